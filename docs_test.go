@@ -20,7 +20,8 @@ func packages(t *testing.T) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (path == "tools" || path == "data" || path == "bin" || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+		if d.IsDir() && (path == "tools" || path == "data" || path == "bin" || d.Name() == "testdata" ||
+			d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != ".") {
 			return filepath.SkipDir
 		}
 		if dir := filepath.Dir(path); strings.HasSuffix(path, ".go") && dir != "." && !slices.Contains(all, dir) {
@@ -182,7 +183,8 @@ func TestDecisionsHaveOneForm(t *testing.T) {
 	if err != nil || len(pages) == 0 || len(pages) > 40 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	form := regexp.MustCompile(`(?s)^# \d+\. [^\n]+\n\nStatus: [^\n]*Date: \d{4}-\d\d-\d\d\.\n\n## Context\n.+\n## Decision\n.+\n## Consequences\n.+$`)
+	form := regexp.MustCompile(`(?s)^# \d+\. [^\n]+\n\nStatus: [^\n]*Date: \d{4}-\d\d-\d\d\.\n\n## Context\n.+\n## Decision\n.+\n## ` +
+		`Consequences\n.+$`)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {

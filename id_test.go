@@ -49,7 +49,8 @@ func TestValidUUID(t *testing.T) {
 	for s, want := range map[string]bool{
 		"5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01": true, "5F0C1D9E-2B7A-4C51-9F0E-3A2B1C0D9E01": true,
 		"": false, "5f0c1d9e2b7a4c519f0e3a2b1c0d9e01": false, "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e0g": false,
-		"5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e011": false, "5f0c1d9e_2b7a-4c51-9f0e-3a2b1c0d9e01": false, "5f0c1d9e-2b7a-4c51-9f0e03a2b1c0d9e01": false,
+		"5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e011": false, "5f0c1d9e_2b7a-4c51-9f0e-3a2b1c0d9e01": false,
+		"5f0c1d9e-2b7a-4c51-9f0e03a2b1c0d9e01": false,
 	} {
 		if got := ValidUUID(s); got != want {
 			t.Errorf("%q: %v", s, got)

@@ -24,7 +24,8 @@ var rooms = []string{"app", "edge", "call", "talk", "voice", "agent", "send", "e
 
 const module = "carillon"
 
-// The folders outside of internal: onTop import whatever they need, and nothing in internal imports them; below have what every room may use.
+// The folders outside of internal: onTop import whatever they need, and nothing in internal imports them; below have what every
+// room may use.
 var (
 	onTop = []string{"cmd", "e2e", "deploy"}
 	below = []string{".", "web", "docs", "client"}
@@ -119,7 +120,10 @@ func TestTheOrderOfRoomsIsBrokenInEveryWay(t *testing.T) {
 
 		{"internal/store/store.go", "carillon/internal/send/notify", "store imports carillon/internal/send/notify, which is above it"},
 		{"internal/store/store_test.go", "carillon/internal/send/notify", "store imports carillon/internal/send/notify, which is above it"},
-		{"internal/base/content/fill.go", "carillon/internal/send/request", "base imports carillon/internal/send/request, which is above it"},
+		{
+			"internal/base/content/fill.go", "carillon/internal/send/request",
+			"base imports carillon/internal/send/request, which is above it",
+		},
 		{"internal/app/app.go", "carillon/cmd/carillon", "app imports carillon/cmd/carillon, which is above it"},
 		{"web/web.go", "carillon/internal/edge/httpio", "web imports carillon/internal/edge/httpio, which is above it"},
 		{"number_test.go", "carillon/internal/base/config", ". imports carillon/internal/base/config, which is above it"},
@@ -137,7 +141,10 @@ func TestTheOrderOfRoomsIsBrokenInEveryWay(t *testing.T) {
 		{"internal/send/notify/notify.go", "database/sql/driver", "database/sql/driver belongs to internal/store"},
 		{"internal/app/app_test.go", "database/sql", "database/sql belongs to internal/store"},
 		{"number.go", "github.com/google/uuid", "the root package imports the standard library alone, not github.com/google/uuid"},
-		{"number.go", "carillon/internal/base/config", "the root package imports the standard library alone, not carillon/internal/base/config"},
+		{
+			"number.go", "carillon/internal/base/config",
+			"the root package imports the standard library alone, not carillon/internal/base/config",
+		},
 		{"number.go", "net/http", "the root package does no I/O, and imports net/http"},
 	} {
 		var want []string
@@ -260,7 +267,8 @@ func brokenInside(s source, imported string) string {
 
 // serving are the names of net/http without which nothing serves.
 var serving = []string{
-	"Handler", "HandlerFunc", "ResponseWriter", "ServeMux", "NewServeMux", "Server", "Serve", "ServeTLS", "ListenAndServe", "ListenAndServeTLS",
+	"Handler", "HandlerFunc", "ResponseWriter", "ServeMux", "NewServeMux", "Server", "Serve", "ServeTLS", "ListenAndServe",
+	"ListenAndServeTLS",
 }
 
 // serves lists what a file of a room below edge mentions of them. Tests and stand-ins for tests may serve.

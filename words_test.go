@@ -65,7 +65,9 @@ func wordsOf(identifier string) []string {
 }
 
 func TestWordsOfIdentifiers(t *testing.T) {
-	for identifier, want := range map[string]string{"sendLentSlots": " send lent slots"[1:], "Bot": " bot", "HTTPServer": " httpserver", "a_bot": "a bot"} {
+	for identifier, want := range map[string]string{
+		"sendLentSlots": " send lent slots"[1:], "Bot": " bot", "HTTPServer": " httpserver", "a_bot": "a bot",
+	} {
 		if got := strings.Join(wordsOf(identifier), " "); got != want {
 			t.Errorf("%s: %q, want %q", identifier, got, want)
 		}
@@ -152,7 +154,8 @@ func goWords(file string, banned []string) (identifiers, comments []string, err 
 			declared[id.Name] = true
 			for _, word := range wordsOf(id.Name) {
 				if slices.Contains(banned, word) {
-					identifiers = append(identifiers, fmt.Sprintf("%s: %s: the glossary has another word for %q", set.Position(id.Pos()), id.Name, word))
+					identifiers = append(identifiers,
+						fmt.Sprintf("%s: %s: the glossary has another word for %q", set.Position(id.Pos()), id.Name, word))
 				}
 			}
 		}

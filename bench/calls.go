@@ -137,11 +137,13 @@ func (b *bench) placeCalls(ctx context.Context, n *node, agent string, count int
 }
 
 func placeCall(ctx context.Context, addr, agent, number string, due time.Time) error {
-	body := `{"contact":{"number":"` + number + `","first_name":"Ana"},"recipient_id":"trunk","agent_id":"` + agent + `","notification_type":"transactional","campaign_name":"bench"`
+	body := `{"contact":{"number":"` + number + `","first_name":"Ana"},"recipient_id":"trunk","agent_id":"` + agent +
+		`","notification_type":"transactional","campaign_name":"bench"`
 	if !due.IsZero() {
 		body += `,"datetime_sending":"` + due.UTC().Format("2006-01-02T15:04:05.000") + `","timezone":"UTC"`
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/functions/v1/notify/voice?access_key="+bulkKey, bytes.NewReader([]byte(body+"}")))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/functions/v1/notify/voice?access_key="+bulkKey,
+		bytes.NewReader([]byte(body+"}")))
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,12 @@ func (b *bench) measureChat(ctx context.Context, _ *provider, e engine) {
 	if b.quick {
 		streams /= 10
 	}
-	memory := b.table.add(row{figure: fmt.Sprintf("Memory a stream, %d idle ones, %s", streams, e.name), unit: "kB resident", floor: atMost(40)})
+	memory := b.table.add(row{
+		figure: fmt.Sprintf("Memory a stream, %d idle ones, %s", streams, e.name), unit: "kB resident", floor: atMost(40),
+	})
 	latency := b.table.add(row{
-		figure: fmt.Sprintf("Chat turn to every screen, %d streams, %d a second, %s", streams, chatRate, e.name), unit: "ms, p99", floor: atMost(100),
+		figure: fmt.Sprintf("Chat turn to every screen, %d streams, %d a second, %s", streams, chatRate, e.name), unit: "ms, p99",
+		floor: atMost(100),
 	})
 	for range min(b.rounds, 3) {
 		n := b.serveEmpty(ctx, e, noProvider)
@@ -176,7 +179,8 @@ func (c *chatClient) visitorsOf(widget string, n int) []person {
 }
 
 func (c *chatClient) signIn() string {
-	return c.post("/functions/v1/auth?grant_type=password", `{"email":"owner@bench.test","password":"correct-horse-battery"}`, "access_token")
+	return c.post("/functions/v1/auth?grant_type=password", `{"email":"owner@bench.test","password":"correct-horse-battery"}`,
+		"access_token")
 }
 
 // follow reads a stream until ctx ends.

@@ -25,7 +25,9 @@ func (b *bench) measureCommitter(ctx context.Context) {
 	}
 	check(s.DB.Update(ctx, run("CREATE TABLE bench_row (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")))
 	kind := db.Funcs("bench", 100)
-	r := b.table.add(row{figure: "Single rows of 64 writers through the group commit, SQLite", unit: "rows/s", yardstick: "H", floor: ratioAtLeast(0.35)})
+	r := b.table.add(row{
+		figure: "Single rows of 64 writers through the group commit, SQLite", unit: "rows/s", yardstick: "H", floor: ratioAtLeast(0.35),
+	})
 	for range b.rounds {
 		yardstick := must(closedLoop(ctx, bare, sendRequest(bulkKey, 1, 600_000_000, never()), 2*time.Second))
 		var rows atomic.Int64
@@ -34,7 +36,8 @@ func (b *bench) measureCommitter(ctx context.Context) {
 		for range 64 {
 			writers.Go(func() {
 				for time.Since(begin) < 2*time.Second {
-					check(kind.Commit(ctx, s.DB, run("INSERT INTO bench_row (text) VALUES ('a row of the size of a turn in a conversation')")))
+					check(kind.Commit(ctx, s.DB,
+						run("INSERT INTO bench_row (text) VALUES ('a row of the size of a turn in a conversation')")))
 					rows.Add(1)
 				}
 			})

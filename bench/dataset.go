@@ -107,7 +107,8 @@ func (b *bench) awaitSearch(ctx context.Context, d *dataset) {
 	defer db.Close()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		var behind bool
-		check(db.QueryRowContext(ctx, "SELECT max(seq) > coalesce((SELECT value FROM meta WHERE name = 'search'), 0) FROM notification").Scan(&behind))
+		check(db.QueryRowContext(ctx,
+			"SELECT max(seq) > coalesce((SELECT value FROM meta WHERE name = 'search'), 0) FROM notification").Scan(&behind))
 		if !behind {
 			return
 		}

@@ -142,7 +142,8 @@ func (x *exchange) report() string {
 		return "0 0 0 0 0 0"
 	}
 	slices.Sort(worst)
-	return fmt.Sprint(len(worst), worst[len(worst)/2].Microseconds(), worst[len(worst)*99/100].Microseconds(), packets, 100*sounding/max(1, packets), lost)
+	return fmt.Sprint(len(worst), worst[len(worst)/2].Microseconds(), worst[len(worst)*99/100].Microseconds(), packets,
+		100*sounding/max(1, packets), lost)
 }
 
 // takeRequests answers calls, and everything that is asked within them.
@@ -225,8 +226,9 @@ func (x *exchange) invited(text string, from netip.AddrPort, now time.Time) {
 	}
 	x.mu.Unlock()
 	x.respond(text, from, "180 Ringing", "")
-	x.respond(text, from, "200 OK", fmt.Sprintf("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0 101\r\n"+
-		"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-16\r\na=sendrecv\r\n", x.ports[c.slot]))
+	x.respond(text, from, "200 OK", fmt.Sprintf(
+		"v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0 101\r\n"+
+			"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-16\r\na=sendrecv\r\n", x.ports[c.slot]))
 }
 
 func (x *exchange) forget(id string) {
@@ -328,7 +330,8 @@ func (x *exchange) received(m *ipv4.Message) {
 	if len(b) < rtpHead || m.NN < controlHead+16 {
 		return
 	}
-	at := time.Duration(binary.NativeEndian.Uint64(m.OOB[controlHead:]))*time.Second + time.Duration(binary.NativeEndian.Uint64(m.OOB[controlHead+8:]))
+	at := time.Duration(binary.NativeEndian.Uint64(m.OOB[controlHead:]))*time.Second +
+		time.Duration(binary.NativeEndian.Uint64(m.OOB[controlHead+8:]))
 	seq, source := binary.BigEndian.Uint16(b[2:]), binary.BigEndian.Uint32(b[8:])
 	f := x.flows[source]
 	if f == nil {

@@ -63,7 +63,8 @@ func (c *chatClient) walk(ctx context.Context, v person, took *load.Latencies) e
 	in := bufio.NewReaderSize(resp.Body, 4<<10)
 	for i, answer := range flowAnswers {
 		said := time.Now()
-		turn, err := c.do(ctx, http.MethodPost, "/functions/v1/chat/turns", v.token, "", fmt.Sprintf(`{"client_id":%q,"text":%q}`, strconv.Itoa(i), answer))
+		turn, err := c.do(ctx, http.MethodPost, "/functions/v1/chat/turns", v.token, "",
+			fmt.Sprintf(`{"client_id":%q,"text":%q}`, strconv.Itoa(i), answer))
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,13 @@ func (b *bench) measureGrowth(ctx context.Context, p *provider, e engine) {
 	figure := func(what string) string { return fmt.Sprintf("Growth to %d rows: %s, %s", b.scheduled, what, e.name) }
 	start := b.table.add(row{figure: figure("cold start"), unit: "ms to the first 200", yardstick: small, floor: ratioAtMost(1.3)})
 	accept := b.table.add(row{figure: figure("accept"), unit: "requests/s", yardstick: small, floor: ratioAtLeast(1 / 1.3)})
-	latency := b.table.add(row{figure: figure("accept latency"), unit: "ms, p99 at 30 % of the capacity", yardstick: small, floor: ratioAtMost(1.3)})
+	latency := b.table.add(row{
+		figure: figure("accept latency"), unit: "ms, p99 at 30 % of the capacity", yardstick: small, floor: ratioAtMost(1.3),
+	})
 	drain := b.table.add(row{figure: figure("drain of 10000"), unit: "messages/s", yardstick: small, floor: ratioAtLeast(1 / 1.3)})
-	purge := b.table.add(row{figure: "Accept latency while expired rows are purged, " + e.name, unit: "ms, p99 at 30 % of the capacity", yardstick: "without:"})
+	purge := b.table.add(row{
+		figure: "Accept latency while expired rows are purged, " + e.name, unit: "ms, p99 at 30 % of the capacity", yardstick: "without:",
+	})
 	var capacity float64
 	for range min(b.rounds, 3) {
 		few := b.growthRound(ctx, p, e, b.scheduled/10, &capacity)
@@ -80,8 +84,8 @@ func (b *bench) awaitPurge(ctx context.Context, n *node, fewer int) int {
 // recoveredWithin is the p99 in milliseconds with which callers are served well again after an overload.
 const recoveredWithin = 50
 
-// measureOverload keeps 2,000 connections busy, many more than the program serves at once. What is refused must be a complete 503, what is accepted must be delivered,
-// and callers must soon be served well again.
+// measureOverload keeps 2,000 connections busy, many more than the program serves at once. What is refused must be a complete
+// 503, what is accepted must be delivered, and callers must soon be served well again.
 func (b *bench) measureOverload(ctx context.Context, p *provider, e engine) {
 	n := b.serveEmpty(ctx, e, p.url)
 	defer b.discard(n)
@@ -103,9 +107,12 @@ func (b *bench) measureOverload(ctx context.Context, p *provider, e engine) {
 	b.awaitStates(ctx, n)
 	figure := "Overload by 2,000 connections, " + e.name
 	b.table.add(row{figure: figure, unit: "accepted/s", yardstick: "capacity"}).add(result.Rate(), capacity)
-	b.table.add(row{figure: figure, unit: "responses that are neither 200 nor a complete 503", floor: atMost(0)}).add(float64(malformed.Load()+result.Broken.Load()), 0)
+	b.table.add(row{figure: figure, unit: "responses that are neither 200 nor a complete 503",
+		floor: atMost(0)}).add(float64(malformed.Load()+result.Broken.Load()), 0)
 	b.table.add(row{figure: figure, unit: "accepted and not delivered", floor: atMost(0)}).add(float64(result.OK.Count()-p.count()), 0)
-	b.table.add(row{figure: figure, unit: fmt.Sprintf("s until p99 is within %d ms again", recoveredWithin), floor: atMost(5)}).add(recovery, 0)
+	b.table.add(row{
+		figure: figure, unit: fmt.Sprintf("s until p99 is within %d ms again", recoveredWithin), floor: atMost(5),
+	}).add(recovery, 0)
 }
 
 // properRefusal reports whether a response is a complete 503 with Retry-After.

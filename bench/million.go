@@ -17,7 +17,10 @@ func (b *bench) measureMillion(ctx context.Context, p *provider, e engine) {
 		figure: fmt.Sprintf("10,000 due at once, %d scheduled, %s", b.scheduled, e.name), unit: "ms late, p99",
 		yardstick: "10,000 ÷ C:", floor: ratioAtMost(2.5),
 	})
-	memory := b.table.add(row{figure: fmt.Sprintf("Memory, %d scheduled, %s", b.scheduled, e.name), unit: "MB resident, after accepting and sending", floor: atMost(130)})
+	memory := b.table.add(row{
+		figure: fmt.Sprintf("Memory, %d scheduled, %s", b.scheduled, e.name), unit: "MB resident, after accepting and sending",
+		floor: atMost(130),
+	})
 	for range b.rounds {
 		rate := clientRate(p, messages, 64)
 		dueAt, all := b.deliverAtOnce(ctx, p, n, messages)

@@ -62,10 +62,14 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) *node {
 	}
 	n := &node{nodeOptions: o}
 	ready := filepath.Join(b.dir, "ready"+strconv.Itoa(b.seq)+".json")
-	env := []string{"CARILLON_ADDR=127.0.0.1:0", "CARILLON_MEDIA_ALLOW_PRIVATE=127.0.0.1/32", "CARILLON_READY_FILE=" + ready, "CARILLON_MAX_CALLS=4000", "CARILLON_CALL_DRAIN=1s"}
+	env := []string{
+		"CARILLON_ADDR=127.0.0.1:0", "CARILLON_MEDIA_ALLOW_PRIVATE=127.0.0.1/32", "CARILLON_READY_FILE=" + ready,
+		"CARILLON_MAX_CALLS=4000", "CARILLON_CALL_DRAIN=1s",
+	}
 	if o.provider != "" {
 		file := filepath.Join(b.dir, "provision"+strconv.Itoa(b.seq)+".yaml")
-		check(os.WriteFile(file, []byte(strings.NewReplacer("PROVIDER", o.provider, "EARS", cmp.Or(b.ears, noProvider), "EXCHANGE", cmp.Or(b.exchange, "127.0.0.1:9")).Replace(provisioning)), 0o600))
+		check(os.WriteFile(file, []byte(strings.NewReplacer("PROVIDER", o.provider, "EARS", cmp.Or(b.ears, noProvider), "EXCHANGE",
+			cmp.Or(b.exchange, "127.0.0.1:9")).Replace(provisioning)), 0o600))
 		env = append(env, "CARILLON_PROVISION="+file)
 	}
 	check(b.launch(n, env))

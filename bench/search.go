@@ -32,7 +32,8 @@ func (b *bench) measureSearch(ctx context.Context, _ *provider, e engine) {
 		figure: fmt.Sprintf("Search in %d articles, %s", searchBases*articles, e.name), unit: "ms, p99", floor: atMost(20),
 	})
 	for i := range searchBases {
-		request := load.RequestAs(token, "POST", "/panel/v1/knowledge", string(must(json.Marshal(knowledge(random, fmt.Sprintf("base%d", i), articles)))))
+		request := load.RequestAs(token, "POST", "/panel/v1/knowledge",
+			string(must(json.Marshal(knowledge(random, fmt.Sprintf("base%d", i), articles)))))
 		check(once(ctx, n, request))
 	}
 	for range b.rounds {

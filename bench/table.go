@@ -100,7 +100,10 @@ func (r *row) cells() []string {
 	if r.floor.ratio {
 		judged = ratio
 	}
-	return []string{r.figure, r.unit, show(m), show(slices.Min(r.values)), show(slices.Max(r.values)), yardstick, shown, r.floor.String(), r.floor.verdict(judged)}
+	return []string{
+		r.figure, r.unit, show(m), show(slices.Min(r.values)), show(slices.Max(r.values)), yardstick, shown, r.floor.String(),
+		r.floor.verdict(judged),
+	}
 }
 
 func show(v float64) string {
@@ -121,7 +124,8 @@ func (t *table) add(r row) *row {
 
 // markdown writes the rows that were measured.
 func (t *table) markdown(w io.Writer) {
-	_, _ = io.WriteString(w, "| Figure | Unit | Median | Min | Max | Yardstick | Ratio | Floor | Holds |\n|---|---|---|---|---|---|---|---|---|\n")
+	_, _ = io.WriteString(w, "| Figure | Unit | Median | Min | Max | Yardstick | Ratio | Floor | Holds "+
+		"|\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range t.rows {
 		if len(r.values) > 0 {
 			_, _ = fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))

@@ -156,7 +156,8 @@ func (t *talker) talk(ctx context.Context) error {
 }
 
 func (t *talker) sign(ctx context.Context, client *http.Client) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.addr+"/functions/v1/voice-widget/signed-url?access_key="+bulkKey+"&id_widget="+talkWidget, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+t.addr+"/functions/v1/voice-widget/signed-url?access_key="+bulkKey+"&id_widget="+talkWidget, nil)
 	if err != nil {
 		return "", err
 	}

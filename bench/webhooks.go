@@ -86,7 +86,8 @@ func (b *bench) webhookRound(ctx context.Context, p *provider, e engine, receive
 			for k := range nodes {
 				i := (turn + k) % len(nodes)
 				nodes[i].resume()
-				must(closedLoop(ctx, nodes[i].addr, req, 300*time.Millisecond)) // it has been slow as far as it knows, and refuses more at first
+				// it has been slow as far as it knows, and refuses more at first
+				must(closedLoop(ctx, nodes[i].addr, req, 300*time.Millisecond))
 				means[i] += do(nodes[i]) / float64(turns)
 				check(load.Pause(ctx, 200*time.Millisecond)) // nothing waits to be stored
 				nodes[i].suspend()
@@ -119,7 +120,8 @@ func (b *bench) webhookRows(e engine) (accept, drain, events []*row) {
 	for _, count := range hookCounts {
 		with := fmt.Sprintf("%d webhooks, %s", count, e.name)
 		accept = append(accept, b.table.add(row{figure: "Accept, 1 recipient, " + with, unit: "messages/s", yardstick: "0 webhooks"}))
-		drain = append(drain, b.table.add(row{figure: "Delivery drain, " + with, unit: "messages/s, states written", yardstick: "0 webhooks"}))
+		drain = append(drain, b.table.add(row{figure: "Delivery drain, " + with, unit: "messages/s, states written",
+			yardstick: "0 webhooks"}))
 		if count > 0 {
 			events = append(events, b.table.add(row{figure: "Events to endpoints, " + with, unit: "events/s"}))
 		} else {

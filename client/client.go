@@ -6,9 +6,9 @@
 //	accepted, err := c.Send(ctx, client.Message{ … })
 //
 // Requests are repeated by the rules of docs/reference/errors.md: 429 after the seconds that the response names; 500, 502, 503, a proxy's
-// 408 and 504, and connections that break with growing pauses, three attempts in all. A request to send has an Idempotency-Key of its own, so that a repeat
-// after a lost response sends nothing twice. Every other request that changes something is repeated only where the response says that it
-// was not begun. No error contains a key or a token.
+// 408 and 504, and connections that break with growing pauses, three attempts in all. A request to send has an Idempotency-Key
+// of its own, so that a repeat after a lost response sends nothing twice. Every other request that changes something is
+// repeated only where the response says that it was not begun. No error contains a key or a token.
 package client
 
 import (
@@ -105,7 +105,8 @@ func New(base string, options ...Option) (*Client, error) {
 		return nil, errors.New("the address of the program must look like http://127.0.0.1:8080")
 	}
 	c := &Client{
-		base: strings.TrimRight(base, "/"), agent: "carillon-client-go", pause: Pause, now: time.Now, company: missing("an access key"), user: missing("a user"),
+		base: strings.TrimRight(base, "/"), agent: "carillon-client-go", pause: Pause, now: time.Now,
+		company: missing("an access key"), user: missing("a user"),
 		// A redirect is not followed: it would repeat the key elsewhere.
 		http:    &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		longest: requestTimeout,

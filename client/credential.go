@@ -128,7 +128,9 @@ func (x *exchanged) get(ctx context.Context, c *Client) (key, token string, err 
 // companyToken exchanges a key for a token.
 func companyToken(ctx context.Context, c *Client, key string) (*CompanyToken, error) {
 	var got CompanyToken
-	reply, err := c.Do(ctx, Call{Method: http.MethodPost, Path: Prefix + "auth/company", Safe: true, Out: &got, header: http.Header{"X-Access-Key": {key}}})
+	reply, err := c.Do(ctx, Call{
+		Method: http.MethodPost, Path: Prefix + "auth/company", Safe: true, Out: &got, header: http.Header{"X-Access-Key": {key}},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +202,9 @@ func (x Users) SignIn(ctx context.Context, email, password string) (*Session, er
 
 // Refresh renews a session. The refresh token is good once.
 func (x Users) Refresh(ctx context.Context, refreshToken string) (*Session, error) {
-	return get[Session](ctx, x.c, Call{Method: http.MethodPost, Path: Prefix + "auth/refresh", Body: map[string]string{"refresh_token": refreshToken}})
+	return get[Session](ctx, x.c, Call{
+		Method: http.MethodPost, Path: Prefix + "auth/refresh", Body: map[string]string{"refresh_token": refreshToken},
+	})
 }
 
 // SignOut ends the session of a client made WithSignIn or WithUserToken.

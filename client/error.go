@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Error is a response other than success, in the form that all errors have (docs/reference/errors.md), or one that cannot be read. errors.Is compares it with a Code.
+// Error is a response other than success, in the form that all errors have (docs/reference/errors.md), or one that cannot be
+// read. errors.Is compares it with a Code.
 type Error struct {
 	Status     int             `json:"status"`
 	Code       string          `json:"error"`
@@ -90,7 +91,8 @@ func readError(resp *http.Response, body []byte) *Error {
 func unexpected(resp *http.Response) *Error {
 	return &Error{
 		Status: resp.StatusCode, Code: string(UnexpectedAnswer), RetryAfter: seconds(resp.Header.Get("Retry-After")),
-		Message: fmt.Sprintf("%d %s, and not in the form of this program", resp.StatusCode, http.StatusText(resp.StatusCode)), RequestID: resp.Header.Get("X-Request-Id"),
+		Message:   fmt.Sprintf("%d %s, and not in the form of this program", resp.StatusCode, http.StatusText(resp.StatusCode)),
+		RequestID: resp.Header.Get("X-Request-Id"),
 	}
 }
 
@@ -223,7 +225,9 @@ func (c *Client) retryIn(err error, call Call, try int) (time.Duration, bool) {
 		return max(after, backoff), try < attempts // it was not begun
 	case e.Code == string(IdempotencyInProgress):
 		return max(after, backoff), try < attempts
-	case slices.Contains([]int{http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout}, e.Status):
+	case slices.Contains([]int{
+		http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout,
+	}, e.Status):
 		return max(after, backoff), safe && try < attempts
 	}
 	return 0, false

@@ -19,13 +19,14 @@ func (c *Client) Events() Events { return Events{c} }
 
 // Event is something that happened, as webhooks bring it and as it is pulled.
 type Event struct {
-	ID        string          `json:"id"` // the same whenever it is sent
-	Type      string          `json:"type"`
-	Timestamp time.Time       `json:"timestamp"`
-	Version   int             `json:"version"`
-	Sequence  int64           `json:"sequence"` // of two events of one message, call, template or conversation, the greater is the later one
-	Test      bool            `json:"test"`     // it never happened
-	Data      json.RawMessage `json:"data"`
+	ID        string    `json:"id"` // the same whenever it is sent
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Version   int       `json:"version"`
+	// of two events of one message, call, template or conversation, the greater is the later one
+	Sequence int64           `json:"sequence"`
+	Test     bool            `json:"test"` // it never happened
+	Data     json.RawMessage `json:"data"`
 }
 
 // EventData are the fields that most events have. What an event's type does not have is empty.
@@ -213,17 +214,24 @@ func (x Webhooks) Deliveries(ctx context.Context, id string, onlyFailed bool) it
 
 // Test sends a webhook an event that never happened, and returns what came of it.
 func (x Webhooks) Test(ctx context.Context, id, eventType string) (*Delivery, error) {
-	return get[Delivery](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/test", Body: map[string]string{"type": eventType}, As: Company})
+	return get[Delivery](ctx, x.c, Call{
+		Method: http.MethodPost, Path: webhookPath(id) + "/test", Body: map[string]string{"type": eventType}, As: Company,
+	})
 }
 
 // RotateSecret signs a webhook's events with another secret, which is in the response; the one before signs too for some hours.
 func (x Webhooks) RotateSecret(ctx context.Context, id string, keepHours int) (*Webhook, error) {
-	return get[Webhook](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/rotate", Body: map[string]int{"keep_hours": keepHours}, As: Company})
+	return get[Webhook](ctx, x.c, Call{
+		Method: http.MethodPost, Path: webhookPath(id) + "/rotate", Body: map[string]int{"keep_hours": keepHours}, As: Company,
+	})
 }
 
 // Enable delivers again to a webhook that fails or was disabled.
 func (x Webhooks) Enable(ctx context.Context, id string, skipWaiting bool) (*WebhookStatus, error) {
-	return get[WebhookStatus](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/enable", Body: map[string]bool{"skip_waiting": skipWaiting}, As: Company, Safe: true})
+	return get[WebhookStatus](ctx, x.c, Call{
+		Method: http.MethodPost, Path: webhookPath(id) + "/enable", Body: map[string]bool{"skip_waiting": skipWaiting}, As: Company,
+		Safe: true,
+	})
 }
 
 // Replay says which events are sent again: one, those that were given up, or those of a time.

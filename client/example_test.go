@@ -23,7 +23,10 @@ func Example() {
 	accepted, err := c.Send(ctx, client.Message{
 		Contact:  &client.Contact{Number: "34600111222", Name: "Ana"},
 		Template: "booking_confirmed", Language: "en",
-		Values: map[string]string{"header_text": "HT-1042", "body_text_0": "{{name}}", "body_text_1": "Monday", "body_text_2": "pier 3", "button_url_0": "HT-1042"},
+		Values: map[string]string{
+			"header_text": "HT-1042", "body_text_0": "{{name}}", "body_text_1": "Monday", "body_text_2": "pier 3",
+			"button_url_0": "HT-1042",
+		},
 		Sender: "demo", Type: client.Utility, Campaign: "bookings",
 		At: "2030-01-15T09:30:00", Zone: "Europe/Madrid",
 		IdempotencyKey: "booking-HT-1042",

@@ -38,7 +38,9 @@ func (c Contact) MarshalJSON() ([]byte, error) {
 	if all == nil {
 		all = map[string]string{}
 	}
-	for name, value := range map[string]string{"number": c.Number, "name": c.Name, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email} {
+	for name, value := range map[string]string{
+		"number": c.Number, "name": c.Name, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
+	} {
 		if value != "" {
 			all[name] = value
 		}
@@ -173,7 +175,9 @@ func (c *Client) Notification(ctx context.Context, id string) (*Notification, er
 		return nil, err
 	}
 	for cursor := n.NextCursor; cursor != ""; { // a page ends early where it is large
-		more, err := get[Notification](ctx, c, Call{Method: http.MethodGet, Path: path, Query: url.Values{"limit": {"100"}, "cursor": {cursor}}, As: Company})
+		more, err := get[Notification](ctx, c, Call{
+			Method: http.MethodGet, Path: path, Query: url.Values{"limit": {"100"}, "cursor": {cursor}}, As: Company,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +199,8 @@ type Filter struct {
 func (c *Client) Notifications(ctx context.Context, f Filter) iter.Seq2[Summary, error] {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"campaign": f.Campaign, "type": f.Type, "channel": f.Channel, "state": f.State, "sender": f.Sender, "number": f.Number, "from": instant(f.From), "to": instant(f.To),
+		"campaign": f.Campaign, "type": f.Type, "channel": f.Channel, "state": f.State, "sender": f.Sender, "number": f.Number,
+		"from": instant(f.From), "to": instant(f.To),
 	} {
 		if value != "" {
 			q.Set(name, value)
@@ -259,7 +264,9 @@ func (c *Client) Cancel(ctx context.Context, id string) (*Canceled, error) {
 
 // HangUp cancels calls, and ends those that are under way.
 func (c *Client) HangUp(ctx context.Context, id string) (*Canceled, error) {
-	return get[Canceled](ctx, c, Call{Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"hangup": {"true"}}, As: Company})
+	return get[Canceled](ctx, c, Call{
+		Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"hangup": {"true"}}, As: Company,
+	})
 }
 
 // Move sends a scheduled notification at another time, in the form of Message.At. Errors: Conflict once delivery has begun.
@@ -347,8 +354,8 @@ type Media struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Upload keeps a file for headers of notifications. It may take as long as it goes on being sent, and is read again from its beginning where
-// the request is repeated.
+// Upload keeps a file for headers of notifications. It may take as long as it goes on being sent, and is read again from its
+// beginning where the request is repeated.
 func (c *Client) Upload(ctx context.Context, name string, file io.ReadSeeker) (*Media, error) {
 	var before *io.PipeReader
 	var read chan struct{}

@@ -98,7 +98,8 @@ func TestARecordingThatStopsComingIsAnError(t *testing.T) {
 			inMemory(t, pieces(x.n, 30*time.Second, gone), func(t *testing.T, c *Client) {
 				begun := time.Now()
 				err := c.Recording(t.Context(), "a", io.Discard)
-				if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "nothing moved for 1m0s") || time.Since(begun) != x.want {
+				if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "nothing moved for 1m0s") ||
+					time.Since(begun) != x.want {
 					t.Errorf("after %v: %v", time.Since(begun), err)
 				}
 			})
@@ -128,7 +129,8 @@ func TestOtherResponsesAreBoundedInAll(t *testing.T) {
 	inMemory(t, pieces(20, 50*time.Second, nil), func(t *testing.T, c *Client) {
 		begun := time.Now()
 		_, err := c.Usage(t.Context())
-		if gone := (*Unreachable)(nil); !errors.As(err, &gone) || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Minute {
+		if gone := (*Unreachable)(nil); !errors.As(err, &gone) || !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(begun) != time.Minute {
 			t.Errorf("after %v: %v", time.Since(begun), err)
 		}
 	})

@@ -57,7 +57,9 @@ type Draft struct {
 
 // List returns the approved templates of a sender, by its number.
 func (x Templates) List(ctx context.Context, number string) ([]Template, error) {
-	got, err := get[[]Template](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "notify/templates", Query: url.Values{"phone_number": {number}}, As: Company})
+	got, err := get[[]Template](ctx, x.c, Call{
+		Method: http.MethodGet, Path: Prefix + "notify/templates", Query: url.Values{"phone_number": {number}}, As: Company,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +71,8 @@ func (x Templates) Get(ctx context.Context, id string) (*Template, error) {
 	return get[Template](ctx, x.c, Call{Method: http.MethodGet, Path: templatePath(id), As: Company})
 }
 
-// Find reads a template of any status by its id, or by its name and language. Where several have the name, and in the language unless that is
-// empty, an approved one comes before others, then one of the default sender.
+// Find reads a template of any status by its id, or by its name and language. Where several have the name, and in the language
+// unless that is empty, an approved one comes before others, then one of the default sender.
 func (x Templates) Find(ctx context.Context, nameOrID, language string) (*Template, error) {
 	q := url.Values{"template": {nameOrID}}
 	if language != "" {

@@ -48,7 +48,8 @@ func newImage(t *testing.T) *image {
 			t.Errorf("remove the image: %v", err)
 		}
 	})
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "carillon"), "../cmd/carillon")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o",
+		filepath.Join(dir, "carillon"), "../cmd/carillon")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -95,7 +96,8 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 	i := newImage(t)
 	if out, err := i.command(t.Context(), nil, "version").CombinedOutput(); err != nil {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			need.That(t, false, fmt.Sprintf("no root of its own can be given to a process, neither as root nor in a user namespace: %v", err))
+			need.That(t, false,
+				fmt.Sprintf("no root of its own can be given to a process, neither as root nor in a user namespace: %v", err))
 		}
 		t.Fatalf("%v: %s", err, out)
 	}

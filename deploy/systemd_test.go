@@ -134,7 +134,8 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	if err != nil || strings.Contains(out, "carillon.service") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if out, _ := verify(strings.Replace(good, "ProtectSystem=strict", "ProtectSystem=strictly", 1)); !strings.Contains(out, "carillon.service:") {
+	if out, _ := verify(strings.Replace(good, "ProtectSystem=strict", "ProtectSystem=strictly", 1)); !strings.Contains(out,
+		"carillon.service:") {
 		t.Errorf("a mistake passes: %s", out)
 	}
 }

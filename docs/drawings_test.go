@@ -205,7 +205,8 @@ func (d *drawing) render(t *testing.T) []byte {
 		from, away := d.box(t, a.from).side(a.leaves)
 		to, back := d.box(t, a.to).side(a.arrives)
 		pull := min(110, max(26, 0.45*math.Hypot(to.x-from.x, to.y-from.y)))
-		fmt.Fprintf(&b, `<path class="way" data-from="%s" data-to="%s" d="M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f" fill="none" stroke="#64748b" stroke-width="1.5" marker-end="url(#tip)"/>`+"\n",
+		fmt.Fprintf(&b, `<path class="way" data-from="%s" data-to="%s" d="M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f" fill="none" `+
+			`stroke="#64748b" stroke-width="1.5" marker-end="url(#tip)"/>`+"\n",
 			a.from, a.to, from.x, from.y, from.x+away.x*pull, from.y+away.y*pull, to.x+back.x*pull, to.y+back.y*pull, to.x, to.y)
 	}
 	for _, x := range d.boxes {
@@ -214,12 +215,14 @@ func (d *drawing) render(t *testing.T) []byte {
 		if x.kind != "" {
 			class = x.kind
 		}
-		fmt.Fprintf(&b, `<rect class="%s" data-state="%s" x="%g" y="%g" width="%g" height="%g" rx="8" fill="%s" stroke="%s" stroke-width="1.5"/><text x="%g" y="%g" fill="#0f172a">%s</text>`+"\n",
+		fmt.Fprintf(&b, `<rect class="%s" data-state="%s" x="%g" y="%g" width="%g" height="%g" rx="8" fill="%s" stroke="%s" `+
+			`stroke-width="1.5"/><text x="%g" y="%g" fill="#0f172a">%s</text>`+"\n",
 			class, x.name, x.x-boxWidth/2, x.y-boxHeight/2, boxWidth, boxHeight, fill[0], fill[1], x.x, x.y+5, x.name)
 	}
 	for _, a := range d.arrows {
 		if a.label != "" {
-			fmt.Fprintf(&b, `<text class="label" x="%g" y="%g" font-size="12.5" fill="#475569" stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke">%s</text>`+"\n", a.at.x, a.at.y, html.EscapeString(a.label))
+			fmt.Fprintf(&b, `<text class="label" x="%g" y="%g" font-size="12.5" fill="#475569" stroke="#ffffff" stroke-width="4" `+
+				`stroke-linejoin="round" paint-order="stroke">%s</text>`+"\n", a.at.x, a.at.y, html.EscapeString(a.label))
 		}
 	}
 	b.WriteString("</g></svg>\n")
@@ -249,7 +252,9 @@ func TestDrawingsShowEveryStateOfMessagesAndCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, files := range map[string][]string{"State": {"states-message.svg", "states-call.svg"}, "TemplateStatus": {"states-template.svg"}} {
+	for kind, files := range map[string][]string{
+		"State": {"states-message.svg", "states-call.svg"}, "TemplateStatus": {"states-template.svg"},
+	} {
 		states := map[string]bool{} // whether it is drawn
 		for _, m := range regexp.MustCompile(`(?m)^\t\w+ +`+kind+` += "(\w+)"`).FindAllSubmatch(code, -1) {
 			states[string(m[1])] = false

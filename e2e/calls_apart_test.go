@@ -54,7 +54,8 @@ func TestCallsAreSeenByTheirCompanyAlone(t *testing.T) {
 			t.Parallel()
 			c := startCompanies(t, engine, app.Options{}, nil)
 			const alphaAgent, betaAgent = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb2"
-			alpha, beta := "Bearer "+c.signIn(t, "owner@alpha.test", "alpha-horse-battery"), "Bearer "+c.signIn(t, "owner@beta.test", "beta-horse-battery")
+			alpha, beta := "Bearer "+c.signIn(t, "owner@alpha.test", "alpha-horse-battery"),
+				"Bearer "+c.signIn(t, "owner@beta.test", "beta-horse-battery")
 			paths := []string{"/panel/v1/events", "/panel/v1/inbox/events"}
 			var alphas, betas []*stream
 			for _, path := range paths {
@@ -62,17 +63,22 @@ func TestCallsAreSeenByTheirCompanyAlone(t *testing.T) {
 			}
 			call := func(key, line, agent, number string) string {
 				t.Helper()
-				id := c.field(t, "notification_id", "POST", withKey("/functions/v1/notify/voice", key), `{"contact":{"number":"`+number+`"},"recipient_id":"`+line+
-					`","agent_id":"`+agent+`","notification_type":"transactional","campaign_name":"apart"}`)
+				id := c.field(t, "notification_id", "POST", withKey("/functions/v1/notify/voice", key),
+					`{"contact":{"number":"`+number+`"},"recipient_id":"`+line+
+						`","agent_id":"`+agent+`","notification_type":"transactional","campaign_name":"apart"}`)
 				until(t, func() bool {
 					return c.field(t, "state", "GET", withKey("/functions/v1/calls/"+id, key), "") == "completed"
 				})
 				return id
 			}
 			const alphaNumber, betaNumber = "34611220021", "34622330021"
-			of := map[string]string{"alpha": call("ck_alpha_live", "alpha_line", alphaAgent, alphaNumber), "beta": call("ck_beta_live", "beta_line", betaAgent, betaNumber)}
+			of := map[string]string{
+				"alpha": call("ck_alpha_live", "alpha_line", alphaAgent, alphaNumber),
+				"beta":  call("ck_beta_live", "beta_line", betaAgent, betaNumber),
+			}
 			talk := func(company string) string {
-				return c.column(t, "SELECT conversation_id FROM call WHERE number = $1", map[string]string{"alpha": alphaNumber, "beta": betaNumber}[company])[0]
+				return c.column(t, "SELECT conversation_id FROM call WHERE number = $1",
+					map[string]string{"alpha": alphaNumber, "beta": betaNumber}[company])[0]
 			}
 			shown := map[string][]string{"alpha": {of["alpha"], talk("alpha")}, "beta": {of["beta"], talk("beta")}}
 			for i, path := range paths {

@@ -41,7 +41,10 @@ func startCompanies(t *testing.T, engine string, o app.Options, more map[string]
 	graph := func(name, number, secret string) *graphtest.Server {
 		s, err := graphtest.New(graphtest.Options{
 			PhoneNumberID: number, WABAID: "2" + number[1:], AccessToken: name + "-provider-token", AppSecret: secret, Loose: true,
-			VerifyToken: name + "-verify-token", Templates: []carillon.Template{{Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY", Components: []carillon.Component{{Type: content.TypeBody, Text: "Alphatext."}}}},
+			VerifyToken: name + "-verify-token", Templates: []carillon.Template{{
+				Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY",
+				Components: []carillon.Component{{Type: content.TypeBody, Text: "Alphatext."}},
+			}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +130,8 @@ func (c *companies) field(t *testing.T, name, method, target, body string, heade
 
 func (c *companies) signIn(t *testing.T, email, password string) string {
 	t.Helper()
-	return c.field(t, "access_token", "POST", "/functions/v1/auth?grant_type=password", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
+	return c.field(t, "access_token", "POST", "/functions/v1/auth?grant_type=password",
+		fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
 }
 
 // column reads the first column of a query's rows as texts.
@@ -175,13 +179,16 @@ func (c *companies) state(t *testing.T) string {
 	for table, query := range map[string]string{
 		"company":    "SELECT id, name, suspended, strict, hours, limits FROM company WHERE id = $1",
 		"membership": "SELECT account_id, role FROM membership WHERE company_id = $1",
-		"account":    "SELECT a.id, a.email, a.name, a.phone, a.password_hash FROM account a JOIN membership m ON m.account_id = a.id WHERE m.company_id = $1",
-		"session":    "SELECT s.id, s.expires_at, s.ended_at FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
+		"account": "SELECT a.id, a.email, a.name, a.phone, a.password_hash FROM account a JOIN membership m ON m.account_id = " +
+			"a.id WHERE m.company_id = $1",
+		"session": "SELECT s.id, s.expires_at, s.ended_at FROM session s JOIN membership m ON m.account_id = s.account_id WHERE " +
+			"m.company_id = $1",
 		"access_key": "SELECT id, label, digest, sealed, scopes, expires_at, revoked_at FROM access_key WHERE company_id = $1",
 		"sender":     "SELECT * FROM sender WHERE company_id = $1",
-		"template":   "SELECT id, provider_id, sender, name, language, category, status, parameter_format, components, reason, created_at, updated_at FROM template WHERE company_id = $1",
-		"created":    "SELECT * FROM template_creation WHERE company_id = $1",
-		"resource":   "SELECT * FROM resource WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
+		"template": "SELECT id, provider_id, sender, name, language, category, status, parameter_format, components, reason, " +
+			"created_at, updated_at FROM template WHERE company_id = $1",
+		"created":  "SELECT * FROM template_creation WHERE company_id = $1",
+		"resource": "SELECT * FROM resource WHERE company_id = $1", "suppression": "SELECT * FROM suppression WHERE company_id = $1",
 		"quota": "SELECT * FROM quota WHERE company_id = $1", "idempotency": "SELECT * FROM idempotency WHERE company_id = $1",
 		"conversation": "SELECT * FROM conversation WHERE company_id = $1", "contact": "SELECT * FROM contact WHERE company_id = $1",
 		"file":         "SELECT * FROM file WHERE company_id = $1",

@@ -52,12 +52,14 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 		elsewhere        []docs.Transition // shown by other tests
 	}{
 		{
-			"states-message.svg", "notify", `"recipient_id":"main","name_template":"hello","language_template":"en","notification_type":"utility","components_push":{}`, "3460055",
+			"states-message.svg", "notify", `"recipient_id":"main","name_template":"hello","language_template":"en",` +
+				`"notification_type":"utility","components_push":{}`, "3460055",
 			map[string]string{"0100": "read", "0001": "failed", "0002": "read", "0005": "failed", "0007": "read"},
 			nil,
 		},
 		{
-			"states-call.svg", "notify/voice", `"recipient_id":"line","agent_id":"77777777-7777-4777-8777-777777777734","notification_type":"transactional"`, "3460056",
+			"states-call.svg", "notify/voice",
+			`"recipient_id":"line","agent_id":"77777777-7777-4777-8777-777777777734","notification_type":"transactional"`, "3460056",
 			map[string]string{"0001": "failed", "0011": "queued", "0012": "no_answer", "0013": "rejected", "0017": "completed"},
 			[]docs.Transition{{From: "dialing", To: "busy"}, {From: "in_progress", To: "voicemail"}}, // testdata/contract/voice.json
 		},
@@ -70,7 +72,8 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 			}
 			const late = `,"datetime_sending":"2098-01-01T09:00:00"`
 			soon := func(id string) {
-				x.ask(http.MethodPatch, "notify/"+id, `{"datetime_sending":"`+time.Now().UTC().Add(5*time.Second).Format("2006-01-02T15:04:05")+`"}`)
+				x.ask(http.MethodPatch, "notify/"+id,
+					`{"datetime_sending":"`+time.Now().UTC().Add(5*time.Second).Format("2006-01-02T15:04:05")+`"}`)
 			}
 			skipped := x.send(c.path, c.number+"0102", c.body+late)
 			x.ask(http.MethodPost, "suppressions", `{"number":"`+c.number+`0102"}`)
@@ -112,7 +115,8 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 
 func (x *drawn) ask(method, path, body string) map[string]any {
 	x.t.Helper()
-	r, err := http.NewRequestWithContext(x.t.Context(), method, x.p.url+"/functions/v1/"+path+"?access_key=ck_drawn_everything", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(x.t.Context(), method, x.p.url+"/functions/v1/"+path+"?access_key=ck_drawn_everything",
+		strings.NewReader(body))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -133,7 +137,8 @@ func (x *drawn) ask(method, path, body string) map[string]any {
 
 func (x *drawn) send(path, number, rest string) string {
 	x.t.Helper()
-	id, _ := x.ask(http.MethodPost, path, fmt.Sprintf(`{"contact":{"number":%q},"campaign_name":"drawn",%s}`, number, rest))["notification_id"].(string)
+	id, _ := x.ask(http.MethodPost, path, fmt.Sprintf(`{"contact":{"number":%q},"campaign_name":"drawn",%s}`, number,
+		rest))["notification_id"].(string)
 	return id
 }
 

@@ -38,8 +38,10 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	const v1, betaAgent = "/functions/v1", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb2"
 	message := func(recipient, template, agent string) string {
 		b, _ := json.Marshal(map[string]any{
-			"contact": map[string]any{"number": "34622333444"}, "recipient_id": recipient, "name_template": template, "language_template": "en_US",
-			"notification_type": "transactional", "campaign_name": "curious", "agent_id": agent, "components_push": map[string]any{"body_text_0": "x"},
+			"contact": map[string]any{"number": "34622333444"}, "recipient_id": recipient, "name_template": template,
+			"language_template": "en_US",
+			"notification_type": "transactional", "campaign_name": "curious", "agent_id": agent,
+			"components_push": map[string]any{"body_text_0": "x"},
 		})
 		return string(b)
 	}
@@ -61,43 +63,62 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		return calls
 	}
 	resource := map[string]string{
-		"agents": `{"name":"Curious"}`, "knowledge": `{"articles":[]}`, "flows": `{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}`,
+		"agents": `{"name":"Curious"}`, "knowledge": `{"articles":[]}`,
+		"flows":   `{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}`,
 		"widgets": `{"name":"Curious"}`, "webhooks": `{"url":"https://beta.test/curious"}`,
 		"secrets": `{"name":"curious","hosts":["beta.test"],"value":"curious-value"}`,
 		"senders": `{"number":"15555550277","channel":"messaging","provider":"sandbox"}`,
 	}
 	all := map[string][]call{
-		"POST " + v1 + "/auth":                         {{kind: own, query: "grant_type=password", body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`}},
-		"POST " + v1 + "/auth/refresh":                 {{kind: own, body: `{"refresh_token":"nobody's"}`}},
-		"POST " + v1 + "/auth/company":                 {{kind: own, query: "company=" + alphaID}},
-		"POST " + v1 + "/auth/logout":                  {{kind: own}},
-		"GET " + v1 + "/auth/user":                     {{kind: own}},
-		"POST " + v1 + "/api_keys":                     {{kind: own, query: "company=" + alphaID}},
-		"GET /.well-known/jwks.json":                   {{kind: own}},
-		"GET /{$}":                                     {{kind: own}},
-		"GET /panel":                                   {{kind: own}},
-		"GET /panel/{path...}":                         {{kind: own}},
-		"GET /panel/assets/{file...}":                  {{kind: own}},
-		"POST /panel/v1/session":                       {{kind: own, body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`, header: []string{"X-Carillon-Panel", "1"}}},
-		"GET /panel/v1/session":                        {{kind: own, query: "company=" + alphaID}},
-		"GET /panel/v1/session/setup":                  {{kind: own}},
-		"DELETE /panel/v1/session":                     {{kind: own, query: "company=" + alphaID}},
-		"GET /panel/v1/sessions":                       {{kind: own, query: "company=" + alphaID}},
-		"DELETE /panel/v1/sessions/{id}":               {{}},
-		"GET /healthz":                                 {{kind: own}},
-		"GET /readyz":                                  {{kind: own}},
-		"GET /openapi.json":                            {{kind: own}},
-		"POST " + v1 + "/notify":                       append(sends, call{body: message("beta_main", "alpha_plain", "")}, call{body: a.sent, header: []string{"Idempotency-Key", "alphakey" + fmt.Sprint(len(a.sent))}}, call{kind: own, body: message("beta_main", "plain", "")}),
-		"POST " + v1 + "/notify/voice":                 append(sends, call{body: message("beta_line", "", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2")}, call{kind: own, body: message("beta_line", "", betaAgent)}),
-		"GET " + v1 + "/notify":                        {{kind: own}, {kind: own, query: "cursor=" + a.cursors["notify"]}, {kind: empty, query: "sender=alpha_main"}, {kind: empty, query: "sender=15555550102"}, {kind: empty, query: "campaign=alphacampaign"}, {kind: empty, query: "number=34611222333"}, {kind: empty, query: "number=34611222333&campaign=alphacampaign&sender=alpha_main"}},
-		"GET " + v1 + "/notify/{id}":                   {{}},
-		"DELETE " + v1 + "/notify/{id}":                {{}},
-		"PATCH " + v1 + "/notify/{id}":                 {{body: later}},
-		"GET " + v1 + "/calls/{id}":                    {{}},
-		"GET " + v1 + "/calls/{id}/recording":          {{}},
-		"GET " + v1 + "/usage":                         {{kind: own, query: "company=" + alphaID}},
-		"GET " + v1 + "/notify/templates":              {{query: "phone_number=15555550100"}, {query: "phone_number=15555550102"}, {query: "phone_number=15555550101"}, {kind: own, query: "phone_number=15555550200"}},
-		"POST " + v1 + "/notify/templates":             {{query: "phone_number=15555550100", body: fmt.Sprintf(made, "one")}, {query: "phone_number=15555550102", body: fmt.Sprintf(made, "two")}, {kind: own, body: fmt.Sprintf(made, "three")}},
+		"POST " + v1 + "/auth": {{
+			kind: own, query: "grant_type=password", body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`,
+		}},
+		"POST " + v1 + "/auth/refresh": {{kind: own, body: `{"refresh_token":"nobody's"}`}},
+		"POST " + v1 + "/auth/company": {{kind: own, query: "company=" + alphaID}},
+		"POST " + v1 + "/auth/logout":  {{kind: own}},
+		"GET " + v1 + "/auth/user":     {{kind: own}},
+		"POST " + v1 + "/api_keys":     {{kind: own, query: "company=" + alphaID}},
+		"GET /.well-known/jwks.json":   {{kind: own}},
+		"GET /{$}":                     {{kind: own}},
+		"GET /panel":                   {{kind: own}},
+		"GET /panel/{path...}":         {{kind: own}},
+		"GET /panel/assets/{file...}":  {{kind: own}},
+		"POST /panel/v1/session": {{
+			kind: own, body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`, header: []string{"X-Carillon-Panel", "1"},
+		}},
+		"GET /panel/v1/session":          {{kind: own, query: "company=" + alphaID}},
+		"GET /panel/v1/session/setup":    {{kind: own}},
+		"DELETE /panel/v1/session":       {{kind: own, query: "company=" + alphaID}},
+		"GET /panel/v1/sessions":         {{kind: own, query: "company=" + alphaID}},
+		"DELETE /panel/v1/sessions/{id}": {{}},
+		"GET /healthz":                   {{kind: own}},
+		"GET /readyz":                    {{kind: own}},
+		"GET /openapi.json":              {{kind: own}},
+		"POST " + v1 + "/notify": append(sends, call{body: message("beta_main", "alpha_plain", "")},
+			call{body: a.sent, header: []string{"Idempotency-Key", "alphakey" + fmt.Sprint(len(a.sent))}},
+			call{kind: own, body: message("beta_main", "plain", "")}),
+		"POST " + v1 + "/notify/voice": append(sends,
+			call{body: message("beta_line", "", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2")},
+			call{kind: own, body: message("beta_line", "", betaAgent)}),
+		"GET " + v1 + "/notify": {
+			{kind: own}, {kind: own, query: "cursor=" + a.cursors["notify"]}, {kind: empty, query: "sender=alpha_main"},
+			{kind: empty, query: "sender=15555550102"}, {kind: empty, query: "campaign=alphacampaign"},
+			{kind: empty, query: "number=34611222333"}, {kind: empty, query: "number=34611222333&campaign=alphacampaign&sender=alpha_main"},
+		},
+		"GET " + v1 + "/notify/{id}":          {{}},
+		"DELETE " + v1 + "/notify/{id}":       {{}},
+		"PATCH " + v1 + "/notify/{id}":        {{body: later}},
+		"GET " + v1 + "/calls/{id}":           {{}},
+		"GET " + v1 + "/calls/{id}/recording": {{}},
+		"GET " + v1 + "/usage":                {{kind: own, query: "company=" + alphaID}},
+		"GET " + v1 + "/notify/templates": {
+			{query: "phone_number=15555550100"}, {query: "phone_number=15555550102"}, {query: "phone_number=15555550101"},
+			{kind: own, query: "phone_number=15555550200"},
+		},
+		"POST " + v1 + "/notify/templates": {
+			{query: "phone_number=15555550100", body: fmt.Sprintf(made, "one")},
+			{query: "phone_number=15555550102", body: fmt.Sprintf(made, "two")}, {kind: own, body: fmt.Sprintf(made, "three")},
+		},
 		"GET " + v1 + "/notify/templates/{id}":         {{}},
 		"PATCH " + v1 + "/notify/templates/{id}":       {{body: edit}},
 		"DELETE " + v1 + "/notify/templates/{id}":      {{}},
@@ -107,46 +128,57 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"POST " + v1 + "/suppressions":                 {{kind: own, body: `{"number":"34622000009"}`}},
 		"DELETE " + v1 + "/suppressions/{number}":      {{}},
 		"GET /callbacks/whatsapp/{sender}":             {{query: "hub.mode=subscribe&hub.challenge=1&hub.verify_token=beta-verify-token"}},
-		"POST /callbacks/whatsapp/{sender}":            {{body: signed, header: []string{"X-Hub-Signature-256", c.beta.Sign([]byte(signed))}}},
-		"GET /panel/v1/keys":                           panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["keys"]}),
-		"POST /panel/v1/keys":                          withBody(`{"label":"curious"}`, panel(call{kind: own})),
-		"DELETE /panel/v1/keys/{id}":                   panel(call{}),
-		"GET /panel/v1/users":                          panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["users"]}),
-		"POST /panel/v1/users":                         withBody(`{"email":"new@beta.test","name":"New","password":"long-enough-password"}`, panel(call{kind: own})),
-		"PATCH /panel/v1/users/{id}":                   withBody(`{"role":"viewer"}`, panel(call{})),
-		"DELETE /panel/v1/users/{id}":                  panel(call{}),
-		"POST /panel/v1/users/{id}/password":           withBody(`{"password":"long-enough-password"}`, panel(call{})),
-		"DELETE /panel/v1/users/{id}/sessions":         panel(call{}),
-		"POST /panel/v1/user/password":                 {{kind: own, query: "company=" + alphaID, body: `{"password":"long-enough-password"}`}},
-		"DELETE /panel/v1/user/sessions":               {{kind: own, query: "company=" + alphaID}},
-		"GET /panel/v1/senders":                        panel(call{kind: own}),
-		"GET /panel/v1/campaigns":                      panel(call{kind: own}),
-		"GET /panel/v1/campaigns/one":                  panel(call{query: "name=alphacampaign"}),
-		"GET /panel/v1/campaigns/recipients":           panel(append(eachCursor("campaign-recipients", a.sentIDs), call{kind: empty, query: "name=alphacampaign"})...),
-		"GET /panel/v1/campaigns/reasons":              panel(call{kind: own, query: "name=alphacampaign"}),
-		"GET /panel/v1/campaigns/export":               panel(call{kind: own, query: "name=alphacampaign"}),
-		"GET /panel/v1/notifications":                  panel(append(eachQuery("ids", slices.DeleteFunc(slices.Clone(a.sentIDs), func(id string) bool { return !carillon.ValidUUID(id) }), empty), call{kind: own}, call{kind: empty, query: "sender=alpha_main"}, call{kind: empty, query: "number=34611222333"}, call{kind: empty, query: "campaign=alphacampaign"})...),
-		"GET /panel/v1/notifications/lookup":           panel(eachQuery("q", a.sentIDs, empty)...),
-		"GET /panel/v1/notifications/{id}":             panel(call{}),
-		"GET /panel/v1/notifications/{id}/request":     panel(call{}),
-		"GET /panel/v1/notifications/{id}/filled":      panel(call{}),
-		"POST /panel/v1/notifications/{id}/cancel":     panel(call{}),
-		"POST /panel/v1/notifications/{id}/move":       withBody(later, panel(call{})),
-		"GET /panel/v1/notifications/{id}/resend":      panel(call{}),
-		"POST /panel/v1/notifications/{id}/resend":     withBody(`{"recipients":[0]}`, panel(call{})),
-		"GET /panel/v1/notifications/{id}/timeline":    panel(call{}),
-		"GET /panel/v1/events":                         panel(),
-		"POST /panel/v1/templates/{id}/review":         withBody(`{"approve":true}`, panel(call{})),
-		"GET /panel/v1/maintenance":                    panel(call{kind: own}),
-		"POST /panel/v1/maintenance":                   withBody(`{"until":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`, panel(call{})),
-		"DELETE /panel/v1/maintenance":                 panel(call{}),
-		"GET /panel/v1/numbers":                        panel(call{}),
-		"PUT /panel/v1/numbers/{number}":               withBody(`{"company":"`+betaID+`"}`, panel(call{})),
-		"DELETE /panel/v1/numbers/{number}":            panel(call{}),
-		"GET /panel/v1/restored":                       panel(call{}),
-		"POST /panel/v1/restored":                      withBody(`{"decision":"fail"}`, panel(call{})),
+		"POST /callbacks/whatsapp/{sender}": {{
+			body: signed, header: []string{"X-Hub-Signature-256", c.beta.Sign([]byte(signed))},
+		}},
+		"GET /panel/v1/keys":         panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["keys"]}),
+		"POST /panel/v1/keys":        withBody(`{"label":"curious"}`, panel(call{kind: own})),
+		"DELETE /panel/v1/keys/{id}": panel(call{}),
+		"GET /panel/v1/users":        panel(call{kind: own}, call{kind: own, query: "cursor=" + a.cursors["users"]}),
+		"POST /panel/v1/users": withBody(
+			`{"email":"new@beta.test","name":"New","password":"long-enough-password"}`, panel(call{kind: own})),
+		"PATCH /panel/v1/users/{id}":           withBody(`{"role":"viewer"}`, panel(call{})),
+		"DELETE /panel/v1/users/{id}":          panel(call{}),
+		"POST /panel/v1/users/{id}/password":   withBody(`{"password":"long-enough-password"}`, panel(call{})),
+		"DELETE /panel/v1/users/{id}/sessions": panel(call{}),
+		"POST /panel/v1/user/password": {{
+			kind: own, query: "company=" + alphaID, body: `{"password":"long-enough-password"}`,
+		}},
+		"DELETE /panel/v1/user/sessions": {{kind: own, query: "company=" + alphaID}},
+		"GET /panel/v1/senders":          panel(call{kind: own}),
+		"GET /panel/v1/campaigns":        panel(call{kind: own}),
+		"GET /panel/v1/campaigns/one":    panel(call{query: "name=alphacampaign"}),
+		"GET /panel/v1/campaigns/recipients": panel(append(eachCursor("campaign-recipients", a.sentIDs),
+			call{kind: empty, query: "name=alphacampaign"})...),
+		"GET /panel/v1/campaigns/reasons": panel(call{kind: own, query: "name=alphacampaign"}),
+		"GET /panel/v1/campaigns/export":  panel(call{kind: own, query: "name=alphacampaign"}),
+		"GET /panel/v1/notifications": panel(append(eachQuery("ids", slices.DeleteFunc(slices.Clone(a.sentIDs), func(id string) bool {
+			return !carillon.ValidUUID(id)
+		}), empty), call{kind: own}, call{kind: empty, query: "sender=alpha_main"}, call{kind: empty, query: "number=34611222333"},
+			call{kind: empty, query: "campaign=alphacampaign"})...),
+		"GET /panel/v1/notifications/lookup":        panel(eachQuery("q", a.sentIDs, empty)...),
+		"GET /panel/v1/notifications/{id}":          panel(call{}),
+		"GET /panel/v1/notifications/{id}/request":  panel(call{}),
+		"GET /panel/v1/notifications/{id}/filled":   panel(call{}),
+		"POST /panel/v1/notifications/{id}/cancel":  panel(call{}),
+		"POST /panel/v1/notifications/{id}/move":    withBody(later, panel(call{})),
+		"GET /panel/v1/notifications/{id}/resend":   panel(call{}),
+		"POST /panel/v1/notifications/{id}/resend":  withBody(`{"recipients":[0]}`, panel(call{})),
+		"GET /panel/v1/notifications/{id}/timeline": panel(call{}),
+		"GET /panel/v1/events":                      panel(),
+		"POST /panel/v1/templates/{id}/review":      withBody(`{"approve":true}`, panel(call{})),
+		"GET /panel/v1/maintenance":                 panel(call{kind: own}),
+		"POST /panel/v1/maintenance": withBody(`{"until":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+
+			`"}`, panel(call{})),
+		"DELETE /panel/v1/maintenance":      panel(call{}),
+		"GET /panel/v1/numbers":             panel(call{}),
+		"PUT /panel/v1/numbers/{number}":    withBody(`{"company":"`+betaID+`"}`, panel(call{})),
+		"DELETE /panel/v1/numbers/{number}": panel(call{}),
+		"GET /panel/v1/restored":            panel(call{}),
+		"POST /panel/v1/restored":           withBody(`{"decision":"fail"}`, panel(call{})),
 	}
-	const alphaWidget, betaWidget, visitor = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa3", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb3", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa4"
+	const alphaWidget, betaWidget, visitor = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa3", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb3",
+		"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa4"
 	begin := func(widget, more string) string {
 		return `{"widget_id":"` + widget + `","customer_id":"` + visitor + `"` + more + `}`
 	}
@@ -177,34 +209,43 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET "+v1+"/voice-widget/chat-by-conversation"] = eachQuery("conversation_id", a.ids, foreign)
 	all["POST /v1/convai/conversations/{id}/feedback"] = []call{{body: `{"rating":1}`}}
 	// Whoever has Alpha's signed address may use it; its parts open nothing.
-	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
+	upgrade := []string{
+		"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==",
+	}
 	at, _ := url.Parse(a.signed)
 	part := at.Query()
 	part.Del("token")
-	all["GET /v1/convai/conversation"] = []call{{query: part.Encode(), header: upgrade}, {query: part.Encode() + "&token=" + part.Get("conversation"), header: upgrade}}
+	all["GET /v1/convai/conversation"] = []call{
+		{query: part.Encode(), header: upgrade}, {query: part.Encode() + "&token=" + part.Get("conversation"), header: upgrade},
+	}
 	all["GET /panel/v1/calls"] = panel(
-		call{kind: own}, call{kind: empty, query: "line=alpha_line"}, call{kind: empty, query: "campaign=alphacampaign"}, call{kind: empty, query: "number=34611222333"},
-		call{kind: empty, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}, call{kind: own, query: "direction=incoming"}, call{kind: empty, query: "direction=incoming&line=alpha_line"},
+		call{kind: own}, call{kind: empty, query: "line=alpha_line"}, call{kind: empty, query: "campaign=alphacampaign"},
+		call{kind: empty, query: "number=34611222333"},
+		call{kind: empty, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}, call{kind: own, query: "direction=incoming"},
+		call{kind: empty, query: "direction=incoming&line=alpha_line"},
 	)
 	all["GET /panel/v1/calls/{id}"] = panel(call{})
 	all["GET /panel/v1/calls/{id}/recording"] = panel(call{})
 	all["POST /panel/v1/calls/{id}/hangup"] = panel(call{})
 	all["GET /panel/v1/overview"] = panel(
-		call{kind: own}, call{kind: own, query: "campaign=alphacampaign"}, call{kind: own, query: "sender=alpha_main"}, call{kind: own, query: "template=alpha_plain"},
+		call{kind: own}, call{kind: own, query: "campaign=alphacampaign"}, call{kind: own, query: "sender=alpha_main"},
+		call{kind: own, query: "template=alpha_plain"},
 	)
 	all["GET /panel/v1/overview/attention"] = panel(call{kind: own})
 	all["GET /panel/v1/overview/first-steps"] = panel(call{kind: own})
 	all["GET /panel/v1/usage"] = panel(call{kind: own})
 	all["GET /panel/v1/activity/calls"] = panel(
 		// Of Beta's own calls some name what is Alpha's: those from before are Alpha's alone.
-		call{kind: empty, query: "to=2020-01-01T00:00:00Z"}, call{kind: empty, query: "code=alphacode"}, call{kind: empty, query: "request_id=req_alpha"},
+		call{kind: empty, query: "to=2020-01-01T00:00:00Z"}, call{kind: empty, query: "code=alphacode"},
+		call{kind: empty, query: "request_id=req_alpha"},
 	)
 	all["GET /panel/v1/activity/calls/{id}"] = panel(call{})
 	all["GET /panel/v1/activity/accepted"] = panel(call{kind: own}, call{kind: empty, query: "request_id=req_alpha"})
 	all["GET /panel/v1/activity/changes"] = panel(call{kind: own}, call{kind: empty, query: "kind=sender&object=alpha_main"})
 	all["GET /panel/v1/activity/changes/{id}"] = panel(call{})
 	all["GET /panel/v1/activity/authors"] = panel(call{kind: own})
-	all["GET /panel/v1/suppressions"] = panel(call{kind: own}, call{kind: empty, query: "number=34611222333"}, call{kind: own, query: "cursor=" + a.cursors["suppressions"]})
+	all["GET /panel/v1/suppressions"] = panel(call{kind: own}, call{kind: empty, query: "number=34611222333"},
+		call{kind: own, query: "cursor=" + a.cursors["suppressions"]})
 	all["GET /panel/v1/suppressions/export"] = panel(call{kind: own})
 	all["POST /panel/v1/suppressions"] = withBody(`{"numbers":["34622000009"]}`, panel(call{kind: own}))
 	all["DELETE /panel/v1/suppressions/{id}"] = panel(call{})
@@ -221,7 +262,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})
 	all["GET /panel/v1/conversations/{id}/files/{file}"] = panel(call{})
 	all["GET /chat-assets/{file...}"] = []call{{}}
-	for _, page := range []string{"/docs", "/docs/{page...}", "/docs/assets/{file}", "/docs/images/{file}", "/docs/search", "/llms.txt"} { // the same for everybody
+	// the same for everybody
+	for _, page := range []string{"/docs", "/docs/{page...}", "/docs/assets/{file}", "/docs/images/{file}", "/docs/search", "/llms.txt"} {
 		all["GET "+page] = []call{{kind: own}}
 	}
 	all["GET /voice-assets/{file...}"] = []call{{}}
@@ -231,7 +273,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET "+conversations] = append(panel(call{kind: own}), eachNarrowed("contact", a.ids)...)
 	all["GET "+conversations+"/counts"] = panel(call{kind: own})
 	for name, body := range map[string]string{
-		"POST /take": `{}`, "POST /answers": `{"client_id":"curious","text":"Curious"}`, "POST /notes": `{"client_id":"curious","text":"Curious"}`,
+		"POST /take": `{}`, "POST /answers": `{"client_id":"curious","text":"Curious"}`,
+		"POST /notes":   `{"client_id":"curious","text":"Curious"}`,
 		"POST /release": `{"to":"queue"}`, "POST /assign": `{"account_id":""}`, "POST /resolve": "", "POST /reopen": "",
 		"PUT /tags": `{"tags":["curious"]}`, "POST /read": `{"seq":1}`, "POST /typing": "", "POST /viewing": "",
 		"GET ": "", "GET /turns": "", "GET /contact": "", "PUT /contact": `{"name":"Curious"}`,
@@ -252,13 +295,16 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["PATCH "+sendJob] = withBody(`{"version":0,"campaign":"curious"}`, panel(call{}))
 	all["POST "+sendJob+"/send"] = withBody(`{"recipients":1}`, panel(call{}))
 	all["POST "+sendJob+"/cancel"] = withBody(`{"accepted":true}`, panel(call{}))
-	for _, name := range []string{"GET ", "DELETE ", "POST /check", "POST /pause", "POST /resume", "GET /rows", "GET /samples", "GET /rows.csv"} {
+	for _, name := range []string{
+		"GET ", "DELETE ", "POST /check", "POST /pause", "POST /resume", "GET /rows", "GET /samples", "GET /rows.csv",
+	} {
 		method, path, _ := strings.Cut(name, " ")
 		all[method+" "+sendJob+path] = panel(call{})
 	}
 	all["GET /panel/v1/templates/sync"] = panel(call{kind: own})
 	all["POST /panel/v1/templates/sync"] = panel(call{kind: own})
-	all["POST /panel/v1/templates"] = withBody(fmt.Sprintf(made, "four"), panel(call{kind: own}, call{kind: plain, query: "sender=alpha_main"}))
+	all["POST /panel/v1/templates"] = withBody(fmt.Sprintf(made, "four"),
+		panel(call{kind: own}, call{kind: plain, query: "sender=alpha_main"}))
 	all["GET /panel/v1/templates/{id}"] = panel(call{})
 	all["PATCH /panel/v1/templates/{id}"] = withBody(edit, panel(call{}))
 	all["DELETE /panel/v1/templates/{id}"] = panel(call{})
@@ -294,19 +340,24 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/senders/{id}/check"] = panel(call{})
 	all["POST /panel/v1/senders/{id}/subscribe"] = panel(call{})
 	all["GET /panel/v1/senders/{id}/state"] = panel(call{})
-	all["POST /panel/v1/senders/check"] = withBody(`{"number":"15555550100","channel":"messaging","provider":"whatsapp"}`, panel(call{kind: plain}))
+	all["POST /panel/v1/senders/check"] = withBody(`{"number":"15555550100","channel":"messaging","provider":"whatsapp"}`,
+		panel(call{kind: plain}))
 	all["GET /panel/v1/company"] = panel(call{kind: own})
 	all["PUT /panel/v1/company"] = withBody(`{"name":"Alpha Secretive","version":"guessed","retention_days":-1}`, panel(call{kind: plain}))
 	all["POST /panel/v1/senders/{id}/test-call"] = withBody(`{"number":"34600111222"}`, panel(call{}))
 	const phone = `{"sender":"alpha_main","number":"34611222333",`
-	all["GET /panel/v1/sandbox/phone"] = []call{{kind: plain, query: "sender=alpha_main&number=34611222333"}, {query: "company=" + alphaID + "&sender=alpha_main&number=34611222333"}}
+	all["GET /panel/v1/sandbox/phone"] = []call{
+		{kind: plain, query: "sender=alpha_main&number=34611222333"},
+		{query: "company=" + alphaID + "&sender=alpha_main&number=34611222333"},
+	}
 	all["GET /panel/v1/sandbox/phone/numbers"] = panel(call{kind: own}, call{kind: plain, query: "sender=alpha_main"})
 	all["PUT /panel/v1/sandbox/phone"] = withBody(phone+`"unreachable":true}`, panel(call{kind: plain}))
 	all["POST /panel/v1/sandbox/phone/messages"] = withBody(phone+`"client_id":"1","kind":"text","text":"Hi"}`, panel(call{kind: plain}))
 	all["GET /panel/v1/conversations/{id}/templates"] = panel(call{})
 	all["POST /panel/v1/conversations/{id}/templates"] = withBody(`{"client_id":"1","name":"plain","language":"en_US"}`, panel(call{}))
 	all["GET /panel/v1/sandbox/calls"] = panel(call{kind: own})
-	all["POST /panel/v1/sandbox/calls"] = withBody(`{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}`, panel(call{kind: plain}))
+	all["POST /panel/v1/sandbox/calls"] = withBody(`{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}`,
+		panel(call{kind: plain}))
 	all["GET /panel/v1/sandbox/calls/{id}/recording"] = panel(call{})
 	all["GET "+one+"/voice"] = panel(call{})
 	all["GET /try"] = []call{{kind: own}}

@@ -21,7 +21,8 @@ func hookCalls(panel func(...call) []call, withBody func(string, []call) []call)
 		"POST /panel/v1/webhook-events/test":        withBody(`{"type":"message.sent"}`, panel(call{kind: own})),
 	}
 	for name, body := range map[string]string{
-		"GET /status": "", "GET /deliveries": "", "POST /test": `{"type":"message.sent"}`, "POST /rotate": `{}`, "POST /enable": `{"skip_waiting":true}`, "POST /replay": `{"failed":true}`,
+		"GET /status": "", "GET /deliveries": "", "POST /test": `{"type":"message.sent"}`, "POST /rotate": `{}`,
+		"POST /enable": `{"skip_waiting":true}`, "POST /replay": `{"failed":true}`,
 	} {
 		method, path, _ := strings.Cut(name, " ")
 		all[method+" "+v1+"/webhooks/{id}"+path] = []call{{body: body}}

@@ -5,10 +5,11 @@ func teamCalls(panel func(more ...call) []call, withBody func(body string, calls
 	page := []string{"X-Carillon-Panel", "1"}
 	asPage := func(body string) []call { return []call{{kind: own, body: body, header: page}} }
 	return map[string][]call{
-		"DELETE /panel/v1/users/{id}/second-factor":        panel(call{}),
-		"POST /panel/v1/users/{id}/password-link":          withBody(`{}`, panel(call{})),
-		"GET /panel/v1/invitations":                        panel(call{kind: own}),
-		"POST /panel/v1/invitations":                       withBody(`{"email":"invited@beta.test","role":"viewer"}`, panel(call{kind: own})),
+		"DELETE /panel/v1/users/{id}/second-factor": panel(call{}),
+		"POST /panel/v1/users/{id}/password-link":   withBody(`{}`, panel(call{})),
+		"GET /panel/v1/invitations":                 panel(call{kind: own}),
+		"POST /panel/v1/invitations": withBody(`{"email":"invited@beta.test","role":"viewer"}`,
+			panel(call{kind: own})),
 		"POST /panel/v1/invitations/{id}/resend":           withBody(`{}`, panel(call{})),
 		"DELETE /panel/v1/invitations/{id}":                panel(call{}),
 		"POST /panel/v1/invitation":                        asPage(`{"token":"guessed"}`),

@@ -63,9 +63,12 @@ const alphaSend = `{"contact":{"number":"34611222333"},"recipient_id":%q,"name_t
 // populate gives Alpha one of everything, and waits until all of it rests.
 func (c *companies) populate(t *testing.T) *belongings {
 	t.Helper()
-	a := &belongings{cursors: map[string]string{}, sent: fmt.Sprintf(alphaSend, "alpha_main", "alpha_plain", `{"body_text_0":"alphavalue"}`)}
+	a := &belongings{
+		cursors: map[string]string{}, sent: fmt.Sprintf(alphaSend, "alpha_main", "alpha_plain", `{"body_text_0":"alphavalue"}`),
+	}
 	send := func(body string) string {
-		return c.field(t, "notification_id", "POST", withKey("/functions/v1/notify", "ck_alpha_live"), body, "Idempotency-Key", "alphakey"+fmt.Sprint(len(body)))
+		return c.field(t, "notification_id", "POST", withKey("/functions/v1/notify", "ck_alpha_live"), body, "Idempotency-Key",
+			"alphakey"+fmt.Sprint(len(body)))
 	}
 	first := send(a.sent)
 	send(strings.Replace(a.sent, `"contact"`, `"datetime_sending":"2099-01-01T00:00:00","contact"`, 1))
@@ -89,16 +92,19 @@ func (c *companies) populate(t *testing.T) *belongings {
 	token := c.field(t, "token", "POST", "/functions/v1/chat/session",
 		`{"widget_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa3","customer_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa4"}`)
 	c.field(t, "at", "POST", "/functions/v1/chat/turns", `{"client_id":"1","text":"Alphaturn"}`, "Authorization", "Bearer "+token)
-	file := c.field(t, "id", "POST", "/functions/v1/chat/files", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"alphafile.txt\"\r\n\r\nAlphabytes\r\n--b--\r\n",
+	file := c.field(t, "id", "POST", "/functions/v1/chat/files",
+		"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"alphafile.txt\"\r\n\r\nAlphabytes\r\n--b--\r\n",
 		"Authorization", "Bearer "+token, "Content-Type", "multipart/form-data; boundary=b")
 	c.field(t, "at", "POST", "/functions/v1/chat/turns", `{"client_id":"2","file":"`+file+`"}`, "Authorization", "Bearer "+token)
-	a.signed = c.field(t, "signed_url", "GET", withKey("/functions/v1/voice-widget/signed-url?id_widget=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa5", "ck_alpha_live"), "")
+	a.signed = c.field(t, "signed_url", "GET",
+		withKey("/functions/v1/voice-widget/signed-url?id_widget=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa5", "ck_alpha_live"), "")
 	for _, list := range []string{"notify", "suppressions"} {
 		a.cursors[list] = url.QueryEscape(c.field(t, "next_cursor", "GET", withKey("/functions/v1/"+list+"?limit=1", "ck_alpha_live"), ""))
 	}
 	owner := c.signIn(t, "owner@alpha.test", "alpha-horse-battery")
 	c.field(t, "id", "POST", "/panel/v1/canned-replies", `{"shortcut":"alphashort","text":"Alphareply"}`, "Authorization", "Bearer "+owner)
-	c.field(t, "id", "POST", "/panel/v1/send/jobs", "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"alphafile.csv\"\r\n\r\nphone,Alphacolumn\r\n34611222333,Alphacell\r\n--b--\r\n",
+	c.field(t, "id", "POST", "/panel/v1/send/jobs", "--b\r\nContent-Disposition: form-data; name=\"file\"; "+
+		"filename=\"alphafile.csv\"\r\n\r\nphone,Alphacolumn\r\n34611222333,Alphacell\r\n--b--\r\n",
 		"Authorization", "Bearer "+owner, "Content-Type", "multipart/form-data; boundary=b")
 	a.ids = append(a.ids, c.phoned(t, "Bearer "+owner)...)
 	c.column(t, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, recording, ringing_at, ended_at)
@@ -107,7 +113,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 	c.column(t, `INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
 		VALUES ($1, $2, 1, 1, 400, 'alphacode', 'POST', '/alphapath', 'k', 'req_alpha', 0, 1, 'm', '{"body":"Alphabody"}') RETURNING id`,
 		alphaID, carillon.NewID(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)))
-	draft := c.field(t, "id", "POST", "/panel/v1/flows/drafts", `{"flow":{"name":"Alphadraft","trigger":{},"steps":[]}}`, "Authorization", "Bearer "+owner)
+	draft := c.field(t, "id", "POST", "/panel/v1/flows/drafts", `{"flow":{"name":"Alphadraft","trigger":{},"steps":[]}}`,
+		"Authorization", "Bearer "+owner)
 	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, due_at, started_at, changed_at)
 		SELECT $1, $2, $3, 1, id, 'test', 1, 'waiting', 0, 'steps.0', '{"secret":"Alphavariable"}', 4102444800000, 1, 1 FROM conversation WHERE company_id = $2 LIMIT 1 RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, draft)
@@ -118,7 +125,10 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM notification WHERE company_id = $1", "SELECT id FROM template WHERE company_id = $1",
 		"SELECT provider_id FROM template WHERE company_id = $1 AND provider_id <> ''", "SELECT name FROM template WHERE company_id = $1",
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
-		"SELECT id FROM incoming_call WHERE company_id = $1", "SELECT flow_id FROM flow_draft WHERE company_id = $1", "SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM bulk_job WHERE company_id = $1", "SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1", "SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
+		"SELECT id FROM incoming_call WHERE company_id = $1", "SELECT flow_id FROM flow_draft WHERE company_id = $1",
+		"SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM bulk_job WHERE company_id = $1",
+		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1",
+		"SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
 		"SELECT MAX(id) FROM audit WHERE company_id = $1", "SELECT id FROM api_call WHERE company_id = $1",
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
@@ -133,7 +143,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 	}
 	a.ids = append(a.ids, alphaID)
 	a.sentIDs = append(c.column(t, "SELECT id FROM notification WHERE company_id = $1", alphaID),
-		c.column(t, "SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS NOT NULL", alphaID)...)
+		c.column(t, "SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND "+
+			"m.provider_id IS NOT NULL", alphaID)...)
 	for _, marker := range append(a.ids, "alpha", "3461122") {
 		if marker = strings.ToLower(marker); !slices.Contains(a.markers, marker) {
 			a.markers = append(a.markers, marker)
@@ -145,7 +156,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 // phoned has Alpha call the sandbox's phone, and returns what names the call.
 func (c *companies) phoned(t *testing.T, owner string) (ids []string) {
 	t.Helper()
-	id := c.field(t, "call_id", "POST", "/panel/v1/sandbox/calls", `{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2","suffix":"0017"}`, "Authorization", owner)
+	id := c.field(t, "call_id", "POST", "/panel/v1/sandbox/calls",
+		`{"sender":"alpha_line","agent_id":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2","suffix":"0017"}`, "Authorization", owner)
 	until(t, func() bool {
 		return c.field(t, "state", "GET", withKey("/functions/v1/calls/"+id, "ck_alpha_live"), "") == "completed"
 	})
@@ -257,7 +269,9 @@ func (c *companies) statuses(a *belongings, from *graphtest.Server) string {
 	var all []graphtest.Status
 	for _, state := range []string{"delivered", "read"} {
 		for attempt := range 3 {
-			all = append(all, graphtest.Status{Ref: fmt.Sprintf("%s.0.%d", a.cloudy, attempt), To: "34611222333", ID: "wamid.stolen", State: state, At: time.Now()})
+			all = append(all, graphtest.Status{
+				Ref: fmt.Sprintf("%s.0.%d", a.cloudy, attempt), To: "34611222333", ID: "wamid.stolen", State: state, At: time.Now(),
+			})
 		}
 	}
 	return string(from.StatusBody(all...))

@@ -81,40 +81,53 @@ func (m *million) fill(t *testing.T, engine string) {
 	horizon() // the program must not fill the table too
 	uid := func(id string) string { return m.column(t, "SELECT uid FROM sender WHERE id = '"+id+"'")[0] }
 	mine := fmt.Sprintf("i %% %d > 0", every)
-	sender := "CASE WHEN NOT " + mine + " THEN " + uid("beta_main") + " WHEN i % 7 = 1 THEN " + uid("alpha_cloud") + " ELSE " + uid("alpha_main") + " END"
+	sender := "CASE WHEN NOT " + mine + " THEN " + uid("beta_main") + " WHEN i % 7 = 1 THEN " + uid("alpha_cloud") + " ELSE " +
+		uid("alpha_main") + " END"
 	for low := 0; low < total; low += chunk {
 		rows := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d),
 			r AS (SELECT i, CAST(%d AS BIGINT) + i * CAST(%d AS BIGINT) AS ms FROM n), s AS (SELECT i, ms, (ms - 1767225600000) * 65536 AS seq FROM r)`,
 			low, min(low+chunk, total)-1, ms, step)
-		exec(rows + fmt.Sprintf(` INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open, scheduled, canceled,
+		exec(rows + fmt.Sprintf(
+			` INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open, scheduled, canceled,
 			created_at, due_at, done_at, recipient_id, name_template, language)
-			SELECT seq, substr(%[1]s, 1, 8) || '-' || substr(%[1]s, 9, 4) || '-7000-8000-' || %[1]s, CASE WHEN %[2]s THEN '%[3]s' ELSE '%[4]s' END,
-			CASE WHEN i %% 1000 = 3 THEN 'voice' ELSE 'messaging' END, %[5]s, 't', CASE WHEN i %% 20000 = 7 THEN 0 ELSE 1 + i %% 2 END, 'campaign ' || (i * CAST(%[6]d AS BIGINT) / %[7]d),
-			FALSE, '{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}', '', 1, CASE WHEN %[8]s THEN 1 ELSE 0 END, i %% 10 = 0, i %% 30000 = 11, ms,
+			SELECT seq, substr(%[1]s, 1, 8) || '-' || substr(%[1]s, 9, 4) || '-7000-8000-' || %[1]s,
+				CASE WHEN %[2]s THEN '%[3]s' ELSE '%[4]s' END,
+			CASE WHEN i %% 1000 = 3 THEN 'voice' ELSE 'messaging' END, %[5]s, 't',
+				CASE WHEN i %% 20000 = 7 THEN 0 ELSE 1 + i %% 2 END, 'campaign ' || (i * CAST(%[6]d AS BIGINT) / %[7]d),
+			FALSE, '{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}', '', 1,
+				CASE WHEN %[8]s THEN 1 ELSE 0 END, i %% 10 = 0, i %% 30000 = 11, ms,
 			CASE WHEN %[8]s THEN ms + 864000000 ELSE ms END, CASE WHEN %[8]s THEN 0 ELSE ms + 2000 END, 'main', 'template_' || (i %% 12), 'en' FROM s`,
 			hex12, mine, alphaID, betaID, sender, millionCampaigns, total, rest))
-		exec(rows + fmt.Sprintf(` INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, epoch, provider_id, sent_at, delivered_at, read_at)
-			SELECT seq * 128, 1, %s, 1, CAST(34600000000 + i %% %d AS TEXT), CASE WHEN %[3]s THEN 1 ELSE 0 END, CASE WHEN %[3]s THEN 0 WHEN i %% 50 = 9 THEN 50 WHEN i %% 2 = 0 THEN 70 ELSE 60 END,
+		exec(rows + fmt.Sprintf(
+			` INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, epoch, provider_id, sent_at, delivered_at, read_at)
+			SELECT seq * 128, 1, %s, 1, CAST(34600000000 + i %% %d AS TEXT), CASE WHEN %[3]s THEN 1 ELSE 0 END,
+				CASE WHEN %[3]s THEN 0 WHEN i %% 50 = 9 THEN 50 WHEN i %% 2 = 0 THEN 70 ELSE 60 END,
 			CASE WHEN %[3]s THEN ms + 864000000 ELSE ms END, 1, 1, 'wamid.' || i, ms + 40, ms + 900, CASE WHEN i %% 2 = 0 THEN ms + 2000 END FROM s`, sender, millionNumbers, rest))
-		exec(rows + fmt.Sprintf(` INSERT INTO search (company_id, field, value, seq) SELECT CASE WHEN %s THEN '%s' ELSE '%s' END, 'number', CAST(34600000000 + i %% %d AS TEXT), seq FROM s WHERE i >= 0 ON CONFLICT DO NOTHING`,
+		exec(rows + fmt.Sprintf(` INSERT INTO search (company_id, field, value, seq) SELECT CASE WHEN %s THEN '%s' ELSE '%s' END, `+
+			`'number', CAST(34600000000 + i %% %d AS TEXT), seq FROM s WHERE i >= 0 ON CONFLICT DO NOTHING`,
 			mine, alphaID, betaID, millionNumbers))
 	}
-	const sums = `COUNT(*), 0, COUNT(*), COUNT(*), COUNT(*) / 2, COUNT(*) / 50, 0, 0, COUNT(*) * 40, COUNT(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0`
+	const sums = `COUNT(*), 0, COUNT(*), COUNT(*), COUNT(*) / 2, COUNT(*) / 50, 0, 0, COUNT(*) * 40, COUNT(*), 0, 0, 0, 0, 0, 0, 0, ` +
+		`0, 0, 0, 0`
 	const ofHour = ", created_at - created_at % 3600000, class, sender, name_template, language, MIN(channel), "
 	const byHour = " GROUP BY company_id, created_at - created_at % 3600000, class, sender, name_template, language"
 	exec("INSERT INTO stat SELECT company_id, ''" + ofHour + sums + " FROM notification WHERE name_template LIKE 'template%'" + byHour)
 	for i := range millionCampaigns {
 		sum := sha256.Sum256([]byte(campaignOf(i)))
 		key := hex.EncodeToString(sum[:16])
-		span := fmt.Sprintf(" FROM notification WHERE seq >= %d AND seq < %d AND campaign = '%s'", m.seq(i*total/millionCampaigns-1), m.seq((i+1)*total/millionCampaigns+1), campaignOf(i))
-		exec("INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', '" + key + "', seq" + span + " ON CONFLICT DO NOTHING")
+		span := fmt.Sprintf(" FROM notification WHERE seq >= %d AND seq < %d AND campaign = '%s'",
+			m.seq(i*total/millionCampaigns-1), m.seq((i+1)*total/millionCampaigns+1), campaignOf(i))
+		exec("INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', '" + key + "', seq" + span +
+			" ON CONFLICT DO NOTHING")
 		exec("INSERT INTO stat SELECT company_id, '" + key + "'" + ofHour + sums + span + byHour)
-		exec("INSERT INTO stat_campaign SELECT company_id, '" + key + "', '" + campaignOf(i) + "', MIN(created_at), MAX(created_at), COUNT(*), 0, COUNT(*), COUNT(*), 0, 0, 0, 0" + span + " GROUP BY company_id")
+		exec("INSERT INTO stat_campaign SELECT company_id, '" + key + "', '" + campaignOf(i) +
+			"', MIN(created_at), MAX(created_at), COUNT(*), 0, COUNT(*), COUNT(*), 0, 0, 0, 0" + span + " GROUP BY company_id")
 	}
 	horizon()
 	exec("ANALYZE")
 	t.Logf("filled in %s: %s notifications of Alpha, %s others, %s rows of counts", time.Since(begin).Round(time.Second),
-		m.column(t, "SELECT COUNT(*) FROM notification WHERE company_id = '"+alphaID+"'")[0], m.column(t, "SELECT COUNT(*) FROM notification WHERE company_id <> '"+alphaID+"'")[0],
+		m.column(t, "SELECT COUNT(*) FROM notification WHERE company_id = '"+alphaID+"'")[0],
+		m.column(t, "SELECT COUNT(*) FROM notification WHERE company_id <> '"+alphaID+"'")[0],
 		m.column(t, "SELECT COUNT(*) FROM stat")[0])
 }
 
@@ -139,12 +152,17 @@ func (m *million) measure(t *testing.T) {
 		return measured{name, "/panel/v1/notifications?limit=50&" + query, maxList}
 	}
 	all := []measured{
-		list("open", ""), list("state scheduled", "state=scheduled"), list("state in_progress", "state=in_progress"), list("state completed", "state=completed"), list("state canceled (rare)", "state=canceled"),
-		list("type marketing", "type=marketing"), list("type transactional (rare)", "type=transactional"), list("channel voice (rare)", "channel=voice"), list("sender", "sender=alpha_cloud"),
-		list("campaign", "campaign=campaign+77"), list("campaign that is not", "campaign=none"), list("number", "number=34600000123"), list("number that is not", "number=34999999999"),
+		list("open", ""), list("state scheduled", "state=scheduled"), list("state in_progress", "state=in_progress"),
+		list("state completed", "state=completed"), list("state canceled (rare)", "state=canceled"),
+		list("type marketing", "type=marketing"), list("type transactional (rare)", "type=transactional"),
+		list("channel voice (rare)", "channel=voice"), list("sender", "sender=alpha_cloud"),
+		list("campaign", "campaign=campaign+77"), list("campaign that is not", "campaign=none"),
+		list("number", "number=34600000123"), list("number that is not", "number=34999999999"),
 		list("from", "from="+day(20)), list("to", "to="+day(10)), list("from and to", "from="+day(10)+"&to="+day(11)),
-		list("type, sender and days", "type=utility&sender=alpha_main&from="+day(5)+"&to="+day(25)), list("campaign and state that never meet", "campaign=campaign+77&state=scheduled"),
-		list("number and campaign", "number=34600000123&campaign=campaign+77"), list("rare and old", "type=transactional&state=canceled&to="+day(15)),
+		list("type, sender and days", "type=utility&sender=alpha_main&from="+day(5)+"&to="+day(25)),
+		list("campaign and state that never meet", "campaign=campaign+77&state=scheduled"),
+		list("number and campaign", "number=34600000123&campaign=campaign+77"),
+		list("rare and old", "type=transactional&state=canceled&to="+day(15)),
 		{"campaigns", "/panel/v1/campaigns?limit=50", maxList},
 		{"overview, 24 hours", "/panel/v1/overview", maxOverview},
 		{"overview, 30 days", "/panel/v1/overview?from=" + day(0), maxOverview},
@@ -162,7 +180,8 @@ func (m *million) measure(t *testing.T) {
 		return "/panel/v1/notifications?limit=50&cursor=" + cursor
 	}, func(body string) { cursor = url.QueryEscape(nextCursor(body)) })
 	m.row(t, &table, measured{"deep pages", "", maxList}, func(i int) string {
-		return "/panel/v1/notifications?limit=50&to=" + url.QueryEscape(m.from.Add(time.Duration(i)*17*time.Hour+time.Hour).UTC().Format(time.RFC3339))
+		return "/panel/v1/notifications?limit=50&to=" +
+			url.QueryEscape(m.from.Add(time.Duration(i)*17*time.Hour+time.Hour).UTC().Format(time.RFC3339))
 	})
 	cursor = ""
 	m.row(t, &table, measured{"on through a rare filter, 5,000 rows a page", "", maxList}, func(int) string {

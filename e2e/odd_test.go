@@ -11,7 +11,8 @@ import (
 // TestOddIdsAreNoInternalErrors asks every route with bytes that no id has: a database may refuse them where we do not.
 func TestOddIdsAreNoInternalErrors(t *testing.T) {
 	odd := []string{"a%00b", "%FF", "%C3%28", "%ED%A0%80", "%27%22", strings.Repeat("9", 400), "99999999999999999999", "%F0%9F%94%94", "-1"}
-	changes := []string{"company", "unflatten", "access_key", "grant_type", "hub.verify_token"} // all that requests that change something have
+	// all that requests that change something have
+	changes := []string{"company", "unflatten", "access_key", "grant_type", "hub.verify_token"}
 	params := append([]string{
 		"campaign", "number", "sender", "type", "state", "channel", "from", "to", "cursor", "limit", "template", "language", "phone_number",
 	}, changes...)
@@ -40,7 +41,8 @@ func TestOddIdsAreNoInternalErrors(t *testing.T) {
 						asked = params
 					}
 					for _, p := range asked {
-						all = append(all, strings.NewReplacer("{id}", alphaID, "{number}", "34600000000", "{sender}", "beta_cloud").Replace(pattern)+"?"+p+"="+o)
+						all = append(all, strings.NewReplacer("{id}", alphaID, "{number}", "34600000000", "{sender}",
+							"beta_cloud").Replace(pattern)+"?"+p+"="+o)
 					}
 					for _, target := range all {
 						status, answered := c.ask(t, method, target, `{"approve":true,"content":"x"}`, "Authorization", "Bearer "+bearer)

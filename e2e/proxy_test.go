@@ -92,13 +92,15 @@ func runNginx(t *testing.T, f *front, dir, cert, key string) {
 		binary = need.Program(t, "nginx", "nginx")
 	}
 	site := example(t, "nginx.conf",
-		"listen 80;", "listen "+instance.FreeAddress(t)+";", "listen 443 ssl", "listen "+f.at+" ssl", "127.0.0.1:8080", f.addr, "/var/log/nginx/", dir+"/",
+		"listen 80;", "listen "+instance.FreeAddress(t)+";", "listen 443 ssl", "listen "+f.at+" ssl", "127.0.0.1:8080", f.addr,
+		"/var/log/nginx/", dir+"/",
 		"/etc/letsencrypt/live/carillon.example.org/fullchain.pem", cert, "/etc/letsencrypt/live/carillon.example.org/privkey.pem", key)
 	var temps strings.Builder
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		fmt.Fprintf(&temps, "%s_temp_path %s/%s;\n", kind, dir, kind)
 	}
-	conf := fmt.Sprintf("daemon off;\nworker_processes 1;\npid %[1]s/nginx.pid;\nerror_log %[1]s/main.log;\nevents {}\nhttp {\naccess_log off;\n%[2]s%[3]s}\n", dir, temps.String(), site)
+	conf := fmt.Sprintf("daemon off;\nworker_processes 1;\npid %[1]s/nginx.pid;\nerror_log %[1]s/main.log;\nevents {}\nhttp "+
+		"{\naccess_log off;\n%[2]s%[3]s}\n", dir, temps.String(), site)
 	if os.Geteuid() == 0 {
 		conf = "user root;\n" + conf // the folder of the test is root's
 	}
@@ -113,7 +115,8 @@ func runCaddy(t *testing.T, f *front, dir, cert, key string) {
 	t.Helper()
 	binary := need.Program(t, "caddy", "caddy")
 	site := example(t, "Caddyfile",
-		"admin localhost:2019", "admin "+instance.FreeAddress(t)+"\n\thttp_port 0\n\tskip_install_trust", "\ncarillon.example.org {", "\nhttps://"+proxied+":"+port(f.at)+" {\n\tbind 127.0.0.1",
+		"admin localhost:2019", "admin "+instance.FreeAddress(t)+"\n\thttp_port 0\n\tskip_install_trust",
+		"\ncarillon.example.org {", "\nhttps://"+proxied+":"+port(f.at)+" {\n\tbind 127.0.0.1",
 		"tls admin@example.org", "tls "+cert+" "+key, "127.0.0.1:8080", f.addr, "/var/log/caddy/", dir+"/")
 	site = strings.Replace(site, "http_port 0", "http_port "+port(instance.FreeAddress(t)), 1)
 	name := filepath.Join(dir, "Caddyfile")
@@ -155,8 +158,10 @@ func (f *front) certificate(dir string) (cert, key string) {
 	}
 	now := time.Now()
 	x := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: proxied}, DNSNames: []string{proxied}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: proxied}, DNSNames: []string{proxied}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, x, x, private.Public(), private)
 	if err != nil {
@@ -223,7 +228,8 @@ func (f *front) start(c *exec.Cmd) {
 func (f *front) from(address string) *http.Client {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	x := &http.Transport{
-		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: f.roots, MinVersion: tls.VersionTLS12}, ExpectContinueTimeout: time.Minute,
+		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: f.roots, MinVersion: tls.VersionTLS12},
+		ExpectContinueTimeout: time.Minute,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return d.DialContext(ctx, network, f.at)
 		},
@@ -265,7 +271,8 @@ func (f *front) check() {
 
 func (f *front) signsInAndSends(c *http.Client) {
 	f.t.Helper()
-	resp, text := f.do(c, http.MethodPost, "/panel/v1/session", strings.NewReader(`{"email":"ana@front.test","password":"front-horse-battery"}`),
+	resp, text := f.do(c, http.MethodPost, "/panel/v1/session",
+		strings.NewReader(`{"email":"ana@front.test","password":"front-horse-battery"}`),
 		"X-Carillon-Panel", "1", "Origin", "https://"+proxied, "X-Forwarded-For", "203.0.113.9")
 	if resp.StatusCode != http.StatusOK || resp.ProtoMajor != 2 || len(resp.Cookies()) != 1 || !resp.Cookies()[0].Secure {
 		f.t.Fatalf("sign-in: %s %s %s", resp.Proto, resp.Status, text)
@@ -279,7 +286,8 @@ func (f *front) signsInAndSends(c *http.Client) {
 		f.t.Errorf("the session's address is not the client's: %s", text)
 	}
 	resp, text = f.do(c, http.MethodPost, "/functions/v1/notify?access_key="+proxiedKey,
-		strings.NewReader(`{"contact":{"number":"34600111222"},"recipient_id":"main","name_template":"hello","language_template":"en","notification_type":"utility","campaign_name":"front","components_push":{}}`))
+		strings.NewReader(`{"contact":{"number":"34600111222"},"recipient_id":"main","name_template":"hello",`+
+			`"language_template":"en","notification_type":"utility","campaign_name":"front","components_push":{}}`))
 	if resp.StatusCode != http.StatusOK || !strings.Contains(text, `"success":true`) {
 		f.t.Errorf("notify: %s %s", resp.Status, text)
 	}
@@ -302,7 +310,8 @@ func (f *front) passesStreamsAndSockets(c *http.Client) {
 		f.t.Fatalf("the stream: %v %v", resp, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp, text := f.do(c, http.MethodPost, "/functions/v1/chat/turns", strings.NewReader(`{"client_id":"1","text":"swordfish"}`), "Authorization", bearer); resp.StatusCode != http.StatusOK {
+	if resp, text := f.do(c, http.MethodPost, "/functions/v1/chat/turns", strings.NewReader(`{"client_id":"1","text":"swordfish"}`),
+		"Authorization", bearer); resp.StatusCode != http.StatusOK {
 		f.t.Fatalf("a turn: %s %s", resp.Status, text)
 	}
 	lines := bufio.NewScanner(resp.Body)
@@ -328,7 +337,8 @@ func (f *front) passesStreamsAndSockets(c *http.Client) {
 		f.t.Fatalf("the socket: %v", err)
 	}
 	defer func() { _ = ws.CloseNow() }()
-	_ = ws.Write(ctx, websocket.MessageText, []byte(`{"type":"conversation_initiation_client_data","conversation_config_override":{"conversation":{"text_only":true}}}`))
+	_ = ws.Write(ctx, websocket.MessageText, []byte(
+		`{"type":"conversation_initiation_client_data","conversation_config_override":{"conversation":{"text_only":true}}}`))
 	for {
 		_, text, err := ws.Read(ctx)
 		if err != nil {
@@ -343,7 +353,8 @@ func (f *front) passesStreamsAndSockets(c *http.Client) {
 // session begins a visitor's chat.
 func (f *front) session(c *http.Client) (bearer string) {
 	f.t.Helper()
-	resp, text := f.do(c, http.MethodPost, "/functions/v1/chat/session", strings.NewReader(`{"widget_id":"`+proxiedChat+`","customer_id":"77777777-7777-4777-8777-777777777799"}`))
+	resp, text := f.do(c, http.MethodPost, "/functions/v1/chat/session",
+		strings.NewReader(`{"widget_id":"`+proxiedChat+`","customer_id":"77777777-7777-4777-8777-777777777799"}`))
 	var s struct {
 		Token string `json:"token"`
 	}
@@ -364,12 +375,15 @@ func (f *front) takesFiles(c *http.Client) {
 		part, _ := w.CreateFormFile("file", "a.txt")
 		_, _ = part.Write(bytes.Repeat([]byte("a"), size))
 		_ = w.Close()
-		resp, text := f.do(c, http.MethodPost, "/functions/v1/chat/files", &body, "Authorization", bearer, "Content-Type", w.FormDataContentType())
-		if resp.StatusCode != want || want != http.StatusOK && !(strings.Contains(text, "payload_too_large") && strings.Contains(text, "request_id")) {
+		resp, text := f.do(c, http.MethodPost, "/functions/v1/chat/files", &body, "Authorization", bearer, "Content-Type",
+			w.FormDataContentType())
+		if resp.StatusCode != want || want != http.StatusOK &&
+			!(strings.Contains(text, "payload_too_large") && strings.Contains(text, "request_id")) {
 			f.t.Errorf("a file of %d bytes: %s %s", size, resp.Status, text)
 		}
 	}
-	r, _ := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "https://"+proxied+"/panel/v1/send/jobs?access_key="+proxiedKey, io.LimitReader(zeros{}, 41<<20))
+	r, _ := http.NewRequestWithContext(f.t.Context(), http.MethodPost,
+		"https://"+proxied+"/panel/v1/send/jobs?access_key="+proxiedKey, io.LimitReader(zeros{}, 41<<20))
 	r.ContentLength = 41 << 20
 	r.Header.Set("Expect", "100-continue") // nothing is sent when the proxy refuses the length
 	resp, err := c.Do(r)
@@ -378,7 +392,8 @@ func (f *front) takesFiles(c *http.Client) {
 	}
 	text, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(text), `"payload_too_large"`) || resp.Header.Get("Content-Type") != "application/json" {
+	if resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(text), `"payload_too_large"`) ||
+		resp.Header.Get("Content-Type") != "application/json" {
 		f.t.Errorf("a body that is too large: %s %s", resp.Status, text)
 	}
 }
@@ -391,8 +406,10 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func (f *front) knowsClients() {
 	f.t.Helper()
 	fail := func(c *http.Client, n int) int {
-		resp, _ := f.do(c, http.MethodPost, "/functions/v1/auth?grant_type=password", strings.NewReader(fmt.Sprintf(`{"email":"nobody%d@front.test","password":"wrong-horse-battery"}`, n)),
-			"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n), "X-Real-IP", fmt.Sprintf("203.0.113.%d", n), "Forwarded", fmt.Sprintf("for=203.0.113.%d", n))
+		resp, _ := f.do(c, http.MethodPost, "/functions/v1/auth?grant_type=password",
+			strings.NewReader(fmt.Sprintf(`{"email":"nobody%d@front.test","password":"wrong-horse-battery"}`, n)),
+			"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n), "X-Real-IP", fmt.Sprintf("203.0.113.%d", n), "Forwarded",
+			fmt.Sprintf("for=203.0.113.%d", n))
 		return resp.StatusCode
 	}
 	c := f.from("127.0.0.3")
@@ -408,8 +425,11 @@ func (f *front) knowsClients() {
 		f.t.Errorf("another client is limited too: %d", status)
 	}
 	// Who comes to the program without the proxy is who connects.
-	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.3")}}).DialContext}}
-	r, _ := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://"+f.addr+"/functions/v1/auth?grant_type=password", strings.NewReader(`{"email":"nobody@front.test","password":"wrong-horse-battery"}`))
+	direct := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.3")}}).DialContext,
+	}}
+	r, _ := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://"+f.addr+"/functions/v1/auth?grant_type=password",
+		strings.NewReader(`{"email":"nobody@front.test","password":"wrong-horse-battery"}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Forwarded-For", "203.0.113.77")
 	resp, err := direct.Do(r)
@@ -433,7 +453,8 @@ func (f *front) saysThatNoNodeResponds(c *http.Client) {
 		Error string `json:"error"`
 		After int    `json:"retry_after"`
 	}
-	if err := json.Unmarshal([]byte(text), &e); err != nil || resp.StatusCode != http.StatusServiceUnavailable || e.Error != "service_unavailable" || e.After == 0 || resp.Header.Get("Retry-After") == "" {
+	if err := json.Unmarshal([]byte(text), &e); err != nil || resp.StatusCode != http.StatusServiceUnavailable ||
+		e.Error != "service_unavailable" || e.After == 0 || resp.Header.Get("Retry-After") == "" {
 		f.t.Errorf("without a node: %s %v %s", resp.Status, resp.Header, text)
 	}
 	logs, _ := filepath.Glob(filepath.Join(f.logs, "*.log"))
@@ -445,7 +466,8 @@ func (f *front) saysThatNoNodeResponds(c *http.Client) {
 		}
 		all = append(all, text...)
 	}
-	if !bytes.Contains(all, []byte("/functions/v1/notify")) || bytes.Contains(all, []byte(proxiedKey)) || bytes.Contains(all, []byte("agent_id=")) {
+	if !bytes.Contains(all, []byte("/functions/v1/notify")) || bytes.Contains(all, []byte(proxiedKey)) ||
+		bytes.Contains(all, []byte("agent_id=")) {
 		f.t.Errorf("the proxy's logs have no requests, or have a secret:\n%s", all)
 	}
 }

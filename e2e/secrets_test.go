@@ -53,7 +53,8 @@ func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			log, ops := &logged{}, freeAddress(t, map[string]string{"sqlite": "127.0.0.21", "postgres": "127.0.0.22"}[engine])
-			c := startCompanies(t, engine, app.Options{Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
+			c := startCompanies(t, engine, app.Options{Logger: slog.New(slog.NewJSONHandler(log,
+				&slog.HandlerOptions{Level: slog.LevelDebug}))},
 				map[string][]string{"ops-addr": {ops}})
 			s := &secrets{companies: c}
 			s.credentials(t)
@@ -81,7 +82,8 @@ func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 			}
 			defer res.Body.Close()
 			var metrics bytes.Buffer
-			if _, err := metrics.ReadFrom(res.Body); err != nil || !strings.Contains(metrics.String(), "carillon_http_requests_total{route=") {
+			if _, err := metrics.ReadFrom(res.Body); err != nil ||
+				!strings.Contains(metrics.String(), "carillon_http_requests_total{route=") {
 				t.Fatal(metrics.Len(), err)
 			}
 			for line := range strings.SplitSeq(metrics.String(), "\n") {
@@ -168,11 +170,16 @@ func (s *secrets) credentials(t *testing.T) {
 		s.try(t, "POST", sign, body)
 	}
 	s.try(t, "POST", "/functions/v1/auth?grant_type=x", `{"email":"owner@alpha.test","password":"secretpassword"}`)
-	for _, body := range []string{`{"refresh_token":"secrettoken"}`, `{"refresh_token":["secrettoken"]}`, `{"refresh_token":{"a":"secrettoken"}}`} {
+	for _, body := range []string{
+		`{"refresh_token":"secrettoken"}`, `{"refresh_token":["secrettoken"]}`, `{"refresh_token":{"a":"secrettoken"}}`,
+	} {
 		s.try(t, "POST", "/functions/v1/auth/refresh", body)
 	}
 	token := s.signIn(t, "owner@alpha.test", "alpha-horse-battery")
-	for _, bearer := range []string{"Bearer " + token, "Bearer " + token + "x", "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.", "Basic secrettoken", "secrettoken", "Bearer secrettoken"} {
+	for _, bearer := range []string{
+		"Bearer " + token, "Bearer " + token + "x", "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.", "Basic secrettoken",
+		"secrettoken", "Bearer secrettoken",
+	} {
 		s.try(t, "POST", "/functions/v1/api_keys", "", "Authorization", bearer)
 		s.try(t, "GET", "/functions/v1/auth/user", "", "Authorization", bearer)
 		s.try(t, "GET", "/functions/v1/usage", "", "Authorization", bearer)
@@ -221,12 +228,19 @@ func (s *secrets) notifications(t *testing.T) {
 		s.try(t, "POST", withKey("/functions/v1/notify", "ck_alpha_second"), body)
 	}
 	s.try(t, "POST", withKey("/functions/v1/notify", "ck_alpha_live"), good, "Idempotency-Key", "k")
-	s.try(t, "POST", withKey("/functions/v1/notify", "ck_alpha_live"), strings.Replace(good, "secrettext", "secretvalue", 1), "Idempotency-Key", "k")
+	s.try(t, "POST", withKey("/functions/v1/notify", "ck_alpha_live"), strings.Replace(good, "secrettext", "secretvalue", 1),
+		"Idempotency-Key", "k")
 	s.try(t, "POST", withKey("/functions/v1/notify", "ck_alpha_live"), good, "Content-Type", "text/secretvalue")
-	for _, query := range []string{"number=%2B34611222333", "number=34611222333", "from=secretvalue", "cursor=secretvalue", "limit=secretvalue", "state=secretvalue", "campaign=a;b"} {
+	for _, query := range []string{
+		"number=%2B34611222333", "number=34611222333", "from=secretvalue", "cursor=secretvalue", "limit=secretvalue",
+		"state=secretvalue", "campaign=a;b",
+	} {
 		s.try(t, "GET", withKey("/functions/v1/notify?"+query, "ck_alpha_live"), "")
 	}
-	for _, body := range []string{`{"number":"34611222333"}`, `{"number":"+34611222333"}`, `{"number":["34611222333"]}`, `{"number":"34611222333","reason":["secrettext"]}`} {
+	for _, body := range []string{
+		`{"number":"34611222333"}`, `{"number":"+34611222333"}`, `{"number":["34611222333"]}`,
+		`{"number":"34611222333","reason":["secrettext"]}`,
+	} {
 		s.try(t, "POST", withKey("/functions/v1/suppressions", "ck_alpha_live"), body)
 	}
 	s.try(t, "DELETE", withKey("/functions/v1/suppressions/34611222333", "ck_alpha_live"), "")
@@ -238,7 +252,10 @@ func (s *secrets) templates(t *testing.T) {
 	t.Helper()
 	target := withKey("/functions/v1/notify/templates?phone_number=15555550102", "ck_alpha_live")
 	made := `{"name":"one","language":"en_US","content":"secrettext {{a}}","variables":["a"],"category":"UTILITY","submit":true}`
-	for _, change := range [][2]string{{"secrettext", "Alphatext"}, {"UTILITY", "secretvalue"}, {`"one"`, `"secrettext!"`}, {`["a"]`, `["secretvalue"]`}, {`"secrettext {{a}}"`, `["secrettext"]`}, {"}", ""}} {
+	for _, change := range [][2]string{
+		{"secrettext", "Alphatext"}, {"UTILITY", "secretvalue"}, {`"one"`, `"secrettext!"`}, {`["a"]`, `["secretvalue"]`},
+		{`"secrettext {{a}}"`, `["secrettext"]`}, {"}", ""},
+	} {
 		s.try(t, "POST", target, strings.Replace(made, change[0], change[1], 1))
 	}
 	s.try(t, "POST", strings.Replace(target, "15555550102", "15555550103", 1), made) // its channel is down
@@ -255,15 +272,19 @@ func (s *secrets) panel(t *testing.T) {
 	t.Helper()
 	owner := "Bearer " + s.signIn(t, "owner@alpha.test", "alpha-horse-battery")
 	for _, body := range []string{
-		`{"label":"l"}`, `{"label":["secretvalue"]}`, `{"label":"l","key":"ck_made_up"}`, `{"label":"l","scopes":["secretvalue"]}`, `{"label":"l","expires_at":"secretvalue"}`,
+		`{"label":"l"}`, `{"label":["secretvalue"]}`, `{"label":"l","key":"ck_made_up"}`, `{"label":"l","scopes":["secretvalue"]}`,
+		`{"label":"l","expires_at":"secretvalue"}`,
 		`{"label":"` + strings.Repeat("secretvalue", 20) + `"}`,
 	} {
 		s.try(t, "POST", "/panel/v1/keys", body, "Authorization", owner)
 	}
 	for _, body := range []string{
-		`{"email":"a@alpha.test","password":"secretpassword"}`, `{"email":"a@alpha.test","password":"secretpassword"}`, `{"email":"secretvalue","password":"secretpassword"}`,
-		`{"email":"b@alpha.test","password":["secretpassword"]}`, `{"email":"b@alpha.test","password":"secretpassword","phone":"34611222333"}`,
-		`{"email":"b@alpha.test","password":"` + strings.Repeat("secretpassword", 99) + `"}`, `{"email":"b@alpha.test","password":"secretpassword","first":true,"name":"n","company":"c"}`,
+		`{"email":"a@alpha.test","password":"secretpassword"}`, `{"email":"a@alpha.test","password":"secretpassword"}`,
+		`{"email":"secretvalue","password":"secretpassword"}`,
+		`{"email":"b@alpha.test","password":["secretpassword"]}`,
+		`{"email":"b@alpha.test","password":"secretpassword","phone":"34611222333"}`,
+		`{"email":"b@alpha.test","password":"` + strings.Repeat("secretpassword", 99) + `"}`,
+		`{"email":"b@alpha.test","password":"secretpassword","first":true,"name":"n","company":"c"}`,
 	} {
 		s.try(t, "POST", "/panel/v1/users", body, "Authorization", owner)
 		s.try(t, "POST", "/panel/v1/users", body, "Authorization", "Bearer first_secrettoken")
@@ -280,10 +301,12 @@ func (s *secrets) panel(t *testing.T) {
 // senders checks senders that are not stored, and adds one, at addresses that may not be reached and with settings that are refused.
 func (s *secrets) senders(t *testing.T, owner string) {
 	t.Helper()
-	const sender = `{"id":"secretive","number":"15555550188","channel":"messaging","provider":"whatsapp","settings":{"base_url":"%s","phone_number_id":"1","waba_id":"2",` +
+	const sender = `{"id":"secretive","number":"15555550188","channel":"messaging","provider":"whatsapp",` +
+		`"settings":{"base_url":"%s","phone_number_id":"1","waba_id":"2",` +
 		`"access_token":"%s","app_secret":"alpha-app-secret","verify_token":"alpha-verify-token"}}`
 	for _, body := range []string{
-		fmt.Sprintf(sender, "https://127.0.0.1", "secrettoken"), fmt.Sprintf(sender, "secretvalue", "secrettoken"), fmt.Sprintf(sender, "https://127.0.0.1", "secrettoken with a space"),
+		fmt.Sprintf(sender, "https://127.0.0.1", "secrettoken"), fmt.Sprintf(sender, "secretvalue", "secrettoken"),
+		fmt.Sprintf(sender, "https://127.0.0.1", "secrettoken with a space"),
 		fmt.Sprintf(sender, "https://secretpassword@127.0.0.1", "secrettoken"), fmt.Sprintf(sender, "http://127.0.0.1:1", "secrettoken"),
 	} {
 		for _, path := range []string{"/panel/v1/senders/check", "/panel/v1/senders"} {
@@ -292,7 +315,9 @@ func (s *secrets) senders(t *testing.T, owner string) {
 			}
 		}
 	}
-	for _, path := range []string{"/panel/v1/senders/alpha_main/check", "/panel/v1/senders/alpha_cloud/check", "/panel/v1/senders/alpha_cloud/subscribe"} {
+	for _, path := range []string{
+		"/panel/v1/senders/alpha_main/check", "/panel/v1/senders/alpha_cloud/check", "/panel/v1/senders/alpha_cloud/subscribe",
+	} {
 		if shown := s.try(t, "POST", path, "", "Authorization", owner); credentials.MatchString(shown) {
 			t.Errorf("%s: %s", path, shown)
 		}
@@ -303,33 +328,44 @@ func (s *secrets) senders(t *testing.T, owner string) {
 // agents gives an agent a server that may not be reached and a key for it, talks with it, and imports pages.
 func (s *secrets) agents(t *testing.T, owner string) {
 	t.Helper()
-	const path, body = "/panel/v1/agents/aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2", `{"name":"Alphagent","engine":"openai","openai":{"base_url":"http://127.0.0.1:1/v1","model":"m","api_key":"secrettoken"}}`
-	if shown := s.try(t, "PUT", path, body, "Authorization", owner); !strings.Contains(shown, `"model":"m"`) || strings.Contains(shown, "secrettoken") {
+	const path, body = "/panel/v1/agents/aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2",
+		`{"name":"Alphagent","engine":"openai","openai":{"base_url":"http://127.0.0.1:1/v1","model":"m","api_key":"secrettoken"}}`
+	if shown := s.try(t, "PUT", path, body, "Authorization", owner); !strings.Contains(shown, `"model":"m"`) ||
+		strings.Contains(shown, "secrettoken") {
 		t.Errorf("put: %s", shown)
 	}
 	if shown := s.try(t, "GET", path, "", "Authorization", owner); strings.Contains(shown, "secrettoken") {
 		t.Errorf("read: %s", shown)
 	}
 	for _, body := range []string{
-		`{"name":"a","openai":{"base_url":"https://ai.test","model":"m","api_key":"secrettoken with a space"}}`, `{"name":"a","openai":{"api_key":["secrettoken"]}}`,
+		`{"name":"a","openai":{"base_url":"https://ai.test","model":"m","api_key":"secrettoken with a space"}}`,
+		`{"name":"a","openai":{"api_key":["secrettoken"]}}`,
 		`{"name":"a","openai":{"base_url":"https://ai.test","model":"m","api_key":{"env":"secrettoken"}}}`,
 	} {
 		s.try(t, "POST", "/panel/v1/agents", body, "Authorization", owner)
 	}
 	said := `{"said":[{"contact":true,"text":"secrettext of 34611222333"}]`
-	if played := s.try(t, "POST", path+"/playground", said+"}", "Authorization", owner); !strings.Contains(played, `"fault"`) || strings.Contains(played, "secrettoken") {
+	if played := s.try(t, "POST", path+"/playground", said+"}", "Authorization", owner); !strings.Contains(played, `"fault"`) ||
+		strings.Contains(played, "secrettoken") {
 		t.Errorf("played: %s", played)
 	}
 	s.try(t, "POST", path+"/playground", said+`,"agent":{"name":"a","openai":{"api_key":"secrettoken"}}}`, "Authorization", owner)
-	for _, url := range []string{"http://127.0.0.1:1/?access_key=secrettoken", "https://user:secretpassword@alpha.test/", "https://nowhere.invalid/?access_key=secrettoken"} {
+	for _, url := range []string{
+		"http://127.0.0.1:1/?access_key=secrettoken", "https://user:secretpassword@alpha.test/",
+		"https://nowhere.invalid/?access_key=secrettoken",
+	} {
 		s.try(t, "POST", "/panel/v1/knowledge/import", `{"url":"`+url+`"}`, "Authorization", owner)
 	}
 }
 
 func (s *secrets) callbacks(t *testing.T) {
 	t.Helper()
-	body := string(s.alpha.StatusBody(graphtest.Status{Ref: "secretvalue", To: "34611222333", ID: "wamid.x", State: "failed", Code: 131026, At: time.Now()}))
-	for _, x := range []string{body, `{"object":"secrettext"`, `{"entry":["34611222333"]}`, `{"entry":[{"changes":[{"field":"messages","value":{"messages":[{"from":"34611222333","text":{"body":"secrettext"}}]}}]}]}`} {
+	body := string(s.alpha.StatusBody(graphtest.Status{Ref: "secretvalue", To: "34611222333", ID: "wamid.x", State: "failed",
+		Code: 131026, At: time.Now()}))
+	for _, x := range []string{
+		body, `{"object":"secrettext"`, `{"entry":["34611222333"]}`,
+		`{"entry":[{"changes":[{"field":"messages","value":{"messages":[{"from":"34611222333","text":{"body":"secrettext"}}]}}]}]}`,
+	} {
 		s.try(t, "POST", "/callbacks/whatsapp/alpha_cloud", x, "X-Hub-Signature-256", s.alpha.Sign([]byte(x)))
 		s.try(t, "POST", "/callbacks/whatsapp/alpha_cloud", x, "X-Hub-Signature-256", "sha256=secrettoken")
 		s.try(t, "POST", "/callbacks/whatsapp/nobody", x, "X-Hub-Signature-256", "sha256=secrettoken")
@@ -344,11 +380,15 @@ func (s *secrets) callbacks(t *testing.T) {
 func (s *secrets) oddRequests(t *testing.T) {
 	t.Helper()
 	for _, request := range []string{
-		"GET /functions/v1/notify?access_key=ck_alpha_live HTTP/9.9\r\n\r\n", "GET /functions/v1/notify?access_key=ck_alpha_live;x HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET /functions/v1/notify?access_key=ck_alpha_live\r\n\r\n", "POST /functions/v1/notify?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\nContent-Length: secretvalue\r\n\r\n",
-		"POST /functions/v1/notify?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{\"contact\":\"34611222333 secrettext",
+		"GET /functions/v1/notify?access_key=ck_alpha_live HTTP/9.9\r\n\r\n",
+		"GET /functions/v1/notify?access_key=ck_alpha_live;x HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /functions/v1/notify?access_key=ck_alpha_live\r\n\r\n",
+		"POST /functions/v1/notify?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\nContent-Length: secretvalue\r\n\r\n",
+		"POST /functions/v1/notify?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\nContent-Type: " +
+			"application/json\r\nContent-Length: 99\r\n\r\n{\"contact\":\"34611222333 secrettext",
 		"GET http://ck_alpha_live:secretpassword@x/functions/v1/usage?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET /functions/v1/usage?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secrettoken\r\nbroken secrettoken\r\n\r\n",
+		"GET /functions/v1/usage?access_key=ck_alpha_live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secrettoken\r\nbroken " +
+			"secrettoken\r\n\r\n",
 	} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
@@ -392,7 +432,8 @@ func (s *secrets) deliveries(t *testing.T) {
 		s.alpha.Fail(1, f)
 		send("alpha_cloud", fmt.Sprintf("3461155%04d", i), "alpha_cloudy", `{}`)
 		until(t, func() bool {
-			return slices.Equal(s.column(t, "SELECT 1 FROM message WHERE id >> 7 = $1 AND q <> 2 AND attempt > 0", int64(carillon.SeqOf(ids[len(ids)-1]))), []string{"1"})
+			return slices.Equal(s.column(t, "SELECT 1 FROM message WHERE id >> 7 = $1 AND q <> 2 AND attempt > 0",
+				int64(carillon.SeqOf(ids[len(ids)-1]))), []string{"1"})
 		})
 	}
 	until(t, func() bool { return len(s.column(t, "SELECT 1 FROM message WHERE attempt > 0")) >= len(ids) })

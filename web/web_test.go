@@ -45,7 +45,8 @@ func TestServeChoosesTheCodingThatTheClientAccepts(t *testing.T) {
 
 func TestServeHasOnlyFilesOfTheApp(t *testing.T) {
 	f := web.In(fstest.MapFS{
-		"panel/index.html": {Data: []byte("page")}, "chat/chat-assets/a.js": {Data: []byte("x")}, "panel/assets/a.js.br": {Data: []byte("x")},
+		"panel/index.html": {Data: []byte("page")}, "chat/chat-assets/a.js": {Data: []byte("x")},
+		"panel/assets/a.js.br": {Data: []byte("x")},
 	})
 	if !f.Built() {
 		t.Error("not built")

@@ -1,6 +1,7 @@
 // Package load generates HTTP load and measures it: closed loops, open loops whose latencies count from the instant at
-// which a request was scheduled (so a stall counts for every request that it delays). It writes prepared requests to plain connections and parses as little of a response as possible, so that it takes little
-// of the processors that it shares with the program under test. It is no general HTTP client.
+// which a request was scheduled (so a stall counts for every request that it delays). It writes prepared requests to plain
+// connections and parses as little of a response as possible, so that it takes little of the processors that it shares with the
+// program under test. It is no general HTTP client.
 package load
 
 import (

@@ -88,7 +88,8 @@ func TestCommandsAskAsTheContractSays(t *testing.T) {
 	s.try(nil, "keys", "create", "--label", "ci", "--scope", "notify:send").want(t, 0, "ck_made\n", "key k-1 (ci) made")
 	s.try(nil, "keys", "revoke", "k-1", "--json").want(t, 0, `"revoked": true`, "")
 	s.try(nil, "maintenance", "off").want(t, 0, "no maintenance", "")
-	s.try(nil, "users", "add", "--email", "ana@a.test", "--role", "teammate", "--password", "long-enough-word").want(t, 0, "ana@a.test is teammate (u-1)", "")
+	s.try(nil, "users", "add", "--email", "ana@a.test", "--role", "teammate", "--password", "long-enough-word").want(t, 0,
+		"ana@a.test is teammate (u-1)", "")
 	s.try(map[string]string{"CARILLON_PASSWORD": "wrong"}, "keys", "list").want(t, exitFailed, "", "unauthorized: Wrong e-mail or password")
 }
 
@@ -97,7 +98,8 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	s := newStrict(t)
 	s.answer("/panel/v1/keys",
 		`200 {"data":[{"id":"k-1","label":"a","prefix":"ck_1","scopes":["*"],"is_active":true}],"next_cursor":"k-1"}`,
-		`200 {"data":[{"id":"k-2","label":"b","prefix":"ck_2","scopes":["*"],"is_active":false,"revoked_at":"2026-01-01T00:00:00Z"}],"next_cursor":null}`)
+		`200 {"data":[{"id":"k-2","label":"b","prefix":"ck_2","scopes":["*"],"is_active":false,`+
+			`"revoked_at":"2026-01-01T00:00:00Z"}],"next_cursor":null}`)
 	r := s.try(nil, "keys", "list", "--json")
 	var keys []key
 	if err := json.Unmarshal([]byte(r.stdout), &keys); err != nil || len(keys) != 2 {
@@ -134,7 +136,8 @@ func TestKeyComesFromAFile(t *testing.T) {
 	s.try(none, "templates", "list", "--from", "15550100100", "--key-file", name).want(t, 0, "hello", "")
 	none["CARILLON_ACCESS_KEY_FILE"] = name
 	s.try(none, "templates", "list", "--from", "15550100100").want(t, 0, "hello", "")
-	s.try(map[string]string{"CARILLON_ACCESS_KEY_FILE": name}, "templates", "list", "--from", "15550100100").want(t, exitUsage, "", "are both set")
+	s.try(map[string]string{"CARILLON_ACCESS_KEY_FILE": name}, "templates", "list", "--from", "15550100100").want(t, exitUsage, "",
+		"are both set")
 }
 
 func TestFlagsOfServeAreThoseOfTheTable(t *testing.T) {

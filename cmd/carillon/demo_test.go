@@ -30,7 +30,8 @@ func demoPrinting(t *testing.T, flags ...string) (file, command string) {
 	code := make(chan int, 1)
 	go func() {
 		code <- run(ctx, append([]string{
-			"serve", "--demo", "--addr", "127.0.0.1:0", "--data", dir, "--ready-file", file, "--password-memory", "8", "--password-passes", "1",
+			"serve", "--demo", "--addr", "127.0.0.1:0", "--data", dir, "--ready-file", file, "--password-memory", "8",
+			"--password-passes", "1",
 		}, flags...), environment{Stdout: in, Stderr: &log, Lookup: sameThreads})
 		_ = in.Close()
 	}()
@@ -87,14 +88,16 @@ func TestDemoFromTheCommandLine(t *testing.T) {
 	try(exitFailed, send...)
 	try(exitOK, "maintenance", "off")
 	try(exitOK, send...)
-	waits := try(exitOK, "templates", "create", "--name", "on_command_slow", "--lang", "en", "--category", "UTILITY", "--content", "Hi", "--submit")
+	waits := try(exitOK, "templates", "create", "--name", "on_command_slow", "--lang", "en", "--category", "UTILITY", "--content",
+		"Hi", "--submit")
 	_, waits, _ = strings.Cut(waits, "(")
 	waits, _, _ = strings.Cut(waits, ")")
 	try(exitOK, "templates", "review", waits, "--approve")
 	if list := try(exitOK, "templates", "list"); !strings.Contains(list, "on_command_slow") {
 		t.Errorf("the reviewer did not approve on command: %s", list)
 	}
-	if made := try(exitOK, "templates", "create", "--name", "made_here", "--lang", "en", "--category", "UTILITY", "--content", "Hi {{1}}"); !strings.Contains(made, "is draft") {
+	if made := try(exitOK, "templates", "create", "--name", "made_here", "--lang", "en", "--category", "UTILITY", "--content",
+		"Hi {{1}}"); !strings.Contains(made, "is draft") {
 		t.Error(made)
 	}
 }

@@ -91,7 +91,10 @@ func TestEventsReachALocalProgramSignedAndAgain(t *testing.T) {
 	try := func(code int, args ...string) result {
 		t.Helper()
 		var out, errs bytes.Buffer
-		r := result{run(t.Context(), append(args, "--ready-file", file), environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lookup: lookup}), out.String(), errs.String()}
+		r := result{
+			run(t.Context(), append(args, "--ready-file", file),
+				environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lookup: lookup}), out.String(), errs.String(),
+		}
 		if r.code != code {
 			t.Fatalf("%v: code %d, want %d\n%s%s", args, r.code, code, r.stdout, r.stderr)
 		}
@@ -102,7 +105,8 @@ func TestEventsReachALocalProgramSignedAndAgain(t *testing.T) {
 	var printed bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"events", "listen", "--forward-to", local.url, "--secret", secret, "--ready-file", file}, environment{Stdout: &printed, Stderr: said, Lookup: lookup})
+		ended <- run(ctx, []string{"events", "listen", "--forward-to", local.url, "--secret", secret, "--ready-file", file},
+			environment{Stdout: &printed, Stderr: said, Lookup: lookup})
 	}()
 	<-said.done
 
@@ -147,11 +151,14 @@ func TestWebhooksAreListedAndTested(t *testing.T) {
 	s := newStrict(t)
 	const endpoint = `{"id":"w-1","url":"https://hooks.acme.test/in","events":["*"]}`
 	s.answer("/functions/v1/webhooks", `200 {"data":[`+endpoint+`],"next_cursor":null}`)
-	s.answer("/functions/v1/webhooks/w-1/status", `200 {"state":"failing","failures":2,"failing_since":"2026-01-31T00:00:00Z","next_attempt_at":null,"disabled_at":null,`+
-		`"succeeded_at":"2026-01-30T00:00:00Z","waiting":3,"failed":1,"behind":0}`)
-	s.try(nil, "webhooks", "list").want(t, 0, "w-1  failing  2         3        1       2026-01-30T00:00:00Z  https://hooks.acme.test/in\n", "")
+	s.answer("/functions/v1/webhooks/w-1/status",
+		`200 {"state":"failing","failures":2,"failing_since":"2026-01-31T00:00:00Z","next_attempt_at":null,"disabled_at":null,`+
+			`"succeeded_at":"2026-01-30T00:00:00Z","waiting":3,"failed":1,"behind":0}`)
+	s.try(nil, "webhooks", "list").want(t, 0,
+		"w-1  failing  2         3        1       2026-01-30T00:00:00Z  https://hooks.acme.test/in\n", "")
 	const attempt = `"webhook_id":"w-1","event_id":"evt_test_1","type":"message.sent","attempt":1,"duration_ms":12,"request":"{}"`
-	s.answer("/functions/v1/webhooks/w-1/test", `200 {`+attempt+`,"succeeded":true,"status":204,"response":""}`, `200 {`+attempt+`,"succeeded":false,"status":500,"error":"It responded 500","response":"no such order"}`)
+	s.answer("/functions/v1/webhooks/w-1/test", `200 {`+attempt+`,"succeeded":true,"status":204,"response":""}`,
+		`200 {`+attempt+`,"succeeded":false,"status":500,"error":"It responded 500","response":"no such order"}`)
 	s.try(nil, "webhooks", "test", "w-1", "--type", "message.sent").want(t, 0, "evt_test_1: it responded 204 after 12 ms\n", "")
 	s.try(nil, "webhooks", "test", "w-1").want(t, 1, "evt_test_1: It responded 500 after 12 ms\nno such order\n", "")
 }
@@ -182,7 +189,8 @@ func TestTheGuidesReceiversVerifyEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "receive"), filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "receive"),
+		filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
 		t.Errorf("the guide's program in Go: %v\n%s", err, out)
 	}
 	secret := newSigningSecret()

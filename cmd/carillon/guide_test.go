@@ -61,7 +61,8 @@ func TestWhatTheDemoPrintsWorksWhereverItIs(t *testing.T) {
 	file, command := demoPrinting(t)
 	s := newStrict(t)
 	env := map[string]string{"CARILLON_URL": "", "CARILLON_ACCESS_KEY": ""}
-	id := strings.TrimSpace(s.try(env, "send", "--template", "hello", "--to", "34600111222", "--var", "body_text_0=Ana", "--ready-file", file).stdout)
+	id := strings.TrimSpace(s.try(env, "send", "--template", "hello", "--to", "34600111222", "--var", "body_text_0=Ana",
+		"--ready-file", file).stdout)
 	words := strings.Fields(strings.Replace(command, "<notification_id>", id, 1))
 	s.try(env, append(words[1:], "--timeout", "1m")...).want(t, 0, "read", "")
 }

@@ -10,7 +10,8 @@ func TestHealthAsksOnceAndTellsByItsExitCode(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
 	s.answer("/healthz", `200 {"status":"ok"}`, `200 {"status":"ok"}`)
-	s.answer("/readyz", `503 {"error":"service_unavailable","message":"Not ready","retry_after":1,"details":{"reason":"the clock is wrong"}}`)
+	s.answer("/readyz", `503 {"error":"service_unavailable","message":"Not ready","retry_after":1,"details":{"reason":"the clock is `+
+		`wrong"}}`)
 	s.try(nil, "health").want(t, exitOK, "ok\n", "")
 	s.try(nil, "health", "--json").want(t, exitOK, `"status": "ok"`, "")
 	s.try(nil, "health", "--ready").want(t, exitFailed, "", "service_unavailable: Not ready\n  reason: the clock is wrong\n")

@@ -97,7 +97,8 @@ func (a *assistant) tools() (names []string) {
 		if tool.Description == "" || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil {
 			a.t.Errorf("%s says too little of itself: %+v", tool.Name, tool)
 		}
-		if readOnly := strings.HasPrefix(tool.Name, "get_") || strings.HasPrefix(tool.Name, "list_") || strings.HasPrefix(tool.Name, "read_"); tool.Annotations.ReadOnlyHint != readOnly {
+		if readOnly := strings.HasPrefix(tool.Name, "get_") || strings.HasPrefix(tool.Name, "list_") ||
+			strings.HasPrefix(tool.Name, "read_"); tool.Annotations.ReadOnlyHint != readOnly {
 			a.t.Errorf("%s says that it only reads: %v", tool.Name, tool.Annotations.ReadOnlyHint)
 		}
 	}
@@ -115,7 +116,8 @@ func (a *assistant) read(uri string) string {
 }
 
 var hello = map[string]any{
-	"send_id": "first", "to": []any{map[string]any{"number": "34600111222", "name": "Ana"}}, "template": "hello", "language": "en", "values": map[string]any{"body_text_0": "{{name}}"},
+	"send_id": "first", "to": []any{map[string]any{"number": "34600111222", "name": "Ana"}}, "template": "hello", "language": "en",
+	"values": map[string]any{"body_text_0": "{{name}}"},
 	"sender": "demo", "type": "utility", "campaign": "assistant",
 }
 
@@ -126,7 +128,8 @@ func with(base map[string]any, more map[string]any) map[string]any {
 }
 
 var allTools = []string{
-	"cancel_notification", "create_template", "get_call", "get_notification", "get_template", "get_usage", "list_events", "list_notifications", "list_templates",
+	"cancel_notification", "create_template", "get_call", "get_notification", "get_template", "get_usage", "list_events",
+	"list_notifications", "list_templates",
 	"move_notification", "place_call", "send_message", "submit_template", "suppress_number", "upload_media",
 }
 
@@ -140,7 +143,8 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	program := exec.CommandContext(t.Context(), os.Args[0], "mcp", "--ready-file", file)
 	program.Env = append(os.Environ(), "CARILLON_TEST_AS_PROGRAM=1")
 	a := assist(t, &sdk.CommandTransport{Command: program})
-	want := slices.Sorted(slices.Values(append([]string{"list_sandbox_phones", "read_sandbox_phone", "write_from_sandbox_phone"}, allTools...)))
+	want := slices.Sorted(slices.Values(append([]string{"list_sandbox_phones", "read_sandbox_phone", "write_from_sandbox_phone"},
+		allTools...)))
 	if d := cmp.Diff(want, a.tools()); d != "" {
 		t.Errorf("tools (-want +got):\n%s", d)
 	}
@@ -165,7 +169,8 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	if text := shown[0].(map[string]any)["text"]; text != "Hello Ana, this is Carillon." {
 		t.Errorf("the phone shows %v", shown)
 	}
-	if wrote := a.good("write_from_sandbox_phone", map[string]any{"sender": "demo", "number": "34600111222", "text": "Thank you"}); wrote["id"] == "" {
+	if wrote := a.good("write_from_sandbox_phone",
+		map[string]any{"sender": "demo", "number": "34600111222", "text": "Thank you"}); wrote["id"] == "" {
 		t.Errorf("wrote %v", wrote)
 	}
 	if phones := a.good("list_sandbox_phones", map[string]any{"sender": "demo"}); len(phones["numbers"].([]any)) != 1 {
@@ -176,10 +181,12 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	if later["scheduled_time"] != "2090-01-15T08:30:00Z" {
 		t.Errorf("scheduled %v", later)
 	}
-	if moved := a.good("move_notification", map[string]any{"notification_id": later["notification_id"], "at": "2090-01-16T09:30:00Z"}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
+	if moved := a.good("move_notification", map[string]any{"notification_id": later["notification_id"],
+		"at": "2090-01-16T09:30:00Z"}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
 		t.Errorf("moved %v", moved)
 	}
-	if list := a.good("list_notifications", map[string]any{"campaign": "assistant", "limit": 1}); list["more"] != true || len(list["notifications"].([]any)) != 1 {
+	if list := a.good("list_notifications", map[string]any{"campaign": "assistant", "limit": 1}); list["more"] != true ||
+		len(list["notifications"].([]any)) != 1 {
 		t.Errorf("listed %v", list)
 	}
 	if canceled := a.good("cancel_notification", map[string]any{"notification_id": later["notification_id"]}); canceled["canceled"] != 1.0 {
@@ -191,10 +198,19 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 		args map[string]any
 		want string
 	}{
-		{"send_message", with(hello, map[string]any{"send_id": "x", "template": "helo"}), `^template_not_found: .*helo.*suggestion: .*hello.*\(request_id req_`},
-		{"send_message", with(hello, map[string]any{"send_id": "x", "values": map[string]any{}}), `^variable_mismatch: .*missing: \["body_text_0"\]`},
+		{
+			"send_message", with(hello, map[string]any{"send_id": "x", "template": "helo"}),
+			`^template_not_found: .*helo.*suggestion: .*hello.*\(request_id req_`,
+		},
+		{
+			"send_message", with(hello, map[string]any{"send_id": "x", "values": map[string]any{}}),
+			`^variable_mismatch: .*missing: \["body_text_0"\]`,
+		},
 		{"send_message", with(hello, map[string]any{"send_id": ""}), `^send_id must have`},
-		{"send_message", with(hello, map[string]any{"send_id": "first", "campaign": "another"}), `(?s)^idempotency_key_reused.*Take another one for another message`},
+		{
+			"send_message", with(hello, map[string]any{"send_id": "first", "campaign": "another"}),
+			`(?s)^idempotency_key_reused.*Take another one for another message`,
+		},
 		{"send_message", map[string]any{"template": "hello"}, `missing properties`},
 		{"get_notification", map[string]any{"notification_id": "019ac5b0-6f2e-7c41-9d3a-5b8e2f10c7d4"}, `^not_found`},
 		{"list_notifications", map[string]any{"since": "yesterday"}, `^since must look like`},
@@ -219,7 +235,9 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	if text := a.read("carillon://docs/guides/sandbox.md"); !strings.Contains(text, "0001") {
 		t.Errorf("the sandbox's guide is %.200q", text)
 	}
-	for _, uri := range []string{"carillon://docs/nowhere.md", "carillon://docs/../panel.md", "carillon://docs/guides/sandbox.md?x", "file:///etc/passwd"} {
+	for _, uri := range []string{
+		"carillon://docs/nowhere.md", "carillon://docs/../panel.md", "carillon://docs/guides/sandbox.md?x", "file:///etc/passwd",
+	} {
 		if text := a.read(uri); !strings.HasPrefix(text, "error: ") {
 			t.Errorf("%s is %.100q", uri, text)
 		}
@@ -237,15 +255,21 @@ func draftsTemplates(t *testing.T, a *assistant) {
 			t.Errorf("in %s: %v", language, found)
 		}
 	}
-	if found := a.good("get_template", map[string]any{"template": "booking_confirmed"}); found["name"] != "booking_confirmed" || found["status"] != "APPROVED" {
+	if found := a.good("get_template", map[string]any{"template": "booking_confirmed"}); found["name"] != "booking_confirmed" ||
+		found["status"] != "APPROVED" {
 		t.Errorf("without a language: %v", found)
 	}
 
-	draft := map[string]any{"name": "moved", "language": "en", "category": "UTILITY", "body": "Hello {{1}}, your tour is on {{2}} now.", "samples": map[string]any{"1": "Ana", "2": "Monday"}}
+	draft := map[string]any{
+		"name": "moved", "language": "en", "category": "UTILITY", "body": "Hello {{1}}, your tour is on {{2}} now.",
+		"samples": map[string]any{"1": "Ana", "2": "Monday"},
+	}
 	whole := with(draft, map[string]any{
 		"header": map[string]any{"text": "Booking {{1}}", "sample": "HT-1042"}, "footer": "Harbour Tours",
 		"buttons": []any{
-			map[string]any{"type": "URL", "text": "Your booking", "url": "https://harbour.test/b/{{1}}", "sample": "https://harbour.test/b/HT-1042"},
+			map[string]any{
+				"type": "URL", "text": "Your booking", "url": "https://harbour.test/b/{{1}}", "sample": "https://harbour.test/b/HT-1042",
+			},
 			map[string]any{"type": "PHONE_NUMBER", "text": "Call us", "phone_number": "34600111222"},
 			map[string]any{"type": "QUICK_REPLY", "text": "Fine"},
 			map[string]any{"type": "QUICK_REPLY", "text": "Too late"},
@@ -253,7 +277,11 @@ func draftsTemplates(t *testing.T, a *assistant) {
 	})
 	made := a.good("create_template", whole)
 	a.good("submit_template", map[string]any{"id": made["id"]})
-	sends := with(hello, map[string]any{"send_id": "moved", "template": "moved", "values": map[string]any{"header_text": "HT-1042", "body_text_0": "Ana", "body_text_1": "Monday", "button_url_0": "HT-1042"}})
+	sends := with(hello, map[string]any{
+		"send_id": "moved", "template": "moved", "values": map[string]any{
+			"header_text": "HT-1042", "body_text_0": "Ana", "body_text_1": "Monday", "button_url_0": "HT-1042",
+		},
+	})
 	eventually(t, "the template is approved", func() bool {
 		_, failed := a.call("send_message", sends)
 		if failed != "" && !strings.HasPrefix(failed, "template_not_approved") {
@@ -262,11 +290,16 @@ func draftsTemplates(t *testing.T, a *assistant) {
 		return failed == ""
 	})
 	want := []any{
-		map[string]any{"type": "HEADER", "format": "TEXT", "text": "Booking {{1}}", "example": map[string]any{"header_text": []any{"HT-1042"}}},
+		map[string]any{
+			"type": "HEADER", "format": "TEXT", "text": "Booking {{1}}", "example": map[string]any{"header_text": []any{"HT-1042"}},
+		},
 		map[string]any{"type": "BODY", "text": draft["body"], "example": map[string]any{"body_text": []any{[]any{"Ana", "Monday"}}}},
 		map[string]any{"type": "FOOTER", "text": "Harbour Tours"},
 		map[string]any{"type": "BUTTONS", "buttons": []any{
-			map[string]any{"type": "URL", "text": "Your booking", "url": "https://harbour.test/b/{{1}}", "example": []any{"https://harbour.test/b/HT-1042"}},
+			map[string]any{
+				"type": "URL", "text": "Your booking", "url": "https://harbour.test/b/{{1}}",
+				"example": []any{"https://harbour.test/b/HT-1042"},
+			},
 			map[string]any{"type": "PHONE_NUMBER", "text": "Call us", "phone_number": "34600111222"},
 			map[string]any{"type": "QUICK_REPLY", "text": "Fine"},
 			map[string]any{"type": "QUICK_REPLY", "text": "Too late"},
@@ -277,15 +310,23 @@ func draftsTemplates(t *testing.T, a *assistant) {
 	}
 
 	a.good("create_template", map[string]any{
-		"name": "moved", "language": "de", "category": "UTILITY", "body": "Hallo {{name}}.", "variables": []any{"name"}, "header": map[string]any{"format": "image", "sample": "4::aW"},
+		"name": "moved", "language": "de", "category": "UTILITY", "body": "Hallo {{name}}.", "variables": []any{"name"},
+		"header": map[string]any{"format": "image", "sample": "4::aW"},
 	})
 	image := map[string]any{"type": "HEADER", "format": "IMAGE", "example": map[string]any{"header_handle": []any{"4::aW"}}}
 	german := a.good("get_template", map[string]any{"template": "moved", "language": "de"})
-	if d := cmp.Diff(image, german["components"].([]any)[0]); d != "" || german["status"] != "DRAFT" || german["parameter_format"] != "NAMED" {
+	if d := cmp.Diff(image, german["components"].([]any)[0]); d != "" || german["status"] != "DRAFT" ||
+		german["parameter_format"] != "NAMED" {
 		t.Errorf("a picture above (-want +got):\n%s\n%v", d, german)
 	}
-	a.good("create_template", map[string]any{"name": "named", "language": "en", "category": "UTILITY", "body": "Hello.", "header": map[string]any{"text": "For {{ name }}", "sample": "Ana"}})
-	named := map[string]any{"type": "HEADER", "format": "TEXT", "text": "For {{ name }}", "example": map[string]any{"header_text_named_params": []any{map[string]any{"param_name": "name", "example": "Ana"}}}}
+	a.good("create_template", map[string]any{
+		"name": "named", "language": "en", "category": "UTILITY", "body": "Hello.",
+		"header": map[string]any{"text": "For {{ name }}", "sample": "Ana"},
+	})
+	named := map[string]any{
+		"type": "HEADER", "format": "TEXT", "text": "For {{ name }}",
+		"example": map[string]any{"header_text_named_params": []any{map[string]any{"param_name": "name", "example": "Ana"}}},
+	}
 	if d := cmp.Diff(named, a.good("get_template", map[string]any{"template": "named"})["components"].([]any)[0]); d != "" {
 		t.Errorf("a name in a header (-want +got):\n%s", d)
 	}
@@ -298,17 +339,38 @@ func draftsTemplates(t *testing.T, a *assistant) {
 		want string
 	}{
 		{map[string]any{"header": map[string]any{}}, `^validation_failed: Required field missing; field: header\.text;`},
-		{map[string]any{"header": map[string]any{"format": "SOUND"}}, `field: header\.format; reason: Must be TEXT, IMAGE, VIDEO or DOCUMENT`},
-		{map[string]any{"header": map[string]any{"format": "VIDEO", "text": "A tour"}}, `field: header\.text; reason: A media header has no text`},
-		{map[string]any{"header": map[string]any{"text": "{{1}} and {{2}}"}}, `field: header\.text; reason: A header has at most one variable`},
+		{
+			map[string]any{"header": map[string]any{"format": "SOUND"}},
+			`field: header\.format; reason: Must be TEXT, IMAGE, VIDEO or DOCUMENT`,
+		},
+		{
+			map[string]any{"header": map[string]any{"format": "VIDEO", "text": "A tour"}},
+			`field: header\.text; reason: A media header has no text`,
+		},
+		{
+			map[string]any{"header": map[string]any{"text": "{{1}} and {{2}}"}},
+			`field: header\.text; reason: A header has at most one variable`,
+		},
 		{map[string]any{"header": map[string]any{"text": strings.Repeat("x", 61)}}, `^limit_exceeded: The header's text is too long`},
-		{map[string]any{"header": map[string]any{"text": "Your booking", "sample": "HT-1042"}}, `^header\.sample is an example of the variable`},
+		{
+			map[string]any{"header": map[string]any{"text": "Your booking", "sample": "HT-1042"}},
+			`^header\.sample is an example of the variable`,
+		},
 		{map[string]any{"footer": "For {{1}}"}, `field: footer; reason: A footer has no variables`},
 		{map[string]any{"footer": strings.Repeat("x", 61)}, `field: footer; reason: A footer has at most 60`},
-		{map[string]any{"footer": "Harbour Tours", "buttons": button(map[string]any{"text": ""})}, `Required field missing; field: buttons\.0\.text`},
-		{map[string]any{"header": map[string]any{"text": "Hello"}, "buttons": button(map[string]any{"type": "LINK"})}, `field: buttons\.0\.type; reason: Must be one of URL, QUICK_REPLY, PHONE_NUMBER`},
+		{
+			map[string]any{"footer": "Harbour Tours", "buttons": button(map[string]any{"text": ""})},
+			`Required field missing; field: buttons\.0\.text`,
+		},
+		{
+			map[string]any{"header": map[string]any{"text": "Hello"}, "buttons": button(map[string]any{"type": "LINK"})},
+			`field: buttons\.0\.type; reason: Must be one of URL, QUICK_REPLY, PHONE_NUMBER`,
+		},
 		{map[string]any{"buttons": button(map[string]any{"type": "URL"})}, `Required field missing; field: buttons\.0\.url`},
-		{map[string]any{"buttons": button(map[string]any{"type": "PHONE_NUMBER", "phone_number": "call"})}, `field: buttons\.0\.phone_number; provided: call`},
+		{
+			map[string]any{"buttons": button(map[string]any{"type": "PHONE_NUMBER", "phone_number": "call"})},
+			`field: buttons\.0\.phone_number; provided: call`,
+		},
 		{map[string]any{"buttons": slices.Repeat(button(nil), 11)}, `field: buttons; reason: A template has 1 to 10 buttons`},
 		{map[string]any{"body": "Hello {{1}} {{3}}"}, `field: body; reason: Numbered variables`},
 		{map[string]any{"sender_number": "+1"}, `Invalid phone number format; field: sender_number`},
@@ -333,7 +395,8 @@ func draftsTemplates(t *testing.T, a *assistant) {
 func hangsUp(t *testing.T, a *assistant) {
 	need.Program(t, "espeak-ng", "espeak-ng")
 	call := map[string]any{
-		"send_id": "call", "to": map[string]any{"number": "34600111222", "name": "Ana"}, "agent": "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", "line": "demo-line", "type": "transactional", "campaign": "assistant",
+		"send_id": "call", "to": map[string]any{"number": "34600111222", "name": "Ana"},
+		"agent": "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11", "line": "demo-line", "type": "transactional", "campaign": "assistant",
 	}
 	id := a.good("place_call", call)["notification_id"]
 	state := func(want string) {
@@ -344,10 +407,12 @@ func hangsUp(t *testing.T, a *assistant) {
 		})
 	}
 	state("in_progress")
-	if _, failed := a.call("cancel_notification", map[string]any{"notification_id": id}); !strings.HasPrefix(failed, "conflict") || !strings.Contains(failed, "hang_up") {
+	if _, failed := a.call("cancel_notification", map[string]any{"notification_id": id}); !strings.HasPrefix(failed, "conflict") ||
+		!strings.Contains(failed, "hang_up") {
 		t.Errorf("without hang_up: %q", failed)
 	}
-	if got := a.good("cancel_notification", map[string]any{"notification_id": id, "hang_up": true}); got["hung_up"] != 1.0 || got["notification_id"] != id {
+	if got := a.good("cancel_notification", map[string]any{"notification_id": id, "hang_up": true}); got["hung_up"] != 1.0 ||
+		got["notification_id"] != id {
 		t.Errorf("hung up %v", got)
 	}
 	state("completed")
@@ -356,7 +421,8 @@ func hangsUp(t *testing.T, a *assistant) {
 			t.Errorf("%v: %q", again, failed)
 		}
 	}
-	if _, failed := a.call("cancel_notification", map[string]any{"notification_id": id, "hang_up": "yes"}); !strings.Contains(failed, "hang_up") {
+	if _, failed := a.call("cancel_notification",
+		map[string]any{"notification_id": id, "hang_up": "yes"}); !strings.Contains(failed, "hang_up") {
 		t.Errorf("a text for hang_up: %q", failed)
 	}
 }
@@ -374,7 +440,8 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	}
 	var reader struct{ ID, Key string }
 	if _, err := owner.Do(t.Context(), client.Call{
-		Method: http.MethodPost, Path: "/panel/v1/keys", As: client.User, Body: map[string]any{"label": "assistant", "scopes": []string{"notify:read", "templates:read"}}, Out: &reader,
+		Method: http.MethodPost, Path: "/panel/v1/keys", As: client.User,
+		Body: map[string]any{"label": "assistant", "scopes": []string{"notify:read", "templates:read"}}, Out: &reader,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +449,8 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	out, said := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{"mcp", "--http", "127.0.0.1:0", "--ready-file", file}, environment{Stdout: io.Discard, Stderr: said, Lookup: func(string) (string, bool) { return "", false }})
+		code <- run(ctx, []string{"mcp", "--http", "127.0.0.1:0", "--ready-file", file},
+			environment{Stdout: io.Discard, Stderr: said, Lookup: func(string) (string, bool) { return "", false }})
 	}()
 	line := make([]byte, 200)
 	n, err := out.Read(line)
@@ -393,7 +461,9 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 
 	through := func(key string) sdk.Transport {
-		return &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: bearing(key)}, DisableStandaloneSSE: true}
+		return &sdk.StreamableClientTransport{
+			Endpoint: address, HTTPClient: &http.Client{Transport: bearing(key)}, DisableStandaloneSSE: true,
+		}
 	}
 	a := assist(t, through(ready.AccessKey))
 	if d := cmp.Diff(allTools, a.tools()); d != "" {
@@ -411,7 +481,9 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	if _, failed := b.call("send_message", hello); !strings.Contains(failed, "unknown tool") {
 		t.Errorf("a key that reads sent: %q", failed)
 	}
-	if _, err := owner.Do(t.Context(), client.Call{Method: http.MethodDelete, Path: "/panel/v1/keys/" + reader.ID, As: client.User}); err != nil {
+	if _, err := owner.Do(t.Context(), client.Call{
+		Method: http.MethodDelete, Path: "/panel/v1/keys/" + reader.ID, As: client.User,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, failed := b.call("list_templates", map[string]any{"sender_number": "15550100100"}); !strings.Contains(failed, "unauthorized") {
@@ -422,24 +494,33 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 		change func(r *http.Request)
 		status int
 	}{
-		"no key":                  {func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
-		"another key":             {func(r *http.Request) { r.Header.Set("Authorization", "Bearer ck_"+strings.Repeat("x", 43)) }, http.StatusUnauthorized},
-		"another host":            {func(r *http.Request) { r.Host = "attacker.test" }, http.StatusForbidden},
-		"another host and no key": {func(r *http.Request) { r.Host = "attacker.test"; r.Header.Del("Authorization") }, http.StatusForbidden},
-		"another site":            {func(r *http.Request) { r.Header.Set("Origin", "https://attacker.test") }, http.StatusForbidden},
+		"no key": {func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
+		"another key": {func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer ck_"+strings.Repeat("x", 43))
+		}, http.StatusUnauthorized},
+		"another host": {func(r *http.Request) { r.Host = "attacker.test" }, http.StatusForbidden},
+		"another host and no key": {func(r *http.Request) {
+			r.Host = "attacker.test"
+			r.Header.Del("Authorization")
+		}, http.StatusForbidden},
+		"another site": {func(r *http.Request) { r.Header.Set("Origin", "https://attacker.test") }, http.StatusForbidden},
 		"a large body": {func(r *http.Request) {
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)), -1
+			r.Body, r.ContentLength = io.NopCloser(
+				strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"`+strings.Repeat("x", 2<<20)+`"}}`)), -1
 		}, http.StatusRequestEntityTooLarge},
-		"all is well":       {func(*http.Request) {}, http.StatusOK},
-		"JSON alone":        {func(r *http.Request) { r.Header.Set("Accept", "application/json") }, http.StatusOK},
-		"JSON of a charset": {func(r *http.Request) { r.Header.Set("Accept", "text/plain, Application/JSON;charset=utf-8") }, http.StatusOK},
-		"anything":          {func(r *http.Request) { r.Header.Set("Accept", "*/*") }, http.StatusOK},
-		"no word of it":     {func(r *http.Request) { r.Header.Del("Accept") }, http.StatusOK},
-		"two headers":       {func(r *http.Request) { r.Header["Accept"] = []string{"text/html", "application/*"} }, http.StatusOK},
-		"a page alone":      {func(r *http.Request) { r.Header.Set("Accept", "text/html") }, http.StatusBadRequest},
-		"events alone":      {func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") }, http.StatusBadRequest},
+		"all is well": {func(*http.Request) {}, http.StatusOK},
+		"JSON alone":  {func(r *http.Request) { r.Header.Set("Accept", "application/json") }, http.StatusOK},
+		"JSON of a charset": {func(r *http.Request) {
+			r.Header.Set("Accept", "text/plain, Application/JSON;charset=utf-8")
+		}, http.StatusOK},
+		"anything":      {func(r *http.Request) { r.Header.Set("Accept", "*/*") }, http.StatusOK},
+		"no word of it": {func(r *http.Request) { r.Header.Del("Accept") }, http.StatusOK},
+		"two headers":   {func(r *http.Request) { r.Header["Accept"] = []string{"text/html", "application/*"} }, http.StatusOK},
+		"a page alone":  {func(r *http.Request) { r.Header.Set("Accept", "text/html") }, http.StatusBadRequest},
+		"events alone":  {func(r *http.Request) { r.Header.Set("Accept", "text/event-stream") }, http.StatusBadRequest},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address,
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -464,7 +545,8 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	}
 }
 
-// TestAnAssistantUploadsFilesForMessages has it upload on standard input, where it may name files of its machine, and over HTTP, where it may not.
+// TestAnAssistantUploadsFilesForMessages has it upload on standard input, where it may name files of its machine, and over
+// HTTP, where it may not.
 func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	t.Parallel()
 	// The program reports its public address alone. On this address no other test listens, and from it no connection goes out.
@@ -512,15 +594,18 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	refuses := func(a *assistant, cases map[string]map[string]any) {
 		t.Helper()
 		for want, args := range cases {
-			if _, failed := a.call("upload_media", args); !regexp.MustCompile(want).MatchString(failed) || strings.Contains(failed, "hush") {
+			if _, failed := a.call("upload_media", args); !regexp.MustCompile(want).MatchString(failed) ||
+				strings.Contains(failed, "hush") {
 				t.Errorf("%.80v: %q, want %s", args, failed, want)
 			}
 		}
 	}
 	wrong := map[string]map[string]any{
-		`^name must have`: {"content": encoded(small), "name": ""}, `^name must be one line`: {"name": "a\nb.pdf", "content": encoded(small)},
-		`^content is larger than 700 KiB`: {"name": "menu.pdf", "content": encoded(small + "xyz")}, `^content must be a file in base64`: {"name": "menu.pdf", "content": "%PDF"},
-		`^validation_failed: .*file`: {"name": "menu.pdf", "content": encoded("<html>")},
+		`^name must have`:                   {"content": encoded(small), "name": ""},
+		`^name must be one line`:            {"name": "a\nb.pdf", "content": encoded(small)},
+		`^content is larger than 700 KiB`:   {"name": "menu.pdf", "content": encoded(small + "xyz")},
+		`^content must be a file in base64`: {"name": "menu.pdf", "content": "%PDF"},
+		`^validation_failed: .*file`:        {"name": "menu.pdf", "content": encoded("<html>")},
 	}
 
 	program := exec.CommandContext(t.Context(), os.Args[0], "mcp", "--url", "http://"+addr)
@@ -531,8 +616,10 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	check(a.good("upload_media", map[string]any{"name": "small.pdf", "content": encoded(small)}), "small.pdf", small)
 	refuses(a, wrong)
 	refuses(a, map[string]map[string]any{
-		`^give either path or content`: {"path": onDisk, "content": "eA=="}, `^path must be absolute`: {"path": "menu.pdf"}, `^path must name a file`: {"path": dir},
-		`^path cannot be read: no such file`: {"path": onDisk + "x"}, `^validation_failed: .*file`: {"path": secret}, `^give path, or name and content`: {},
+		`^give either path or content`: {"path": onDisk, "content": "eA=="}, `^path must be absolute`: {"path": "menu.pdf"},
+		`^path must name a file`:             {"path": dir},
+		`^path cannot be read: no such file`: {"path": onDisk + "x"}, `^validation_failed: .*file`: {"path": secret},
+		`^give path, or name and content`: {},
 	})
 
 	c, err := client.New("http://" + addr)
@@ -541,10 +628,14 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	}
 	server := httptest.NewServer(mcp.NewHandler(c, mcp.Options{Files: true}, []string{"127.0.0.1"})) // which it must not heed
 	t.Cleanup(server.Close)
-	b := assist(t, &sdk.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearing(ready.AccessKey)}, DisableStandaloneSSE: true})
+	b := assist(t, &sdk.StreamableClientTransport{
+		Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearing(ready.AccessKey)}, DisableStandaloneSSE: true,
+	})
 	check(b.good("upload_media", map[string]any{"name": "small.pdf", "content": encoded(small)}), "small.pdf", small)
 	refuses(b, wrong)
-	refuses(b, map[string]map[string]any{`path`: {"name": "menu.pdf", "content": encoded(small), "path": onDisk}, `content`: {"name": "menu.pdf"}})
+	refuses(b, map[string]map[string]any{
+		`path`: {"name": "menu.pdf", "content": encoded(small), "path": onDisk}, `content`: {"name": "menu.pdf"},
+	})
 	for tool, err := range b.session.Tools(t.Context(), nil) {
 		if schema, _ := json.Marshal(tool); err != nil || tool.Name == "upload_media" && strings.Contains(string(schema), `"path"`) {
 			t.Errorf("%s, %v", schema, err)
@@ -592,7 +683,8 @@ func TestAUsersSessionGivesAnAssistantNoRightsBeyondItsKey(t *testing.T) {
 func TestMistakesInHowAssistantsAreServedAreUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"name what clients address by --host": {"--http", ":8090"}, "must be an address like": {"--http", "8090"}, "--host goes with --http": {"--host", "x.test"},
+		"name what clients address by --host": {"--http", ":8090"}, "must be an address like": {"--http", "8090"},
+		"--host goes with --http":                 {"--host", "x.test"},
 		"leave --key, --key-file and --token out": {"--http", "127.0.0.1:0", "--key", "ck_x"},
 	} {
 		var errs strings.Builder

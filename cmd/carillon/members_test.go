@@ -11,7 +11,8 @@ func signedIn(t *testing.T) *running {
 	t.Helper()
 	p := serveEmpty(t)
 	p.env = map[string]string{
-		"CARILLON_READY_FILE": filepath.Join(p.dir, "ready.json"), "CARILLON_EMAIL": "owner@acme.test", "CARILLON_PASSWORD": "correct-horse-battery",
+		"CARILLON_READY_FILE": filepath.Join(p.dir, "ready.json"), "CARILLON_EMAIL": "owner@acme.test",
+		"CARILLON_PASSWORD": "correct-horse-battery",
 	}
 	setUp := p.file("a.yaml", "companies: [{name: Acme, users: [{email: owner@acme.test, password: correct-horse-battery, role: owner}]}]")
 	p.try("apply", "-f", setUp, "--data", filepath.Join(p.dir, "data")).want(t, 0, "user 1 created", "")
@@ -24,7 +25,8 @@ func TestAgentsAreSetFromAFileAndRemoved(t *testing.T) {
 	file := p.file("ann.yaml", "name: Ann\nlanguage: es\ngreeting: Hola\ntools: [search]\n")
 	p.try("agents", "set", "-f", file).want(t, 0, ") added\n", "")
 	p.file("ann.yaml", "name: Ann\nengine: openai\n")
-	p.try("agents", "set", "-f", file).want(t, 0, ") replaced\n", "warning: the agent Ann of engine openai names no server: the engine builtin responds\n")
+	p.try("agents", "set", "-f", file).want(t, 0, ") replaced\n",
+		"warning: the agent Ann of engine openai names no server: the engine builtin responds\n")
 	p.try("agents", "list").want(t, 0, "Ann   en        openai", "")
 	shown := p.try("agents", "show", "Ann", "--json").stdout
 	p.try("agents", "set", "-f", p.file("ann.json", strings.Replace(shown, `"Ann"`, `"Bea"`, 1))).want(t, 0, "agent Bea (", "")
@@ -39,7 +41,10 @@ func TestAgentsAreSetFromAFileAndRemoved(t *testing.T) {
 func TestSendersAreAddedShownAndRemoved(t *testing.T) {
 	t.Parallel()
 	p := signedIn(t)
-	add := []string{"senders", "add", "--provider", "whatsapp", "--number", "15555550100", "--id", "main", "--setting", "phone_number_id=1", "--setting", "waba_id=2"}
+	add := []string{
+		"senders", "add", "--provider", "whatsapp", "--number", "15555550100", "--id", "main", "--setting", "phone_number_id=1",
+		"--setting", "waba_id=2",
+	}
 	p.try(add...).want(t, exitFailed, "", "  field: settings.access_token\n")
 	secrets := p.file("secret", "not-to-be-shown\n")
 	for _, name := range []string{"access_token", "app_secret", "verify_token"} {
@@ -61,13 +66,18 @@ func TestSendersAreAddedShownAndRemoved(t *testing.T) {
 func TestUsersChangePasswordsAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	p := signedIn(t)
-	p.try("users", "add", "--email", "ana@acme.test", "--role", "admin", "--password", "first-horse-battery").want(t, 0, "ana@acme.test is admin", "")
+	p.try("users", "add", "--email", "ana@acme.test", "--role", "admin", "--password", "first-horse-battery").want(t, 0,
+		"ana@acme.test is admin", "")
 	p.try("users", "list").want(t, 0, "ana@acme.test    ana", "")
-	p.try("users", "password", "ana@acme.test", "--password", "second-horse-battery").want(t, 0, "the password of ana@acme.test is changed", "")
+	p.try("users", "password", "ana@acme.test", "--password", "second-horse-battery").want(t, 0,
+		"the password of ana@acme.test is changed", "")
 	ana := []string{"--as-email", "ana@acme.test", "--as-password"}
-	p.try(append([]string{"users", "password", "--password", "third-horse-battery"}, append(ana, "first-horse-battery")...)...).want(t, exitFailed, "", "unauthorized")
-	p.try(append([]string{"users", "password", "--password", "third-horse-battery"}, append(ana, "second-horse-battery")...)...).want(t, 0, "is changed", "")
-	p.try("users", "sign-out", "--email", "ana@acme.test", "--password", "third-horse-battery").want(t, 0, "your other sessions have ended\n", "")
+	p.try(append([]string{"users", "password", "--password", "third-horse-battery"},
+		append(ana, "first-horse-battery")...)...).want(t, exitFailed, "", "unauthorized")
+	p.try(append([]string{"users", "password", "--password", "third-horse-battery"},
+		append(ana, "second-horse-battery")...)...).want(t, 0, "is changed", "")
+	p.try("users", "sign-out", "--email", "ana@acme.test", "--password", "third-horse-battery").want(t, 0,
+		"your other sessions have ended\n", "")
 	p.try("users", "sign-out", "ana@acme.test").want(t, 0, "the sessions of ana@acme.test have ended\n", "")
 	p.try("users", "remove", "nobody@acme.test").want(t, exitFailed, "", "the company has no user nobody@acme.test")
 	p.try("users", "remove", "ana@acme.test").want(t, 0, "ana@acme.test removed\n", "")

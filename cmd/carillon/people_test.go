@@ -9,7 +9,8 @@ import (
 func TestAPersonIsFoundExportedAndErased(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
-	s.answer("/functions/v1/people", `200 {"identities":["34600111222"],"contacts":[{"id":"c-1","name":"Ana","email":"","number":"34600111222","user_id":"","username":""}],`+
+	s.answer("/functions/v1/people", `200 {"identities":["34600111222"],"contacts":[{"id":"c-1","name":"Ana","email":"",`+
+		`"number":"34600111222","user_id":"","username":""}],`+
 		`"conversations":2,"notifications":5,"calls":1}`)
 	r := s.try(nil, "people", "find", "34600111222")
 	r.want(t, 0, "identities     34600111222\n", "")

@@ -128,7 +128,8 @@ func (s served) send(t *testing.T, key string, contacts int, more string) (id st
 	var accepted struct {
 		ID string `json:"notification_id"`
 	}
-	s.ask(t, "POST", "notify", key, `{"contacts":[`+strings.Join(to, ",")+`],"recipient_id":"main","name_template":"hi","language_template":"en",`+
+	s.ask(t, "POST", "notify", key, `{"contacts":[`+strings.Join(to, ",")+
+		`],"recipient_id":"main","name_template":"hi","language_template":"en",`+
 		`"notification_type":"utility","campaign_name":"c","components_push":{}`+more+`}`, &accepted)
 	return accepted.ID
 }
@@ -180,7 +181,8 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	alpha, beta := s.send(t, "ck_alpha_live", 60, ""), s.send(t, "ck_beta_live", 60, "")
 	later := s.send(t, "ck_alpha_live", 3, `,"datetime_sending":"2099-01-01T00:00:00"`)
 	output := command(t, exitOK, "backup", "--data", first, "--to", file)
-	if !strings.Contains(output, "123 messages") || !strings.Contains(output, "verified") || !strings.Contains(output, "The master key is not in the backup") {
+	if !strings.Contains(output, "123 messages") || !strings.Contains(output, "verified") ||
+		!strings.Contains(output, "The master key is not in the backup") {
 		t.Error(output)
 	}
 	if output := command(t, exitFailed, "backup", "--data", first, "--to", file); !strings.Contains(output, "exists already") {
@@ -221,7 +223,8 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	}
 	status := command(t, exitOK, append([]string{"restored", "status"}, owner...)...)
 	held := [2]int{s.counts(t, "ck_alpha_live", alpha)["queued"], s.counts(t, "ck_beta_live", beta)["queued"]}
-	if held[0] < 10 || held[1] < 10 || !strings.Contains(status, fmt.Sprintf("%d messages held", held[0]+held[1])) || !strings.Contains(status, "Alpha") {
+	if held[0] < 10 || held[1] < 10 || !strings.Contains(status, fmt.Sprintf("%d messages held", held[0]+held[1])) ||
+		!strings.Contains(status, "Alpha") {
 		t.Errorf("held are %v; status says\n%s", held, status)
 	}
 	if output := command(t, exitOK, "health", "--ready", "--json", "--url", s.url); !strings.Contains(output, "ready") {
@@ -229,16 +232,19 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	}
 
 	// Beta's are failed, Alpha's sent.
-	if output := command(t, exitOK, append([]string{"restored", "fail", "--company", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"}, owner...)...); !strings.Contains(output, fmt.Sprintf("%d messages failed", held[1])) {
+	if output := command(t, exitOK, append([]string{"restored", "fail", "--company", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"},
+		owner...)...); !strings.Contains(output, fmt.Sprintf("%d messages failed", held[1])) {
 		t.Error(output)
 	}
 	if c := s.counts(t, "ck_beta_live", beta); c["failed"] < held[1] || c["queued"] > 0 {
 		t.Errorf("Beta's are %v", c)
 	}
-	if output := command(t, exitFailed, "restored", "send", "--url", s.url, "--email", "owner@beta.test", "--password", "correct-horse-battery"); !strings.Contains(output, "owner of the installation") {
+	if output := command(t, exitFailed, "restored", "send", "--url", s.url, "--email", "owner@beta.test", "--password",
+		"correct-horse-battery"); !strings.Contains(output, "owner of the installation") {
 		t.Error(output)
 	}
-	if output := command(t, exitOK, append([]string{"restored", "send"}, owner...)...); !strings.Contains(output, fmt.Sprintf("%d messages sent", held[0])) {
+	if output := command(t, exitOK, append([]string{"restored", "send"}, owner...)...); !strings.Contains(output,
+		fmt.Sprintf("%d messages sent", held[0])) {
 		t.Error(output)
 	}
 	eventually(t, "what was held is sent", func() bool {
@@ -273,14 +279,16 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	if info, err := os.Stat(filepath.Join(dir, "carillon.sock")); err != nil || info.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
-	if output := command(t, exitFailed, "backup", "--data", dir, "--to", filepath.Join(dirs, "no", "such", "folder")); !strings.Contains(output, "no such file or directory") {
+	if output := command(t, exitFailed, "backup", "--data", dir, "--to",
+		filepath.Join(dirs, "no", "such", "folder")); !strings.Contains(output, "no such file or directory") {
 		t.Error(output)
 	}
 	if err := os.WriteFile(file+"1.part", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // by the running program, then by the command
-		if output := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(output, "or one was interrupted") {
+		if output := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(output,
+			"or one was interrupted") {
 			t.Error(output)
 		}
 		s.stop()
@@ -294,7 +302,8 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	if output := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(output, "0 messages were due") {
 		t.Error(output)
 	}
-	if output := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(output, "master key is needed") {
+	if output := command(t, exitUsage, "restored", "mark", "--data", filepath.Join(dirs, "missing")); !strings.Contains(output,
+		"master key is needed") {
 		t.Error(output)
 	}
 }

@@ -92,7 +92,8 @@ func TestApplyOfARunningProgram(t *testing.T) {
 	file := p.file("a.yaml", setUp)
 	ready := filepath.Join(p.dir, "ready.json")
 	apply := []string{"apply", "-f", file, "--data", filepath.Join(p.dir, "data")}
-	if r := p.try(apply...); r.code != 0 || r.stdout != "company 1 created; user 1 created; key 1 created; sender 1 created; template 1 created\n" || r.stderr != "" {
+	if r := p.try(apply...); r.code != 0 || r.stdout != "company 1 created; user 1 created; key 1 created; sender 1 created; "+
+		"template 1 created\n" || r.stderr != "" {
 		t.Fatalf("%+v", r)
 	}
 	id := strings.TrimSpace(p.try("send", "--template", "hello", "--from", "15555550100", "--to", "34600111222", "--var", "body_text_0=Ana",
@@ -113,5 +114,6 @@ func TestApplyOfARunningProgram(t *testing.T) {
 
 	// What the running program does not deliver to is warned of, whatever the command's own settings allow.
 	p.file("a.yaml", "companies: [{name: Acme, webhooks: [{url: \"http://127.0.0.1:3000/hook\"}]}]\n")
-	p.try(append(apply, "--media-allow-private", "127.0.0.1/32")...).want(t, 0, "webhook 1 created", "nothing can be delivered to the webhook at 127.0.0.1")
+	p.try(append(apply, "--media-allow-private", "127.0.0.1/32")...).want(t, 0, "webhook 1 created",
+		"nothing can be delivered to the webhook at 127.0.0.1")
 }

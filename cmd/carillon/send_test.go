@@ -48,11 +48,14 @@ func TestSendPutsEveryFlagIntoTheRequest(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
 	r := s.try(nil, "send", "--template", "hello", "--lang", "es_ES", "--from", "main", "--to", "34600111222", "--to", "34600111223",
-		"--var", "body_text_0=Ana, a=b", "--at", "2030-01-31T09:00:00", "--tz", "Europe/Madrid", "--type", "marketing", "--campaign", "c", "--event", "e")
+		"--var", "body_text_0=Ana, a=b", "--at", "2030-01-31T09:00:00", "--tz", "Europe/Madrid", "--type", "marketing",
+		"--campaign", "c", "--event", "e")
 	r.want(t, 0, "n-", "2 accepted")
 	got, _ := json.Marshal(s.sent[0].Body)
-	want := `{"campaign_name":"c","components_push":{"body_text_0":"Ana, a=b"},"contacts":[{"number":"34600111222"},{"number":"34600111223"}],` +
-		`"datetime_sending":"2030-01-31T09:00:00","language_template":"es_ES","name_event":"e","name_template":"hello","notification_type":"marketing",` +
+	want := `{"campaign_name":"c","components_push":{"body_text_0":"Ana, a=b"},"contacts":[{"number":"34600111222"},` +
+		`{"number":"34600111223"}],` +
+		`"datetime_sending":"2030-01-31T09:00:00","language_template":"es_ES","name_event":"e","name_template":"hello",` +
+		`"notification_type":"marketing",` +
 		`"recipient_id":"main","timezone":"Europe/Madrid"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
@@ -114,7 +117,8 @@ func TestSendReadsAFileAsTheLibraryOfThePanelDoes(t *testing.T) {
 		args := []string{"send", "--template", "hello", "--from", "main", "--csv", csvFile(t, file), "--column", "number=Teléfono"}
 		s.try(nil, args...).want(t, 0, "n-", "3 accepted")
 		want := []map[string]any{
-			{"number": "49301234567", "name": "Núñez"}, {"number": "34600111222", "name": "José; Ana"}, {"number": "34600111223", "name": "Íñigo"},
+			{"number": "49301234567", "name": "Núñez"}, {"number": "34600111222", "name": "José; Ana"},
+			{"number": "34600111223", "name": "Íñigo"},
 		}
 		if diff := cmp.Diff(want, s.sent[0].Contacts); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -126,7 +130,8 @@ func TestNumbersOfTheCommandLineAreReadAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	s := newStrict(t)
 	args := []string{"send", "--template", "hello", "--from", "main"}
-	s.try(nil, append(args, "--to", "+34 600-111-222", "--to", "0049 (0)30 1234567", "--to", "0600111222")...).want(t, 0, "n-", "3 accepted")
+	s.try(nil, append(args, "--to", "+34 600-111-222", "--to", "0049 (0)30 1234567", "--to", "0600111222")...).want(t, 0, "n-",
+		"3 accepted")
 	want := []map[string]any{{"number": "34600111222"}, {"number": "49301234567"}, {"number": "0600111222"}}
 	if diff := cmp.Diff(want, s.sent[0].Contacts); diff != "" {
 		t.Error(diff)
@@ -153,7 +158,8 @@ func TestSendTellsALineForEachFailureAndSendsTheRest(t *testing.T) {
 	}
 	var o outcome
 	r = s.try(nil, append(args, "--json")...)
-	if err := json.Unmarshal([]byte(r.stdout), &o); err != nil || o.Accepted != 2 || o.Failed != 3 || !o.Notifications[0].Replayed || len(s.sent) != 1 {
+	if err := json.Unmarshal([]byte(r.stdout), &o); err != nil || o.Accepted != 2 || o.Failed != 3 ||
+		!o.Notifications[0].Replayed || len(s.sent) != 1 {
 		t.Errorf("%v, %+v", err, o)
 	}
 	if r.stderr != "" {
@@ -175,7 +181,10 @@ func TestSendTriesAgainByTheContractsRules(t *testing.T) {
 		{"rate limit", []string{limited}, 2, 0},
 		{"internal error", []string{broken, broken}, 3, 0},
 		{"internal error that stays", []string{broken, broken, broken, broken}, 3, exitFailed},
-		{"quota until midnight", []string{`429 {"error":"quota_exceeded","message":"Used up","retry_after":40000,"request_id":"r"}`}, 1, exitFailed},
+		{
+			"quota until midnight",
+			[]string{`429 {"error":"quota_exceeded","message":"Used up","retry_after":40000,"request_id":"r"}`}, 1, exitFailed,
+		},
 		{"not found", []string{`404 {"error":"template_not_found","message":"Template not found","request_id":"r"}`}, 1, exitFailed},
 		{"bad gateway without our form", []string{"502 <html>"}, 2, 0},
 	} {
@@ -210,11 +219,13 @@ func TestSendSaysWhichSenderSends(t *testing.T) {
 	if strings.Contains(r.stderr, "warning") {
 		t.Error(r.stderr)
 	}
-	s.try(nil, append(args, "mian")...).want(t, 0, "n-", `warning: default sender main sends; "mian" is none of the senders (15555550100)`+"\n")
+	s.try(nil, append(args, "mian")...).want(t, 0, "n-",
+		`warning: default sender main sends; "mian" is none of the senders (15555550100)`+"\n")
 	for from, stoodIn := range map[string]bool{"main": false, "mian": true} {
 		var o outcome
 		r := s.try(nil, append(args, from, "--json")...)
-		if err := json.Unmarshal([]byte(r.stdout), &o); err != nil || o.Sender == nil || o.Sender.ID != "main" || o.DefaultSender != stoodIn || r.stderr != "" {
+		if err := json.Unmarshal([]byte(r.stdout), &o); err != nil || o.Sender == nil || o.Sender.ID != "main" ||
+			o.DefaultSender != stoodIn || r.stderr != "" {
 			t.Errorf("%v: %s%s", err, r.stdout, r.stderr)
 		}
 	}
@@ -244,7 +255,9 @@ func TestShowPrintsTheSenderAndTheTimeline(t *testing.T) {
 	s := newStrict(t)
 	s.try(nil, "send", "--template", "hello", "--from", "mian", "--to", "34600111222")
 	r := s.try(nil, "notifications", "show", "n-1")
-	for _, line := range []string{"recipient_id  mian\n", "sender        main (15555550100)\n", `default sender main sends; "mian" is none of the senders` + "\n"} {
+	for _, line := range []string{
+		"recipient_id  mian\n", "sender        main (15555550100)\n", `default sender main sends; "mian" is none of the senders` + "\n",
+	} {
 		r.want(t, 0, line, "")
 	}
 	var n notification
@@ -312,20 +325,26 @@ func TestWatchFollowsUntilEveryRecipientEnded(t *testing.T) {
 	t.Parallel()
 	const path = "/functions/v1/notify/n-1"
 	at := func(state, counts, recipients string) string {
-		return `200 {"notification_id":"n-1","channel":"messaging","state":"` + state + `","counts":{` + counts + `},"recipients":[` + recipients + `]}`
+		return `200 {"notification_id":"n-1","channel":"messaging","state":"` + state + `","counts":{` + counts +
+			`},"recipients":[` + recipients + `]}`
 	}
 	one := func(number, state, times string) string {
 		return `{"message_id":"n-1.` + number + `","number":"` + number + `","state":"` + state + `","attempts":1,"times":{` + times + `}}`
 	}
 	answers := []string{
 		at("in_progress", `"queued":2`, one("1", "queued", `"queued_at":"T1"`)+","+one("2", "queued", `"queued_at":"T1"`)),
-		at("completed", `"sent":1,"failed":1`, one("1", "delivered", `"queued_at":"T1","sending_at":"T2","sent_at":"T3","delivered_at":"T5"`)+","+one("2", "failed", `"queued_at":"T1","failed_at":"T4"`)),
-		at("completed", `"read":1,"failed":1`, one("1", "read", `"queued_at":"T1","sending_at":"T2","sent_at":"T3","delivered_at":"T5","read_at":"T6"`)+","+one("2", "failed", `"queued_at":"T1","failed_at":"T4"`)),
+		at("completed", `"sent":1,"failed":1`,
+			one("1", "delivered", `"queued_at":"T1","sending_at":"T2","sent_at":"T3","delivered_at":"T5"`)+","+
+				one("2", "failed", `"queued_at":"T1","failed_at":"T4"`)),
+		at("completed", `"read":1,"failed":1`,
+			one("1", "read", `"queued_at":"T1","sending_at":"T2","sent_at":"T3","delivered_at":"T5","read_at":"T6"`)+","+
+				one("2", "failed", `"queued_at":"T1","failed_at":"T4"`)),
 	}
 	s := newStrict(t)
 	s.answer(path, answers...)
 	r := s.try(nil, "notifications", "watch", "n-1")
-	want := "T1  1  queued\nT1  2  queued\nT2  1  sending\nT3  1  sent\nT4  2  failed\nT5  1  delivered\nT6  1  read\ncompleted: 1 read, 1 failed\n"
+	want := "T1  1  queued\nT1  2  queued\nT2  1  sending\nT3  1  sent\nT4  2  failed\nT5  1  delivered\nT6  1  read\ncompleted: 1 " +
+		"read, 1 failed\n"
 	if diff := cmp.Diff(want, r.stdout); diff != "" || r.code != exitFailed {
 		t.Errorf("code %d, %s", r.code, diff)
 	}

@@ -32,7 +32,8 @@ func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
 	code := run(t.Context(), []string{"serve", "--demo", "--data", t.TempDir(), "--addr", l.Addr().String()}, environment{
 		Stdout: &out, Stderr: &errs, Lookup: sameThreads,
 	})
-	if code != exitFailed || !strings.Contains(errs.String(), "another program listens on "+l.Addr().String()+" already: choose another address with --addr") {
+	if code != exitFailed || !strings.Contains(errs.String(),
+		"another program listens on "+l.Addr().String()+" already: choose another address with --addr") {
 		t.Errorf("code %d\n%s", code, &errs)
 	}
 }
@@ -44,7 +45,8 @@ func TestServeSaysWhatToDoAboutAFolderThatIsNotWritable(t *testing.T) {
 	code := run(t.Context(), []string{"serve", "--data", folder, "--addr", "127.0.0.1:0"}, environment{
 		Stdout: &out, Stderr: &errs, Lookup: sameThreads,
 	})
-	if code != exitFailed || !strings.Contains(errs.String(), " cannot write in the data folder /sys/carillon: name another folder with --data") {
+	if code != exitFailed || !strings.Contains(errs.String(),
+		" cannot write in the data folder /sys/carillon: name another folder with --data") {
 		t.Errorf("code %d\n%s", code, &errs)
 	}
 }

@@ -91,7 +91,8 @@ func (s *strict) usual(w http.ResponseWriter, r *http.Request, body []byte) stri
 	}
 	if strings.HasPrefix(r.Method+" "+path, "GET notify/n-") && len(s.sent) > 0 {
 		if s.denied {
-			return `403 {"error":"forbidden","message":"Forbidden","details":{"reason":"The key lacks the scope notify:read"},"request_id":"req_403"}`
+			return `403 {"error":"forbidden","message":"Forbidden","details":{"reason":"The key lacks the scope notify:read"},` +
+				`"request_id":"req_403"}`
 		}
 		return s.read(strings.TrimPrefix(path, "notify/"))
 	}
@@ -102,20 +103,24 @@ func (s *strict) usual(w http.ResponseWriter, r *http.Request, body []byte) stri
 		if !carillon.ValidNumber(r.URL.Query().Get("phone_number")) {
 			return `400 {"error":"validation_failed","message":"Invalid value","request_id":"req_1"}`
 		}
-		return `200 [{"id":"1","name":"hello","status":"APPROVED","category":"UTILITY","language":"en","components":[{"text":"Hi {{1}}","type":"BODY"}],"parameter_format":"POSITIONAL"}]`
+		return `200 [{"id":"1","name":"hello","status":"APPROVED","category":"UTILITY","language":"en","components":[{"text":"Hi ` +
+			`{{1}}","type":"BODY"}],"parameter_format":"POSITIONAL"}]`
 	case "POST notify/templates":
 		return s.exact(body, `{"category":"UTILITY","content":"Hi {{who}}","language":"en","name":"hello","submit":true}`,
 			`200 {"success":true,"message":"Template created successfully","template":{"id":"7","name":"hello","status":"pending"}}`)
 	case "POST notify/templates/7/submit":
-		return `200 {"id":"7","name":"hello","status":"PENDING","category":"UTILITY","language":"en","components":[],"parameter_format":"NAMED"}`
+		return `200 {"id":"7","name":"hello","status":"PENDING","category":"UTILITY","language":"en","components":[],` +
+			`"parameter_format":"NAMED"}`
 	case "DELETE notify/n-1":
 		return `200 {"notification_id":"n-1","canceled":3,"already_sent":1}`
 	case "POST /panel/v1/keys":
-		return s.exact(body, `{"label":"ci","scopes":["notify:send"]}`, `201 {"id":"k-1","label":"ci","key":"ck_made","prefix":"ck_m","scopes":["notify:send"],"is_active":true}`)
+		return s.exact(body, `{"label":"ci","scopes":["notify:send"]}`,
+			`201 {"id":"k-1","label":"ci","key":"ck_made","prefix":"ck_m","scopes":["notify:send"],"is_active":true}`)
 	case "DELETE /panel/v1/keys/k-1", "DELETE /panel/v1/maintenance":
 		return "204"
 	case "POST /panel/v1/users":
-		return s.exact(body, `{"email":"ana@a.test","name":"ana","password":"long-enough-word","role":"teammate"}`, `201 {"id":"u-1","email":"ana@a.test","name":"ana","role":"teammate"}`)
+		return s.exact(body, `{"email":"ana@a.test","name":"ana","password":"long-enough-word","role":"teammate"}`,
+			`201 {"id":"u-1","email":"ana@a.test","name":"ana","role":"teammate"}`)
 	}
 	return `404 {"error":"not_found","message":"Route not found","request_id":"req_404"}`
 }
@@ -166,7 +171,8 @@ func (s *strict) notify(w http.ResponseWriter, r *http.Request, body []byte) str
 			s.t.Errorf("contacts.%d has the number %v", i, c["number"])
 		}
 		if c["name"] == "Refuse" {
-			return fmt.Sprintf(`400 {"error":"validation_failed","message":"Invalid value","details":{"field":"contacts.%d.name","reason":"No"},"request_id":"req_3"}`, i)
+			return fmt.Sprintf(`400 {"error":"validation_failed","message":"Invalid value","details":{"field":"contacts.%d.name",`+
+				`"reason":"No"},"request_id":"req_3"}`, i)
 		}
 	}
 	key := r.Header.Get("Idempotency-Key")
@@ -189,9 +195,11 @@ func (s *strict) read(id string) string {
 	given, _ := s.sent[len(s.sent)-1].Body["recipient_id"].(string)
 	note := ""
 	if given != "main" {
-		note = fmt.Sprintf(`,{"at":"2026-01-31T00:00:00.000Z","event":"default_sender","text":"default sender main sends; \"%s\" is none of the senders"}`, given)
+		note = fmt.Sprintf(`,{"at":"2026-01-31T00:00:00.000Z","event":"default_sender","text":"default sender main sends; \"%s\" is `+
+			`none of the senders"}`, given)
 	}
-	return fmt.Sprintf(`200 {"notification_id":%q,"channel":"messaging","state":"completed","recipient_id":%q,"sender":{"id":"main","number":"15555550100"},`+
+	return fmt.Sprintf(`200 {"notification_id":%q,"channel":"messaging","state":"completed","recipient_id":%q,"sender":{"id":"main",`+
+		`"number":"15555550100"},`+
 		`"notification_type":"utility","campaign_name":"c","created_at":"2026-01-31T00:00:00Z","counts":{"sent":1},`+
 		`"timeline":[{"at":"2026-01-31T00:00:00.000Z","event":"accepted","text":"accepted"}%s],"recipients":[]}`, id, given, note)
 }
@@ -223,7 +231,8 @@ func (s *strict) try(env map[string]string, args ...string) result {
 				return v, true
 			}
 			v, set := map[string]string{
-				"CARILLON_URL": s.url, "CARILLON_ACCESS_KEY": testKey, "CARILLON_EMAIL": "owner@a.test", "CARILLON_PASSWORD": "the-password",
+				"CARILLON_URL": s.url, "CARILLON_ACCESS_KEY": testKey, "CARILLON_EMAIL": "owner@a.test",
+				"CARILLON_PASSWORD":   "the-password",
 				"CARILLON_READY_FILE": "nowhere",
 			}[name]
 			return v, set

@@ -75,9 +75,11 @@ func (b *built) title() string {
 // shipped are the files and folders of the commit that the archive has: the documents, and what they link to.
 func shipped() []string {
 	return []string{
-		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md", "bench/notes.md", "bench/method.md",
+		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md",
+		"bench/notes.md", "bench/method.md",
 		"clients/typescript/README.md", "e2e/clients/scenarios.json",
-		"e2e/faults/ledger.md", "internal/edge/api/openapi.yaml", "internal/base/config/demo.yaml", "internal/base/config/testdata/provision.example.yaml",
+		"e2e/faults/ledger.md", "internal/edge/api/openapi.yaml", "internal/base/config/demo.yaml",
+		"internal/base/config/testdata/provision.example.yaml",
 	}
 }
 

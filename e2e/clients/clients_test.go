@@ -94,9 +94,15 @@ func scenarios(t *testing.T) (all []scenario) {
 func startSite(t *testing.T) *site {
 	t.Helper()
 	addr := instance.FreeAddress(t) // the program reports its public address alone
-	at := instance.Start(t, app.Options{}, map[string][]string{"addr": {addr}, "base-url": {"https://carillon.example.org"}, "demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}})
+	at := instance.Start(t, app.Options{}, map[string][]string{
+		"addr": {addr}, "base-url": {"https://carillon.example.org"}, "demo": {"true"}, "media-allow-private": {"127.0.0.1/32"},
+	})
 	here := "http://" + addr
-	s := &site{proxy: newProxy(t, here), facts: map[string]string{"email": at.Email, "password": at.Password, "key": at.AccessKey, "agent": at.AgentID}}
+	s := &site{
+		proxy: newProxy(t, here), facts: map[string]string{
+			"email": at.Email, "password": at.Password, "key": at.AccessKey, "agent": at.AgentID,
+		},
+	}
 	owner, err := client.New(here, client.WithSignIn(at.Email, at.Password))
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +111,8 @@ func startSite(t *testing.T) *site {
 		Key string `json:"key"`
 	}
 	if _, err := owner.Do(t.Context(), client.Call{
-		Method: http.MethodPost, Path: "/panel/v1/keys", As: client.User, Body: map[string]any{"label": "reads", "scopes": []string{"notify:read"}}, Out: &made,
+		Method: http.MethodPost, Path: "/panel/v1/keys", As: client.User,
+		Body: map[string]any{"label": "reads", "scopes": []string{"notify:read"}}, Out: &made,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +120,8 @@ func startSite(t *testing.T) *site {
 	if _, err := exec.LookPath("espeak-ng"); err == nil {
 		s.facts["programs"] = "espeak-ng"
 		accepted, err := owner.With(client.WithKey(s.facts["key"])).Call(t.Context(), client.VoiceCall{ // in which both sides speak
-			Contact: client.Contact{Number: "34600110021", FirstName: "Ana"}, Line: "demo-line", Agent: s.facts["agent"], Type: client.Transactional, Campaign: "recorded",
+			Contact: client.Contact{Number: "34600110021", FirstName: "Ana"}, Line: "demo-line", Agent: s.facts["agent"],
+			Type: client.Transactional, Campaign: "recorded",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +186,8 @@ func (s *site) variables() map[string]any {
 	run := "go " + id
 	message := func(number, name string) map[string]any {
 		return map[string]any{
-			"contact": map[string]any{"number": number, "name": name}, "name_template": "hello", "language_template": "en", "recipient_id": "demo", "notification_type": "utility", "campaign_name": run,
+			"contact": map[string]any{"number": number, "name": name}, "name_template": "hello", "language_template": "en",
+			"recipient_id": "demo", "notification_type": "utility", "campaign_name": run,
 			"components_push": map[string]any{"body_text_0": "{{name}}"},
 		}
 	}
@@ -191,8 +200,10 @@ func (s *site) variables() map[string]any {
 	hundred["contacts"] = contacts
 	large["components_push"] = map[string]any{"body_text_0": strings.Repeat("x", 1<<20)}
 	return map[string]any{
-		"run": run, "word": strings.ReplaceAll(id, "-", "_"), "number": "34699" + strconv.FormatInt(time.Now().UnixNano()%1e7, 10), "hello": message("34600111222", "Ana"), "hundred": hundred, "large": large,
-		"hook": s.proxy.server.URL + "/_hook", "key": s.facts["key"], "recorded": s.facts["recorded"], "secret": secret, "otherSecret": otherSecret, "agent": s.facts["agent"],
+		"run": run, "word": strings.ReplaceAll(id, "-", "_"), "number": "34699" + strconv.FormatInt(time.Now().UnixNano()%1e7, 10),
+		"hello": message("34600111222", "Ana"), "hundred": hundred, "large": large,
+		"hook": s.proxy.server.URL + "/_hook", "key": s.facts["key"], "recorded": s.facts["recorded"], "secret": secret,
+		"otherSecret": otherSecret, "agent": s.facts["agent"],
 	}
 }
 

@@ -200,7 +200,9 @@ func recording(ctx context.Context, c *client.Client, id, key string) (any, erro
 		return nil, err
 	}
 	want, _, err := load(ctx, c.Base()+client.Prefix+"calls/"+id+"/recording?access_key="+key)
-	return map[string]any{"type": string(to.Next(4)), "long": to.Len() > 10_000, "same": err == nil && bytes.Equal(to.Bytes(), want[4:])}, err
+	return map[string]any{
+		"type": string(to.Next(4)), "long": to.Len() > 10_000, "same": err == nil && bytes.Equal(to.Bytes(), want[4:]),
+	}, err
 }
 
 // upload uploads a file that begins in a way and goes on at random, and loads it from its address.
@@ -246,7 +248,8 @@ func verify(g given) (any, error) {
 		Body, ID        string
 		Age, Shift      int64
 	}](g, 0)
-	const body = `{"id":"evt_1","type":"message.delivered","timestamp":"2026-11-24T09:30:00Z","version":1,"sequence":87,"data":{"previous_status":"sent","status":"delivered"}}`
+	const body = `{"id":"evt_1","type":"message.delivered","timestamp":"2026-11-24T09:30:00Z","version":1,"sequence":87,` +
+		`"data":{"previous_status":"sent","status":"delivered"}}`
 	at := time.Now().Unix() - how.Age
 	signatures := []string{}
 	for _, secret := range how.Signed {

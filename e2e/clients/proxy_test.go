@@ -158,7 +158,8 @@ func refuse(w http.ResponseWriter, status int, code, details string, after int) 
 	if after > 0 {
 		retry = fmt.Sprintf(`,"retry_after":%d`, after)
 	}
-	_, _ = fmt.Fprintf(w, `{"error":%q,"message":"By the test","details":%s%s,"request_id":"req_Zm9vYmFyYmF6cXV4MDEyMw"}`, code, details, retry)
+	_, _ = fmt.Fprintf(w, `{"error":%q,"message":"By the test","details":%s%s,"request_id":"req_Zm9vYmFyYmF6cXV4MDEyMw"}`, code,
+		details, retry)
 }
 
 func (p *proxy) forward(w http.ResponseWriter, r *http.Request, body []byte) {

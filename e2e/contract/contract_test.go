@@ -44,9 +44,10 @@ func TestLoadTellsWhatIsWrong(t *testing.T) {
 	step := `{"request":{"method":"GET","path":"x"},"response":{"status":200}}`
 	file := func(cases string) string { return `{"about":"","bases":{},"cases":[` + cases + `]}` }
 	tests := map[string]string{
-		"row b has no case":       file(`{"name":"n","rows":["a"],"steps":[` + step + `]}`),
-		"unknown row z":           file(`{"name":"n","rows":["a","b","z"],"steps":[` + step + `]}`),
-		"two cases are called":    file(`{"name":"n","rows":["a"],"steps":[` + step + `]},{"name":"n","rows":["b"],"steps":[` + step + `]}`),
+		"row b has no case": file(`{"name":"n","rows":["a"],"steps":[` + step + `]}`),
+		"unknown row z":     file(`{"name":"n","rows":["a","b","z"],"steps":[` + step + `]}`),
+		"two cases are called": file(`{"name":"n","rows":["a"],"steps":[` + step + `]},{"name":"n","rows":["b"],"steps":[` +
+			step + `]}`),
 		"no step":                 file(`{"name":"n","rows":["a","b"],"steps":[]}`),
 		"is not a request with":   file(`{"name":"n","rows":["a","b"],"steps":[{}]}`),
 		"is not alone":            file(`{"name":"n","rows":["a","b"],"steps":[{"sql":"SELECT 1"}]}`),
@@ -125,9 +126,15 @@ func TestBuildFillsTheBase(t *testing.T) {
 	}}
 	tests := []struct{ step, target, body, kind string }{
 		{`{"base":"send"}`, "/functions/v1/notify?k=v", `{"b":1,"a":{"x":"y"},"c":[1]}`, "application/json"},
-		{`{"base":"send","query":{"k":null,"l":"+"},"body":{"b":null,"a":{"z":"${id}"}}}`, "/functions/v1/notify?l=%2B", `{"a":{"x":"y","z":"7"},"c":[1]}`, "application/json"},
+		{
+			`{"base":"send","query":{"k":null,"l":"+"},"body":{"b":null,"a":{"z":"${id}"}}}`, "/functions/v1/notify?l=%2B",
+			`{"a":{"x":"y","z":"7"},"c":[1]}`, "application/json",
+		},
 		{`{"base":"send","body":null,"raw":"${repeat ab 2}","headers":{"Content-Type":""}}`, "/functions/v1/notify?k=v", "abab", ""},
-		{`{"base":"send","body":{"a":null,"c":{"$repeat":2,"value":"n${i}"}}}`, "/functions/v1/notify?k=v", `{"b":1,"c":["n00000","n00001"]}`, "application/json"},
+		{
+			`{"base":"send","body":{"a":null,"c":{"$repeat":2,"value":"n${i}"}}}`, "/functions/v1/notify?k=v",
+			`{"b":1,"c":["n00000","n00001"]}`, "application/json",
+		},
 		{`{"method":"GET","path":"/x"}`, "/x", "", ""},
 	}
 	for _, test := range tests {
@@ -139,7 +146,8 @@ func TestBuildFillsTheBase(t *testing.T) {
 			continue
 		}
 		if r.Target != test.target || string(r.Body) != test.body || r.Header.Get("Content-Type") != test.kind {
-			t.Errorf("%s: got %s %s %q, want %s %s %q", test.step, r.Target, r.Body, r.Header.Get("Content-Type"), test.target, test.body, test.kind)
+			t.Errorf("%s: got %s %s %q, want %s %s %q", test.step, r.Target, r.Body, r.Header.Get("Content-Type"), test.target,
+				test.body, test.kind)
 		}
 	}
 }

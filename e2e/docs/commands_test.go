@@ -48,8 +48,8 @@ func (s *site) commands(t *testing.T) {
 	}
 }
 
-// readme has the commands of the README, which stand in indented blocks. Left out are those of make and git, and the command for a server of
-// one's own. The person who is called hangs up after two seconds, as half a minute is long for a test.
+// readme has the commands of the README, which stand in indented blocks. Left out are those of make and git, and the command
+// for a server of one's own. The person who is called hangs up after two seconds, as half a minute is long for a test.
 func readme(t *testing.T) (all []snippet) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -60,7 +60,9 @@ func readme(t *testing.T) (all []snippet) {
 	for _, block := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(text), -1) {
 		if code := strings.TrimSpace(block); ran.MatchString(code) {
 			line := strings.Count(string(text[:strings.Index(string(text), block)]), "\n") + 1
-			all = append(all, snippet{page: "README.md", line: line, language: "sh", code: strings.ReplaceAll(code, "34600110018", "34600110021") + "\n"})
+			all = append(all, snippet{
+				page: "README.md", line: line, language: "sh", code: strings.ReplaceAll(code, "34600110018", "34600110021") + "\n",
+			})
 		}
 	}
 	if len(all) < 5 {
@@ -94,7 +96,8 @@ func (s snippet) prints() (all []string) {
 	return all
 }
 
-// prelude has every request of curl leave what it was refused with, whatever reads the response; and waits for what the page says is printed.
+// prelude has every request of curl leave what it was refused with, whatever reads the response; and waits for what the page
+// says is printed.
 const prelude = `set -euo pipefail
 curl() {
   local body status
@@ -162,7 +165,8 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	receiver := "http://127.0.0.1:" + ports["3000"]
 	here := func(code string) string {
 		code = serves.ReplaceAllString(code, "$1 &\nsleep 1\nkill -0 $$!") // it is still there
-		code = strings.NewReplacer("http://127.0.0.1:8080", s.BaseURL, "https://hooks.example.com", receiver, "https://carillon.example.com", s.BaseURL).Replace(code)
+		code = strings.NewReplacer("http://127.0.0.1:8080", s.BaseURL, "https://hooks.example.com", receiver,
+			"https://carillon.example.com", s.BaseURL).Replace(code)
 		return regexp.MustCompile(`\b(3000|3001|8090)\b`).ReplaceAllStringFunc(code, func(port string) string { return ports[port] })
 	}
 	examples, err := filepath.Abs(filepath.Join(root, "examples"))
@@ -189,7 +193,8 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what runs on is ended with it
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
-	c.Env = append(plain(), "no_proxy=127.0.0.1", "PATH="+s.bin+":"+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+t.TempDir(), "OUTPUT="+out.Name(), "REFUSED="+refused)
+	c.Env = append(plain(), "no_proxy=127.0.0.1", "PATH="+s.bin+":"+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+t.TempDir(),
+		"OUTPUT="+out.Name(), "REFUSED="+refused)
 	c.Stdout, c.Stderr = out, out // a file: what runs on does not hold it up
 	err = c.Run()
 	if c.Process != nil {

@@ -201,7 +201,8 @@ func (s *site) addresses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, found := range regexp.MustCompile(`http://(?:127\.0\.0\.1|localhost):8080(/[\w./-]*)`).FindAllStringSubmatch(string(text), -1) {
+		for _, found := range regexp.MustCompile(`http://(?:127\.0\.0\.1|localhost):8080(/[\w./-]*)`).FindAllStringSubmatch(
+			string(text), -1) {
 			if asked[found[1]] || strings.HasPrefix(found[1], "/functions/") { // those are sent with their requests
 				continue
 			}

@@ -59,8 +59,10 @@ func checkTypes(t *testing.T, dir string, files []string) {
 	need.That(t, err == nil, "the client for TypeScript is not built: run make web")
 	settings, err := json.Marshal(map[string]any{
 		"compilerOptions": map[string]any{
-			"target": "ES2022", "lib": []string{"ES2022", "DOM", "DOM.Iterable"}, "module": "ESNext", "moduleResolution": "bundler", "strict": true, "noEmit": true, "skipLibCheck": true,
-			"typeRoots": []string{filepath.Join(web, "node_modules/@types")}, "types": []string{"node"}, "paths": map[string]any{"@carillon/client": []string{client}},
+			"target": "ES2022", "lib": []string{"ES2022", "DOM", "DOM.Iterable"}, "module": "ESNext", "moduleResolution": "bundler",
+			"strict": true, "noEmit": true, "skipLibCheck": true,
+			"typeRoots": []string{filepath.Join(web, "node_modules/@types")}, "types": []string{"node"},
+			"paths": map[string]any{"@carillon/client": []string{client}},
 		},
 		"files": files,
 	})

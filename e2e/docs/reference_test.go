@@ -75,8 +75,8 @@ func (s *site) get(t *testing.T, path string) string {
 	return string(text)
 }
 
-// refused are the operations whose example is refused for a reason of its own: examples name hosts that nobody has, and tokens that were not
-// made here.
+// refused are the operations whose example is refused for a reason of its own: examples name hosts that nobody has, and tokens
+// that were not made here.
 func refused() map[string]string {
 	return map[string]string{
 		"signIn": "401", "refreshSession": "401", // nobody has this password or this token
@@ -93,7 +93,8 @@ func (s *site) examples(t *testing.T) {
 	var session struct {
 		Token string `json:"access_token"`
 	}
-	resp, err := http.Post(s.BaseURL+"/functions/v1/auth?grant_type=password", "application/json", strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, s.Email, s.Password)))
+	resp, err := http.Post(s.BaseURL+"/functions/v1/auth?grant_type=password", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"email":%q,"password":%q}`, s.Email, s.Password)))
 	if err == nil {
 		err = json.NewDecoder(resp.Body).Decode(&session)
 		_ = resp.Body.Close()
@@ -120,7 +121,8 @@ func (s *site) examples(t *testing.T) {
 	}
 	c := exec.CommandContext(t.Context(), "bash", "-c", script.String())
 	c.Dir = dir
-	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "ACCESS_KEY="+s.AccessKey, "USER_TOKEN="+session.Token, "CHAT_TOKEN=x", "CONVERSATION_TOKEN=x")
+	c.Env = append(os.Environ(), "no_proxy=127.0.0.1", "ACCESS_KEY="+s.AccessKey, "USER_TOKEN="+session.Token, "CHAT_TOKEN=x",
+		"CONVERSATION_TOKEN=x")
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
@@ -152,7 +154,8 @@ func (s *site) examples(t *testing.T) {
 func (s *site) programs(t *testing.T) {
 	dir := t.TempDir()
 	var program, typescript strings.Builder
-	program.WriteString("package main\n\nimport (\n\t\"bytes\"\n\t\"context\"\n\t\"io\"\n\t\"mime/multipart\"\n\t\"net/http\"\n\t\"os\"\n\t\"strings\"\n)\n\n" +
+	program.WriteString("package main\n\nimport " +
+		"(\n\t\"bytes\"\n\t\"context\"\n\t\"io\"\n\t\"mime/multipart\"\n\t\"net/http\"\n\t\"os\"\n\t\"strings\"\n)\n\n" +
 		"var _, _, _, _ = bytes.NewReader, multipart.NewWriter, strings.NewReader, os.Getenv\n\nfunc main() {}\n")
 	for _, o := range s.operations(t) {
 		fmt.Fprintf(&program, "\nfunc %s(ctx context.Context, picture io.Reader) error {\n%s\nreturn nil\n}\n", o.id, o.code["go"])

@@ -23,7 +23,9 @@ var responds = regexp.MustCompile("^The response's `(\\w+)` [^`]*`([^`]+)`")
 func (s *site) requests(t *testing.T) {
 	sent, compared := 0, 0
 	for _, x := range snippets(t) {
-		path := map[bool]string{strings.Contains(x.code, `"name_template"`): "notify", strings.Contains(x.code, `"agent_id"`): "notify/voice"}[true]
+		path := map[bool]string{
+			strings.Contains(x.code, `"name_template"`): "notify", strings.Contains(x.code, `"agent_id"`): "notify/voice",
+		}[true]
 		if x.language != "json" || path == "" {
 			continue
 		}

@@ -117,7 +117,8 @@ func TestFaultsSnapshotHeldForLong(t *testing.T) {
 			s.note("a message's processor time under it", took[0]/messages)
 			s.note("a message's processor time without", took[1]/messages)
 			if float64(took[0]) > 1.3*float64(took[1]) {
-				s.t.Errorf("%d messages took %s of processor time, under a snapshot held for %s they take %s", messages, took[1], hold, took[0])
+				s.t.Errorf("%d messages took %s of processor time, under a snapshot held for %s they take %s", messages, took[1],
+					hold, took[0])
 			}
 		},
 	}.run(t)

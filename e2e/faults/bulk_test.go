@@ -56,7 +56,8 @@ const jsonType = "application/json"
 // job uploads a file of that many rows, and has it checked.
 func (s *bulkSite) job(rows int) (path string) {
 	s.t.Helper()
-	s.token, _ = s.ask("POST", "/functions/v1/auth?grant_type=password", jsonType, fmt.Appendf(nil, `{"email":%q,"password":%q}`, operator, password))["access_token"].(string)
+	s.token, _ = s.ask("POST", "/functions/v1/auth?grant_type=password", jsonType,
+		fmt.Appendf(nil, `{"email":%q,"password":%q}`, operator, password))["access_token"].(string)
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("file", "people.csv")
@@ -72,7 +73,8 @@ func (s *bulkSite) job(rows int) (path string) {
 	}
 	id, _ := s.ask("POST", "/panel/v1/send/jobs", form.FormDataContentType(), body.Bytes())["id"].(string)
 	path = "/panel/v1/send/jobs/" + id
-	s.ask("PATCH", path, jsonType, []byte(`{"version":0,"template":"plain","language":"en","sender":"main","campaign":"bulk","type":"utility","fields":{"name":1}}`))
+	s.ask("PATCH", path, jsonType, []byte(`{"version":0,"template":"plain","language":"en","sender":"main","campaign":"bulk",`+
+		`"type":"utility","fields":{"name":1}}`))
 	s.ask("POST", path+"/check", jsonType, nil)
 	s.until(path, "checked")
 	return path
@@ -112,7 +114,8 @@ func TestFaultsAFileIsSentOverKills(t *testing.T) {
 				n.stop(hung)
 			}
 			var all, numbers, skipped int
-			if err := s.db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT number), SUM(CASE WHEN reason = 'duplicate' THEN 1 ELSE 0 END) FROM message").Scan(&all, &numbers, &skipped); err != nil {
+			if err := s.db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT number), SUM(CASE WHEN reason = 'duplicate' THEN 1 ELSE 0 END) "+
+				"FROM message").Scan(&all, &numbers, &skipped); err != nil {
 				t.Fatal(err)
 			}
 			if all != rows || numbers != rows || skipped != 0 {

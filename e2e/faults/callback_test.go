@@ -158,7 +158,8 @@ func (y *channelCallbacks) check(l *ledger) {
 			case beforeFinish, late, whileUnknown, timings:
 			}
 			if rank.Rank(x.rank) != want || x.attempts != attempts {
-				l.fault("%s.%d, timing %d, policy %s: rank %d after %d attempts, want %d after %d", e.id, x.n, how, x.from.policy, x.rank, x.attempts, want, attempts)
+				l.fault("%s.%d, timing %d, policy %s: rank %d after %d attempts, want %d after %d", e.id, x.n, how, x.from.policy,
+					x.rank, x.attempts, want, attempts)
 			}
 		}
 	}
@@ -194,7 +195,8 @@ func TestFaultsCallbacksFindNobodyOverACrash(t *testing.T) {
 				for i := range e.rows {
 					x := &e.rows[i]
 					if p, posted := x.byAttempt[1]; posted && p.took && (x.attempts > 1 || rank.Rank(x.rank) < rank.Delivered) {
-						l.fault("%s.%d was accepted, and reported again after the crash: rank %d after %d attempts", e.id, x.n, x.rank, x.attempts)
+						l.fault("%s.%d was accepted, and reported again after the crash: rank %d after %d attempts", e.id, x.n,
+							x.rank, x.attempts)
 					}
 				}
 			}

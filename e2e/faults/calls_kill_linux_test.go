@@ -70,12 +70,16 @@ func (m *muteListener) count() int {
 
 func newLines(t *testing.T, engine string, addresses ...string) *lines {
 	t.Helper()
-	s := &lines{t: t, exchange: newExchange(t), mute: newMuteListener(t), nodes: map[string]*node{}, sip: map[string]string{}, ids: map[string]string{}, states: map[string]int{}}
+	s := &lines{
+		t: t, exchange: newExchange(t), mute: newMuteListener(t), nodes: map[string]*node{}, sip: map[string]string{},
+		ids: map[string]string{}, states: map[string]int{},
+	}
 	text := callsProvision[:strings.Index(callsProvision, "    senders:")] + "    redial: {outcomes: [busy], attempts: 1, after: 1m}\n" +
 		callsProvision[strings.Index(callsProvision, "    agents:"):] + "    senders:\n"
 	for i := range 2 {
 		for k, trunk := range []string{s.exchange.address(), "sip:" + s.mute.Addr().String() + ";transport=tls"} {
-			text += fmt.Sprintf("      - {id: %s%d, number: \"155555%d%d001\", channel: voice, provider: sip, max_concurrent: 10, ring_timeout: 10s, settings: {trunk: %q, agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n",
+			text += fmt.Sprintf("      - {id: %s%d, number: \"155555%d%d001\", channel: voice, provider: sip, max_concurrent: 10, "+
+				"ring_timeout: 10s, settings: {trunk: %q, agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n",
 				[]string{"line", "mute"}[k], i, i, k, trunk)
 		}
 		for k := range 30 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list
@@ -211,7 +215,8 @@ func (s *lines) rows() map[string]callRow {
 	s.t.Helper()
 	var all map[string]callRow
 	s.await(20*time.Second, "the calls in the database", func() bool {
-		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND NOT (reason = '' AND NOT counts AND ended_at > 0)),
+		rows, err :=
+			s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND NOT (reason = '' AND NOT counts AND ended_at > 0)),
 			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = 'interrupted'),
 			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = '' AND NOT counts AND ended_at > 0) FROM call`)
 		if err != nil {
@@ -298,7 +303,8 @@ func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
 		return !slices.ContainsFunc(with, func(number string) bool { return now[number] == id })
 	})
 	for number, end := range s.incoming() {
-		if was := slices.Contains(with, number); was && end != "failed interrupted" || !was && called[number] != "" && end != called[number] && end != "completed " {
+		if was := slices.Contains(with, number); was && end != "failed interrupted" ||
+			!was && called[number] != "" && end != called[number] && end != "completed " {
 			s.t.Errorf("the call of %s to a line is %q", number, end)
 		}
 	}
@@ -357,7 +363,8 @@ func (s *lines) judge(lost map[string]callRow) {
 // cancel cancels a call unless it is being dialed at this moment.
 func (s *lines) cancel(id string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodDelete, "http://"+s.any().addr+"/functions/v1/notify/"+id+"?access_key="+accessKey, nil)
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodDelete,
+		"http://"+s.any().addr+"/functions/v1/notify/"+id+"?access_key="+accessKey, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -372,8 +379,8 @@ func (s *lines) cancel(id string) {
 }
 
 // TestCallsAreDialedOnceOverKills kills nodes with calls at every moment of their lives: before the INVITE left, when it has come to
-// the exchange, while it rings, at the answer, in the talk, between two attempts, and in calls to lines. Those under way are interrupted, and nothing
-// is dialed that was dialed before.
+// the exchange, while it rings, at the answer, in the talk, between two attempts, and in calls to lines. Those under way are
+// interrupted, and nothing is dialed that was dialed before.
 func TestCallsAreDialedOnceOverKills(t *testing.T) {
 	need.Sound(t)
 	t.Parallel() // it mostly waits until nodes count as dead

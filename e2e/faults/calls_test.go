@@ -189,7 +189,8 @@ func (w *watch) place(n *node, number string) {
 func (w *watch) placeOn(n *node, line, number string) (id string) {
 	w.t.Helper()
 	body, _ := json.Marshal(map[string]any{
-		"contact": map[string]string{"number": number, "name": "Ana"}, "recipient_id": line, "agent_id": "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11",
+		"contact": map[string]string{"number": number, "name": "Ana"}, "recipient_id": line,
+		"agent_id":          "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11",
 		"notification_type": "transactional", "campaign_name": "calls",
 	})
 	resp, err := http.Post("http://"+n.addr+"/functions/v1/notify/voice?access_key="+accessKey, "application/json", bytes.NewReader(body))

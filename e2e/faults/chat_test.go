@@ -89,7 +89,10 @@ func newTalkSite(t *testing.T, engine string, nodes int) *talkSite {
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 100}
 	t.Cleanup(transport.CloseIdleConnections)
-	s := &talkSite{t: t, d: newDice(t, "chat "+engine), client: &http.Client{Transport: transport}, acked: map[string]int64{}, begin: make(chan struct{})}
+	s := &talkSite{
+		t: t, d: newDice(t, "chat "+engine), client: &http.Client{Transport: transport}, acked: map[string]int64{},
+		begin: make(chan struct{}),
+	}
 	for i := range nodes {
 		folder := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.Mkdir(folder, 0o700); err != nil {
@@ -309,7 +312,8 @@ func (s *talkSite) talk(visitors, mates, turns int, breaks func(ctx context.Cont
 	defer cancel()
 	var tokens []string
 	for i := range mates {
-		_, answer, _ := s.ask(ctx, s.d, "POST", "/functions/v1/auth?grant_type=password", "", fmt.Sprintf(`{"email":"mate%d@chat.test","password":"long-enough-password"}`, i))
+		_, answer, _ := s.ask(ctx, s.d, "POST", "/functions/v1/auth?grant_type=password", "",
+			fmt.Sprintf(`{"email":"mate%d@chat.test","password":"long-enough-password"}`, i))
 		token, _ := answer["access_token"].(string)
 		tokens = append(tokens, token)
 	}
@@ -438,7 +442,8 @@ func (s *talkSite) compare(stored map[string][]shownTurn, screens []*screen) {
 			delete(left, key)
 		}
 		if shown := v.turns[v.conversation]; !slices.Equal(shown, seenByVisitor(turns)) {
-			s.t.Errorf("a visitor's screen shows %d turns, not the %d that are stored:\n%v\n%v", len(shown), len(seenByVisitor(turns)), shown, turns)
+			s.t.Errorf("a visitor's screen shows %d turns, not the %d that are stored:\n%v\n%v", len(shown),
+				len(seenByVisitor(turns)), shown, turns)
 			return
 		}
 		for i, x := range screens {

@@ -203,7 +203,8 @@ func (s *site) prompt(name string, i int) time.Duration {
 		}
 		if !await(s.t.Context(), 30*time.Second, func() bool {
 			var waiting int
-			err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM message WHERE id >> 7 = $1 AND q = 1 AND attempt = 0", int64(carillon.SeqOf(a.id))).Scan(&waiting)
+			err := s.books.db.QueryRowContext(s.t.Context(),
+				"SELECT COUNT(*) FROM message WHERE id >> 7 = $1 AND q = 1 AND attempt = 0", int64(carillon.SeqOf(a.id))).Scan(&waiting)
 			return err == nil && waiting == 0
 		}) {
 			s.t.Errorf("%s: messages due at once are still waiting after 30 s", a.token)

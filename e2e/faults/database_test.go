@@ -171,7 +171,8 @@ func TestFaultsPoisonedRow(t *testing.T) {
 			database, refuse := s.url, "ALTER TABLE notification ADD CONSTRAINT poison CHECK (campaign NOT LIKE '"+mark+"%')"
 			if s.url == "" {
 				database = s.dir + "/carillon.db"
-				refuse = "CREATE TRIGGER poison BEFORE INSERT ON notification WHEN NEW.campaign LIKE '" + mark + "%' BEGIN SELECT RAISE(ABORT, 'poison'); END"
+				refuse = "CREATE TRIGGER poison BEFORE INSERT ON notification WHEN NEW.campaign LIKE '" + mark +
+					"%' BEGIN SELECT RAISE(ABORT, 'poison'); END"
 			}
 			storetest.Exec(s.t, database, refuse)
 		},

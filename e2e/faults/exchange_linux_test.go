@@ -38,7 +38,9 @@ const (
 
 func newExchange(t *testing.T) *exchange {
 	t.Helper()
-	x := &exchange{t: t, invites: map[string]int{}, open: map[string]map[string]string{}, most: map[string]int{}, moments: map[byte]func(string){}}
+	x := &exchange{
+		t: t, invites: map[string]int{}, open: map[string]map[string]string{}, most: map[string]int{}, moments: map[byte]func(string){},
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x.ctx = ctx
 	var err error
@@ -58,8 +60,8 @@ func newExchange(t *testing.T) *exchange {
 
 func lineOf(number string) string { return number[4:5] }
 
-// begin counts a call; the returned function ends it. A call that the exchange ends is over for it when it says so: the node's next call may
-// come before what it responds.
+// begin counts a call; the returned function ends it. A call that the exchange ends is over for it when it says so: the node's
+// next call may come before what it responds.
 func (x *exchange) begin(in *sip.Incoming) (node string, nth int, end func()) {
 	from, _ := netip.ParseAddrPort(in.Source)
 	node, line := from.Addr().String(), lineOf(in.To)

@@ -106,7 +106,8 @@ func (s *site) held(within time.Duration) {
 	}
 	if !await(s.t.Context(), within, func() bool {
 		var free int
-		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM shard WHERE owner IS NULL OR owner NOT IN (SELECT id FROM node)").Scan(&free)
+		err := s.books.db.QueryRowContext(s.t.Context(),
+			"SELECT COUNT(*) FROM shard WHERE owner IS NULL OR owner NOT IN (SELECT id FROM node)").Scan(&free)
 		return err == nil && free == 0
 	}) {
 		s.t.Errorf("shards are still without an owner after %s", within)

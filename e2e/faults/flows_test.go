@@ -78,7 +78,8 @@ func (s *flowSite) shop(w http.ResponseWriter, r *http.Request) {
 func (s *flowSite) deliver(body []byte) {
 	for i := 0; s.t.Context().Err() == nil; i++ {
 		n := s.nodes[i%len(s.nodes)]
-		if status, err := s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body); err == nil && status == http.StatusOK {
+		if status, err := s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body); err == nil &&
+			status == http.StatusOK {
 			return
 		}
 		time.Sleep(30 * time.Millisecond)
@@ -201,9 +202,9 @@ func (s *flowSite) strike(d dice, done func() bool) {
 	}
 }
 
-// Nodes die while people walk through a flow of every kind of step, each time while the channel has a question of theirs: the answer carries
-// the flow on, each goes on where it was, and what it did outside was done once or is recorded as unknown. Nobody writes more than an answer to
-// each question.
+// Nodes die while people walk through a flow of every kind of step, each time while the channel has a question of theirs: the
+// answer carries the flow on, each goes on where it was, and what it did outside was done once or is recorded as unknown.
+// Nobody writes more than an answer to each question.
 func TestFlowsGoOnOverKills(t *testing.T) {
 	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {
 		t.Run(engine, func(t *testing.T) {
@@ -218,7 +219,8 @@ func TestFlowsGoOnOverKills(t *testing.T) {
 			done := func() bool {
 				completed, waiting := 0, 0 // waiting: to be sent, once the shards of nodes that died are taken over
 				err := errors.Join(s.db.QueryRow("SELECT COUNT(*) FROM flow_run WHERE state = 'completed'").Scan(&completed),
-					s.db.QueryRow(`SELECT (SELECT COUNT(*) FROM message WHERE q = 1) + (SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending'))
+					s.db.QueryRow(
+						`SELECT (SELECT COUNT(*) FROM message WHERE q = 1) + (SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending'))
 						+ (SELECT COUNT(*) FROM inbound_message WHERE due_at > 0)`).Scan(&waiting))
 				return err == nil && completed == people && waiting == 0
 			}
@@ -246,18 +248,24 @@ func newFlowSite(t *testing.T, engine string, nodes int) *flowSite {
 	t.Cleanup(shop.Close)
 	var err error
 	if s.graph, err = graphtest.New(graphtest.Options{PhoneNumberID: "1000001", Templates: []carillon.Template{{
-		Name: "plain", Language: "en", Category: "UTILITY", Components: []carillon.Component{{Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}}}},
+		Name: "plain", Language: "en", Category: "UTILITY", Components: []carillon.Component{{
+			Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}},
+		}},
 	}}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.graph.Close() })
 	dir := t.TempDir()
 	provision := filepath.Join(dir, "provision.yaml")
-	if err := os.WriteFile(provision, fmt.Appendf(nil, flowsProvision, operator, password, s.graph.URL(), shop.URL, shop.URL), 0o600); err != nil {
+	if err := os.WriteFile(provision, fmt.Appendf(nil, flowsProvision, operator, password, s.graph.URL(), shop.URL, shop.URL),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	key := storetest.MasterKey(t)
-	flags := []string{"--provision=" + provision, "--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8", "--master-key-file=" + key}
+	flags := []string{
+		"--provision=" + provision, "--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8",
+		"--master-key-file=" + key,
+	}
 	o := store.Options{Dir: filepath.Join(dir, "0")}
 	text, err := os.ReadFile(key)
 	if err != nil {

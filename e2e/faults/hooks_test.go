@@ -132,9 +132,11 @@ func (s *hookSite) accept(n *node, bulks int) {
 			s.numbers++
 			contacts = append(contacts, fmt.Sprintf(`{"number":"3460%07d","name":"Ana"}`, s.numbers))
 		}
-		body := `{"contacts":[` + strings.Join(contacts, ",") + `],"recipient_id":"main","name_template":"hello","language_template":"en",` +
+		body := `{"contacts":[` + strings.Join(contacts, ",") +
+			`],"recipient_id":"main","name_template":"hello","language_template":"en",` +
 			`"notification_type":"transactional","campaign_name":"events","components_push":{"body_text_0":"Ana"}}`
-		req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://"+n.addr+"/functions/v1/notify?access_key="+accessKey, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
+			"http://"+n.addr+"/functions/v1/notify?access_key="+accessKey, strings.NewReader(body))
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -193,7 +195,8 @@ func (s *hookSite) finish() {
 	if !await(s.t.Context(), hung, func() bool {
 		err := s.db.QueryRowContext(s.t.Context(), `SELECT (SELECT COALESCE(SUM(events), 0) FROM event WHERE topic = 'notifications'),
 			(SELECT COUNT(*) FROM notification WHERE open > 0), (SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c
-			JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic), (SELECT COUNT(*) FROM hook_retry)`).Scan(&events, &open, &behind, &waiting)
+			JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic), (SELECT COUNT(*) FROM hook_retry)`).Scan(
+			&events, &open, &behind, &waiting)
 		return err == nil && events >= s.accepted*21 && open == 0 && behind == 0 && waiting == 0
 	}) {
 		s.t.Fatalf("%d events, %d notifications are open, %d are behind, %d wait", events, open, behind, waiting)
@@ -220,7 +223,8 @@ func (s *hookSite) balance() {
 	s.t.Helper()
 	s.finish()
 	var company string
-	if err := s.db.QueryRowContext(s.t.Context(), "SELECT DISTINCT company_id FROM event WHERE topic = 'notifications'").Scan(&company); err != nil {
+	if err := s.db.QueryRowContext(s.t.Context(),
+		"SELECT DISTINCT company_id FROM event WHERE topic = 'notifications'").Scan(&company); err != nil {
 		s.t.Fatal(err)
 	}
 	all, err := events.After(s.t.Context(), querier{s.db}, company, events.Notifications, 0, s.accepted*100)

@@ -294,7 +294,8 @@ func (h *hour) marketer() error {
 		h.note(resp)
 		return resp.StatusCode, nil
 	}
-	status, err := ask("/panel/v1/session", "application/json", []byte(`{"email":"marketer@hostile.test","password":"hostile-horse-battery"}`))
+	status, err := ask("/panel/v1/session", "application/json",
+		[]byte(`{"email":"marketer@hostile.test","password":"hostile-horse-battery"}`))
 	if status != http.StatusOK {
 		return fmt.Errorf("sign in: %d %v", status, err)
 	}

@@ -144,15 +144,18 @@ func (l *ledger) fault(format string, args ...any) {
 	l.faults = append(l.faults, fmt.Sprintf(format, args...))
 }
 
-const ledgerHead = "run                   kills asked   200 error  lost(stored) | messages = read + dlvrd + sent + failed + cancd + skip + open | retried unknown twice"
+const ledgerHead = "run                   kills asked   200 error  lost(stored) | messages = read + dlvrd + sent + failed + cancd + " +
+	"skip + open | retried unknown twice"
 
 func (l *ledger) String() string {
 	failed := 0
 	for _, n := range l.failed {
 		failed += n
 	}
-	s := fmt.Sprintf("%-22s%5d%6d%6d%6d%6d%8s |%9d%7d%8d%7d%9d%8d%7d%7d |%8d%8d%6d", l.name, l.kills, l.asked, l.answered, l.refused, l.lost,
-		fmt.Sprintf("(%d)", l.lostStored), l.messages, l.read, l.delivered, l.sent, failed, l.canceled, l.skipped, l.pending, l.attempts, l.unknown, l.twice)
+	s := fmt.Sprintf("%-22s%5d%6d%6d%6d%6d%8s |%9d%7d%8d%7d%9d%8d%7d%7d |%8d%8d%6d", l.name, l.kills, l.asked, l.answered,
+		l.refused, l.lost,
+		fmt.Sprintf("(%d)", l.lostStored), l.messages, l.read, l.delivered, l.sent, failed, l.canceled, l.skipped, l.pending,
+		l.attempts, l.unknown, l.twice)
 	return s + tally("failed", l.failed) + tally("errors", l.errors)
 }
 
@@ -315,7 +318,8 @@ func (e *entry) check(l *ledger, r rules) int {
 // check counts one message and holds it to once.
 func (x *row) check(l *ledger, id string, r rules) {
 	l.messages++
-	unknown := x.attempts > 1 && !r.retries || x.reason == string(carillon.ReasonOutcomeUnknown) || strings.Contains(x.detail, "stayed unknown")
+	unknown := x.attempts > 1 && !r.retries || x.reason == string(carillon.ReasonOutcomeUnknown) ||
+		strings.Contains(x.detail, "stayed unknown")
 	switch rank.Rank(x.rank) {
 	case rank.Read:
 		l.read++
@@ -376,7 +380,8 @@ func (x *row) checkPosts(l *ledger, id string, r rules) {
 			l.fault("%s.%d: attempt %d was posted, %d are known", id, x.n, attempt, x.attempts)
 		}
 		if wait := p.at.Sub(took); !took.IsZero() && !r.losses && (x.from.policy == "fail" || wait < unknownAfter && !r.shortWaits) {
-			l.fault("%s.%d was sent again %s after it had been taken; the policy is %s after %s", id, x.n, wait, x.from.policy, unknownAfter)
+			l.fault("%s.%d was sent again %s after it had been taken; the policy is %s after %s", id, x.n, wait, x.from.policy,
+				unknownAfter)
 		}
 		if p.took {
 			if !took.IsZero() {

@@ -119,7 +119,8 @@ type reply struct {
 func (c *caller) once(ctx context.Context, method, path, key string, body []byte) (r reply, sent bool, err error) {
 	nodes := c.nodes()
 	n := nodes[c.d.IntN(len(nodes))]
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.addr+"/functions/v1/"+path+"?access_key="+accessKey, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.addr+"/functions/v1/"+path+"?access_key="+accessKey,
+		bytes.NewReader(body))
 	if err != nil {
 		return r, false, err
 	}

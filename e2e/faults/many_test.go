@@ -23,7 +23,8 @@ func (s *site) bulk(token, sender, template, kind string, n int, number func(i i
 		fmt.Fprintf(&b, `{"number":%q,"name":"Ana %d %s"}`, number(i), i, token)
 	}
 	a.form = `{"contacts":[` + b.String() + `],"recipient_id":"` + sender + `","name_template":"` + template +
-		`","language_template":"en","notification_type":"` + kind + `","campaign_name":"` + token + `","components_push":{"body_text_0":"{{name}}"}`
+		`","language_template":"en","notification_type":"` + kind + `","campaign_name":"` + token +
+		`","components_push":{"body_text_0":"{{name}}"}`
 	s.asks = append(s.asks, a)
 	return a
 }
@@ -213,7 +214,8 @@ func (s *site) holds(a *ask) {
 	s.t.Helper()
 	if !await(s.t.Context(), 30*time.Second, func() bool {
 		var n int
-		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM message WHERE id >> 7 = $1 AND hold <> ''", int64(carillon.SeqOf(a.id))).Scan(&n)
+		err := s.books.db.QueryRowContext(s.t.Context(), "SELECT COUNT(*) FROM message WHERE id >> 7 = $1 AND hold <> ''",
+			int64(carillon.SeqOf(a.id))).Scan(&n)
 		return err == nil && n == 1
 	}) {
 		s.t.Error("the message is not held back")

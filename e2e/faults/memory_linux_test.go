@@ -79,7 +79,8 @@ func attack(t *testing.T, during time.Duration, flags ...string) {
 	}
 	slices.Sort(took)
 	p99, peak := took[len(took)*99/100], peakMemory(t, n.cmd.Process.Pid)
-	t.Logf("%d sends, p99 %v; %d MB; %d hostile connections, %d requests were answered 503", len(took), p99, peak>>20, h.opened.Load(), h.shed.Load())
+	t.Logf("%d sends, p99 %v; %d MB; %d hostile connections, %d requests were answered 503", len(took), p99, peak>>20,
+		h.opened.Load(), h.shed.Load())
 	if p99 > time.Second {
 		t.Errorf("the p99 of another company's sends is %v", p99)
 	}
@@ -102,7 +103,8 @@ type hostile struct {
 func (h *hostile) attack() {
 	const key = "?access_key=ck_hostile_0123456789"
 	head := func(path string, size int, more string) string {
-		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n", path, size, more)
+		return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n", path,
+			size, more)
 	}
 	signature := "X-Hub-Signature-256: sha256=" + strings.Repeat("0", 64) + "\r\n"
 	h.stall(3000, "127.0.1.1", head("/functions/v1/auth?grant_type=password", 16<<10, ""), 16<<10-1)
@@ -197,7 +199,8 @@ func (h *hostile) sendOurs(t *testing.T, client *http.Client, during time.Durati
 	body := fmt.Sprintf(sendForm, "ours", "")
 	for end := time.Now().Add(during); time.Now().Before(end); {
 		begin := time.Now()
-		resp, err := client.Post("http://"+h.addr+"/functions/v1/notify?access_key=ck_ours_0123456789", "application/json", strings.NewReader(body))
+		resp, err := client.Post("http://"+h.addr+"/functions/v1/notify?access_key=ck_ours_0123456789", "application/json",
+			strings.NewReader(body))
 		if err != nil {
 			t.Fatalf("send %d: %v", len(took), err)
 		}

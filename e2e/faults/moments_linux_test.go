@@ -36,7 +36,8 @@ var mortal = sync.OnceValues(func() (string, error) {
 	if err := os.WriteFile(list, text, 0o600); err != nil {
 		return "", err
 	}
-	if out, err := exec.Command("go", "build", "-overlay", list, "-o", exe, "carillon/cmd/carillon").CombinedOutput(); err != nil { // our own program
+	// our own program
+	if out, err := exec.Command("go", "build", "-overlay", list, "-o", exe, "carillon/cmd/carillon").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program that dies: %w\n%s", err, out)
 	}
 	return exe, nil
@@ -161,7 +162,8 @@ func (f *postgresFate) exec(text string) {
 
 func (f *postgresFate) does(table, what string) {
 	f.t.Helper()
-	f.exec("CREATE OR REPLACE FUNCTION faults_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " + what + " RETURN NULL; END $$")
+	f.exec("CREATE OR REPLACE FUNCTION faults_" + table + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " + what +
+		" RETURN NULL; END $$")
 }
 
 func (f *postgresFate) at(m moment) {
@@ -196,7 +198,8 @@ func (f *postgresFate) strike(nodes map[string]*node) string {
 	if !await(f.t.Context(), 20*time.Second, func() bool {
 		f.exec("SELECT pg_terminate_backend(l.pid)" + waits)
 		left := 1
-		_ = f.db.QueryRowContext(f.t.Context(), "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", "node"+name).Scan(&left)
+		_ = f.db.QueryRowContext(f.t.Context(),
+			"SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", "node"+name).Scan(&left)
 		return left == 0
 	}) {
 		f.t.Fatal("sessions of the node that was killed go on")

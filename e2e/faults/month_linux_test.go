@@ -73,7 +73,9 @@ func (s *stepSite) month(number string) time.Time {
 	s.write(number, number, "walk month")
 	var due, began int64
 	s.awaiting(30*time.Second, "a wait of a month", func() bool {
-		return s.db.QueryRowContext(s.t.Context(), "SELECT due_at, changed_at FROM flow_run WHERE state = 'waiting' AND variables LIKE '%' || $1 || '%'", number).Scan(&due, &began) == nil
+		return s.db.QueryRowContext(s.t.Context(),
+			"SELECT due_at, changed_at FROM flow_run WHERE state = 'waiting' AND variables LIKE '%' || $1 || '%'",
+			number).Scan(&due, &began) == nil
 	})
 	if want := (31 * 24 * time.Hour).Milliseconds(); due-began != want {
 		s.t.Errorf("a wait of 31 days is one of %d ms, not %d", due-began, want)

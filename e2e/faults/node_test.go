@@ -166,14 +166,16 @@ func provisionFile(t *testing.T, dir string, senders ...*channelAccount) string 
 		text += fmt.Sprintf("      - id: %s\n        number: %q\n        channel: messaging\n        provider: whatsapp\n"+
 			"        default: %v\n        per_second: %d\n        per_recipient_interval: %[9]s\n        media_check: syntax\n"+
 			"        unknown_outcome: {transactional: %[5]s, utility: %[5]s, marketing: %[5]s, after: %[6]s}\n"+
-			"        settings: {base_url: %[7]q, version: v23.0, phone_number_id: %[8]q, waba_id: \"2000001\", access_token: provider-token, "+
+			"        settings: {base_url: %[7]q, version: v23.0, phone_number_id: %[8]q, waba_id: \"2000001\", access_token: "+
+			"provider-token, "+
 			"app_secret: provider-app-secret, verify_token: provider-verify-token}\n",
 			p.id, p.number, p.first, p.perSecond, p.policy, cmp.Or(p.after, unknownAfter), p.graph.URL(), p.phone, p.interval)
 	}
 	text += "    templates:\n"
 	for _, p := range senders {
 		for _, c := range []string{"UTILITY", "MARKETING"} {
-			text += fmt.Sprintf("      - {sender: %s, name: hello_%s, language: en, category: %s, status: approved, body: \"Hello {{1}}, bye.\", examples: {body: [Ana]}}\n", p.id, strings.ToLower(c), c)
+			text += fmt.Sprintf("      - {sender: %s, name: hello_%s, language: en, category: %s, status: approved, body: \"Hello "+
+				"{{1}}, bye.\", examples: {body: [Ana]}}\n", p.id, strings.ToLower(c), c)
 		}
 	}
 	name := filepath.Join(dir, "provision.yaml")

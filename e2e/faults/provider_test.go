@@ -96,7 +96,10 @@ func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *trip
 	all := []*channelAccount{
 		{id: "again", number: "15555550100", phone: "1000001", first: true, policy: "retry"},
 		{id: "once", number: "15555550200", phone: "1000002", policy: "fail"},
-		{id: "late", number: "15555550300", phone: "1000003", policy: "retry", callbacks: graphtest.Callbacks{Statuses: []string{"delivered"}, Delay: late}},
+		{
+			id: "late", number: "15555550300", phone: "1000003", policy: "retry",
+			callbacks: graphtest.Callbacks{Statuses: []string{"delivered"}, Delay: late},
+		},
 	}
 	for _, p := range all {
 		p.perSecond = 100
@@ -132,7 +135,8 @@ func (p *channelAccount) begin(t *testing.T, f *front, reports bool) {
 }
 
 // slowly delays each response, and then fails as then says.
-func slowly(t *testing.T, d dice, most time.Duration, then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
+func slowly(t *testing.T, d dice, most time.Duration,
+	then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
 	var mu sync.Mutex
 	return func(p graphtest.Post) *graphtest.Failure {
 		mu.Lock()

@@ -132,7 +132,8 @@ func (s *summary) table() string {
 		return strings.Compare(a.scenario+" "+a.engine, b.scenario+" "+b.engine)
 	})
 	var b strings.Builder
-	b.WriteString("| Scenario | Engine | Rounds | Faults made | Accepted | Messages | Read or delivered | Sent | Failed, with reason | Canceled, skipped | Pending | Outcomes unknown | Doubles named | Lost | Measured | Took | |\n")
+	b.WriteString("| Scenario | Engine | Rounds | Faults made | Accepted | Messages | Read or delivered | Sent | Failed, with " +
+		"reason | Canceled, skipped | Pending | Outcomes unknown | Doubles named | Lost | Measured | Took | |\n")
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|---|\n")
 	for _, r := range s.rows {
 		verdict := "balances"
@@ -147,7 +148,8 @@ func (s *summary) table() string {
 		for _, n := range l.failed {
 			failed += n
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s | %s |\n", r.scenario, r.engine, r.rounds, l.kills,
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s | %s |\n", r.scenario,
+			r.engine, r.rounds, l.kills,
 			l.answered, l.messages, l.read+l.delivered, l.sent, failed, l.canceled+l.skipped, l.pending, l.unknown, l.twice, l.missing,
 			worst(r.notes), r.took.Round(time.Second), verdict)
 	}
@@ -170,7 +172,8 @@ func worst(notes map[string]time.Duration) string {
 // page is the file that shows the table.
 func (s *summary) page(table string) string {
 	return "# Ledger of the fault suite\n\n<!-- Made by: make faults -->\n\n" +
-		fmt.Sprintf("%s, seed %d, %d rounds of each scenario on each engine where it applies.\n\n", time.Now().UTC().Format(time.DateOnly), *seed, *rounds) +
+		fmt.Sprintf("%s, seed %d, %d rounds of each scenario on each engine where it applies.\n\n",
+			time.Now().UTC().Format(time.DateOnly), *seed, *rounds) +
 		"A scenario's figures are the sums over its rounds, which share a database. Accepted are requests answered 200; lost are those\n" +
 		"of them that are not stored any more. Doubles named are messages that the provider took twice: each is a message whose outcome\n" +
 		"was unknown and whose sender's policy is to send again. A fault made is a kill, a stop, a cut, a full disk, a stepped clock …\n\n" + table

@@ -120,7 +120,8 @@ func (s *stepSite) over() bool {
 
 // settled reports whether nothing is under way.
 func (s *stepSite) settled() bool {
-	return s.over() && s.none(`(SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending')) + (SELECT COUNT(*) FROM message WHERE q > 0)
+	return s.over() &&
+		s.none(`(SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending')) + (SELECT COUNT(*) FROM message WHERE q > 0)
 		+ (SELECT COUNT(*) FROM call WHERE q > 0)`)
 }
 
@@ -244,7 +245,8 @@ func (s *stepSite) judgeOutside(d *death, run *shownRun) {
 			}
 		}
 		var reason string
-		err := s.db.QueryRowContext(s.t.Context(), "SELECT COALESCE(reason, '') FROM message WHERE id >> 7 = $1", int64(carillon.SeqOf(run.Variables["notification_id"]))).Scan(&reason)
+		err := s.db.QueryRowContext(s.t.Context(), "SELECT COALESCE(reason, '') FROM message WHERE id >> 7 = $1",
+			int64(carillon.SeqOf(run.Variables["notification_id"]))).Scan(&reason)
 		if other > 0 || taken > 1 || taken == 0 && reason == "" || err != nil {
 			s.t.Errorf("send_template, %s: %d messages and %d others, %q, %v", d.name, taken, other, reason, err)
 		}

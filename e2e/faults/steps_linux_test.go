@@ -52,15 +52,36 @@ const endOfFlow = `{say: "End {{go}}{{mark}}{{status}}"}, {end: true}`
 // kindsOfSteps are all that there are (TestEveryKindOfStepIsKilled). The shop's address is put in at %[1]s.
 var kindsOfSteps = []kindOfStep{
 	{name: "say", steps: `{say: "Said."}`, log: "steps.2 say, steps.3 say, steps.4 end", replies: "Said.|End yes"},
-	{name: "ask", steps: `{say: "Second?"}, {ask: mark, choices: ["yes", "no"]}`, log: "steps.2 say, steps.3 ask, steps.3 response, steps.4 say, steps.5 end", replies: "Second?|End yesyes"},
-	{name: "if", steps: `{if: "go == 'yes'", then: [{set: {mark: then}}], else: [{handoff: wrong}]}`, log: "steps.2 if, steps.2.then.0 set, steps.3 say, steps.4 end", replies: "End yesthen"},
+	{
+		name: "ask", steps: `{say: "Second?"}, {ask: mark, choices: ["yes", "no"]}`,
+		log: "steps.2 say, steps.3 ask, steps.3 response, steps.4 say, steps.5 end", replies: "Second?|End yesyes",
+	},
+	{
+		name: "if", steps: `{if: "go == 'yes'", then: [{set: {mark: then}}], else: [{handoff: wrong}]}`,
+		log: "steps.2 if, steps.2.then.0 set, steps.3 say, steps.4 end", replies: "End yesthen",
+	},
 	{name: "set", steps: `{set: {mark: "{{go}}{{mark}}-"}}`, log: "steps.2 set, steps.3 say, steps.4 end", replies: "End yesyes-"},
-	{name: "goto", steps: `{goto: on}, {handoff: wrong}, {id: on, set: {mark: on}}`, log: "steps.2 goto, steps.4 set, steps.5 say, steps.6 end", replies: "End yeson"},
+	{
+		name: "goto", steps: `{goto: on}, {handoff: wrong}, {id: on, set: {mark: on}}`,
+		log: "steps.2 goto, steps.4 set, steps.5 say, steps.6 end", replies: "End yeson",
+	},
 	{name: "wait", steps: `{wait: 1s}`, log: "steps.2 wait, steps.3 say, steps.4 end", replies: "End yes"},
-	{name: "http", steps: `{http: {method: POST, url: "%[1]s/{{number}}", status: status}}`, log: "steps.2 http, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yes200", effect: true},
-	{name: "http read", steps: `{http: {url: "%[1]s/{{number}}", save: {mark: state}}}`, log: "steps.2 http, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yessent", effect: true},
-	{name: "send_template", steps: `{send_template: {name: plain, language: en, variables: {body_text_0: "{{go}}"}}}`, log: "steps.2 send_template, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yes", effect: true},
-	{name: "place_call", steps: `{place_call: {agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e14}}`, log: "steps.2 place_call, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yes", effect: true},
+	{
+		name: "http", steps: `{http: {method: POST, url: "%[1]s/{{number}}", status: status}}`,
+		log: "steps.2 http, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yes200", effect: true,
+	},
+	{
+		name: "http read", steps: `{http: {url: "%[1]s/{{number}}", save: {mark: state}}}`,
+		log: "steps.2 http, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yessent", effect: true,
+	},
+	{
+		name: "send_template", steps: `{send_template: {name: plain, language: en, variables: {body_text_0: "{{go}}"}}}`,
+		log: "steps.2 send_template, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yes", effect: true,
+	},
+	{
+		name: "place_call", steps: `{place_call: {agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e14}}`,
+		log: "steps.2 place_call, steps.2 outcome, steps.3 say, steps.4 end", replies: "End yes", effect: true,
+	},
 	{name: "handoff", steps: `{handoff: help}`, log: "steps.2 handoff", state: flow.HandedOff},
 	{name: "end", steps: `{end: true}`, log: "steps.2 end"},
 	{
@@ -152,13 +173,18 @@ type stepSite struct {
 
 func newStepSite(t *testing.T, engine string, addresses ...string) *stepSite {
 	t.Helper()
-	s := &stepSite{t: t, nodes: map[string]*node{}, asked: map[string]int{}, keys: map[string][]string{}, answered: map[string]bool{}, reached: make(chan struct{}, 1)}
+	s := &stepSite{
+		t: t, nodes: map[string]*node{}, asked: map[string]int{}, keys: map[string][]string{}, answered: map[string]bool{},
+		reached: make(chan struct{}, 1),
+	}
 	shop := httptest.NewServer(http.HandlerFunc(s.shop))
 	t.Cleanup(shop.Close)
 	t.Cleanup(shop.CloseClientConnections)
 	var err error
 	if s.graph, err = graphtest.New(graphtest.Options{PhoneNumberID: "1000001", Templates: []carillon.Template{{
-		Name: "plain", Language: "en", Category: "UTILITY", Components: []carillon.Component{{Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}}}},
+		Name: "plain", Language: "en", Category: "UTILITY", Components: []carillon.Component{{
+			Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}},
+		}},
 	}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -172,10 +198,12 @@ func newStepSite(t *testing.T, engine string, addresses ...string) *stepSite {
 	s.exchange = newExchange(t)
 	text := fmt.Sprintf(stepsProvision, s.graph.URL(), s.exchange.address())
 	for _, k := range kindsOfSteps {
-		text += fmt.Sprintf("      - {name: %q, trigger: {keywords: [\"walk %[1]s\"]}, steps: [{say: \"Begin?\"}, {ask: go, choices: [\"yes\", \"no\"]}, %[2]s, %[3]s]}\n",
+		text += fmt.Sprintf("      - {name: %q, trigger: {keywords: [\"walk %[1]s\"]}, steps: [{say: \"Begin?\"}, {ask: go, "+
+			"choices: [\"yes\", \"no\"]}, %[2]s, %[3]s]}\n",
 			k.name, strings.ReplaceAll(k.steps, "%[1]s", shop.URL), endOfFlow)
 	}
-	text += fmt.Sprintf("      - {name: month, trigger: {keywords: [walk month]}, steps: [{wait: 31d}, {http: {method: POST, url: \"%s/{{number}}\"}}, {end: true}]}\n", shop.URL)
+	text += fmt.Sprintf("      - {name: month, trigger: {keywords: [walk month]}, steps: [{wait: 31d}, {http: {method: POST, url: "+
+		"\"%s/{{number}}\"}}, {end: true}]}\n", shop.URL)
 	dir := t.TempDir()
 	provision := filepath.Join(dir, "provision.yaml")
 	if err := os.WriteFile(provision, []byte(text), 0o600); err != nil {
@@ -241,7 +269,8 @@ func (s *stepSite) shop(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"state": "sent"}`)
 }
 
-// write has the channel report a message until a node takes it. While none lives, which one may not before it responded, it waits for respond.
+// write has the channel report a message until a node takes it. While none lives, which one may not before it responded, it
+// waits for respond.
 func (s *stepSite) write(number, id, text string) {
 	body := s.graph.InboundBody("Ana", graphtest.Text(number, "wamid."+id, text, time.Now().Add(s.ahead)))
 	for s.t.Context().Err() == nil {
@@ -251,7 +280,8 @@ func (s *stepSite) write(number, id, text string) {
 				continue
 			}
 			alive = true
-			if status, err := s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body); err == nil && status == http.StatusOK {
+			if status, err := s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body); err == nil &&
+				status == http.StatusOK {
 				return
 			}
 		}
@@ -271,7 +301,8 @@ func (s *stepSite) respond() {
 		report()
 	}
 	rows, err := s.db.QueryContext(s.t.Context(), `SELECT id, rev, number FROM (SELECT f.id, f.rev, f.conversation_id,
-		(SELECT w.number FROM reply_window w WHERE w.conversation_id = f.conversation_id) AS number FROM flow_run f WHERE f.state = 'asking') AS x
+		(SELECT w.number FROM reply_window w WHERE w.conversation_id = f.conversation_id) AS number FROM flow_run f
+			WHERE f.state = 'asking') AS x
 		WHERE number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reply r WHERE r.conversation_id = x.conversation_id AND r.state IN ('queued', 'sending'))`)
 	if err != nil {
 		return

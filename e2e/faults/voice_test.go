@@ -101,7 +101,8 @@ func (p *voicePage) open(ctx context.Context) *websocket.Conn {
 		ws, _, err := websocket.Dial(dial, at.String(), &websocket.DialOptions{Subprotocols: []string{"convai"}})
 		cancel()
 		if err == nil {
-			_ = ws.Write(ctx, websocket.MessageText, []byte(`{"type":"conversation_initiation_client_data","conversation_config_override":{"conversation":{"text_only":true}}}`))
+			_ = ws.Write(ctx, websocket.MessageText,
+				[]byte(`{"type":"conversation_initiation_client_data","conversation_config_override":{"conversation":{"text_only":true}}}`))
 			return ws
 		}
 	}

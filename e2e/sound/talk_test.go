@@ -174,7 +174,8 @@ func dial(t *testing.T, address string, header http.Header) *caller {
 	}
 	ws.SetReadLimit(1 << 20)
 	c := &caller{t: t, ws: ws, speech: make(chan []int16, 4), sound: map[int][]int16{}, change: make(chan struct{}, 1)}
-	c.send(`{"type":"conversation_initiation_client_data","dynamic_variables":{"name":"Ana"},"source_info":{"source":"js_sdk","version":"1.25.0"}}`)
+	c.send(`{"type":"conversation_initiation_client_data","dynamic_variables":{"name":"Ana"},"source_info":{"source":"js_sdk",` +
+		`"version":"1.25.0"}}`)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var all sync.WaitGroup
 	all.Go(c.read)
@@ -212,7 +213,8 @@ func (c *caller) microphone(ctx context.Context) {
 		out := make([]int16, piece)
 		n := copy(out, left)
 		left = left[n:]
-		if c.ws.Write(ctx, websocket.MessageText, []byte(`{"user_audio_chunk":"`+base64.StdEncoding.EncodeToString(audio.Bytes(out))+`"}`)) != nil {
+		if c.ws.Write(ctx, websocket.MessageText,
+			[]byte(`{"user_audio_chunk":"`+base64.StdEncoding.EncodeToString(audio.Bytes(out))+`"}`)) != nil {
 			return
 		}
 	}
@@ -232,7 +234,8 @@ func (c *caller) read() {
 		_ = json.Unmarshal(text, &m)
 		switch m["type"] {
 		case "ping":
-			_ = c.ws.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"type":"pong","event_id":%v}`, m["ping_event"].(map[string]any)["event_id"]))
+			_ = c.ws.Write(context.Background(), websocket.MessageText,
+				fmt.Appendf(nil, `{"type":"pong","event_id":%v}`, m["ping_event"].(map[string]any)["event_id"]))
 		case "audio":
 			c.hear(m["audio_event"].(map[string]any))
 		}
@@ -271,7 +274,9 @@ func (c *caller) wait(kind string, fits func(m map[string]any) bool) map[string]
 				return m
 			}
 		}
-		closed, others := c.closed, slices.DeleteFunc(slices.Clone(c.got), func(m map[string]any) bool { return m["type"] == "audio" || m["type"] == "vad_score" })
+		closed, others := c.closed, slices.DeleteFunc(slices.Clone(c.got), func(m map[string]any) bool {
+			return m["type"] == "audio" || m["type"] == "vad_score"
+		})
 		c.mu.Unlock()
 		if closed != 0 {
 			c.t.Fatalf("wait for %s: closed with %d", kind, closed)
@@ -389,7 +394,8 @@ func TestAPersonTalksWithTheAgent(t *testing.T) {
 	if member(m, "client_tool_call", "tool_name") != "show_map" {
 		t.Error(m)
 	}
-	c.send(fmt.Sprintf(`{"type":"client_tool_result","tool_call_id":%q,"result":"The map is open.","is_error":false}`, member(m, "client_tool_call", "tool_call_id")))
+	c.send(fmt.Sprintf(`{"type":"client_tool_result","tool_call_id":%q,"result":"The map is open.","is_error":false}`,
+		member(m, "client_tool_call", "tool_call_id")))
 	c.wait("agent_response", nil)
 
 	c.send(`{"type":"hang_up"}`)
@@ -486,7 +492,9 @@ func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
 	s := sign(t, first.BaseURL, "")
 	visitor := talk(t, s.URL)
 	visitor.wait("agent_response", saying("Welcome"))
-	header := http.Header{"Cookie": {signInPanel(t, second.BaseURL, "ben@harbour.test", "harbour-horse-battery")}, "Origin": {second.BaseURL}}
+	header := http.Header{
+		"Cookie": {signInPanel(t, second.BaseURL, "ben@harbour.test", "harbour-horse-battery")}, "Origin": {second.BaseURL},
+	}
 	ben := dial(t, strings.Replace(second.BaseURL, "http", "ws", 1)+"/panel/v1/conversations/"+s.ConversationID+"/voice", header)
 	visitor.wait("external_agent_connected", saying("Ben"))
 

@@ -110,21 +110,26 @@ func newWalking(t *testing.T) *walking {
 		}
 		_, _ = fmt.Fprintf(w, `{"piers": [%d]}`, len(r.URL.Path))
 	}))
-	known, err := config.ParseProvision("templates", []byte("companies:\n  - name: A\n    senders: [{id: main, number: \"15555550100\", channel: messaging, provider: sandbox}]\n    templates:"+walkTemplate), app.ProvisionOptions())
+	known, err := config.ParseProvision("templates", []byte("companies:\n  - name: A\n    senders: [{id: main, number: "+
+		"\"15555550100\", channel: messaging, provider: sandbox}]\n    templates:"+walkTemplate), app.ProvisionOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.graph, err = graphtest.New(graphtest.Options{PhoneNumberID: "1000001", Templates: []carillon.Template{known.Companies[0].Templates[0].Template}}); err != nil {
+	if x.graph, err = graphtest.New(graphtest.Options{
+		PhoneNumberID: "1000001", Templates: []carillon.Template{known.Companies[0].Templates[0].Template},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = x.graph.Close() })
 	file := filepath.Join(t.TempDir(), "walk.yaml")
-	setUp := strings.NewReplacer("GRAPH", x.graph.URL(), "TRUNK", x.trunk(), "WIDGET", serve(x.widget), "CALL", serve(x.line), "SHOP", shop).Replace(walkSetUp)
+	setUp := strings.NewReplacer("GRAPH", x.graph.URL(), "TRUNK", x.trunk(), "WIDGET", serve(x.widget), "CALL", serve(x.line),
+		"SHOP", shop).Replace(walkSetUp)
 	if err := os.WriteFile(file, []byte(setUp), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	x.Instance = start(t, file, map[string][]string{"media-allow-private": {"127.0.0.0/8"}, "sip-allow-private": {"127.0.0.1/32"}})
-	x.token = x.ask(t, http.MethodPost, "/functions/v1/auth?grant_type=password", "", `{"email":"ben@walk.test","password":"harbour-horse-battery"}`)["access_token"].(string)
+	x.token = x.ask(t, http.MethodPost, "/functions/v1/auth?grant_type=password", "",
+		`{"email":"ben@walk.test","password":"harbour-horse-battery"}`)["access_token"].(string)
 	return x
 }
 
@@ -146,19 +151,20 @@ func (c *callee) frame(in, _ []int16) {
 
 // trunk answers calls.
 func (x *walking) trunk() string {
-	e, err := sip.New(x.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), OnCall: func(in *sip.Incoming) {
-		_ = in.Progress(180, "Ringing")
-		<-time.After(100 * time.Millisecond) // packets may overtake each other
-		c := &callee{}
-		var err error
-		if c.Call, err = in.Answer(context.Background(), c.frame); err != nil {
-			x.t.Errorf("answer: %v", err)
-			return
-		}
-		if to, known := x.calls.Load(in.To); known {
-			to.(chan *callee) <- c
-		}
-	}})
+	e, err := sip.New(x.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
+		OnCall: func(in *sip.Incoming) {
+			_ = in.Progress(180, "Ringing")
+			<-time.After(100 * time.Millisecond) // packets may overtake each other
+			c := &callee{}
+			var err error
+			if c.Call, err = in.Answer(context.Background(), c.frame); err != nil {
+				x.t.Errorf("answer: %v", err)
+				return
+			}
+			if to, known := x.calls.Load(in.To); known {
+				to.(chan *callee) <- c
+			}
+		}})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -277,13 +283,16 @@ func (x *walking) state(t *testing.T, conversationID string) string {
 // notify has a template or a call sent that the flow answers.
 func (x *walking) notify(t *testing.T, number, path, more string) {
 	t.Helper()
-	x.ask(t, http.MethodPost, path+"?access_key="+walkKey, "", fmt.Sprintf(`{"contact":{"number":%q,"first_name":"Ana"},"notification_type":"transactional","campaign_name":"c","name_event":"booked",%s}`, number, more))
+	x.ask(t, http.MethodPost, path+"?access_key="+walkKey, "",
+		fmt.Sprintf(`{"contact":{"number":%q,"first_name":"Ana"},"notification_type":"transactional","campaign_name":"c",`+
+			`"name_event":"booked",%s}`, number, more))
 }
 
 // overWhatsApp writes to the number.
 func (x *walking) overWhatsApp(t *testing.T, number string, answers []string) *walkedRun {
 	t.Helper()
-	x.notify(t, number, "/functions/v1/notify", `"recipient_id":"main","name_template":"plain","language_template":"en","components_push":{"body_text_0":"Ana"}`)
+	x.notify(t, number, "/functions/v1/notify",
+		`"recipient_id":"main","name_template":"plain","language_template":"en","components_push":{"body_text_0":"Ana"}`)
 	n := 0
 	write := func(text string) {
 		n++
@@ -326,7 +335,8 @@ func (x *walking) sentTo(number string) (all []string) {
 // inChat writes in the chat widget.
 func (x *walking) inChat(t *testing.T, answers []string) *walkedRun {
 	t.Helper()
-	s := x.ask(t, http.MethodPost, "/functions/v1/chat/session", "", fmt.Sprintf(`{"widget_id":%q,"customer_id":%q}`, walkChat, carillon.NewID(time.Now())))
+	s := x.ask(t, http.MethodPost, "/functions/v1/chat/session", "",
+		fmt.Sprintf(`{"widget_id":%q,"customer_id":%q}`, walkChat, carillon.NewID(time.Now())))
 	n := 0
 	write := func(text string) {
 		n++

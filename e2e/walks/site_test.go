@@ -25,7 +25,8 @@ import (
 
 const (
 	agentID = "robin"
-	// The flow ends with the first question of the agent's form, which goes on from there. Two questions of the form are parts of each other.
+	// The flow ends with the first question of the agent's form, which goes on from there. Two questions of the form are parts
+	// of each other.
 	steps = `[{"say": "Do you come?"}, {"ask": "come", "choices": ["yes", "no"]},
 		{"say": "How many of you?"}, {"ask": "people", "accept": "number"},
 		{"say": "Which part of the day?"}, {"ask": "part", "choices": ["morning", "evening"]},

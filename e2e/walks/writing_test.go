@@ -110,7 +110,8 @@ func (p *texter) connect() {
 	p.messages = messaging.New(messaging.Options{
 		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.talks, Agents: p,
 		Files:    files.New(s.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
-		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Senders.Sender, AgentOf: func(*carillon.Sender) string { return agentID },
+		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Senders.Sender,
+		AgentOf:   func(*carillon.Sender) string { return agentID },
 		Portfolio: func(*carillon.Sender) string { return "" },
 		Bound: func(context.Context, *carillon.Sender, []identity.Key, string) ([]*chats.Bound, error) {
 			return nil, nil

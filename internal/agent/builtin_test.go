@@ -17,7 +17,8 @@ func TestSmallTalkIsNoQuestion(t *testing.T) {
 		"Thanks!": thanks, "ok thank you very much": thanks, "muchas gracias por todo": thanks, "Hello, thanks, bye": leaves,
 		"yes please": agrees, "Sí": agrees, "sim": agrees, "No, gracias.": declines, "não": declines,
 		"I would like to talk to a real person": wantsPerson, "Human please": wantsPerson, "quiero hablar con una persona": wantsPerson,
-		"Hi, what are your opening hours?": asks, "thanks for nothing but where is my order": asks, "": asks, "???": asks, "yes, I have a question": asks,
+		"Hi, what are your opening hours?": asks, "thanks for nothing but where is my order": asks, "": asks, "???": asks,
+		"yes, I have a question":         asks,
 		"Which operator runs the tours?": asks, strings.Repeat("word ", 20) + "talk to a person": asks,
 	} {
 		if got := talkOf(knowledge.Words(text)); got != want {
@@ -62,7 +63,9 @@ func TestOnlyWhatWasProposedIsAgreedTo(t *testing.T) {
 
 func TestTheLanguageIsTheConversationsElseTheAgents(t *testing.T) {
 	for _, c := range [][3]string{{"pt-BR", "es", "Não sei."}, {"fr", "es", "No lo sé."}, {"fr", "de", "I do not know"}} {
-		text, all := replies(t, Builtin{}, &Request{Language: c[0], Agent: &Agent{Language: c[1]}, Said: []Said{{Contact: true, Text: "xyzzy"}}})
+		text, all := replies(t, Builtin{}, &Request{
+			Language: c[0], Agent: &Agent{Language: c[1]}, Said: []Said{{Contact: true, Text: "xyzzy"}},
+		})
 		if !strings.HasPrefix(text, c[2]) || !all[0].Unanswered || len(all[0].Choices) != 1 {
 			t.Errorf("%v: %q, %+v", c, text, all)
 		}
@@ -82,7 +85,8 @@ func TestATextComesInPieces(t *testing.T) {
 
 func TestAnErrorOfTheListenerEndsTheReply(t *testing.T) {
 	gone := errors.New("gone")
-	err := Builtin{}.Reply(context.Background(), &Request{Agent: &Agent{}, Said: []Said{{Contact: true, Text: "hi"}}}, func(Action) error { return gone })
+	err := Builtin{}.Reply(context.Background(), &Request{Agent: &Agent{}, Said: []Said{{Contact: true, Text: "hi"}}},
+		func(Action) error { return gone })
 	if !errors.Is(err, gone) {
 		t.Error(err)
 	}

@@ -34,14 +34,21 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 		{"time", "In the LATE afternoon, please", "late afternoon", "What do you wish for?", nil, "wish"},
 		{"time", "late", "late", "What do you wish for?", nil, "wish"},
 		{"time", "3", "late afternoon", "What do you wish for?", nil, "wish"},
-		{"time", "in the morning or late", "", "I did not understand that. Morning or late afternoon?", []string{"morning", "late", "late afternoon"}, "time"},
+		{
+			"time", "in the morning or late", "", "I did not understand that. Morning or late afternoon?",
+			[]string{"morning", "late", "late afternoon"}, "time",
+		},
 		{"wish", "A quiet room", "A quiet room", "Thank you, I have noted that. Is there anything else?", nil, ""},
 		{"wish", "What can I wish for?", "", "I did not understand that. What do you wish for?", nil, "wish"},
 		{"", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
 		{"note", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
 	} {
 		// What was said is no matter: the person may have cut it off, or it may hold the text of another question.
-		r := &Request{Agent: a, Language: "en", Asked: c.asked, Said: []Said{{Text: "Hello Ana. Do you … What do you wish for?"}, {Contact: true, Text: c.message}}}
+		r := &Request{
+			Agent: a, Language: "en", Asked: c.asked, Said: []Said{
+				{Text: "Hello Ana. Do you … What do you wish for?"}, {Contact: true, Text: c.message},
+			},
+		}
 		said, set, choices, asks := responds(t, r)
 		if said != c.say || set != c.set || !cmp.Equal(choices, c.choices) || asks != c.asks {
 			t.Errorf("%q to %q: %q, set %q, choices %q, asks %q", c.message, c.asked, said, set, choices, asks)
@@ -101,10 +108,12 @@ func TestKeysThatNobodyAskedForAreNoQuestion(t *testing.T) {
 
 func TestWordsOfTheCompanyAskTheLastQuestionInThem(t *testing.T) {
 	a := &Agent{Result: []Result{
-		{Name: "adults", Type: "number", Question: "How many?"}, {Name: "children", Type: "number", Question: "And children? How many?"}, {Name: "note", Type: "text"},
+		{Name: "adults", Type: "number", Question: "How many?"},
+		{Name: "children", Type: "number", Question: "And children? How many?"}, {Name: "note", Type: "text"},
 	}}
 	for text, want := range map[string]string{
-		"Hello. How many?": "adults", "Good. And children? How many?": "children", "How many? Say a number. And children? How many? Thanks.": "children",
+		"Hello. How many?": "adults", "Good. And children? How many?": "children",
+		"How many? Say a number. And children? How many? Thanks.": "children",
 		"And children? How many? Again, of the adults: How many?": "adults", "Hello.": "", "": "",
 	} {
 		if got := a.Asking(text); got != want {

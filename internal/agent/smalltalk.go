@@ -91,9 +91,12 @@ var phrases = map[talk][]string{ //nolint:gochecknoglobals // read only
 		"tchau", "adeus", "ate logo", "ate mais", "ate amanha",
 	},
 	agrees: {
-		"yes", "yeah", "yep", "sure", "yes please", "please do", "of course", "si", "claro", "por supuesto", "vale", "sim", "com certeza", "pode ser",
+		"yes", "yeah", "yep", "sure", "yes please", "please do", "of course", "si", "claro", "por supuesto", "vale", "sim",
+		"com certeza", "pode ser",
 	},
-	declines: {"no", "nope", "no thanks", "no thank you", "not now", "no gracias", "ahora no", "nao", "nao obrigado", "nao obrigada", "agora nao"},
+	declines: {
+		"no", "nope", "no thanks", "no thank you", "not now", "no gracias", "ahora no", "nao", "nao obrigado", "nao obrigada", "agora nao",
+	},
 	wantsPerson: {
 		"human", "person", "agent", "operator", "representative", "humano", "persona", "agente", "operador", "pessoa", "atendente",
 	},
@@ -101,17 +104,24 @@ var phrases = map[talk][]string{ //nolint:gochecknoglobals // read only
 
 // fillers are words that change nothing about small talk.
 var fillers = []string{ //nolint:gochecknoglobals // read only
-	"a", "all", "again", "an", "and", "everybody", "everyone", "for", "help", "lot", "much", "my", "ok", "okay", "so", "that", "the", "there", "very", "you", "your",
-	"please", "a", "todos", "todo", "por", "su", "tu", "la", "ayuda", "muy", "y", "favor", "un", "una", "e", "pela", "sua", "muito", "um", "uma", "ajuda",
+	"a", "all", "again", "an", "and", "everybody", "everyone", "for", "help", "lot", "much", "my", "ok", "okay", "so", "that",
+	"the", "there", "very", "you", "your",
+	"please", "a", "todos", "todo", "por", "su", "tu", "la", "ayuda", "muy", "y", "favor", "un", "una", "e", "pela", "sua", "muito",
+	"um", "uma", "ajuda",
 }
 
 // wishes are what a message contains whose contact wants a teammate.
 var wishes = []string{ //nolint:gochecknoglobals // read only
-	"talk to a person", "talk to a human", "talk to someone", "talk to somebody", "talk to an agent", "talk with a person", "talk with someone",
-	"speak to a person", "speak to a human", "speak to someone", "speak to somebody", "speak to an agent", "speak with a person", "speak with a human",
-	"speak with someone", "chat with a person", "chat with someone", "real person", "real human", "human being", "human agent", "live agent", "get me a person",
-	"hablar con una persona", "hablar con un humano", "hablar con alguien", "hablar con un agente", "hablar con un operador", "persona real", "agente humano",
-	"falar com uma pessoa", "falar com um humano", "falar com alguem", "falar com um atendente", "falar com um agente", "pessoa real", "pessoa de verdade", "atendente humano",
+	"talk to a person", "talk to a human", "talk to someone", "talk to somebody", "talk to an agent", "talk with a person",
+	"talk with someone",
+	"speak to a person", "speak to a human", "speak to someone", "speak to somebody", "speak to an agent", "speak with a person",
+	"speak with a human",
+	"speak with someone", "chat with a person", "chat with someone", "real person", "real human", "human being", "human agent",
+	"live agent", "get me a person",
+	"hablar con una persona", "hablar con un humano", "hablar con alguien", "hablar con un agente", "hablar con un operador",
+	"persona real", "agente humano",
+	"falar com uma pessoa", "falar com um humano", "falar com alguem", "falar com um atendente", "falar com um agente",
+	"pessoa real", "pessoa de verdade", "atendente humano",
 }
 
 const (

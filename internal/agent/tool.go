@@ -37,7 +37,8 @@ func validateTools(c *resource.Check, tools []ClientTool) {
 	for i := range tools {
 		t, at := &tools[i], resource.Index("client_tools", i)
 		t.validate(c, at)
-		c.That(!slices.ContainsFunc(tools[:i], func(other ClientTool) bool { return other.Name == t.Name }), at+".name", "Names the same twice")
+		c.That(!slices.ContainsFunc(tools[:i], func(other ClientTool) bool { return other.Name == t.Name }), at+".name",
+			"Names the same twice")
 	}
 }
 
@@ -58,6 +59,7 @@ func (t *ClientTool) validate(c *resource.Check, at string) {
 	}
 	c.That(len(t.Phrases) <= maxPhrases, at+".phrases", "Must have at most 20 entries")
 	for i, phrase := range t.Phrases {
-		c.That(strings.TrimSpace(phrase) != "" && utf8.RuneCountInString(phrase) <= maxPhraseLength, resource.Index(at+".phrases", i), "Must have 1 to 100 characters")
+		c.That(strings.TrimSpace(phrase) != "" && utf8.RuneCountInString(phrase) <= maxPhraseLength,
+			resource.Index(at+".phrases", i), "Must have 1 to 100 characters")
 	}
 }

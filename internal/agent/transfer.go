@@ -27,7 +27,8 @@ func (t *Transfer) validate(c *resource.Check) {
 	c.Text(at+".message", t.Message)
 	c.That(len(t.Phrases) <= maxPhrases, at+".phrases", "Must have at most 20 entries")
 	for i, phrase := range t.Phrases {
-		c.That(strings.TrimSpace(phrase) != "" && utf8.RuneCountInString(phrase) <= maxPhraseLength, resource.Index(at+".phrases", i), "Must have 1 to 100 characters")
+		c.That(strings.TrimSpace(phrase) != "" && utf8.RuneCountInString(phrase) <= maxPhraseLength,
+			resource.Index(at+".phrases", i), "Must have 1 to 100 characters")
 	}
 }
 

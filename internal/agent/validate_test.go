@@ -33,20 +33,48 @@ func TestVoicesAreChecked(t *testing.T) {
 		voice agent.Voice
 		want  []string
 	}{
-		"nothing":                 {agent.Voice{}, nil},
-		"all":                     {agent.Voice{Speaker: "openai", Transcriber: "vosk", Name: "alloy", Speed: 2, SilenceMS: 200, SpeakerService: server("https://a.test/v1"), TranscriberService: server("wss://a.test")}, nil},
-		"unknown words":           {agent.Voice{Speaker: "festival", Transcriber: "whisper"}, []string{"voice.speaker", "voice.transcriber"}},
-		"too slow":                {agent.Voice{Speed: 0.4, SilenceMS: 199}, []string{"voice.speed", "voice.silence_ms"}},
-		"too fast":                {agent.Voice{Speed: 2.1, SilenceMS: 2001}, []string{"voice.speed", "voice.silence_ms"}},
-		"no servers":              {agent.Voice{Speaker: "openai", Transcriber: "openai"}, []string{"voice.speaker_service", "voice.transcriber_service"}},
-		"empty servers":           {agent.Voice{Speaker: "openai", Transcriber: "vosk", SpeakerService: &agent.Service{}, TranscriberService: &agent.Service{}}, []string{"voice.speaker_service.base_url", "voice.speaker_service.model", "voice.transcriber_service.base_url"}},
-		"vosk over HTTP":          {agent.Voice{Transcriber: "vosk", TranscriberService: server("https://a.test")}, []string{"voice.transcriber_service.base_url"}},
-		"openai over sockets":     {agent.Voice{Transcriber: "openai", TranscriberService: server("wss://a.test")}, []string{"voice.transcriber_service.base_url"}},
-		"a query":                 {agent.Voice{Transcriber: "openai", TranscriberService: server("https://a.test/v1?key=x")}, []string{"voice.transcriber_service.base_url"}},
-		"a user":                  {agent.Voice{Speaker: "openai", SpeakerService: server("https://u:p@a.test/v1")}, []string{"voice.speaker_service.base_url"}},
-		"a server for later":      {agent.Voice{TranscriberService: server("wss://a.test")}, nil},
-		"a bad server for later":  {agent.Voice{TranscriberService: server("ftp://a.test")}, []string{"voice.transcriber_service.base_url"}},
-		"a key of several lines":  {agent.Voice{Speaker: "openai", SpeakerService: &agent.Service{BaseURL: "https://a.test", Model: "m", APIKey: "a\nb"}}, []string{"voice.speaker_service.api_key"}},
+		"nothing": {agent.Voice{}, nil},
+		"all": {
+			agent.Voice{
+				Speaker: "openai", Transcriber: "vosk", Name: "alloy", Speed: 2, SilenceMS: 200,
+				SpeakerService: server("https://a.test/v1"), TranscriberService: server("wss://a.test"),
+			}, nil,
+		},
+		"unknown words": {
+			agent.Voice{Speaker: "festival", Transcriber: "whisper"}, []string{"voice.speaker", "voice.transcriber"},
+		},
+		"too slow": {agent.Voice{Speed: 0.4, SilenceMS: 199}, []string{"voice.speed", "voice.silence_ms"}},
+		"too fast": {agent.Voice{Speed: 2.1, SilenceMS: 2001}, []string{"voice.speed", "voice.silence_ms"}},
+		"no servers": {
+			agent.Voice{Speaker: "openai", Transcriber: "openai"}, []string{"voice.speaker_service", "voice.transcriber_service"},
+		},
+		"empty servers": {
+			agent.Voice{Speaker: "openai", Transcriber: "vosk", SpeakerService: &agent.Service{},
+				TranscriberService: &agent.Service{}}, []string{
+				"voice.speaker_service.base_url", "voice.speaker_service.model", "voice.transcriber_service.base_url",
+			},
+		},
+		"vosk over HTTP": {
+			agent.Voice{Transcriber: "vosk", TranscriberService: server("https://a.test")}, []string{"voice.transcriber_service.base_url"},
+		},
+		"openai over sockets": {
+			agent.Voice{Transcriber: "openai", TranscriberService: server("wss://a.test")}, []string{"voice.transcriber_service.base_url"},
+		},
+		"a query": {
+			agent.Voice{Transcriber: "openai", TranscriberService: server("https://a.test/v1?key=x")},
+			[]string{"voice.transcriber_service.base_url"},
+		},
+		"a user": {
+			agent.Voice{Speaker: "openai", SpeakerService: server("https://u:p@a.test/v1")}, []string{"voice.speaker_service.base_url"},
+		},
+		"a server for later": {agent.Voice{TranscriberService: server("wss://a.test")}, nil},
+		"a bad server for later": {
+			agent.Voice{TranscriberService: server("ftp://a.test")}, []string{"voice.transcriber_service.base_url"},
+		},
+		"a key of several lines": {
+			agent.Voice{Speaker: "openai", SpeakerService: &agent.Service{BaseURL: "https://a.test", Model: "m", APIKey: "a\nb"}},
+			[]string{"voice.speaker_service.api_key"},
+		},
 		"a name of several lines": {agent.Voice{Name: "a\nb"}, []string{"voice.name"}},
 	} {
 		a := agent.Agent{Name: "a", Voice: &c.voice}
@@ -65,7 +93,10 @@ func TestVoicesAreChecked(t *testing.T) {
 
 func TestToolsOfThePageAreChecked(t *testing.T) {
 	tool := func(change func(x *agent.ClientTool)) agent.ClientTool {
-		x := agent.ClientTool{Name: "show_page", Description: "Shows a page", Parameters: []byte(`{"type":"object","properties":{"page":{"type":"string"}}}`), Phrases: []string{"show me"}}
+		x := agent.ClientTool{
+			Name: "show_page", Description: "Shows a page",
+			Parameters: []byte(`{"type":"object","properties":{"page":{"type":"string"}}}`), Phrases: []string{"show me"},
+		}
 		change(&x)
 		return x
 	}
@@ -73,20 +104,26 @@ func TestToolsOfThePageAreChecked(t *testing.T) {
 		change func(x *agent.ClientTool)
 		want   []string
 	}{
-		"good":             {func(*agent.ClientTool) {}, nil},
-		"no parameters":    {func(x *agent.ClientTool) { x.Parameters = nil }, nil},
-		"no name":          {func(x *agent.ClientTool) { x.Name = "" }, []string{"client_tools.0.name"}},
-		"a sentence":       {func(x *agent.ClientTool) { x.Name = "show the page" }, []string{"client_tools.0.name"}},
-		"the agent's own":  {func(x *agent.ClientTool) { x.Name = "handoff" }, []string{"client_tools.0.name"}},
-		"no description":   {func(x *agent.ClientTool) { x.Description = "" }, []string{"client_tools.0.description"}},
-		"long description": {func(x *agent.ClientTool) { x.Description = strings.Repeat("é", 1001) }, []string{"client_tools.0.description"}},
+		"good":            {func(*agent.ClientTool) {}, nil},
+		"no parameters":   {func(x *agent.ClientTool) { x.Parameters = nil }, nil},
+		"no name":         {func(x *agent.ClientTool) { x.Name = "" }, []string{"client_tools.0.name"}},
+		"a sentence":      {func(x *agent.ClientTool) { x.Name = "show the page" }, []string{"client_tools.0.name"}},
+		"the agent's own": {func(x *agent.ClientTool) { x.Name = "handoff" }, []string{"client_tools.0.name"}},
+		"no description":  {func(x *agent.ClientTool) { x.Description = "" }, []string{"client_tools.0.description"}},
+		"long description": {func(x *agent.ClientTool) {
+			x.Description = strings.Repeat("é", 1001)
+		}, []string{"client_tools.0.description"}},
 		"a text as schema": {func(x *agent.ClientTool) { x.Parameters = []byte(`"x"`) }, []string{"client_tools.0.parameters"}},
-		"a list as schema": {func(x *agent.ClientTool) { x.Parameters = []byte(`{"type":"array"}`) }, []string{"client_tools.0.parameters"}},
+		"a list as schema": {func(x *agent.ClientTool) {
+			x.Parameters = []byte(`{"type":"array"}`)
+		}, []string{"client_tools.0.parameters"}},
 		"a long schema": {func(x *agent.ClientTool) {
 			x.Parameters = []byte(`{"type":"object","x":"` + strings.Repeat("x", 9000) + `"}`)
 		}, []string{"client_tools.0.parameters"}},
-		"an empty phrase":  {func(x *agent.ClientTool) { x.Phrases = []string{"a", " "} }, []string{"client_tools.0.phrases.1"}},
-		"too many phrases": {func(x *agent.ClientTool) { x.Phrases = slices.Repeat([]string{"a"}, 21) }, []string{"client_tools.0.phrases"}},
+		"an empty phrase": {func(x *agent.ClientTool) { x.Phrases = []string{"a", " "} }, []string{"client_tools.0.phrases.1"}},
+		"too many phrases": {func(x *agent.ClientTool) {
+			x.Phrases = slices.Repeat([]string{"a"}, 21)
+		}, []string{"client_tools.0.phrases"}},
 	} {
 		a := agent.Agent{Name: "a", ClientTools: []agent.ClientTool{tool(c.change)}}
 		if diff := cmp.Diff(c.want, faults(a.Validate())); diff != "" {

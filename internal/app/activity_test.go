@@ -38,9 +38,13 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 		return resp.StatusCode, string(text)
 	}
 	const quiet = "Zx9-very-quiet-42"
-	secrets := []string{"access_key", "password", "token", "access_token", "refresh_token", "app_secret", "verify_token", "identity_secret", "client_secret", "secret"}
+	secrets := []string{
+		"access_key", "password", "token", "access_token", "refresh_token", "app_secret", "verify_token", "identity_secret",
+		"client_secret", "secret",
+	}
 	for _, name := range secrets {
-		if status, _ := ask("POST", "/functions/v1/notify?access_key="+key+"&"+name+"="+quiet, fmt.Sprintf(`{%q:%q,"deep":[{%q:%q}]}`, name, quiet, name, quiet), "User-Agent", "x/"+key); status != 400 {
+		if status, _ := ask("POST", "/functions/v1/notify?access_key="+key+"&"+name+"="+quiet,
+			fmt.Sprintf(`{%q:%q,"deep":[{%q:%q}]}`, name, quiet, name, quiet), "User-Agent", "x/"+key); status != 400 {
 			t.Fatal(name, status)
 		}
 	}
@@ -49,7 +53,9 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 	ask("GET", "/functions/v1/notify/none?access_key="+key, "")
 	ask("POST", "/functions/v1/auth/company", "", "X-Access-Key", key) // a 200
 	ask("POST", "/functions/v1/notify?access_key=ck_nobody", `{}`)     // nobody's
-	status, text := ask("POST", "/functions/v1/notify?access_key="+key, `{"contact":{"number":"34600000001"},"recipient_id":"demo","name_template":"hello","language_template":"en","notification_type":"utility","campaign_name":"c","components_push":{"body_text_0":"Ana"}}`)
+	status, text := ask("POST", "/functions/v1/notify?access_key="+key, `{"contact":{"number":"34600000001"},"recipient_id":"demo",`+
+		`"name_template":"hello","language_template":"en","notification_type":"utility","campaign_name":"c",`+
+		`"components_push":{"body_text_0":"Ana"}}`)
 	if status != 200 {
 		t.Fatal(status, text)
 	}
@@ -77,12 +83,14 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := fmt.Sprintf("%+v", whole); strings.Contains(text, quiet) || strings.Contains(text, key) || !strings.Contains(text, "[redacted]") {
+		if text := fmt.Sprintf("%+v", whole); strings.Contains(text, quiet) || strings.Contains(text, key) ||
+			!strings.Contains(text, "[redacted]") {
 			t.Errorf("kept with a secret, or without its query: %s", text)
 		}
 	}
 	accepted, err := st.APICalls.Accepted(t.Context(), company)
-	if err != nil || len(accepted) != 1 || !strings.Contains(text, accepted[0].NotificationID) || accepted[0].KeyID == "" || accepted[0].RequestID == "" {
+	if err != nil || len(accepted) != 1 || !strings.Contains(text, accepted[0].NotificationID) || accepted[0].KeyID == "" ||
+		accepted[0].RequestID == "" {
 		t.Errorf("%+v, %v", accepted, err)
 	}
 }

@@ -113,8 +113,14 @@ func TestTheAgentMakesSmallTalkAndGetsAPerson(t *testing.T) {
 	k := talk{t, a}
 	n := 0
 	for lang, talks := range map[string][][2]string{
-		"en": {{"Hi there!", "Hello!"}, {"ok, thanks a lot", "You are welcome."}, {"Goodbye!", "Goodbye"}, {"xyzzy", "I do not know"}, {"no thanks", "All right."}},
-		"es": {{"¡Buenas tardes!", "¡Hola!"}, {"muchas gracias", "De nada."}, {"adiós", "¡Hasta luego"}, {"Hello", "¡Hola!"}, {"xyzzy", "No lo sé."}},
+		"en": {
+			{"Hi there!", "Hello!"}, {"ok, thanks a lot", "You are welcome."}, {"Goodbye!", "Goodbye"}, {"xyzzy", "I do not know"},
+			{"no thanks", "All right."},
+		},
+		"es": {
+			{"¡Buenas tardes!", "¡Hola!"}, {"muchas gracias", "De nada."}, {"adiós", "¡Hasta luego"}, {"Hello", "¡Hola!"},
+			{"xyzzy", "No lo sé."},
+		},
 		"pt": {{"Olá, tudo bem?", "Olá!"}, {"obrigada", "De nada."}, {"tchau", "Até logo"}, {"xyzzy", "Não sei."}},
 		"fr": {{"hola", "Hello!"}},
 	} {
@@ -151,7 +157,8 @@ func engine(t *testing.T, authorization, answer string) (url string, asked func(
 			t.Errorf("asked %s with %q", r.URL, r.Header.Get("Authorization"))
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", answer)
+		fmt.Fprintf(w,
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", answer)
 	}))
 	t.Cleanup(s.Close)
 	return s.URL + "/v1", func() int { return int(n.Load()) }
@@ -166,18 +173,22 @@ func TestAnAgentOfAnotherEngineAnswersTheChat(t *testing.T) {
 	owner := k.signIn("owner@demo.test")
 	const path = "/panel/v1/agents/3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"
 	body := func(url, key string) string {
-		return fmt.Sprintf(`{"name":"Reception","engine":"openai","knowledge":["faq"],"persona":"Be brief.","openai":{"base_url":%q,"model":"m"%s,"temperature":0.5}}`, url, key)
+		return fmt.Sprintf(`{"name":"Reception","engine":"openai","knowledge":["faq"],"persona":"Be brief.","openai":{"base_url":%q,`+
+			`"model":"m"%s,"temperature":0.5}}`, url, key)
 	}
-	if got := k.ask("PUT", path, owner, body(url, `,"api_key":"sk-demo"`), 200); at(got, "openai", "base_url") != url || at(got, "openai", "api_key") != nil || got["warning"] != nil {
+	if got := k.ask("PUT", path, owner, body(url, `,"api_key":"sk-demo"`), 200); at(got, "openai", "base_url") != url ||
+		at(got, "openai", "api_key") != nil || got["warning"] != nil {
 		t.Errorf("put: %v", got)
 	}
-	if got := k.ask("GET", path, owner, "", 200); at(got, "openai", "api_key") != nil || at(got, "openai", "temperature") != 0.5 || got["persona"] != "Be brief." {
+	if got := k.ask("GET", path, owner, "", 200); at(got, "openai", "api_key") != nil || at(got, "openai", "temperature") != 0.5 ||
+		got["persona"] != "Be brief." {
 		t.Errorf("read: %v", got)
 	}
 	k.ask("PUT", path, owner, body(url, ""), 200) // keeps the key
 	token := k.visitIn(1, "en")
 	events, _ := k.follow("/functions/v1/chat/stream", token, "0")
-	if answer := k.exchange(events, token, "1", "What are your opening hours?"); answer["text"] != "From far away." || source(answer) != "en/opening-hours" || asked() != 1 {
+	if answer := k.exchange(events, token, "1", "What are your opening hours?"); answer["text"] != "From far away." ||
+		source(answer) != "en/opening-hours" || asked() != 1 {
 		t.Errorf("%v after %d requests", answer, asked())
 	}
 	play := func(agent string) map[string]any {

@@ -23,7 +23,9 @@ import (
 
 func demo(t *testing.T, change func(c *config.Config)) (*app.App, *bytes.Buffer) {
 	t.Helper()
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+	cfg := config.Config{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+	}
 	if change != nil {
 		change(&cfg)
 	}
@@ -117,7 +119,9 @@ func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for range 3 {
-		cfg := config.Config{Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+		cfg := config.Config{
+			Addr: "127.0.0.1:0", Data: dir, Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+		}
 		a, err := app.New(cfg, app.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +144,9 @@ func TestStoppedProgramStartsAgainOnItsData(t *testing.T) {
 
 func TestASignalWhileStartingIsAStop(t *testing.T) {
 	t.Parallel()
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+	cfg := config.Config{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+	}
 	ctx, signal := context.WithCancel(t.Context())
 	a, err := app.New(cfg, app.Options{Stdout: writerFunc(func() { signal() })}) // it has begun to say that it is ready
 	if err != nil {
@@ -173,7 +179,9 @@ func (h atReady) Handle(_ context.Context, r slog.Record) error {
 func TestTheReadyLineNamesTheNodeAsTheOthersDo(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
+	cfg := config.Config{
+		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+	}
 	a, err := app.New(cfg, app.Options{Logger: slog.New(slog.NewJSONHandler(&out, nil))})
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,8 @@ const channelTemplates = `
 
 // sends are one request a template; the text header's goes to a hundred.
 var sends = map[string]string{
-	"text_header":     `{"header_text":"{{order}}","body_text_0":"{{name}}","body_text_1":"{{order}}","body_text_2":"today","button_url_0":"https://acme.test/o/A-1","button_payload_1":"thanks"}`,
+	"text_header": `{"header_text":"{{order}}","body_text_0":"{{name}}","body_text_1":"{{order}}","body_text_2":"today",` +
+		`"button_url_0":"https://acme.test/o/A-1","button_payload_1":"thanks"}`,
 	"image_header":    `{"header_image":"https://acme.test/a.jpg","body_text_0":"{{name}}","body_text_1":"this"}`,
 	"video_header":    `{"header_video":"https://acme.test/a.mp4"}`,
 	"document_header": `{"header_document_0":"https://acme.test/a.pdf"}`,
@@ -129,7 +130,8 @@ func channelSetUp(numbers []*graphtest.Server) string {
   - name: Acme
     limits: {daily_recipients: 0, daily_bytes: 0, sends_per_minute: 0}
     keys: [{key: ck_channel_test, label: test}]
-    senders:` + sender("main", "15555550100", "1000001", numbers[0].URL()) + sender("second", "15555550101", "1000002", numbers[1].URL()) + `
+    senders:` + sender("main", "15555550100", "1000001", numbers[0].URL()) +
+		sender("second", "15555550101", "1000002", numbers[1].URL()) + `
     templates:` + channelTemplates
 }
 
@@ -139,7 +141,8 @@ func (r *channelRig) send(template, components, recipient string, contacts int) 
 	for i := range all {
 		all[i] = fmt.Sprintf(`{"number":"346%09d","name":"Ana %d","order":"A-%d"}`, i, i, i)
 	}
-	b := fmt.Sprintf(`{"contacts":[%s],"recipient_id":%q,"name_template":%q,"language_template":"en","notification_type":"utility","campaign_name":"c","components_push":%s}`,
+	b := fmt.Sprintf(`{"contacts":[%s],"recipient_id":%q,"name_template":%q,"language_template":"en","notification_type":"utility",`+
+		`"campaign_name":"c","components_push":%s}`,
 		strings.Join(all, ","), recipient, template, components)
 	resp, err := http.Post(r.base+"/functions/v1/notify?access_key=ck_channel_test", "application/json", strings.NewReader(b))
 	if err != nil {

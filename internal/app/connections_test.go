@@ -80,10 +80,12 @@ func TestUnreadableRequestsGetTheErrorBody(t *testing.T) {
 				Details struct{ Field, Reason string }
 				ID      string `json:"request_id"`
 			}
-			if err := json.Unmarshal(body, &e); err != nil || resp.StatusCode != want.status || resp.Header.Get("Content-Type") != "application/json" || !resp.Close {
+			if err := json.Unmarshal(body, &e); err != nil || resp.StatusCode != want.status ||
+				resp.Header.Get("Content-Type") != "application/json" || !resp.Close {
 				t.Errorf("%.60q: %s %v %s", request, resp.Status, resp.Header, body)
 			}
-			if e.Error != "validation_failed" || e.Details.Field != want.field || e.Details.Reason == "" || !strings.HasPrefix(e.ID, "req_") || e.ID != resp.Header.Get("X-Request-Id") {
+			if e.Error != "validation_failed" || e.Details.Field != want.field || e.Details.Reason == "" ||
+				!strings.HasPrefix(e.ID, "req_") || e.ID != resp.Header.Get("X-Request-Id") {
 				t.Errorf("%.60q: %s", request, body)
 			}
 		}
@@ -114,7 +116,8 @@ func TestAClientOfTheProgramThatWritesFirstSeesThe413(t *testing.T) {
 	for _, path := range []string{"auth?grant_type=password", "auth/refresh"} {
 		const size = 7 << 20
 		c := dialFrom(t, a, "127.0.0.1")
-		head := fmt.Sprintf("POST /functions/v1/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
+		head := fmt.Sprintf(
+			"POST /functions/v1/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
 		resp, body, err := respond(c, head+strings.Repeat(" ", size))
 		if err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), `"payload_too_large"`) {
 			t.Error(path, resp, string(body), err)

@@ -47,7 +47,8 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 		body, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		for _, part := range []string{
-			`<html lang="` + want.lang + `">`, want.title, `src="` + a.BaseURL() + `/embed/chat.js" widget="` + ready.ChatWidgetID + `" customer="` + ready.AccessKey + `"`,
+			`<html lang="` + want.lang + `">`, want.title,
+			`src="` + a.BaseURL() + `/embed/chat.js" widget="` + ready.ChatWidgetID + `" customer="` + ready.AccessKey + `"`,
 			`src="` + a.BaseURL() + `/embed/voice.js" widget="` + ready.VoiceWidgetID + `" customer="` + ready.AccessKey + `"`,
 		} {
 			if !strings.Contains(string(body), part) {
@@ -77,9 +78,11 @@ func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
 			t.Fatalf("%s: proposes %q", lang, list)
 		}
 		for j, ask := range asks {
-			session := fmt.Sprintf(`{"widget_id":%q,"customer_id":"00000000-0000-4000-8000-0000000000%d%d","lang":%q}`, facts.ChatWidgetID, i, j, lang)
+			session := fmt.Sprintf(`{"widget_id":%q,"customer_id":"00000000-0000-4000-8000-0000000000%d%d","lang":%q}`,
+				facts.ChatWidgetID, i, j, lang)
 			post := func(path, token, body string) map[string]any {
-				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.BaseURL()+"/functions/v1/chat/"+path, strings.NewReader(body))
+				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.BaseURL()+"/functions/v1/chat/"+path,
+					strings.NewReader(body))
 				r.Header.Set("Content-Type", "application/json")
 				r.Header.Set("Authorization", "Bearer "+token)
 				resp, err := http.DefaultClient.Do(r)
@@ -97,7 +100,8 @@ func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
 				shown = string(all)
 				return strings.Contains(shown, `"sources"`) || strings.Contains(shown, `"missed"`)
 			})
-			if last := j == len(asks)-1; last != strings.Contains(shown, `"handoff_requested"`) || last == strings.Contains(shown, `"sources"`) {
+			if last := j == len(asks)-1; last != strings.Contains(shown, `"handoff_requested"`) ||
+				last == strings.Contains(shown, `"sources"`) {
 				t.Errorf("%s: %s: %s", lang, text, shown)
 			}
 		}

@@ -77,8 +77,10 @@ func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
 				return decode(t, resp, http.StatusOK)
 			}
 			cursor, _ := get("events?")["next_cursor"].(string)
-			made := post("webhooks", `{"url":"`+server.URL+`/hook","headers":[{"name":"Authorization","value":"Bearer hidden"}]}`, http.StatusCreated)
-			if refused, _ := post("webhooks", `{"url":"http://10.1.2.3/hook"}`, http.StatusBadRequest)["details"].(map[string]any); refused["field"] != "url" {
+			made := post("webhooks", `{"url":"`+server.URL+`/hook","headers":[{"name":"Authorization","value":"Bearer hidden"}]}`,
+				http.StatusCreated)
+			if refused, _ := post("webhooks", `{"url":"http://10.1.2.3/hook"}`,
+				http.StatusBadRequest)["details"].(map[string]any); refused["field"] != "url" {
 				t.Error("refused with", refused)
 			}
 			text, _ := made["secret"].(string)

@@ -133,7 +133,8 @@ func TestTheStandardsLibrariesVerifyDeliveries(t *testing.T) {
 		event.with("another id", idHeader, during.Headers[idHeader]),
 		event.with("another time", timeHeader, strconv.FormatInt(time.Now().Unix()-2, 10)+"0"),
 		event.with("another signature", signatureHeader, "v1,"+base64.StdEncoding.EncodeToString(make([]byte, 32))),
-		event.with("no signature", signatureHeader, ""), event.with("another version", signatureHeader, strings.Replace(event.Headers[signatureHeader], "v1,", "v2,", 1)),
+		event.with("no signature", signatureHeader, ""),
+		event.with("another version", signatureHeader, strings.Replace(event.Headers[signatureHeader], "v1,", "v2,", 1)),
 		event.at(t, "late", time.Now().Add(-6*time.Minute)), event.at(t, "early", time.Now().Add(6*time.Minute)),
 	}
 	for _, c := range cases {

@@ -26,7 +26,8 @@ func TestHostileTextsStayValuesOfAFlow(t *testing.T) {
 		if err := json.Unmarshal(body, &x); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
-		if !strings.HasPrefix(r.URL.EscapedPath(), "/said/") || !strings.HasSuffix(r.URL.EscapedPath(), "/end") || strings.Count(r.URL.EscapedPath(), "/") != 3 || r.Header.Get("X-Admin") != "" || r.Host == "evil.test" {
+		if !strings.HasPrefix(r.URL.EscapedPath(), "/said/") || !strings.HasSuffix(r.URL.EscapedPath(), "/end") ||
+			strings.Count(r.URL.EscapedPath(), "/") != 3 || r.Header.Get("X-Admin") != "" || r.Host == "evil.test" {
 			t.Errorf("the shop gets %s %v", r.URL, r.Header)
 		}
 		mu.Lock()
@@ -40,12 +41,14 @@ func TestHostileTextsStayValuesOfAFlow(t *testing.T) {
         steps:
           - {say: "What?"}
           - {ask: what}
-          - {http: {method: POST, url: "`+shop.URL+`/said/{{what}}/end?q={{what}}", headers: {X-Said: "{{what}}", Cookie: "a={{name}}"}, body: '{"said": "{{what}}"}', status: status}}
+          - {http: {method: POST, url: "`+shop.URL+
+		`/said/{{what}}/end?q={{what}}", headers: {X-Said: "{{what}}", Cookie: "a={{name}}"}, body: '{"said": "{{what}}"}', status: status}}
           - {send_template: {name: plain, language: en, variables: {body_text_0: "{{what}}"}}}
           - {say: "{{status}}"}
 `, 1))
 	texts := []string{
-		"{{number}}", "{{what", "a {{secret}} b", "..", "../../admin", "x\r\nX-Admin: 1", "x\nHost: evil.test\n\nbody", `"}, "admin": true`, "?a=b&c#d", "<script>alert(1)</script>", "\u202etxt.exe", "@evil.test/", "a     b\tc",
+		"{{number}}", "{{what", "a {{secret}} b", "..", "../../admin", "x\r\nX-Admin: 1", "x\nHost: evil.test\n\nbody",
+		`"}, "admin": true`, "?a=b&c#d", "<script>alert(1)</script>", "\u202etxt.exe", "@evil.test/", "a     b\tc",
 	}
 	people := make([]*person, len(texts))
 	for i := range texts {
@@ -72,7 +75,8 @@ func TestHostileTextsStayValuesOfAFlow(t *testing.T) {
 			}
 		}
 		_ = json.Unmarshal(sent.Body, &m)
-		if want := strings.Join(strings.Fields(text), " "); !sent.Accepted || len(m.Template.Components) != 1 || m.Template.Components[0].Parameters[0].Text != want {
+		if want := strings.Join(strings.Fields(text), " "); !sent.Accepted || len(m.Template.Components) != 1 ||
+			m.Template.Components[0].Parameters[0].Text != want {
 			t.Errorf("of %q is sent %s, accepted %t", text, sent.Body, sent.Accepted)
 		}
 	}

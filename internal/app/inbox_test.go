@@ -158,13 +158,16 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 	ana, owner := k.signIn("agent@demo.test"), k.signIn("owner@demo.test")
 	visitor, id := k.visit(1)
 	one := "/panel/v1/conversations/" + id
-	if got := k.ask("POST", "/functions/v1/chat/handoff", visitor, `{"reason":"a refund"}`, 200); got["state"] != "missed" || got["away"] != true {
+	if got := k.ask("POST", "/functions/v1/chat/handoff", visitor, `{"reason":"a refund"}`, 200); got["state"] != "missed" ||
+		got["away"] != true {
 		t.Errorf("with nobody there the handoff is %v", got)
 	}
 	inbox, endInbox := k.follow("/panel/v1/inbox/events", ana, "")
 	page, _ := k.follow("/functions/v1/chat/stream", visitor, "0")
 	k.ask("POST", "/functions/v1/chat/turns", visitor, `{"client_id":"v1","text":"Is anybody there?"}`, 200)
-	seen := await(t, inbox, "the visitor's turn", func(e sse) bool { return e.kind == "conversation.updated" && len(texts(e.data["turns"])) > 0 })
+	seen := await(t, inbox, "the visitor's turn", func(e sse) bool {
+		return e.kind == "conversation.updated" && len(texts(e.data["turns"])) > 0
+	})
 	if seen.id == "" || at(seen.data, "conversation", "id") != id || at(seen.data, "conversation", "unread") != true {
 		t.Errorf("the inbox got %v", seen)
 	}
@@ -172,7 +175,8 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 	if got := k.ask("GET", "/panel/v1/conversations?folder=unassigned", ana, "", 200); len(got["data"].([]any)) != 1 {
 		t.Errorf("unassigned are %v", got)
 	}
-	if diff := cmp.Diff(map[string]any{"mine": 0., "unassigned": 1., "automated": 0., "all": 1.}, k.ask("GET", "/panel/v1/conversations/counts", ana, "", 200)); diff != "" {
+	if diff := cmp.Diff(map[string]any{"mine": 0., "unassigned": 1., "automated": 0., "all": 1.},
+		k.ask("GET", "/panel/v1/conversations/counts", ana, "", 200)); diff != "" {
 		t.Error(diff)
 	}
 	if got := k.ask("POST", one+"/take", ana, `{}`, 200); at(got, "conversation", "state") != "active" {
@@ -184,10 +188,12 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 	}
 	k.ask("POST", one+"/typing", ana, "", 204)
 	answered := k.ask("POST", one+"/answers", ana, `{"client_id":"a1","text":"Yes, I am.","seen":0}`, 200)
-	if again := k.ask("POST", one+"/answers", ana, `{"client_id":"a1","text":"Yes, I am.","seen":0}`, 200); at(again, "turn", "seq") != at(answered, "turn", "seq") {
+	if again := k.ask("POST", one+"/answers", ana, `{"client_id":"a1","text":"Yes, I am.","seen":0}`, 200); at(again, "turn",
+		"seq") != at(answered, "turn", "seq") {
 		t.Errorf("the same answer again is %v", again)
 	}
-	if got := k.ask("POST", one+"/answers", ana, `{"client_id":"a2","text":"As I said","seen":0}`, 409); at(got, "details", "reason") != "It was answered meanwhile" {
+	if got := k.ask("POST", one+"/answers", ana, `{"client_id":"a2","text":"As I said","seen":0}`, 409); at(got, "details",
+		"reason") != "It was answered meanwhile" {
 		t.Errorf("an answer to what is answered: %v", got)
 	}
 	k.ask("POST", one+"/notes", owner, `{"client_id":"n1","text":"a good customer"}`, 200)
@@ -200,7 +206,10 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 		})
 	}
 	whole := k.ask("GET", one, ana, "", 200)
-	want := []string{"system handoff_requested", "system missed", "visitor Is anybody there?", "system joined", "teammate Yes, I am.", "teammate a good customer"}
+	want := []string{
+		"system handoff_requested", "system missed", "visitor Is anybody there?", "system joined", "teammate Yes, I am.",
+		"teammate a good customer",
+	}
 	if diff := cmp.Diff(want, texts(whole["turns"])); diff != "" || whole["more"] != false || at(whole, "contact", "visitor_id") == "" {
 		t.Errorf("%s\n%v", diff, whole)
 	}
@@ -210,7 +219,9 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 	}
 
 	k.ask("PUT", one+"/tags", ana, `{"tags":["refund","vip","refund"]}`, 200)
-	for query, n := range map[string]int{"tag=vip": 1, "tag=vi": 0, "folder=mine": 1, "search=i+am": 1, "search=nothing": 0, "closed=true": 0, "folder=automated": 0} {
+	for query, n := range map[string]int{
+		"tag=vip": 1, "tag=vi": 0, "folder=mine": 1, "search=i+am": 1, "search=nothing": 0, "closed=true": 0, "folder=automated": 0,
+	} {
 		if got := k.ask("GET", "/panel/v1/conversations?"+query, ana, "", 200); len(got["data"].([]any)) != n {
 			t.Errorf("%s finds %v", query, got)
 		}
@@ -245,7 +256,8 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 	k.ask("POST", one+"/read", owner, `{"seq":100}`, 204)
 	k.ask("POST", one+"/viewing", owner, "", 204)
 	viewing := await(t, inbox, "the owner's look", func(e sse) bool { return e.kind == "viewing" })
-	if diff := cmp.Diff(map[string]any{"conversation_id": id, "author": "teammate", "name": "Demo Owner", "account_id": ownerID}, viewing.data); diff != "" || viewing.id != "" {
+	if diff := cmp.Diff(map[string]any{"conversation_id": id, "author": "teammate", "name": "Demo Owner", "account_id": ownerID},
+		viewing.data); diff != "" || viewing.id != "" {
 		t.Error(diff, viewing.id)
 	}
 
@@ -326,10 +338,14 @@ func TestCannedRepliesAreKept(t *testing.T) {
 	other := k.ask("POST", path, ana, `{"shortcut":"bye","text":"Goodbye"}`, 201)
 	one := path + "/" + made["id"].(string)
 	k.ask("PUT", one, ana, `{"shortcut":"bye","text":"Again"}`, 409)
-	if diff := cmp.Diff(map[string]any{"id": made["id"], "shortcut": "hello", "text": "Hello!"}, k.ask("PUT", one, ana, `{"shortcut":"hello","text":"Hello!"}`, 200)); diff != "" {
+	if diff := cmp.Diff(map[string]any{"id": made["id"], "shortcut": "hello", "text": "Hello!"},
+		k.ask("PUT", one, ana, `{"shortcut":"hello","text":"Hello!"}`, 200)); diff != "" {
 		t.Error(diff)
 	}
-	for _, body := range []string{`{"shortcut":"Hi","text":"a"}`, `{"shortcut":"","text":"a"}`, `{"shortcut":"a","text":""}`, `{"shortcut":"a"}`, `{"shortcut":"a","text":"` + strings.Repeat("a", 4001) + `"}`} {
+	for _, body := range []string{
+		`{"shortcut":"Hi","text":"a"}`, `{"shortcut":"","text":"a"}`, `{"shortcut":"a","text":""}`, `{"shortcut":"a"}`,
+		`{"shortcut":"a","text":"` + strings.Repeat("a", 4001) + `"}`,
+	} {
 		k.ask("POST", path, ana, body, 400)
 	}
 	k.ask("DELETE", path+"/"+other["id"].(string), ana, "", 204)

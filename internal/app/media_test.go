@@ -56,7 +56,8 @@ func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
 	film := "\x00\x00\x00\x18ftypisom" + strings.Repeat("\x00", 1000)
 	status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "", "../tour film.mov", film)
 	link, _ := v["url"].(string)
-	if status != 200 || v["type"] != "video/mp4" || v["name"] != "tour film.mov.mp4" || v["size"] != float64(len(film)) || v["expires_at"] == nil ||
+	if status != 200 || v["type"] != "video/mp4" || v["name"] != "tour film.mov.mp4" || v["size"] != float64(len(film)) ||
+		v["expires_at"] == nil ||
 		!strings.HasPrefix(link, "https://carillon.example.org/functions/v1/files/") {
 		t.Fatal(status, v)
 	}
@@ -69,7 +70,8 @@ func TestMediaAreKeptUnderAPublicAddress(t *testing.T) {
 		t.Errorf("loaded %d bytes, %v, %v", len(got), resp.Header, err)
 	}
 	for name, content := range map[string]string{
-		"a text": "hello", "a web page": "<html>", "a picture that is too large": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 5<<20), "a sound": "\x00\x00\x00\x18ftypM4A " + film,
+		"a text": "hello", "a web page": "<html>", "a picture that is too large": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 5<<20),
+		"a sound": "\x00\x00\x00\x18ftypM4A " + film,
 	} {
 		if status, v := sendFile(t, here+"/functions/v1/media?access_key="+facts.AccessKey, "", "a.png", content); status != 400 {
 			t.Errorf("%s: %d %v", name, status, v)

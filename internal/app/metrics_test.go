@@ -33,7 +33,8 @@ const (
 	pageHead    = `# Metrics
 
 Written by ` + "`go test ./internal/app -run TestMetricsPage -update`" + `; a test keeps it current. Each node serves its own metrics at
-/metrics on the private address (` + "`--ops-addr`" + `), with those of the Go runtime (` + "`go_…`" + `) and of the process (` + "`process_…`" + `). A
+/metrics on the private address (` + "`--ops-addr`" + `), with those of the Go runtime (` + "`go_…`" + `) and of the process (` +
+		"`process_…`" + `). A
 counter starts at 0 with its process. What to do about them: [the operator's guide](guides/operate.md). A dashboard is in
 [deploy/grafana](../deploy/grafana), alerts in [deploy/prometheus](../deploy/prometheus).
 
@@ -66,7 +67,8 @@ func described(t *testing.T) map[string][2]string {
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
 	ch := make(chan *prometheus.Desc)
 	go func() { a.metrics.Registry.Describe(ch); close(ch) }()
-	form := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", unit: "[^"]*", constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
+	form := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", unit: "[^"]*", constLabels: \{[^}]*\}, ` +
+		`variableLabels: \{([^}]*)\}`)
 	all := map[string][2]string{}
 	for d := range ch {
 		m := form.FindStringSubmatch(d.String())
@@ -108,7 +110,9 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	o := ops.Observer{Metrics: a.metrics}
 	o.Responded(t.Context(), httpio.Response{Pattern: "POST /callbacks/whatsapp/{sender}", Status: 401, Code: "unauthorized"})
 	o.Accepted(t.Context(), &messages.Notification{Channel: carillon.Messaging, Total: 3}, time.Now())
-	o.Received(t.Context(), []provider.Receipt{{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable}})
+	o.Received(t.Context(), []provider.Receipt{
+		{State: carillon.StateRead}, {State: carillon.StateFailed, Reason: carillon.ReasonUndeliverable},
+	})
 	o.Delivered(notify.Delivered{Move: work.MoveDone, Outcome: messages.Outcome{Reason: carillon.ReasonProviderRefused}, Due: time.Now()})
 	a.metrics.Chat.Opened(chats.Automated)
 	a.metrics.Chat.Moved(chats.Queued, chats.Active, time.Minute)

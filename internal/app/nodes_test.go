@@ -29,7 +29,8 @@ func TestNodeWhoseClockIsWrongIsNotReady(t *testing.T) {
 	address := storetest.Postgres(t)
 	for _, statement := range []string{ // the database's clock is an hour ahead of this node's
 		"CREATE SCHEMA skewed",
-		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$",
+		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + " +
+			"interval '1 hour' $$",
 	} {
 		storetest.Exec(t, address, statement)
 	}

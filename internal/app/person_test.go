@@ -68,18 +68,21 @@ func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
 			path := "/panel/v1/conversations/" + listed["id"].(string)
 			thread := h.ask("GET", path, h.token, "", http.StatusOK)
 			window, contact := thread["window"].(map[string]any), thread["contact"].(map[string]any)
-			if window["number"] != "" || !strings.HasPrefix(fmt.Sprint(window["user_id"]), "ZZ.") || contact["user_id"] != window["user_id"] || contact["username"] != "ana.r" {
+			if window["number"] != "" || !strings.HasPrefix(fmt.Sprint(window["user_id"]), "ZZ.") ||
+				contact["user_id"] != window["user_id"] || contact["username"] != "ana.r" {
 				t.Errorf("the window is %v, of %v", window, contact)
 			}
 			const template = `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`
-			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template, http.StatusConflict)); !strings.Contains(refused, "number is not known") {
+			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template,
+				http.StatusConflict)); !strings.Contains(refused, "number is not known") {
 				t.Errorf("a template is refused: %s", refused)
 			}
 			h.write(`"kind":"text","text":"STOP"`)
 			h.until("You will get no more messages from us. Write START to get them again.")
 			// The number that a teammate notes is the person's: nothing is sent to it.
 			h.ask("PUT", path+"/contact", h.token, `{"number":"5215512345601"}`, http.StatusOK)
-			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template, http.StatusConflict)); !strings.Contains(refused, "suppressed") {
+			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template,
+				http.StatusConflict)); !strings.Contains(refused, "suppressed") {
 				t.Errorf("a template is refused: %s", refused)
 			}
 			rows := h.ask("GET", "/panel/v1/suppressions", h.token, "", http.StatusOK)["data"].([]any)

@@ -74,7 +74,8 @@ func startHandset(t *testing.T, engine, number string) *handset {
 func (h *handset) write(what string) {
 	h.t.Helper()
 	h.n++
-	h.ask("POST", handsetPath+"/messages", h.token, fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"%d","name":"Ana",%s}`, h.number, h.n, what), http.StatusOK)
+	h.ask("POST", handsetPath+"/messages", h.token,
+		fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"%d","name":"Ana",%s}`, h.number, h.n, what), http.StatusOK)
 }
 
 func (h *handset) reach(yes bool) {
@@ -88,14 +89,16 @@ func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			h := startHandset(t, engine, "34600701234")
-			h.ask("POST", "/functions/v1/notify?access_key=ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", "", fmt.Sprintf(`{"contact":{"number":%q,"name":"Ana"},"language_template":"en",
+			h.ask("POST", "/functions/v1/notify?access_key=ck_demo_4Hq7vT2mZc9LwXs1KdYb8RnE", "",
+				fmt.Sprintf(`{"contact":{"number":%q,"name":"Ana"},"language_template":"en",
 				"name_template":"booking_confirmed","recipient_id":"demo","notification_type":"utility","campaign_name":"c","name_event":"booking-confirmed",
 				"components_push":{"header_text":"HT-7","body_text_0":"{{name}}","body_text_1":"Monday","body_text_2":"pier 3","button_url_0":"HT-7"}}`, h.number), http.StatusOK)
 			id := h.until("Hello Ana, your tour on Monday is booked. We meet at pier 3. [Your booking] [Thank you]")
 			h.write(fmt.Sprintf(`"kind":"choice","text":"Thank you","reply_to":%q`, id))
 			id = h.until("Hello Ana, is there anything you would like to know about your tour? [yes] [no]")
 			h.reach(false)
-			h.ask("POST", handsetPath+"/messages", h.token, fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"x","kind":"text","text":"no"}`, h.number), http.StatusConflict)
+			h.ask("POST", handsetPath+"/messages", h.token,
+				fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"x","kind":"text","text":"no"}`, h.number), http.StatusConflict)
 			h.reach(true)
 			h.write(fmt.Sprintf(`"kind":"choice","text":"no","reply_to":%q`, id))
 			h.until("See you on the pier!")
@@ -110,7 +113,8 @@ func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
 			if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 				t.Errorf("the phone shows\n%s", strings.Join(lines, "\n"))
 			}
-			if other := h.ask("GET", handsetPath+"?sender=demo&number=34600701235", h.token, "", http.StatusOK); len(other["messages"].([]any)) > 0 {
+			if other := h.ask("GET", handsetPath+"?sender=demo&number=34600701235", h.token, "",
+				http.StatusOK); len(other["messages"].([]any)) > 0 {
 				t.Errorf("another phone shows %v", other)
 			}
 		})
@@ -135,7 +139,8 @@ func TestATeammateSeesWhereATemplateStands(t *testing.T) {
 	app.Within(t, "the window in which it is replied to", func() bool {
 		return h.ask("GET", path, h.token, "", http.StatusOK)["window"] != nil
 	})
-	sent := h.ask("POST", path+"/templates", h.token, `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`, http.StatusOK)
+	sent := h.ask("POST", path+"/templates", h.token,
+		`{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Ana"}}`, http.StatusOK)
 	seq := sent["turn"].(map[string]any)["seq"]
 	app.Within(t, "the template is read", func() bool {
 		deliveries, _ := h.ask("GET", path, h.token, "", http.StatusOK)["deliveries"].([]any)
@@ -169,7 +174,8 @@ func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
 		here.n = there.n
 		here.until("It is blue")
 		here.reach(false)
-		there.ask("POST", handsetPath+"/messages", there.token, fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"x","kind":"text","text":"no"}`, here.number), http.StatusConflict)
+		there.ask("POST", handsetPath+"/messages", there.token,
+			fmt.Sprintf(`{"sender":"demo","number":%q,"client_id":"x","kind":"text","text":"no"}`, here.number), http.StatusConflict)
 		there.reach(true)
 		here.write(`"kind":"text","text":"STOP"`)
 		there.n = here.n
@@ -188,14 +194,22 @@ func TestAFlowSaysWhatItLacks(t *testing.T) {
 	h.token = h.signIn("owner@demo.test")
 	const agent = "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11" // the demo's
 	lacks := []struct{ step, want string }{
-		{`{"send_template":{"name":"hello","language":"en","sender":"999","variables":{"body_text_0":"x"}}}`, "The company has no messaging sender 999"},
-		{`{"send_template":{"name":"hello","language":"en","sender":"demo-line","variables":{"body_text_0":"x"}}}`, "The company has no messaging sender demo-line"},
+		{
+			`{"send_template":{"name":"hello","language":"en","sender":"999","variables":{"body_text_0":"x"}}}`,
+			"The company has no messaging sender 999",
+		},
+		{
+			`{"send_template":{"name":"hello","language":"en","sender":"demo-line","variables":{"body_text_0":"x"}}}`,
+			"The company has no messaging sender demo-line",
+		},
 		{`{"place_call":{"agent":"` + agent + `","line":"other"}}`, "The company has no voice sender other"},
 		{`{"send_template":{"name":"nope","language":"en"}}`, "The template nope (en): Template not found"},
 	}
 	for i, c := range lacks {
 		h.number = fmt.Sprintf("3460070126%d", i)
-		h.ask("POST", "/panel/v1/flows", h.token, fmt.Sprintf(`{"name":"lacks %d","trigger":{"keywords":["lacks %d"]},"steps":[%s,{"say":"done"}]}`, i, i, c.step), http.StatusCreated)
+		h.ask("POST", "/panel/v1/flows", h.token,
+			fmt.Sprintf(`{"name":"lacks %d","trigger":{"keywords":["lacks %d"]},"steps":[%s,{"say":"done"}]}`, i, i, c.step),
+			http.StatusCreated)
 		h.write(fmt.Sprintf(`"kind":"text","text":"lacks %d"`, i))
 	}
 	failed := map[string]bool{}

@@ -121,7 +121,9 @@ func startPerson(t *testing.T, engine, setUp string) *person {
 			t.Error(err)
 		}
 	})
-	return &person{t: t, graph: graph, a: a, base: a.BaseURL(), number: "34600111222", log: log, data: dir, database: string(cfg.DatabaseURL)}
+	return &person{
+		t: t, graph: graph, a: a, base: a.BaseURL(), number: "34600111222", log: log, data: dir, database: string(cfg.DatabaseURL),
+	}
 }
 
 // writes has the channel report messages of the person, each twice, the whole in the reverse order too. It gives up on a callback after
@@ -194,14 +196,16 @@ func (p *person) got(want ...string) {
 	p.t.Helper()
 	app.Within(p.t, fmt.Sprintf("%s gets %q", p.number, want), func() bool { return len(p.gets()) >= len(want) })
 	if got := p.gets(); !slices.Equal(got, want) {
-		p.t.Fatalf("%s gets\n%s\nnot\n%s\nthe inbox shows\n%s", p.number, strings.Join(got, "\n"), strings.Join(want, "\n"), strings.Join(p.inbox(), "\n"))
+		p.t.Fatalf("%s gets\n%s\nnot\n%s\nthe inbox shows\n%s", p.number, strings.Join(got, "\n"), strings.Join(want, "\n"),
+			strings.Join(p.inbox(), "\n"))
 	}
 }
 
 // notify has a template with an event sent to the person, and returns the channel's id of it.
 func (p *person) notify() string {
 	p.t.Helper()
-	body := fmt.Sprintf(`{"contact":{"number":%q,"first_name":"Ana","order":"A-7"},"recipient_id":"main","name_template":"plain","language_template":"en",
+	body := fmt.Sprintf(
+		`{"contact":{"number":%q,"first_name":"Ana","order":"A-7"},"recipient_id":"main","name_template":"plain","language_template":"en",
 		"notification_type":"utility","campaign_name":"c","name_event":"order-shipped","components_push":{"body_text_0":"A-7"}}`, p.number)
 	resp, err := http.Post(p.base+"/functions/v1/notify?access_key=ck_channel_test", "application/json", strings.NewReader(body))
 	if err != nil {
@@ -252,7 +256,8 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 			p.got("Hola Ana, ¿recibió su pedido A-7? [sí] [no]", "I did not understand that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]")
 			p.text("Si")
 			all := []string{
-				"Hola Ana, ¿recibió su pedido A-7? [sí] [no]", "I did not understand that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]", "Gracias 200", "Hasta luego",
+				"Hola Ana, ¿recibió su pedido A-7? [sí] [no]",
+				"I did not understand that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]", "Gracias 200", "Hasta luego",
 			}
 			p.got(all...)
 			if marks := p.graph.Marks(); len(marks) < 3 || !marks[0].Typing || marks[0].ID != "wamid.button" {
@@ -280,7 +285,8 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 				"from": p.number, "id": "wamid.file", "timestamp": fmt.Sprint(time.Now().Unix()), "type": "document",
 				"document": map[string]any{"id": "pdf", "mime_type": "application/pdf", "filename": "../../etc/b.pdf"},
 			})
-			p.shows("> Details {Hello A-7.}", "* flow_began order-follow-up", "< "+asks, "> qué?", "< I did not understand that.\n"+asks, "> Si",
+			p.shows("> Details {Hello A-7.}", "* flow_began order-follow-up", "< "+asks, "> qué?",
+				"< I did not understand that.\n"+asks, "> Si",
 				"< Gracias 200", "< Hasta luego", "> menu", "* flow_began menu", "< What? [one two three four]", "> 3", "< done",
 				"* joined", "<< Welcome", "* template_sent Hello Ana 34600111222.", "> (b.pdf application/pdf)")
 			// The panel shows what the runs did, the newest first.
@@ -293,7 +299,9 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 					t.Errorf("the run shows %v", one)
 				}
 			}
-			if want := []string{"menu " + p.number + " completed", "order-follow-up " + p.number + " completed"}; !slices.Equal(runs, want) {
+			if want := []string{
+				"menu " + p.number + " completed", "order-follow-up " + p.number + " completed",
+			}; !slices.Equal(runs, want) {
 				t.Errorf("the runs are %v", runs)
 			}
 			if n := p.templates(); n != 3 {
@@ -341,7 +349,8 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 			}
 			p.text("START")
 			p.got(stopped, "done "+id, "You will get our messages again. Write STOP to end them.")
-			app.Within(t, "the number is not suppressed any more", func() bool { return !p.suppressed()[p.number] }) // what confirms it comes first
+			// what confirms it comes first
+			app.Within(t, "the number is not suppressed any more", func() bool { return !p.suppressed()[p.number] })
 			if got := message("utility"); strings.HasPrefix(got, "skipped") {
 				t.Errorf("a notification after START is %s", got)
 			}
@@ -398,7 +407,8 @@ func (p *person) office(method, path, body string, want int) map[string]any {
 // conversation is the id of the person's conversation; "": there is none.
 func (p *person) conversation() string {
 	p.t.Helper()
-	for _, x := range p.office("GET", "/conversations?limit=100&search="+url.QueryEscape("Ana "+p.number), "", http.StatusOK)["data"].([]any) {
+	for _, x := range p.office("GET", "/conversations?limit=100&search="+url.QueryEscape("Ana "+p.number), "",
+		http.StatusOK)["data"].([]any) {
 		if id, ok := x.(map[string]any)["id"].(string); ok {
 			return id
 		}

@@ -44,7 +44,8 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			ScopeSpans []struct{ Spans []collected }
 		}
 	}
-	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/json" || json.Unmarshal(body, &v) != nil {
+	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/json" ||
+		json.Unmarshal(body, &v) != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -105,9 +106,12 @@ func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 			return c.await(t, name, func(s collected) bool { return s.TraceID == trace && s.Name == name })
 		}
 		accept, lane, attempt, send, read := of("accept"), of("lane"), of("attempt"), of("send sandbox"), of("receipt read")
-		for _, step := range []struct{ child, parent collected }{{lane, accept}, {attempt, accept}, {send, attempt}, {of("receipt delivered"), send}, {read, send}} {
+		for _, step := range []struct{ child, parent collected }{
+			{lane, accept}, {attempt, accept}, {send, attempt}, {of("receipt delivered"), send}, {read, send},
+		} {
 			if step.child.ParentSpanID != step.parent.SpanID {
-				t.Errorf("%s is a child of %s, want of %s (%s)", step.child.Name, step.child.ParentSpanID, step.parent.Name, step.parent.SpanID)
+				t.Errorf("%s is a child of %s, want of %s (%s)", step.child.Name, step.child.ParentSpanID, step.parent.Name,
+					step.parent.SpanID)
 			}
 		}
 		const route = "POST /functions/v1/notify"
@@ -118,7 +122,8 @@ func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 			continue
 		}
 		request := c.await(t, "the request", func(s collected) bool { return s.TraceID == callers && s.Name == route })
-		if request.ParentSpanID != parent || len(request.Links) != 1 || request.Links[0].SpanID != accept.SpanID || request.Links[0].TraceID != trace {
+		if request.ParentSpanID != parent || len(request.Links) != 1 || request.Links[0].SpanID != accept.SpanID ||
+			request.Links[0].TraceID != trace {
 			t.Errorf("the request is recorded as %+v", request)
 		}
 		if len(accept.Links) != 1 || accept.Links[0].SpanID != request.SpanID || accept.Links[0].TraceID != callers {

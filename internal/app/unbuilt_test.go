@@ -19,10 +19,12 @@ import (
 func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
 	for parts, want := range map[string][]string{
 		`senders: [{id: a, number: "15555550101", channel: voice, provider: sandbox}]`: nil,
-		`senders: [{id: a, number: "15555550101", channel: voice, provider: sip, settings: {trunk: "sip:a.test"}}, {number: "15555550102", channel: voice, provider: twilio}]`: {
+		`senders: [{id: a, number: "15555550101", channel: voice, provider: sip, settings: {trunk: "sip:a.test"}}, {number: ` +
+			`"15555550102", channel: voice, provider: twilio}]`: {
 			"a.yaml:3:111: the provider twilio of the line voice-15555550102 is not built yet: its calls fail with line_unavailable",
 		},
-		`agents: [{name: Ann}, {name: Bob, engine: openai}]`:                                        {"a.yaml:3:27: the agent Bob of engine openai names no server: the engine builtin responds"},
+		`agents: [{name: Ann}, {name: Bob, engine: openai}]`: {"a.yaml:3:27: the agent Bob " +
+			"of engine openai names no server: the engine builtin responds"},
 		`agents: [{name: Bob, engine: openai, openai: {base_url: "https://ai.test/v1", model: m}}]`: nil,
 		`agents: [{name: Bob, engine: elevenlabs}]`: {
 			"a.yaml:3:14: the agent Bob of engine elevenlabs names no agent there: the engine builtin responds",
@@ -31,7 +33,8 @@ func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
 			"a.yaml:3:14: the agent Bob of engine elevenlabs talks in voice widgets alone: in chats the engine builtin responds",
 		},
 		`agents: [{name: Bob, voice: {}}]`: {
-			"a.yaml:3:14: the agent Bob understands no speech, for its transcriber is none: visitors of voice widgets type, and it answers aloud",
+			"a.yaml:3:14: the agent Bob understands no speech, for its transcriber is none: visitors of voice widgets type, and it " +
+				"answers aloud",
 		},
 		`agents: [{name: Bob, voice: {transcriber: vosk, transcriber_service: {base_url: "wss://vosk.test"}}}]`: nil,
 		`webhooks: [{url: "https://acme.test/T0/hunter2?key=hunter2"}]`:                                         nil,
@@ -53,7 +56,8 @@ func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
 func TestApplyWarnsOncePerApply(t *testing.T) {
 	var log bytes.Buffer
 	far := filepath.Join(t.TempDir(), "far.yaml")
-	if err := os.WriteFile(far, []byte("companies:\n  - name: Far\n    senders: [{id: far, number: \"15555550177\", channel: voice, provider: twilio}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(far, []byte("companies:\n  - name: Far\n    senders: [{id: far, number: \"15555550177\", channel: voice, "+
+		"provider: twilio}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg := config.Config{Data: t.TempDir(), Provision: []string{"../base/config/testdata/provision.example.yaml", far}}
@@ -77,7 +81,8 @@ func TestApplyWarnsOncePerApply(t *testing.T) {
 
 func TestApplyWarnsOfWebhooksThatNothingIsDeliveredTo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.yaml")
-	set := `companies: [{name: Acme, webhooks: [{url: "https://acme.test/hook"}, {url: "http://127.0.0.1:3000/hook?key=hunter2"}, {url: "https://10.0.0.1/hook"}]}]`
+	set := `companies: [{name: Acme, webhooks: [{url: "https://acme.test/hook"}, {url: "http://127.0.0.1:3000/hook?key=hunter2"}, ` +
+		`{url: "https://10.0.0.1/hook"}]}]`
 	if err := os.WriteFile(file, []byte(set), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,8 @@ func TestOperatorsTimeZonesAreInUseFromTheStart(t *testing.T) {
 	if err != nil || ready.TimeZones != "2024a" {
 		t.Errorf("/readyz has %q, %v", ready.TimeZones, err)
 	}
-	if at, err := schedule.Parse("2027-01-15T09:00:00", "America/Vancouver"); err != nil || at.Format(time.RFC3339) != "2027-01-15T00:00:00Z" {
+	if at, err := schedule.Parse("2027-01-15T09:00:00", "America/Vancouver"); err != nil ||
+		at.Format(time.RFC3339) != "2027-01-15T00:00:00Z" {
 		t.Errorf("the schedule is at %s, %v", at, err)
 	}
 	if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
@@ -135,7 +136,8 @@ func TestStartAndApplyRefuseUnreadableTimeZones(t *testing.T) {
 	if err := a.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "--zones-file: "+name) {
 		t.Errorf("the start: %v", err)
 	}
-	if _, err := Apply(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "--zones-file: "+name) {
+	if _, err := Apply(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil ||
+		!strings.Contains(err.Error(), "--zones-file: "+name) {
 		t.Errorf("apply: %v", err)
 	}
 }

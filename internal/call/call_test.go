@@ -134,7 +134,8 @@ func (n *node) setUp(change func(c *carillon.Company, line *carillon.Sender)) {
 		return senders.PutSender(ctx, tx, line, now)
 	})
 	if err == nil {
-		_, err = n.store.Resources.PutResource(n.t.Context(), c.ID, agent.Kind(), &agent.Agent{ID: agentID, Name: "Recepción", Language: "es"})
+		_, err = n.store.Resources.PutResource(n.t.Context(), c.ID, agent.Kind(),
+			&agent.Agent{ID: agentID, Name: "Recepción", Language: "es"})
 	}
 	if err != nil {
 		n.t.Fatal(err)
@@ -165,9 +166,11 @@ func (n *node) call(number string, change ...func(a *messages.Accept)) string {
 	now := time.Now()
 	a := &messages.Accept{
 		Notification: messages.Notification{
-			ID: n.store.Notifications.NewID(now), CompanyID: n.company.ID, Channel: carillon.Voice, SenderUID: n.line.UID, Total: 1, Open: 1,
+			ID: n.store.Notifications.NewID(now), CompanyID: n.company.ID, Channel: carillon.Voice, SenderUID: n.line.UID, Total: 1,
+			Open:      1,
 			CreatedAt: now, DueAt: now, Body: fmt.Sprintf(
-				`{"contact":{"number":%q,"name":"Ana"},"recipient_id":"line","agent_id":%q,"notification_type":"transactional","campaign_name":"c"}`, number, agentID),
+				`{"contact":{"number":%q,"name":"Ana"},"recipient_id":"line","agent_id":%q,"notification_type":"transactional",`+
+					`"campaign_name":"c"}`, number, agentID),
 		},
 		Messages: []messages.NewMessage{{Number: number}}, Quota: messages.Quota{Day: now.Format(time.DateOnly), Charge: 1},
 	}
@@ -376,14 +379,16 @@ func TestABusyNumberIsDialedAgainByPolicy(t *testing.T) {
 		defer n.start()()
 		always, once, rejected := n.call("34600111001"), n.call("34600111002"), n.call("34600111003")
 		await(t, "the end of all", func() bool {
-			return n.record(always).State == carillon.StateBusy && n.record(once).State == carillon.StateCompleted && n.record(rejected).State == carillon.StateRejected
+			return n.record(always).State == carillon.StateBusy && n.record(once).State == carillon.StateCompleted &&
+				n.record(rejected).State == carillon.StateRejected
 		})
 		for id, want := range map[string]int{always: 3, once: 2, rejected: 1} {
 			if v := n.record(id); v.Dials != want || len(v.outcomes) != want || v.Queued {
 				t.Errorf("%+v, want %d attempts", v.Call, want)
 			}
 		}
-		if v := n.record(once); v.outcomes[0].State != carillon.StateBusy || v.outcomes[0].Cause != "486 Busy Here" || v.EndedBy != "callee" || v.AnsweredBy != "human" {
+		if v := n.record(once); v.outcomes[0].State != carillon.StateBusy || v.outcomes[0].Cause != "486 Busy Here" ||
+			v.EndedBy != "callee" || v.AnsweredBy != "human" {
 			t.Errorf("%+v", v.Call)
 		}
 		await(t, "their notifications' end", func() bool {
@@ -496,7 +501,9 @@ func TestACallIsCanceledInEachState(t *testing.T) {
 		defer n.start()()
 		later := func(a *messages.Accept) { a.Notification.DueAt = time.Now().Add(time.Hour) }
 		outside := func(a *messages.Accept) { a.DialAt = time.Now().Add(time.Hour) }
-		ids := map[string]string{"busy": n.call(busy), "over": n.call(over), "scheduled": n.call(waiting, later), "outside hours": n.call(waiting, outside)}
+		ids := map[string]string{
+			"busy": n.call(busy), "over": n.call(over), "scheduled": n.call(waiting, later), "outside hours": n.call(waiting, outside),
+		}
 		await(t, "the busy one", func() bool { return n.record(ids["busy"]).Dials == 1 && n.record(ids["busy"]).Queued })
 		await(t, "the rejected one", n.ended([]string{ids["over"]}, carillon.StateRejected))
 		ids["rings"], ids["talks"] = n.call(rings), n.call(talking)
@@ -594,7 +601,9 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 			n := newNode(t, o, p)
 			if company == nil {
 				n.setUp(func(c *carillon.Company, _ *carillon.Sender) {
-					c.CallingHours = &carillon.CallingHours{Timezone: "Europe/Madrid", From: "22:00", To: "06:00", Days: []string{"fri", "sat", "sun"}}
+					c.CallingHours = &carillon.CallingHours{
+						Timezone: "Europe/Madrid", From: "22:00", To: "06:00", Days: []string{"fri", "sat", "sun"},
+					}
 					c.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy}, Attempts: 1, After: 20 * time.Minute}
 				})
 				company, line = n.company, n.line

@@ -47,7 +47,10 @@ var nights = []night{
 		[]nightCall{
 			{at: "2026-11-01T00:00:00", zone: "America/New_York", dialed: []string{"2026-11-01T04:30:00"}},
 			{at: "2026-11-01T01:15:00", zone: "America/New_York", dialed: []string{"2026-11-01T05:15:00"}}, // the first of two
-			{at: "2026-11-01T01:05:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:05:00", "2026-11-01T05:25:00"}},
+			{
+				at: "2026-11-01T01:05:00", zone: "America/New_York", busy: true,
+				dialed: []string{"2026-11-01T05:05:00", "2026-11-01T05:25:00"},
+			},
 			{at: "2026-11-01T01:25:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:25:00"}}, // again next Sunday
 			{at: "2026-11-01T06:15:00Z", zone: "UTC"}, // the second of two, when the hours are over
 		},

@@ -52,7 +52,8 @@ type Incoming struct {
 // NewIncoming returns the record of calls to lines, which have places of the share; nil: they need none.
 func NewIncoming(s *store.Store, node Node, places *share.Share, log *slog.Logger) *Incoming {
 	return &Incoming{
-		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming, node: node, log: log, running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
+		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming, node: node, log: log,
+		running: map[string]context.CancelCauseFunc{}, unwritten: map[string]calls.IncomingEnd{},
 		gone: map[string]time.Time{},
 	}
 }
@@ -72,7 +73,9 @@ func (x *Incoming) Take(ctx, life context.Context, line *carillon.Sender, agentI
 	if x.node.ID() == "" || !x.node.Holds() {
 		return nil, ErrAway
 	}
-	c := &calls.IncomingCall{ID: carillon.NewID(now), CompanyID: line.CompanyID, SenderUID: line.UID, AgentID: agentID, Number: number, RingingAt: now}
+	c := &calls.IncomingCall{
+		ID: carillon.NewID(now), CompanyID: line.CompanyID, SenderUID: line.UID, AgentID: agentID, Number: number, RingingAt: now,
+	}
 	place, err := x.share.Take(share.Holder{Company: line.CompanyID})
 	if err != nil {
 		return nil, ErrFull
@@ -137,7 +140,8 @@ func (t *Taken) write(what func(ctx context.Context) error) {
 func (t *Taken) End(e dial.Ending) {
 	defer t.place.Release()
 	end := calls.IncomingEnd{
-		State: e.State, Reason: e.Reason, Detail: e.Detail, Cause: e.Cause, EndedBy: e.EndedBy, Result: e.Result, AnsweredAt: t.answered, At: e.At,
+		State: e.State, Reason: e.Reason, Detail: e.Detail, Cause: e.Cause, EndedBy: e.EndedBy, Result: e.Result,
+		AnsweredAt: t.answered, At: e.At,
 	}
 	if errors.Is(context.Cause(t.ctx), errLapsed) {
 		end.State, end.Reason, end.Detail = carillon.StateFailed, carillon.ReasonInterrupted, errLapsed.Error()
@@ -305,7 +309,8 @@ type Leg struct {
 func (x *Incoming) Transfer(ctx context.Context, line *carillon.Sender, conversationID, number string) (*Leg, error) {
 	now := time.Now()
 	t := &calls.Transfer{
-		ID: carillon.NewID(now), CompanyID: line.CompanyID, ConversationID: conversationID, SenderUID: line.UID, Number: number, DialedAt: now,
+		ID: carillon.NewID(now), CompanyID: line.CompanyID, ConversationID: conversationID, SenderUID: line.UID, Number: number,
+		DialedAt: now,
 	}
 	ctx, cancel := context.WithTimeout(ctx, progressWait)
 	defer cancel()

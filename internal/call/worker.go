@@ -42,7 +42,8 @@ func (c *Calls) Settings(ctx context.Context, senderUID int64) (lane.Settings, e
 		return lane.Settings{}, err
 	}
 	return lane.Settings{
-		CompanyID: line.CompanyID, Sender: line.ID, Suspended: company.Suspended, PerSecond: line.PerSecond, PerRecipient: line.PerRecipient,
+		CompanyID: line.CompanyID, Sender: line.ID, Suspended: company.Suspended, PerSecond: line.PerSecond,
+		PerRecipient:  line.PerRecipient,
 		MaxConcurrent: line.MaxConcurrent, Opens: func(at time.Time) time.Time { return hours.Next(company.CallingHours, at) },
 	}, nil
 }
@@ -125,7 +126,8 @@ func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 		return a.later(now, "the company is suspended"), true
 	case a.faults >= minFaults && now.Sub(a.since) > timeToLive:
 		return a.done(now, work.MoveDone, dial.Ending{
-			State: carillon.StateFailed, Reason: carillon.ReasonExpired, EndedBy: "system", At: now, Detail: "could not be placed within its time to live",
+			State: carillon.StateFailed, Reason: carillon.ReasonExpired, EndedBy: "system", At: now,
+			Detail: "could not be placed within its time to live",
 		}, false), true
 	}
 	if !a.company.Suppresses {

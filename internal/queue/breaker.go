@@ -85,7 +85,8 @@ func (b *breakers) publish(l *lane.Lane, x work.Breaker, to work.BreakerState) {
 	if to == work.BreakerOpen {
 		level = d.q.o.Log.Warn
 	}
-	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", l.Settings.Sender, "class", string(x.Fault), "until", x.Until,
+	level("circuit breaker", "state", string(to), "company", x.CompanyID, "sender", l.Settings.Sender, "class", string(x.Fault),
+		"until", x.Until,
 		"detail", x.Detail)
 	d.changed[x.SenderUID] = x
 }

@@ -92,9 +92,12 @@ func TestAStopWaitsUntilChangesOfBreakersAreWritten(t *testing.T) {
 	now := time.Now()
 	k := idle(t)
 	d := k.d
-	line := &carillon.Sender{CompanyID: "ours", ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox", MediaCheck: "syntax"}
+	line := &carillon.Sender{
+		CompanyID: "ours", ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox", MediaCheck: "syntax",
+	}
 	if err := d.q.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, now), senders.PutSender(ctx, tx, line, now))
+		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, now),
+			senders.PutSender(ctx, tx, line, now))
 	}); err != nil {
 		t.Fatal(err)
 	}

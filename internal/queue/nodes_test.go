@@ -45,7 +45,8 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 	// For the other node's sessions the database's clock is an hour ahead.
 	for _, statement := range []string{
 		"CREATE SCHEMA skewed",
-		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour'''",
+		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + " +
+			"interval ''1 hour'''",
 	} {
 		storetest.Exec(t, address, statement)
 	}

@@ -108,7 +108,8 @@ func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
 			k.read(l, now)
 		}
 		f.job = &Job{
-			Settled: func() { k.d.q.post(settled{f}) }, Queued: m, SenderUID: l.UID, Class: f.class, Shard: l.Shard, Valid: k.d.q.members.Validity(l.Shard, k.d.epochOf(l.Shard)),
+			Settled: func() { k.d.q.post(settled{f}) }, Queued: m, SenderUID: l.UID, Class: f.class, Shard: l.Shard,
+			Valid: k.d.q.members.Validity(l.Shard, k.d.epochOf(l.Shard)),
 		}
 		f.job.Forgiven, f.job.Probe = k.breakers.allow(l, m.Key, now)
 		return f

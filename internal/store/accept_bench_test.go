@@ -38,7 +38,8 @@ func BenchmarkAccept(b *testing.B) {
 				for range 16 {
 					all = append(all, &messages.Accept{
 						Notification: messages.Notification{
-							ID: st.Notifications.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 70, Total: 100, Open: 100,
+							ID: st.Notifications.NewID(now), CompanyID: "ours", Channel: carillon.Messaging, SenderUID: 70,
+							Total: 100, Open: 100,
 							CreatedAt: now, DueAt: now.Add(time.Hour), Body: "{}",
 						},
 						Messages: rows, Quota: messages.Quota{Day: "2027-01-15", Charge: 100},

@@ -46,7 +46,8 @@ func newLively(t *testing.T) *lively {
 		t.Fatal(err)
 	}
 	err = l.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()), senders.PutSender(ctx, tx, l.sender, time.Now()))
+		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
+			senders.PutSender(ctx, tx, l.sender, time.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +194,8 @@ func TestBackupUnderLoadHoldsWhatWasConfirmedAndRestoresHeld(t *testing.T) {
 		t.Errorf("it was made in %d steps: the test shows little", shown)
 	}
 	m := publish(t, file)
-	if n := m.Counts.Notifications; n < int64(len(before)) || n > int64(len(after)+4) || m.Counts.Messages != 2*n || m.Counts.Open != n || m.Counts.Companies != 1 {
+	if n := m.Counts.Notifications; n < int64(len(before)) || n > int64(len(after)+4) || m.Counts.Messages != 2*n ||
+		m.Counts.Open != n || m.Counts.Companies != 1 {
 		t.Errorf("%+v; %d were confirmed before, %d when it ended", m.Counts, len(before), len(after))
 	}
 	l.close(t)
@@ -206,7 +208,8 @@ func TestBackupUnderLoadHoldsWhatWasConfirmedAndRestoresHeld(t *testing.T) {
 	if r.Total() != int(m.Counts.Messages) || len(r.Held) != 1 || r.Held[0].CompanyID != "ours" {
 		t.Errorf("%+v is held of %+v", r, m.Counts)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 || entries[0].Name() != "carillon.db" || entries[1].Name() != "carillon.lock" {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 || entries[0].Name() != "carillon.db" ||
+		entries[1].Name() != "carillon.lock" {
 		t.Errorf("the restore left %v, %v", entries, err)
 	}
 	s := open(t, store.Options{Dir: dir})
@@ -330,10 +333,14 @@ func TestRestoreRefusesWhatItCannotTrust(t *testing.T) {
 		{"a folder with other things", file, used, 0, "is not empty (notes.txt)"},
 		{"another master key", file, t.TempDir(), 1, "the master key does not open what is stored"},
 		{"no manifest", broken(func(name string) { os.Remove(name + ".json") }), t.TempDir(), 0, "manifest"},
-		{"a manifest of another format", broken(func(name string) { edit(name+".json", `"format": 1`, `"format": 2`) }), t.TempDir(), 0, "not a manifest"},
+		{"a manifest of another format", broken(func(name string) {
+			edit(name+".json", `"format": 1`, `"format": 2`)
+		}), t.TempDir(), 0, "not a manifest"},
 		{"a byte that changed", broken(func(name string) { edit(name, "bbbb", "bbbc") }), t.TempDir(), 0, "not what its manifest says"},
 		{"a file cut short", broken(func(name string) { os.Truncate(name, m.Bytes/2) }), t.TempDir(), 0, "not what its manifest says"},
-		{"counts that are others", broken(func(name string) { edit(name+".json", `"messages": 160`, `"messages": 161`) }), t.TempDir(), 0, "does not hold what its manifest says"},
+		{"counts that are others", broken(func(name string) {
+			edit(name+".json", `"messages": 160`, `"messages": 161`)
+		}), t.TempDir(), 0, "does not hold what its manifest says"},
 	} {
 		_, _, err := store.Restore(t.Context(), store.RestoreOptions{
 			From: tt.from, Dir: tt.dir, MasterKey: [32]byte{tt.key}, Now: time.Now(), Copied: silent, Held: silent,

@@ -27,7 +27,8 @@ func keyed(sender *carillon.Sender, key, hash string, charge, limit int) *messag
 	id := carillon.NewID(time.Now())
 	return &messages.Accept{
 		Notification: messages.Notification{
-			ID: id, CompanyID: sender.CompanyID, Channel: carillon.Messaging, SenderUID: sender.UID, Total: 1, Open: 1, CreatedAt: now, DueAt: now,
+			ID: id, CompanyID: sender.CompanyID, Channel: carillon.Messaging, SenderUID: sender.UID, Total: 1, Open: 1,
+			CreatedAt: now, DueAt: now,
 		},
 		Messages:    []messages.NewMessage{{Number: "34600111222"}},
 		Quota:       messages.Quota{Day: "2027-01-15", Charge: charge, Limit: limit},
@@ -76,12 +77,14 @@ func TestABatchDecidesQuotaAndIdempotencyInOrder(t *testing.T) {
 		want     string
 		used     int
 	}{
-		"each fits":                {[]request{{"a", "h", 4}, {"b", "h", 6}}, "stored, stored", 10},
-		"what does not fit":        {[]request{{"a", "h", 6}, {"b", "h", 5}, {"c", "h", 4}}, "stored, quota_exceeded, stored", 10},
-		"a repeat costs nothing":   {[]request{{"a", "h", 6}, {"a", "h", 6}, {"b", "h", 4}}, "stored, replay of 0, stored", 10},
-		"other content":            {[]request{{"a", "h", 6}, {"a", "x", 1}, {"b", "h", 4}}, "stored, idempotency_key_reused, stored", 10},
-		"a repeat of what did not": {[]request{{"a", "h", 11}, {"a", "h", 11}, {"b", "h", 10}}, "quota_exceeded, quota_exceeded, stored", 10},
-		"sorted by key":            {[]request{{"z", "h", 8}, {"a", "h", 8}, {"a", "h", 8}}, "stored, quota_exceeded, quota_exceeded", 8},
+		"each fits":              {[]request{{"a", "h", 4}, {"b", "h", 6}}, "stored, stored", 10},
+		"what does not fit":      {[]request{{"a", "h", 6}, {"b", "h", 5}, {"c", "h", 4}}, "stored, quota_exceeded, stored", 10},
+		"a repeat costs nothing": {[]request{{"a", "h", 6}, {"a", "h", 6}, {"b", "h", 4}}, "stored, replay of 0, stored", 10},
+		"other content":          {[]request{{"a", "h", 6}, {"a", "x", 1}, {"b", "h", 4}}, "stored, idempotency_key_reused, stored", 10},
+		"a repeat of what did not": {
+			[]request{{"a", "h", 11}, {"a", "h", 11}, {"b", "h", 10}}, "quota_exceeded, quota_exceeded, stored", 10,
+		},
+		"sorted by key": {[]request{{"z", "h", 8}, {"a", "h", 8}, {"a", "h", 8}}, "stored, quota_exceeded, quota_exceeded", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
@@ -105,7 +108,8 @@ func TestABatchDecidesQuotaAndIdempotencyInOrder(t *testing.T) {
 					t.Errorf("%d charged, want %d; %v", used, tt.used, err)
 				}
 				for i, a := range all {
-					answer, err := st.Notifications.LookupIdempotent(t.Context(), sender.CompanyID, "notify", a.Idempotency.Key, a.Idempotency.Hash, a.Notification.CreatedAt)
+					answer, err := st.Notifications.LookupIdempotent(t.Context(), sender.CompanyID, "notify", a.Idempotency.Key,
+						a.Idempotency.Hash, a.Notification.CreatedAt)
 					if kept := answer == a.Idempotency.Answer; kept != (errs[i] == nil && a.Replay == "") {
 						t.Errorf("request %d: its answer is kept: %v, %v", i, kept, err)
 					}
@@ -187,9 +191,15 @@ func TestWhatAProviderSaysIsStoredWhateverItIs(t *testing.T) {
 		for i := range 5 {
 			k := work.Key(a.Notification.Seq().Message(i))
 			begin.Starts = append(begin.Starts, &work.Start{Key: k, Shard: sender.Shard()})
-			r := work.Result{Key: k, Attempt: 1, At: time.Now(), Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)}}
+			r := work.Result{
+				Key: k, Attempt: 1, At: time.Now(),
+				Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid.\x00\xff" + strconv.Itoa(i)},
+			}
 			if i == 4 {
-				r = work.Result{Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(), Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}}
+				r = work.Result{
+					Key: k, Attempt: 1, Detail: "no\x00\xff", At: time.Now(),
+					Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused},
+				}
 			}
 			results.Results = append(results.Results, r)
 		}
@@ -231,11 +241,13 @@ func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 		}
 		late := keyed(sender, "k1", "h", 1, 100) // its key has expired by then
 		late.Notification.CreatedAt = late.Notification.CreatedAt.Add(2 * time.Hour)
-		if told := ends(t, st, []*messages.Accept{late}, st.Notifications.Together(context.Background(), false, late)); told != "stored" || slow() {
+		if told := ends(t, st, []*messages.Accept{late},
+			st.Notifications.Together(context.Background(), false, late)); told != "stored" || slow() {
 			t.Errorf("a key that has expired: %s, statement by statement: %v", told, slow())
 		}
 		taken := []*messages.Accept{keyed(sender, "k2", "h", 1, 100), keyed(sender, "new", "h", 1, 100)}
-		if told := ends(t, st, taken, st.Notifications.Together(context.Background(), false, taken...)); told != "replay, stored" || !slow() {
+		if told := ends(t, st, taken, st.Notifications.Together(context.Background(), false, taken...)); told != "replay, stored" ||
+			!slow() {
 			t.Errorf("a key that is taken: %s, statement by statement: %v", told, slow())
 		}
 		if used, err := st.Notifications.Used(t.Context(), sender.CompanyID, "2027-01-15"); err != nil || used != 42 {
@@ -256,7 +268,9 @@ func TestReceiptsOfABatchAreWrittenInTheOrderOfLocks(t *testing.T) {
 		}
 		told := func(which ...int) (rs []provider.Receipt) {
 			for _, i := range which {
-				rs = append(rs, provider.Receipt{Ref: provider.Ref{NotificationID: ids[i], Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent})
+				rs = append(rs, provider.Receipt{
+					Ref: provider.Ref{NotificationID: ids[i], Attempt: 1}, SenderUID: sender.UID, State: carillon.StateSent,
+				})
 			}
 			return rs
 		}

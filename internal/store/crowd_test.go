@@ -41,8 +41,11 @@ func TestACrowdOfRequestsLeavesRoomForOwnWrites(t *testing.T) {
 		all.Go(func() {
 			now := time.Now()
 			results <- s.Notifications.Accept(context.WithoutCancel(t.Context()), &messages.Accept{
-				Notification: messages.Notification{ID: s.Notifications.NewID(now), CompanyID: "c", Channel: carillon.Messaging, SenderUID: 1, Total: 1, Open: 1, CreatedAt: now, DueAt: now},
-				Messages:     []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2027-01-15", Charge: 1},
+				Notification: messages.Notification{
+					ID: s.Notifications.NewID(now), CompanyID: "c", Channel: carillon.Messaging, SenderUID: 1, Total: 1, Open: 1,
+					CreatedAt: now, DueAt: now,
+				},
+				Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2027-01-15", Charge: 1},
 			})
 		})
 	}

@@ -11,7 +11,9 @@ import (
 func Dump(t *testing.T, s *Store) string {
 	t.Helper()
 	var lines []string
-	for _, table := range []string{"company", "account", "membership", "access_key", "sender", "template", "resource", "suppression", "meta"} {
+	for _, table := range []string{
+		"company", "account", "membership", "access_key", "sender", "template", "resource", "suppression", "meta",
+	} {
 		lines = append(lines, dumpTable(t, s, table)...)
 	}
 	slices.Sort(lines)

@@ -54,7 +54,9 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 		}
 	}
 	m := p.Matcher(solo...)
-	gone, err := s.Events.ForgetEvents(ctx, p.CompanyID, func(e *events.Event) bool { return m.Matches(e.Subject) || m.Matches(string(e.Payload)) })
+	gone, err := s.Events.ForgetEvents(ctx, p.CompanyID, func(e *events.Event) bool {
+		return m.Matches(e.Subject) || m.Matches(string(e.Payload))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +89,14 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	}
 	err = s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if tx.SQLite() {
-			if _, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('erased', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", db.Millis(now)); err != nil {
+			if _, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('erased', $1) ON CONFLICT (name) DO UPDATE SET value "+
+				"= excluded.value", db.Millis(now)); err != nil {
 				return err
 			}
 		}
-		return audit.Record(ctx, tx, now, audit.Entry{CompanyID: p.CompanyID, Kind: audit.SomePerson, ID: hash, Action: audit.Erased, After: e.Rows})
+		return audit.Record(ctx, tx, now, audit.Entry{
+			CompanyID: p.CompanyID, Kind: audit.SomePerson, ID: hash, Action: audit.Erased, After: e.Rows,
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -125,8 +130,10 @@ func (s *Store) idle(ctx context.Context, p *people.Person, now time.Time) error
 	}
 	keys := s.DB.List(p.Keys)
 	var n int
-	err := s.DB.Row(ctx, []any{&n}, "SELECT (SELECT COUNT(*) FROM message WHERE id "+s.DB.In(2)+" AND q > 0) + (SELECT COUNT(*) FROM call WHERE company_id = $1 AND q > 0 AND number "+
-		s.DB.In(3)+") + (SELECT COUNT(*) FROM incoming_call WHERE company_id = $1 AND under_way AND number "+s.DB.In(3)+")", p.CompanyID, s.DB.List(p.Messages), keys)
+	err := s.DB.Row(ctx, []any{&n}, "SELECT (SELECT COUNT(*) FROM message WHERE id "+s.DB.In(2)+
+		" AND q > 0) + (SELECT COUNT(*) FROM call WHERE company_id = $1 AND q > 0 AND number "+
+		s.DB.In(3)+") + (SELECT COUNT(*) FROM incoming_call WHERE company_id = $1 AND under_way AND number "+s.DB.In(3)+")",
+		p.CompanyID, s.DB.List(p.Messages), keys)
 	if err != nil {
 		return db.Wrap(err, "look for what is under way")
 	}
@@ -137,7 +144,8 @@ func (s *Store) idle(ctx context.Context, p *people.Person, now time.Time) error
 }
 
 // eraseNotification deletes a notification to the person alone, and returns its id; of one to several only the person's part is erased.
-func (s *Store) eraseNotification(ctx context.Context, p *people.Person, seq carillon.Seq, e *Erasure, now time.Time) (id string, err error) {
+func (s *Store) eraseNotification(ctx context.Context, p *people.Person, seq carillon.Seq, e *Erasure, now time.Time) (id string,
+	err error) {
 	n, err := s.Notifications.Load(ctx, seq)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):
@@ -167,14 +175,16 @@ func (s *Store) erasePart(ctx context.Context, p *people.Person, n *messages.Not
 	}
 	keys := s.DB.List(p.Keys)
 	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, "UPDATE notification SET body = $1 WHERE seq = $2 AND company_id = $3", body, int64(seq), p.CompanyID); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE notification SET body = $1 WHERE seq = $2 AND company_id = $3", body, int64(seq),
+			p.CompanyID); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, "UPDATE message SET number = $1, detail = NULL WHERE id BETWEEN $2 AND $3 AND number "+tx.DB().In(4),
 			carillon.ErasedNumber, int64(seq.Message(0)), int64(seq.LastMessage()), keys); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "DELETE FROM search WHERE company_id = $1 AND field = 'number' AND seq = $2 AND value "+tx.DB().In(3), p.CompanyID, int64(seq), keys)
+		_, err := tx.Exec(ctx, "DELETE FROM search WHERE company_id = $1 AND field = 'number' AND seq = $2 AND value "+
+			tx.DB().In(3), p.CompanyID, int64(seq), keys)
 		return err
 	})
 }
@@ -182,7 +192,8 @@ func (s *Store) erasePart(ctx context.Context, p *people.Person, n *messages.Not
 // eraseRetries deletes the deliveries that wait for events that are gone.
 func (s *Store) eraseRetries(ctx context.Context, companyID string, gone []events.Key) error {
 	for _, key := range gone {
-		if _, err := s.DB.Exec(ctx, "DELETE FROM hook_retry WHERE company_id = $1 AND topic = $2 AND seq = $3", companyID, key.Topic, key.Seq); err != nil {
+		if _, err := s.DB.Exec(ctx, "DELETE FROM hook_retry WHERE company_id = $1 AND topic = $2 AND seq = $3", companyID,
+			key.Topic, key.Seq); err != nil {
 			return db.Wrap(err, "delete deliveries")
 		}
 	}

@@ -42,34 +42,43 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	}
 	exec(`INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, email, number, user_id, username, created_at, seen_at)
 		VALUES ($1, $2, '', $3, TRUE, $4, $4, $5, $6, $4, 1, 1)`, contact, company, "tel:"+x.number, x.word, x.number, x.user)
-	exec("INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, 'line', '', $3, $4)", company, x.other, x.number, contact)
-	exec("INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, 'person', '', '', $3)", company, x.user, contact)
+	exec("INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, 'line', '', $3, $4)",
+		company, x.other, x.number, contact)
+	exec("INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, 'person', '', '', $3)",
+		company, x.user, contact)
 	exec(`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, last_at, last_text, comment, opened_at)
 		VALUES ($1, $2, 'whatsapp', $3, 'bot', 1, 1, $4, $4, 1)`, conversation, company, contact, x.word)
 	for i := range 60 { // more than a page holds
 		exec("INSERT INTO turn (conversation_id, seq, author, kind, at, text, payload) VALUES ($1, $2, 'visitor', 'text', 1, $3, $3)",
 			conversation, i+1, strings.Repeat(x.word+" ", 20))
 	}
-	exec("INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, created_at, expires_at) VALUES ($1, $2, $3, 'visitor', $4, 'text/plain', 7, 1, 0)",
+	exec("INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, created_at, expires_at) VALUES ($1, $2, $3, "+
+		"'visitor', $4, 'text/plain', 7, 1, 0)",
 		"file"+conversation, company, conversation, x.word+".txt")
 	exec("INSERT INTO file_part (file_id, part, bytes) VALUES ($1, 0, $2)", "file"+conversation, []byte(x.word))
-	exec("INSERT INTO reply (conversation_id, seq, company_id, sender_uid, number, state, due_at, detail, changed_at) VALUES ($1, 1, $2, 1, $3, 'sent', 0, $4, 1)",
+	exec("INSERT INTO reply (conversation_id, seq, company_id, sender_uid, number, state, due_at, detail, changed_at) VALUES ($1, "+
+		"1, $2, 1, $3, 'sent', 0, $4, 1)",
 		conversation, company, x.number, x.word)
 	exec("INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at) VALUES ($1, $2, 1, $3, $4, 1)", conversation, company, x.number, x.word)
-	exec("INSERT INTO signed_address (id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at) VALUES ($1, $2, $3, '', '', '', $4, 1)",
+	exec("INSERT INTO signed_address (id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at) VALUES ($1, "+
+		"$2, $3, '', '', '', $4, 1)",
 		"address"+conversation, company, conversation, x.word)
 	exec(`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, question, started_at, changed_at)
 		VALUES ($1, $2, 'f', 1, $3, 'keyword', 1, 'completed', 0, '', $4, $4, 1, 1)`, "run"+conversation, company, conversation, x.word)
 	exec("INSERT INTO flow_entry (run_id, seq, at, path, kind, text) VALUES ($1, 1, 1, '', 'said', $2)", "run"+conversation, x.word)
-	exec("INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, under_way, state, dialed_at) VALUES ($1, $2, $3, 1, '15550000', FALSE, 'ended', 1)",
+	exec("INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, under_way, state, dialed_at) VALUES ($1, $2, "+
+		"$3, 1, '15550000', FALSE, 'ended', 1)",
 		"transfer"+conversation, company, conversation)
-	exec(`INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, detail, ringing_at) VALUES ($1, $2, 1, '', $3, '', FALSE, 'completed', $4, 1)`,
+	exec(`INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, detail, ringing_at) VALUES `+
+		`($1, $2, 1, '', $3, '', FALSE, 'completed', $4, 1)`,
 		"call"+conversation, company, x.other, x.word)
-	exec("INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at) VALUES (1, $1, $2, $3, $4, 0, 1)",
+	exec("INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at) VALUES (1, $1, "+
+		"$2, $3, $4, 0, 1)",
 		"wamid"+conversation, company, x.number, x.word)
 	exec("INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ($1, $2, 'all', $3, 1)", company, x.other, x.word)
 	exec("INSERT INTO sandbox_phone (sender_uid, number, company_id, changed_at) VALUES ($1, $2, $3, 1)", len(company), x.number, company)
-	exec("INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id) VALUES ($1, $2, 'a', $3, $3, 'en', 1, 1, 1, $4)",
+	exec("INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id) VALUES "+
+		"($1, $2, 'a', $3, $3, 'en', 1, 1, 1, $4)",
 		"question"+conversation, company, x.word, conversation)
 	said := fmt.Sprintf(`{"number":%q,"name":%q}`, x.number, x.word)
 	exec(`INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
@@ -77,8 +86,10 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec(`INSERT INTO hook_attempt (id, company_id, webhook_id, event_id, kind, subject, attempt, at, took, ok, status, error, request, response)
 		VALUES ($1, $2, 'w', 'e', 'k', 's', 1, 1, 1, TRUE, 200, '', $3, '')`, "attempt"+conversation, company, said)
 	exec(`INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
-		VALUES ($1, $2, 1, '', '', 'panel', '', 'suppression', $3, $3, 'added', $4)`, company, "audit"+x.other[:4], x.other, fmt.Sprintf(`{"number":["",%q]}`, x.other))
-	exec("INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at) VALUES ($1, 'r', $2, '', '', $3, 9999999999999)",
+		VALUES ($1, $2, 1, '', '', 'panel', '', 'suppression', $3, $3, 'added', $4)`, company, "audit"+x.other[:4], x.other,
+		fmt.Sprintf(`{"number":["",%q]}`, x.other))
+	exec("INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at) VALUES ($1, 'r', $2, '', '', "+
+		"$3, 9999999999999)",
 		company, x.other[:4], fmt.Sprintf(`{"skipped":[%q]}`, x.number))
 }
 
@@ -96,11 +107,13 @@ func shared(t *testing.T, r *rig, company string) {
 		{4, 1, fmt.Sprintf(`{"to":%q,"text":%q}`, annie.other, annie.word)},
 		{5, 1, fmt.Sprintf(`{"to":%q,"text":%q}`, bobby.number, bobby.word)},
 	} {
-		if _, err := r.DB.Exec(t.Context(), "INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at) VALUES ($1, 'conversations', $2, $3, 'turn', 's', $4, 1)",
+		if _, err := r.DB.Exec(t.Context(), "INSERT INTO event (company_id, topic, seq, events, kind, subject, payload, created_at) "+
+			"VALUES ($1, 'conversations', $2, $3, 'turn', 's', $4, 1)",
 			company, e.seq, e.events, e.payload); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.DB.Exec(t.Context(), "INSERT INTO hook_retry (company_id, webhook_id, topic, seq, subject, state, attempt, begun_at, next_at) VALUES ($1, 'w', 'conversations', $2, 's', 'failed', 1, 1, 1)",
+		if _, err := r.DB.Exec(t.Context(), "INSERT INTO hook_retry (company_id, webhook_id, topic, seq, subject, state, attempt, "+
+			"begun_at, next_at) VALUES ($1, 'w', 'conversations', $2, 's', 'failed', 1, 1, 1)",
 			company, e.seq); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +122,8 @@ func shared(t *testing.T, r *rig, company string) {
 	noted(t, r, company)
 	cells := fmt.Sprintf(`[["2",%q,%q],["3",%q,%q]]`, "+52 1 55 1234-5601", annie.word, bobby.number, bobby.word)
 	for _, query := range []string{
-		"INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at) VALUES ($1, '" + company + "', '', 1, 'done', 'f', 1, '{}', 1, 1)",
+		"INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at) VALUES ($1, '" +
+			company + "', '', 1, 'done', 'f', 1, '{}', 1, 1)",
 		"INSERT INTO bulk_check (job_id, n, good, faulty, faults) VALUES ($1, 0, 1, 1, '[\"" + annie.number + "\"]')",
 	} {
 		if _, err := r.DB.Exec(t.Context(), query, "job"+company); err != nil {
@@ -127,8 +141,10 @@ func noted(t *testing.T, r *rig, company string) {
 	for _, query := range []string{
 		`INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, email, number, created_at, seen_at)
 			VALUES ($1 || 'cat', $1, '', 'tel:34600111444', TRUE, 'Catword', '', '` + annie.number + `', 1, 1)`,
-		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '34600111444', 'line', '', '', $1 || 'cat')",
-		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '" + annie.other + "', 'claimed', $1 || 'cat', '" + annie.number + "', $1 || 'cat')",
+		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '34600111444', 'line', '', " +
+			"'', $1 || 'cat')",
+		"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, '" + annie.other +
+			"', 'claimed', $1 || 'cat', '" + annie.number + "', $1 || 'cat')",
 	} {
 		if _, err := r.DB.Exec(t.Context(), query, company); err != nil {
 			t.Fatal(err)
@@ -145,10 +161,12 @@ func group(t *testing.T, r *rig, company string) {
 	inAna := annie
 	inAna.user = ""
 	for _, query := range []string{
-		"INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, email, number, created_at, seen_at) VALUES ($1 || 'group', $1, '', 'group:g', TRUE, '', '', '', 1, 1)",
+		"INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, email, number, created_at, seen_at) VALUES ($1 " +
+			"|| 'group', $1, '', 'group:g', TRUE, '', '', '', 1, 1)",
 		`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, last_at, last_seq, last_text, comment, opened_at)
 			VALUES ($1 || 'grouped', $1, 'whatsapp', $1 || 'group', 'bot', 1, 1, 4, '` + annie.word + `', '', 1)`,
-		"INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, created_at, expires_at) VALUES ($1 || 'photo', $1, $1 || 'grouped', 'visitor', '" + annie.word + ".png', 'image/png', 7, 1, 0)",
+		"INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, created_at, expires_at) VALUES ($1 || " +
+			"'photo', $1, $1 || 'grouped', 'visitor', '" + annie.word + ".png', 'image/png', 7, 1, 0)",
 		"INSERT INTO file_part (file_id, part, bytes) VALUES ($1 || 'photo', 0, '" + annie.word + "')",
 	} {
 		if _, err := r.DB.Exec(t.Context(), query, company); err != nil {
@@ -161,7 +179,8 @@ func group(t *testing.T, r *rig, company string) {
 		{"", turn(inAna, `"file":{"id":"`+company+`photo","name":"`+annie.word+`"},`)},
 		{annie.word, turn(annie, `"of":2,"about":"Hi",`)},
 	} {
-		if _, err := r.DB.Exec(t.Context(), "INSERT INTO turn (conversation_id, seq, author, kind, at, text, payload) VALUES ($1, $2, 'visitor', 'text', 1, $3, $4)",
+		if _, err := r.DB.Exec(t.Context(), "INSERT INTO turn (conversation_id, seq, author, kind, at, text, payload) VALUES ($1, "+
+			"$2, 'visitor', 'text', 1, $3, $4)",
 			company+"grouped", i+1, x.text, x.payload); err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +327,8 @@ func wantNobody(t *testing.T, r *rig, by people.Query) {
 
 func TestAnErasedPersonIsInNoTable(t *testing.T) {
 	for name, by := range map[string]people.Query{
-		"number": {Number: annie.other}, "other form": {Number: annie.number}, "channel's id": {UserID: annie.user}, "contact": {ContactID: ours + annie.contact},
+		"number": {Number: annie.other}, "other form": {Number: annie.number}, "channel's id": {UserID: annie.user},
+		"contact": {ContactID: ours + annie.contact},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -347,7 +367,8 @@ func erases(t *testing.T, r *rig, by people.Query) {
 	if m := r.message(t, both, 1); m.Number != bobby.number || m.Q != 1 {
 		t.Errorf("Bob's message of both is %+v", m)
 	}
-	if n, err := r.Notifications.Load(t.Context(), both.Notification.Seq()); err != nil || !strings.Contains(n.Body, bobby.word) || n.Open != 1 {
+	if n, err := r.Notifications.Load(t.Context(), both.Notification.Seq()); err != nil || !strings.Contains(n.Body, bobby.word) ||
+		n.Open != 1 {
 		t.Errorf("%+v %v", n, err)
 	}
 	if changes := dump(t, r, "audit"); e.Hash == "" || strings.Count(changes, e.Hash) < 3 {
@@ -433,7 +454,9 @@ func TestAnInterruptedErasureIsFinished(t *testing.T) {
 	dir := storetest.Folder(t)
 	r := newRig(t, open(t, store.Options{Dir: dir}))
 	annie.leaves(t, r, ours)
-	for _, query := range []string{"DELETE FROM conversation", "DELETE FROM contact", "INSERT INTO meta (name, value) VALUES ('erased', 7)"} {
+	for _, query := range []string{
+		"DELETE FROM conversation", "DELETE FROM contact", "INSERT INTO meta (name, value) VALUES ('erased', 7)",
+	} {
 		if _, err := r.DB.Exec(t.Context(), query); err != nil {
 			t.Fatal(err)
 		}
@@ -499,9 +522,11 @@ func TestAnExportHasEveryTraceOfAPerson(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"notification": 2, "message": 2, "turn": 63, "file": 2, "file_part": 2, "reply": 1, "reply_window": 1, "signed_address": 1, "flow_run": 1,
-		"flow_entry": 1, "call_transfer": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1, "inbound_message": 1,
-		"suppression": 1, "sandbox_phone": 1, "question": 1,
+		"notification": 2, "message": 2, "turn": 63, "file": 2, "file_part": 2, "reply": 1, "reply_window": 1, "signed_address": 1,
+		"flow_run":   1,
+		"flow_entry": 1, "call_transfer": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1,
+		"inbound_message": 1,
+		"suppression":     1, "sandbox_phone": 1, "question": 1,
 	}
 	for table, n := range want {
 		if found[table] != n {

@@ -67,7 +67,11 @@ func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 			var all sync.WaitGroup
 			nothing := func(context.Context, *configure.Tx) error { return nil }
 			all.Go(func() {
-				if err := r.Config.Update(t.Context(), func(context.Context, *configure.Tx) error { close(begun); <-release; return nil }); err != nil {
+				if err := r.Config.Update(t.Context(), func(context.Context, *configure.Tx) error {
+					close(begun)
+					<-release
+					return nil
+				}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -23,11 +23,15 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 		return nil, err
 	}
 	m := marking{s: s, now: now, told: told}
-	if _, err := s.DB.Exec(ctx, `UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
+	if _, err :=
+		s.DB.Exec(ctx,
+			`UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end calls to lines: %w", err)
 	}
-	if _, err := s.DB.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0", db.Millis(now)); err != nil {
+	if _, err :=
+		s.DB.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0",
+			db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
 	}
 	if err := s.markTalk(ctx, now); err != nil {
@@ -40,7 +44,8 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	for shard := range carillon.Shards {
 		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
 		if _, err := s.DB.Exec(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = $3,
-			ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(now), underWay); err != nil {
+			ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(now),
+			underWay); err != nil {
 			return nil, fmt.Errorf("end attempts at calls: %w", err)
 		}
 		for _, t := range s.restorable() {
@@ -71,7 +76,8 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 // receipt still counts, and runs of flows whose time has come or that wait for what they do outside.
 func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 	if _, err := s.DB.Exec(ctx, `UPDATE reply SET state = 'unknown', reason = $1, detail = $2, due_at = 0, changed_at = $3
-		WHERE conversation_id > '' AND state IN ('queued', 'sending')`, string(carillon.ReasonOutcomeUnknown), replyDetail, db.Millis(now)); err != nil {
+		WHERE conversation_id > '' AND state IN ('queued', 'sending')`, string(carillon.ReasonOutcomeUnknown), replyDetail,
+		db.Millis(now)); err != nil {
 		return fmt.Errorf("end replies: %w", err)
 	}
 	return s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -80,7 +86,8 @@ func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 			db.Millis(now), flowDetail); err != nil {
 			return fmt.Errorf("write flow entries: %w", err)
 		}
-		_, err := tx.Exec(ctx, `UPDATE flow_run SET state = 'failed', error = path || ': ' || $2, rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE,
+		_, err := tx.Exec(ctx,
+			`UPDATE flow_run SET state = 'failed', error = path || ': ' || $2, rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE,
 			changed_at = $1 WHERE due_at > 0 AND due_at <= $1`, db.Millis(now), flowDetail)
 		return db.Wrap(err, "end flow runs")
 	})
@@ -90,7 +97,8 @@ func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 // accepted since this database does not know.
 func (s *Store) markJobs(ctx context.Context, now time.Time) error {
 	if _, err := s.DB.Exec(ctx, `UPDATE bulk_job SET restored_at = $1, rev = rev + 1, owner = '', lease_until = 0,
-		reason = CASE WHEN state IN ('sending', 'paused') THEN 'restored' ELSE reason END, state = CASE WHEN state = 'sending' THEN 'paused' ELSE state END,
+		reason = CASE WHEN state IN ('sending', 'paused') THEN 'restored' ELSE reason END,
+			state = CASE WHEN state = 'sending' THEN 'paused' ELSE state END,
 		changed_at = CASE WHEN state = 'sending' THEN $1 ELSE changed_at END
 		WHERE company_id > '' AND state IN ('draft', 'checking', 'checked', 'sending', 'paused')`, db.Millis(now)); err != nil {
 		return fmt.Errorf("mark jobs: %w", err)
@@ -169,7 +177,8 @@ func (m *marking) holdHeld(ctx context.Context) error {
 	}
 	for _, hold := range holds {
 		company, _, _ := strings.Cut(hold, "/")
-		if err := m.hold(ctx, m.s.restorable()[0], company, "q = 1 AND hold <> '' AND hold = $1 AND due_at <= $5", hold, db.Millis(m.now)); err != nil {
+		if err := m.hold(ctx, m.s.restorable()[0], company, "q = 1 AND hold <> '' AND hold = $1 AND due_at <= $5", hold,
+			db.Millis(m.now)); err != nil {
 			return err
 		}
 	}

@@ -105,8 +105,8 @@ func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
 	nodes.Wait()
 }
 
-// PostgreSQL reads the whole result of the query for each row where it does not fit into memory: with 300,000 contacts that took nine minutes,
-// in which no node starts.
+// PostgreSQL reads the whole result of the query for each row where it does not fit into memory: with 300,000 contacts that
+// took nine minutes, in which no node starts.
 func TestNoMigrationComparesEachRowWithAllOthers(t *testing.T) {
 	names, err := filepath.Glob("migrations/*.sql")
 	if err != nil || len(names) == 0 {

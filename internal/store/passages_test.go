@@ -45,7 +45,10 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 		base := func(word string) *resourcetest.Thing {
 			x := knowledgeOf("faq")
 			for i := range 150 {
-				x.Articles = append(x.Articles, map[string]string{"title": "t", "text": fmt.Sprintf("%s %s%d %s%d %s%d %s", word, word, 3*i, word, 3*i+1, word, 3*i+2, strings.Repeat(".", 3000))})
+				x.Articles = append(x.Articles, map[string]string{
+					"title": "t", "text": fmt.Sprintf("%s %s%d %s%d %s%d %s", word, word, 3*i, word, 3*i+1, word, 3*i+2,
+						strings.Repeat(".", 3000)),
+				})
 			}
 			return x
 		}
@@ -63,7 +66,8 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 			if total < 150+451 || len(w.rows) < 150*3000/resources.MaxBytes+451/resources.MaxRows {
 				t.Errorf("%d rows in %d transactions", total, len(w.rows))
 			}
-			if got := r.occurrences(t, ours, []string{"faq"}, word, word+"449", "ship"); len(got[word]) != 150 || len(got[word+"449"]) != 1 || word != "ship" && len(got["ship"]) > 0 {
+			if got := r.occurrences(t, ours, []string{"faq"}, word, word+"449", "ship"); len(got[word]) != 150 ||
+				len(got[word+"449"]) != 1 || word != "ship" && len(got["ship"]) > 0 {
 				t.Errorf("%s: %d occurrences", word, len(got[word]))
 			}
 		}
@@ -158,7 +162,8 @@ func TestTwoWhoWriteTheSameKnowledgeAtOnceLeaveOneCopy(t *testing.T) {
 		if err := r.DB.Row(t.Context(), []any{&passages}, "SELECT COUNT(*) FROM passage"); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.DB.Row(t.Context(), []any{&copies}, "SELECT COUNT(*) FROM knowledge_index WHERE version = 0"); err != nil || passages != 1 || copies != 1 {
+		if err := r.DB.Row(t.Context(), []any{&copies}, "SELECT COUNT(*) FROM knowledge_index WHERE version = 0"); err != nil ||
+			passages != 1 || copies != 1 {
 			t.Errorf("%d passages in %d copies are left, %v", passages, copies, err)
 		}
 	})
@@ -174,7 +179,8 @@ func TestACopyThatWasLeftIsDeletedAndMadeAgain(t *testing.T) {
 			for key, at := range map[string]int64{"faq#old": hours(2), "faq#young": hours(0)} {
 				for _, query := range []string{
 					"INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, $2, 0, $3, 0)",
-					"INSERT INTO passage (company_id, knowledge_id, n, article, title, text, url, language) VALUES ($1, $2, 0, 0, '', 'big ships', '', '')",
+					"INSERT INTO passage (company_id, knowledge_id, n, article, title, text, url, language) VALUES ($1, $2, 0, 0, " +
+						"'', 'big ships', '', '')",
 					"INSERT INTO passage_term (company_id, knowledge_id, term, passages) VALUES ($1, $2, 'ships', '0')",
 				} {
 					args := []any{ours, key}

@@ -66,14 +66,21 @@ func plans(t *testing.T, s *store.Store, q *store.Queries) {
 // written are the parts of queries that stand in the packages' source and that the engine may be asked.
 func written(t *testing.T, engine string) []string {
 	t.Helper()
-	other := `\?|UPDATE OR FAIL|'erased'` // what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
+	// what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
+	other := `\?|UPDATE OR FAIL|'erased'`
 	if engine == "sqlite" {
-		other = `unnest\(|conversation AS c SET|AS x WHERE|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS BIGINT\)|quota\.bytes \+ excluded\.bytes(,|$)|FROM node$|FROM invalidation|FOR SHARE|FOR UPDATE$|part > 0`
+		other = `unnest\(|conversation AS c SET|AS x WHERE|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS ` +
+			`BIGINT\)|quota\.bytes \+ excluded\.bytes(,|$)|FROM node$|FROM invalidation|FOR SHARE|FOR UPDATE$|part > 0`
 	}
-	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = 'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = \$1|bench_commit|current_setting\(\$1\)`)
+	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = ` +
+		`'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = ` +
+		`\$1|bench_commit|current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string
-	for _, folder := range []string{".", "accounts", "apicalls", "audit", "bulk", "chats", "configure", "events", "files", "hooks", "questions", "rates", "resources", "replies", "runs", "senders", "stats", "suppressions", "templates"} {
+	for _, folder := range []string{
+		".", "accounts", "apicalls", "audit", "bulk", "chats", "configure", "events", "files", "hooks", "questions", "rates",
+		"resources", "replies", "runs", "senders", "stats", "suppressions", "templates",
+	} {
 		more, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -144,18 +151,27 @@ var exceptions = []struct {
 	{"FROM company ORDER BY created_at, id LIMIT 1", []string{"reads all of company"}, "stops at the first row"},
 	{"HAVING MIN(company_id) <> MAX(company_id)", []string{"reads all of sender", "sorts"}, "at the start, and at the operator's command"},
 	{"SELECT 1 FROM account)", []string{"reads all of account"}, "stops at the first row"},
-	{"FROM account GROUP BY substr(password_hash", []string{"reads all of account", "sorts"}, "the people who sign in, hourly in the background"},
+	{
+		"FROM account GROUP BY substr(password_hash", []string{"reads all of account", "sorts"},
+		"the people who sign in, hourly in the background",
+	},
 	{"SELECT DISTINCT shard, sender FROM message WHERE", []string{"sorts"}, "what was in flight, once when a shard changes hands"},
 	{"FROM template WHERE provider_id <> '' AND provider_id = $2", []string{"sorts"}, "the senders that share one template of the channel"},
 	{"FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
 	{"FROM message WHERE id = ANY($1) ORDER BY id FOR UPDATE", []string{"sorts"}, "the messages that a transaction changes"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
 	{"FROM flow_version AS v WHERE", []string{"sorts"}, "the versions of one company, once they are too large together"},
-	{"NOT EXISTS (SELECT 1 FROM knowledge_index", []string{"reads all of knowledge_index"}, "what another version wrote, in the background"},
+	{
+		"NOT EXISTS (SELECT 1 FROM knowledge_index", []string{"reads all of knowledge_index"},
+		"what another version wrote, in the background",
+	},
 	{"FROM conversation AS c JOIN contact AS k", []string{"sorts"}, "where few conversations of a company fit"},
 	{"ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC", []string{"sorts"}, "the conversations of one contact"},
 	{"state IN ('queued', 'wrap_up') AND state_at <", []string{"sorts"}, "those in one state that end soon"},
-	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", []string{"reads all of conversation"}, "the index of those that are not resolved, for figures"},
+	{
+		"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", []string{"reads all of conversation"},
+		"the index of those that are not resolved, for figures",
+	},
 	{"WITH RECURSIVE authors", []string{"reads all of authors"}, "a row for each author"},
 	{"DELETE FROM audit WHERE (company_id, id) IN", []string{"sorts"}, "the rows of one step"},
 	{"DELETE FROM api_call WHERE company_id = $1 AND id IN", []string{"sorts"}, "the rows of one step"},
@@ -165,23 +181,50 @@ var exceptions = []struct {
 	{"FROM shard ORDER BY", []string{"sorts"}, "64 rows"},
 	{"FROM (SELECT channel FROM conversation WHERE company_id = $1", []string{"reads all of x"}, "a thousand conversations at most"},
 	{"FROM membership m JOIN company c", []string{"sorts"}, "the companies of one account"},
-	{"sender = $2 AND q = 1 AND hold <> '' LIMIT 1", []string{"reads all of message", "reads all of call"}, "what is held, once when a sender is removed"},
+	{
+		"sender = $2 AND q = 1 AND hold <> '' LIMIT 1", []string{"reads all of message", "reads all of call"},
+		"what is held, once when a sender is removed",
+	},
 	{"FROM page CROSS JOIN message", []string{"sorts", "reads all of page"}, "a page of notifications, each of at most 100 messages"},
 	{"FROM (SELECT due_at FROM message WHERE shard = $1", []string{"reads all of counted"}, "as many messages as are counted at most"},
 	{"FROM (SELECT 1 FROM flow_run WHERE", []string{"reads all of x"}, "as many runs as are counted at most"},
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
 	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
 	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY uid", []string{"sorts"}, "the senders of one id"},
-	{"SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value", []string{"sorts"}, "the contacts of one person, for an export or an erasure"},
-	{"SELECT value FROM contact_identity WHERE company_id = $1 AND kind", []string{"sorts"}, "the identities of one person, for an export or an erasure"},
-	{"SELECT id FROM conversation WHERE company_id = $1 AND contact_id", []string{"sorts"}, "the conversations of one person, for an export or an erasure"},
-	{"SELECT id FROM incoming_call WHERE company_id = $1 AND number", []string{"sorts"}, "the calls of one person, for an export or an erasure"},
+	{
+		"SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value", []string{"sorts"},
+		"the contacts of one person, for an export or an erasure",
+	},
+	{
+		"SELECT value FROM contact_identity WHERE company_id = $1 AND kind", []string{"sorts"},
+		"the identities of one person, for an export or an erasure",
+	},
+	{
+		"SELECT id FROM conversation WHERE company_id = $1 AND contact_id", []string{"sorts"},
+		"the conversations of one person, for an export or an erasure",
+	},
+	{
+		"SELECT id FROM incoming_call WHERE company_id = $1 AND number", []string{"sorts"},
+		"the calls of one person, for an export or an erasure",
+	},
 	{"UNION SELECT id / 128 FROM call WHERE", []string{"sorts"}, "the notifications of one person, for an export or an erasure"},
 	{"SELECT m.id FROM notification AS n CROSS JOIN message", []string{"sorts"}, "the messages of one person, for an export or an erasure"},
-	{"FROM bulk_batch WHERE job_id IN (SELECT id FROM bulk_job WHERE company_id", []string{"sorts"}, "the lists of one company, for an erasure"},
-	{"FROM bulk_check WHERE job_id IN (SELECT id FROM bulk_job WHERE company_id", []string{"sorts"}, "the lists of one company, for an erasure"},
-	{"AND payload LIKE $2 ORDER BY conversation_id, seq", []string{"sorts"}, "the turns of one person in groups, for an export or an erasure"},
-	{"company_id IN (SELECT id FROM company) AND channel = 'voice'", []string{"reads all of company"}, "the lines of all companies, once for a change of the configuration"},
+	{
+		"FROM bulk_batch WHERE job_id IN (SELECT id FROM bulk_job WHERE company_id", []string{"sorts"},
+		"the lists of one company, for an erasure",
+	},
+	{
+		"FROM bulk_check WHERE job_id IN (SELECT id FROM bulk_job WHERE company_id", []string{"sorts"},
+		"the lists of one company, for an erasure",
+	},
+	{
+		"AND payload LIKE $2 ORDER BY conversation_id, seq", []string{"sorts"},
+		"the turns of one person in groups, for an export or an erasure",
+	},
+	{
+		"company_id IN (SELECT id FROM company) AND channel = 'voice'", []string{"reads all of company"},
+		"the lines of all companies, once for a change of the configuration",
+	},
 }
 
 // young holds what finds a message by its key to that while PostgreSQL believes that nothing waits and nothing flies: it
@@ -235,7 +278,10 @@ var meant = []struct {
 	{"SET hold = '', detail = NULL WHERE", by("message_held")},
 	{"SELECT COUNT(*) FROM message WHERE q = 1 AND hold", by("message_held")},
 	{"DELETE FROM meta WHERE name = 'restored'", by("message_held")},
-	{"rank END, reason = 'outcome_unknown', ended_at = $3, detail = $4 WHERE id IN (SELECT id FROM message WHERE q >= 2", by("message_flight")},
+	{
+		"rank END, reason = 'outcome_unknown', ended_at = $3, detail = $4 WHERE id IN (SELECT id FROM message WHERE q >= 2",
+		by("message_flight"),
+	},
 	{"WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $5", by("message_due")},
 	{"open > 0 AND (company_id, seq) >", by("notification_open")},
 	{"WHERE company_id = $1 AND seq > $2 AND seq < $3 AND canceled ORDER", by("notification_canceled")},
@@ -262,7 +308,10 @@ var meant = []struct {
 	{"FROM turn WHERE conversation_id = $1 AND seq > $2", by("PRIMARY KEY", "turn_pkey")},
 	{"FROM turn WHERE conversation_id = $1 AND seq < $2", by("PRIMARY KEY", "turn_pkey")},
 	{"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'", by("conversation_live")},
-	{"scope, value FROM contact_identity WHERE company_id = $1 AND value", by("PRIMARY KEY (company_id=? AND value=?", "contact_identity_pkey")},
+	{
+		"scope, value FROM contact_identity WHERE company_id = $1 AND value",
+		by("PRIMARY KEY (company_id=? AND value=?", "contact_identity_pkey"),
+	},
 	{"FROM contact_identity WHERE contact_id = $1", by("contact_identity_contact")},
 	{"FROM contact_identity AS i CROSS JOIN contact_identity AS o", by("contact_identity_contact")},
 	{"SELECT contact_id FROM contact_identity WHERE", by("PRIMARY KEY (company_id=? AND value=?", "contact_identity_pkey")},
@@ -367,15 +416,18 @@ var filling = []string{
 	`INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at)
 		SELECT 'a' || i, 'e' || i, 'n', 'h', i, i, i FROM generate_series(0, 5000) i`,
 	`INSERT INTO membership (account_id, company_id, role) SELECT 'a' || i, ` + company + `, 'viewer' FROM generate_series(0, 5000) i`,
-	`INSERT INTO session (id, account_id, created_at, expires_at) SELECT 's' || i, 'a' || i % 5000, i, 1000000 + i FROM generate_series(0, 10000) i`,
-	`INSERT INTO browser_session (session_id, digest, used_at, address, agent) SELECT 's' || i, 'b' || i, i, '', '' FROM generate_series(0, 5000) i`,
+	`INSERT INTO session (id, account_id, created_at, expires_at) SELECT 's' || i, 'a' || i % 5000, i, 1000000 + i FROM ` +
+		`generate_series(0, 10000) i`,
+	`INSERT INTO browser_session (session_id, digest, used_at, address, agent) SELECT 's' || i, 'b' || i, i, '', '' FROM ` +
+		`generate_series(0, 5000) i`,
 	`INSERT INTO refresh_token (digest, session_id, created_at) SELECT 'd' || i, 's' || i % 10000, i FROM generate_series(0, 30000) i`,
 	`INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, created_at)
 		SELECT 'k' || i, ` + company + `, 'l', 'd' || i, '', '*', i FROM generate_series(0, 5000) i`,
 	`INSERT INTO sender (uid, company_id, id, number, channel, provider, media_check, unknown_outcome, sealed, created_at, updated_at)
 		SELECT i, ` + company + `, 'x' || i, 'n' || i, 'messaging', 'sandbox', 'full', '{}', '', i, i FROM generate_series(1, 5000) i`,
 	`INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status, parameter_format, components, poll_at, created_at, updated_at)
-		SELECT ` + company + `, 't' || i, CASE WHEN i % 2 = 0 THEN 'p' || i ELSE '' END, 1 + i % 5000, 'n' || i, 'es', 'UTILITY', 'approved', 'NAMED', '[]',
+		SELECT ` + company +
+		`, 't' || i, CASE WHEN i % 2 = 0 THEN 'p' || i ELSE '' END, 1 + i % 5000, 'n' || i, 'es', 'UTILITY', 'approved', 'NAMED', '[]',
 		CASE WHEN i % 50 = 0 THEN i ELSE 0 END, i, i FROM generate_series(0, 10000) i`,
 	`INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
 		SELECT company_id, id, n, n, 'edited', 'account', 'a', 'draft', '', '', '' FROM template, generate_series(1, 5) n`,
@@ -383,7 +435,8 @@ var filling = []string{
 	`INSERT INTO sender_report (sender, callback_at) SELECT i, i FROM generate_series(1, 5000) i`,
 	`INSERT INTO template_creation (company_id, day, used) SELECT 'c' || i, '2027-01-01', 1 FROM generate_series(0, 5000) i`,
 	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)
-		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n' || i, '{}', i FROM generate_series(0, 5000) i`,
+		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n' || i, '{}',` +
+		` i FROM generate_series(0, 5000) i`,
 	`INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) SELECT DISTINCT company_id, id, 1, updated_at, 1 FROM resource
 		WHERE kind = 'knowledge'`,
 	`INSERT INTO passage (company_id, knowledge_id, n, article, title, text, url, language)
@@ -393,7 +446,8 @@ var filling = []string{
 	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
 	`INSERT INTO suppression (company_id, number, type, reason, created_at, user_id)
-		SELECT ` + company + `, 34600000000 + i, 'all', 'r', i, CASE WHEN i % 2 = 0 THEN 'US.' || i ELSE '' END FROM generate_series(0, 20000) i`,
+		SELECT ` + company + `, 34600000000 + i, 'all', 'r', i, CASE WHEN i % 2 = 0 THEN 'US.' || i ELSE '' END FROM ` +
+		`generate_series(0, 20000) i`,
 	`INSERT INTO quota (company_id, day, used) SELECT 'c' || i % 2000, 'd' || i / 2000, 1 FROM generate_series(0, 20000) i`,
 	`INSERT INTO rate (name, start, used) SELECT 'n' || i % 1000, i / 1000, 1 FROM generate_series(0, 10000) i`,
 	`INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
@@ -416,24 +470,31 @@ var filling = []string{
 	`INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', campaign, seq FROM notification`,
 	`INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, created_at, seen_at)
 		SELECT 'k' || i, ` + company + `, 'w', 'v' || i, FALSE, i, i FROM generate_series(0, 20000) i`,
-	`INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) SELECT company_id, 34600000000 + ROW_NUMBER() OVER (), 'line', '', '', id FROM contact`,
+	`INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) SELECT company_id, 34600000000 + ROW_NUMBER() ` +
+		`OVER (), 'line', '', '', id FROM contact`,
 	// One in ten is open.
 	`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, assignee, last_seq, last_at, reply_seq, reply_at, opened_at)
-		SELECT 'v' || i, ` + company + `, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot' WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
+		SELECT 'v' || i, ` + company +
+		`, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot' WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
 		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO turn (conversation_id, seq, author, kind, client_id, at, text)
 		SELECT 'v' || i / 4, 1 + i % 4, 'visitor', 'text', 'c' || i, i, 'x' FROM generate_series(0, 80003) i`,
 	`INSERT INTO presence (company_id, account_id, until) SELECT company_id, account_id, 1000000 FROM membership`,
-	`INSERT INTO canned_reply (id, company_id, shortcut, text, updated_at) SELECT 'r' || i, ` + company + `, 's' || i, 'x', i FROM generate_series(0, 5000) i`,
+	`INSERT INTO canned_reply (id, company_id, shortcut, text, updated_at) SELECT 'r' || i, ` + company +
+		`, 's' || i, 'x', i FROM generate_series(0, 5000) i`,
 	`INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, lease_until, created_at, changed_at)
-		SELECT 'j' || i, ` + company + `, 'a', 1, CASE WHEN i % 100 = 0 THEN 'sending' WHEN i % 100 = 1 THEN 'discarded' ELSE 'done' END, 'f', 1, '{}', i, i, i FROM generate_series(0, 20000) i`,
+		SELECT 'j' || i, ` + company + `, 'a', 1, CASE WHEN i % 100 = 0 THEN 'sending' WHEN i % 100 = 1 THEN 'discarded' ELSE ` +
+		`'done' END, 'f', 1, '{}', i, i, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO bulk_batch (job_id, n, cells) SELECT 'j' || i % 20000, i / 20000, '[]' FROM generate_series(0, 80000) i`,
 	`INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
-		SELECT ` + company + `, 'u' || i, i, 'account:' || i % 300, 'n', 'panel', '', (ARRAY['sender', 'key', 'template', 'agent', 'user'])[1 + i % 5], 'o' || i % 900, 'n', 'changed',
+		SELECT ` + company +
+		`, 'u' || i, i, 'account:' || i % 300, 'n', 'panel', '', (ARRAY['sender', 'key', 'template', 'agent', 'user'])[1 + i % 5], 'o' || i % 900, 'n', 'changed',
 		'[]' FROM generate_series(0, 60000) i`,
 	`INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
-		SELECT ` + company + `, 'p' || i, i, 100, 400 + i % 100, 'c', 'POST', '/p', 'k', 'r' || i, 0, 1, 'm', '{}' FROM generate_series(0, 60000) i`,
-	`INSERT INTO api_accepted (company_id, id, at, amount, doc) SELECT ` + company + `, 'p' || i, i, 1, '[]' FROM generate_series(0, 20000) i`,
+		SELECT ` + company + `, 'p' || i, i, 100, 400 + i % 100, 'c', 'POST', '/p', 'k', 'r' || i, 0, 1, 'm', '{}' FROM ` +
+		`generate_series(0, 60000) i`,
+	`INSERT INTO api_accepted (company_id, id, at, amount, doc) SELECT ` + company +
+		`, 'p' || i, i, 1, '[]' FROM generate_series(0, 20000) i`,
 	`INSERT INTO bulk_check (job_id, n, good, faulty) SELECT 'j' || i % 20000, i / 20000, 100, 0 FROM generate_series(0, 80000) i`,
 	`ANALYZE`,
 }

@@ -86,7 +86,8 @@ func TestLongTextsAreCompressedFast(t *testing.T) {
 }
 
 func TestTextsAreComparedByteByByte(t *testing.T) {
-	rows, err := openPostgres(t).DB.Pool().QueryContext(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
+	rows, err := openPostgres(t).DB.Pool().QueryContext(t.Context(),
+		`SELECT table_name || '.' || column_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND data_type = 'text' AND table_name <> 'goose_db_version' AND collation_name IS DISTINCT FROM 'C'`)
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +130,12 @@ func TestEventsAreStoredWithTheFlush(t *testing.T) {
 	}{
 		{"a result", "WITH topic", func(*work.Batch) {}, 0},
 		{"a result without the shard", "WITH topic, BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Fences[0].Epoch++ }, 1},
-		{"a result after its receipt", "WITH topic, BEGIN, COMMIT", func(*work.Batch) { r.receive(t, r.receipt(a, 2, carillon.StateSent)) }, 0},
-		{"a result that does not say whose it is", "BEGIN, WITH topic, COMMIT", func(b *work.Batch) { b.Results[0].Outcome = messages.Outcome{Rank: rank.Sent} }, 0},
+		{"a result after its receipt", "WITH topic, BEGIN, COMMIT", func(*work.Batch) {
+			r.receive(t, r.receipt(a, 2, carillon.StateSent))
+		}, 0},
+		{"a result that does not say whose it is", "BEGIN, WITH topic, COMMIT", func(b *work.Batch) {
+			b.Results[0].Outcome = messages.Outcome{Rank: rank.Sent}
+		}, 0},
 	} {
 		r.start(t, f, a, n)
 		b := &work.Batch{Fences: []work.Fence{f}, Results: []work.Result{r.sent(a, n)}, Now: r.now}
@@ -139,5 +144,6 @@ func TestEventsAreStoredWithTheFlush(t *testing.T) {
 			t.Errorf("%s asks %s, not %s; %d shards are lost", x.what, got, x.want, len(b.Lost))
 		}
 	}
-	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.sent sending", "message.sent sending", "message.sent sending")
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.sent sending",
+		"message.sent sending", "message.sent sending")
 }

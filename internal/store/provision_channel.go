@@ -70,7 +70,8 @@ func (a *applying) lineAgents(ctx context.Context, companyID string, c *config.C
 			continue
 		}
 		known := false
-		err := a.tx.Row(ctx, []any{&known}, "SELECT TRUE FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2 AND active", companyID, line.Agent)
+		err := a.tx.Row(ctx, []any{&known},
+			"SELECT TRUE FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2 AND active", companyID, line.Agent)
 		if err := db.Ignore(err); err != nil {
 			return err
 		}

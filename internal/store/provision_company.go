@@ -82,7 +82,9 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 			return unchanged, nil
 		}
 	}
-	want := accounts.Account{ID: have.ID, Email: u.Email, Name: cmp.Or(u.Name, have.Name), PasswordHash: cmp.Or(a.hashes[u.Email], have.PasswordHash)}
+	want := accounts.Account{
+		ID: have.ID, Email: u.Email, Name: cmp.Or(u.Name, have.Name), PasswordHash: cmp.Or(a.hashes[u.Email], have.PasswordHash),
+	}
 	wantRole := cmp.Or(u.Role, role, config.Roles()[0])
 	e := updated
 	switch {
@@ -185,7 +187,8 @@ func (a *applying) suppressions(ctx context.Context, companyID string, c *config
 	if len(added) == 0 {
 		return nil
 	}
-	return suppressions.Record(ctx, a.tx.Tx, companyID, audit.Added, suppressions.Suppression{Type: suppressions.All, Reason: "set up"}, added)
+	return suppressions.Record(ctx, a.tx.Tx, companyID, audit.Added,
+		suppressions.Suppression{Type: suppressions.All, Reason: "set up"}, added)
 }
 
 func (a *applying) suppress(ctx context.Context, companyID, number string) (effect, error) {

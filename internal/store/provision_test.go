@@ -104,7 +104,8 @@ func TestWhatApplySetsUpCanBeUsed(t *testing.T) {
 			t.Errorf("flow known: %v, %v", known, err)
 		}
 		c, err := st.Accounts.Company(ctx, acmeID)
-		if err != nil || !c.Suppresses || c.CallingHours == nil || c.Limits.DailyRecipients != 0 || c.Limits.DailyBytes != 10_000_000_000 || c.Limits.TemplatesPerDay != 10 {
+		if err != nil || !c.Suppresses || c.CallingHours == nil || c.Limits.DailyRecipients != 0 ||
+			c.Limits.DailyBytes != 10_000_000_000 || c.Limits.TemplatesPerDay != 10 {
 			t.Errorf("company: %+v, %v", c, err)
 		}
 		m, err := st.Accounts.Members(ctx, acmeID, "", 10)
@@ -160,7 +161,8 @@ func TestApplyChangesOnlyWhatTheFileSays(t *testing.T) {
 			{"small.test/hook\"", "small.test/hook\", events: [\"message.sent\"]", "webhook 1 updated"},
 		} {
 			s := apply(t, st, strings.Replace(small, c.from, c.to, 1))
-			if n := strings.Count(s.String(), "updated"); n != 1 || !strings.Contains(s.String(), c.want) || strings.Contains(s.String(), "created") {
+			if n := strings.Count(s.String(), "updated"); n != 1 || !strings.Contains(s.String(), c.want) ||
+				strings.Contains(s.String(), "created") {
 				t.Errorf("%s: %v, want %s and no other change", c.to, s, c.want)
 			}
 			apply(t, st, strings.Replace(small, "- name: Small", "- name: Small\n    status: active", 1))
@@ -186,7 +188,8 @@ func TestApplyIsWholeOrNotAtAll(t *testing.T) {
     templates: [{sender: nobody, name: hello, language: en, category: UTILITY, body: a}]
     agents: [{name: Ann, knowledge: [nothing]}]
     widgets: [{name: Web, agent: Bob}]
-`, "a.yaml:3:18: the company has no messaging sender nobody\na.yaml:4:38: knowledge names no knowledge of the company: nothing\na.yaml:5:34: agent names no agent of the company: Bob"},
+`, "a.yaml:3:18: the company has no messaging sender nobody\na.yaml:4:38: knowledge names no knowledge of the company: " +
+				"nothing\na.yaml:5:34: agent names no agent of the company: Bob"},
 			"a line's agent that is none": {`companies:
   - name: New
     senders: [{id: line, number: "15555550288", channel: voice, provider: sip, settings: {trunk: "sip:a.test", agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11}}]
@@ -235,7 +238,8 @@ func TestApplyAdoptsNoAccountOfAnotherCompany(t *testing.T) {
 		before := store.Dump(t, st)
 		_, err := st.Apply(t.Context(), parse(t, "companies:"+ours), keep)
 		var p config.Problems
-		if !errors.As(err, &p) || len(p) != 1 || p[0].At.Line != 3 || !strings.Contains(p[0].Text, "another company") || !strings.Contains(p[0].Text, "users add") {
+		if !errors.As(err, &p) || len(p) != 1 || p[0].At.Line != 3 || !strings.Contains(p[0].Text, "another company") ||
+			!strings.Contains(p[0].Text, "users add") {
 			t.Errorf("a set-up of the other company alone: %v", err)
 		}
 		if diff := cmp.Diff(before, store.Dump(t, st)); diff != "" {
@@ -288,7 +292,8 @@ func TestChannelsWordOnATemplateStands(t *testing.T) {
 func TestApplyRefusesMoreActiveTemplatesThanTheLimit(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		var text strings.Builder
-		text.WriteString("companies:\n  - name: Many\n    senders: [{id: s, number: \"15555550200\", channel: messaging, provider: sandbox}]\n    templates:\n")
+		text.WriteString("companies:\n  - name: Many\n    senders: [{id: s, number: \"15555550200\", channel: messaging, provider: " +
+			"sandbox}]\n    templates:\n")
 		for i := range 100 {
 			fmt.Fprintf(&text, "      - {sender: s, name: t%d, language: en, category: UTILITY, body: a}\n", i)
 		}
@@ -301,7 +306,8 @@ func TestApplyRefusesMoreActiveTemplatesThanTheLimit(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 		approveByChannel(t, st, companyNamed(t, st, "Many"), "more")
-		if s := apply(t, st, text.String()+draft+strings.Replace(draft, "more", "further", 1)); !strings.Contains(s.String(), "template 1 created") {
+		if s := apply(t, st, text.String()+draft+strings.Replace(draft, "more", "further", 1)); !strings.Contains(s.String(),
+			"template 1 created") {
 			t.Errorf("another draft beside 101 active ones: %s", s)
 		}
 	})
@@ -329,14 +335,16 @@ func TestApplySuppressesForAllTypes(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
 		id := companyNamed(t, st, "Small")
-		if err := st.Suppressions.Suppress(t.Context(), id, suppressions.Marketing, suppressions.OptedOut, time.Now(), "34600000001"); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), id, suppressions.Marketing, suppressions.OptedOut, time.Now(),
+			"34600000001"); err != nil {
 			t.Fatal(err)
 		}
 		form := `companies: [{name: Small, suppressions: ["34600000001"]}]`
 		if s := apply(t, st, form); !strings.Contains(s.String(), "suppression 1 updated") {
 			t.Error(s)
 		}
-		if x, err := st.Suppressions.Suppression(t.Context(), id, identity.Number("34600000001")); err != nil || x.Type != suppressions.All || x.Reason != "set up" {
+		if x, err := st.Suppressions.Suppression(t.Context(), id, identity.Number("34600000001")); err != nil ||
+			x.Type != suppressions.All || x.Reason != "set up" {
 			t.Errorf("%+v, %v", x, err)
 		}
 		if s := apply(t, st, form); s.Changed() {
@@ -348,7 +356,8 @@ func TestApplySuppressesForAllTypes(t *testing.T) {
 func TestNewDefaultSenderReplacesTheOld(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
-		apply(t, st, `companies: [{name: Small, senders: [{id: n, number: "15555550201", channel: messaging, provider: sandbox, default: true}]}]`)
+		apply(t, st, `companies: [{name: Small, senders: [{id: n, number: "15555550201", channel: messaging, provider: sandbox, `+
+			`default: true}]}]`)
 		all, err := st.Senders.Senders(t.Context(), companyNamed(t, st, "Small"))
 		if err != nil || len(all) != 3 || all[0].Default || !all[2].Default {
 			t.Errorf("%+v, %v", all, err)

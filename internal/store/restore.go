@@ -132,7 +132,8 @@ func verifyCopy(ctx context.Context, name string, m Manifest) error {
 		return err
 	}
 	if have.Schema > newest {
-		return fmt.Errorf("the backup was made by a newer version (%s, schema %d): this one knows schemas up to %d", m.Program, have.Schema, newest)
+		return fmt.Errorf("the backup was made by a newer version (%s, schema %d): this one knows schemas up to %d", m.Program,
+			have.Schema, newest)
 	}
 	return nil
 }
@@ -274,7 +275,9 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 		if err != nil || d.Messages == 0 {
 			return d, err
 		}
-		e := audit.Entry{CompanyID: companyID, Kind: audit.Restored, Action: audit.FailDecided, After: map[string]int{"messages": d.Messages}}
+		e := audit.Entry{
+			CompanyID: companyID, Kind: audit.Restored, Action: audit.FailDecided, After: map[string]int{"messages": d.Messages},
+		}
 		if send {
 			e.Action = audit.SendDecided
 		}
@@ -294,7 +297,8 @@ type Decided struct {
 	CallLanes     []work.Lane // of calls
 }
 
-func (d *Decided) decide(ctx context.Context, tx *db.Tx, lanes *[]work.Lane, t restorable, companyID string, send bool, now time.Time, limit int) error {
+func (d *Decided) decide(ctx context.Context, tx *db.Tx, lanes *[]work.Lane, t restorable, companyID string, send bool,
+	now time.Time, limit int) error {
 	set, args := t.send, []any{messages.RestoredPrefix + companyID, limit}
 	if !send {
 		set, args = t.fail, append(args, db.Millis(now), "failed by the operator after a restore")

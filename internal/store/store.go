@@ -1,6 +1,7 @@
 // Package store holds the SQL of the program, one text for SQLite and PostgreSQL, on top of internal/store/db: each subject is a
 // field of Store. What spans subjects is here: set-ups, backups, erasing a person. Writes of the hot path go through the group
-// commit; configuration is read through caches (package configure). The store knows rows and transactions, not what they are for: rules live in notify, catalog, auth and queue.
+// commit; configuration is read through caches (package configure). The store knows rows and transactions, not what they are
+// for: rules live in notify, catalog, auth and queue.
 package store
 
 import (
@@ -230,7 +231,8 @@ func (s *Store) checkMasterKey(ctx context.Context) error {
 	nonce := make([]byte, 8)
 	_, _ = rand.Read(nonce)
 	err := s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key", s.Sealer.Seal(row, nonce))
+		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key",
+			s.Sealer.Seal(row, nonce))
 		return err
 	})
 	if err != nil {

@@ -170,7 +170,8 @@ func numberIsTaken(t *testing.T, r *rig) {
 	if _, _, err := r.Notifications.Cancel(t.Context(), ours, second.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was canceled: %v", err)
 	}
-	if _, err := r.Notifications.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err,
+		carillon.NotFound) {
 		t.Errorf("another notification was moved: %v", err)
 	}
 	if n, err := r.Notifications.Find(t.Context(), ours, first.Notification.ID); err != nil || n.Total != 2 {
@@ -283,7 +284,8 @@ func bytesAreNeverPassed(t *testing.T, r *rig) {
 		switch {
 		case err == nil:
 			stored++
-		case !errors.As(err, &e) || e.Code != carillon.QuotaExceeded || e.Details.Find("quota") != 10_000 || e.Details.Find("used") != 9_900:
+		case !errors.As(err, &e) || e.Code != carillon.QuotaExceeded || e.Details.Find("quota") != 10_000 ||
+			e.Details.Find("used") != 9_900:
 			t.Error(err)
 		case r.there(t, all[i]):
 			t.Error("a refused request was stored")
@@ -360,7 +362,10 @@ func comesDuringTheDay(t *testing.T, r *rig, of string) int {
 	for _, c := range []struct {
 		charge, limit int
 		refused       bool
-	}{{41, 100, true}, {30, 100, false}, {11, 100, true}, {10, 100, false}, {1, 100, true}, {5, 0, false}, {1, 106, false}, {1, 106, true}} {
+	}{
+		{41, 100, true}, {30, 100, false}, {11, 100, true}, {10, 100, false}, {1, 100, true}, {5, 0, false}, {1, 106, false},
+		{1, 106, true},
+	} {
 		if err := charged(0, c.charge, c.limit); carillon.IsCode(err, carillon.QuotaExceeded) != c.refused || (err != nil) != c.refused {
 			t.Errorf("%d more %s of %d: %v, want refused: %v", c.charge, of, c.limit, err, c.refused)
 		}
@@ -379,7 +384,8 @@ func refusedRequestStoresNothing(t *testing.T, r *rig) {
 	if err := r.Notifications.Accept(t.Context(), large); !carillon.IsCode(err, carillon.QuotaExceeded) {
 		t.Fatal(err)
 	}
-	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "large", "h", r.now); answer != "" || err != nil || r.there(t, large) {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "large", "h", r.now); answer != "" ||
+		err != nil || r.there(t, large) {
 		t.Errorf("kept %q, %v", answer, err)
 	}
 	if err := r.Notifications.Accept(t.Context(), small); err != nil {
@@ -401,7 +407,9 @@ func refusedRequestStoresNothing(t *testing.T, r *rig) {
 
 func repeatsStoreOnce(t *testing.T, r *rig) {
 	all := requests(r, 64, func(i int, a *messages.Accept) {
-		a.Idempotency = &messages.Idempotency{Route: "notify", Key: "k", Hash: "h", Answer: strconv.Itoa(i), ExpiresAt: r.now.Add(time.Hour)}
+		a.Idempotency = &messages.Idempotency{
+			Route: "notify", Key: "k", Hash: "h", Answer: strconv.Itoa(i), ExpiresAt: r.now.Add(time.Hour),
+		}
 	})
 	var first *messages.Accept
 	for i, err := range together(t, r, all) {
@@ -447,7 +455,8 @@ func reusedKeyIsRefused(t *testing.T, r *rig) {
 	if err := keyed(ours, "notify", "other"); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
 		t.Error(err)
 	}
-	if _, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "other", r.now); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
+	if _, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "other", r.now); !carillon.IsCode(err,
+		carillon.IdempotencyKeyReused) {
 		t.Error(err)
 	}
 }
@@ -471,7 +480,8 @@ func keyExpires(t *testing.T, r *rig) {
 			t.Fatal(p, err)
 		}
 	}
-	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "second" || err != nil {
+	if answer, err := r.Notifications.LookupIdempotent(t.Context(), ours, "notify", "k", "second", r.now); answer != "second" ||
+		err != nil {
 		t.Error("the sweep took a living key:", answer, err)
 	}
 	if p, err := r.Purges.Drop(t.Context(), purge.Keys, r.now.Add(2*time.Hour), 1); err != nil || p.Rows != 1 || !p.More {

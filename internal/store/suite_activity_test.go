@@ -89,7 +89,8 @@ func auditKinds(t *testing.T, r *rig) {
 	invitation := &accounts.Invitation{CompanyID: ours, Email: "eva@example.org", Role: "viewer"}
 	a := r.accepted(t, 2, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
 	record := &templates.Record{Template: carillon.Template{
-		ID: "900", CompanyID: ours, SenderUID: r.sender.UID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateDraft, ParameterFormat: "POSITIONAL",
+		ID: "900", CompanyID: ours, SenderUID: r.sender.UID, Name: "hello", Language: "en", Category: "UTILITY",
+		Status: carillon.TemplateDraft, ParameterFormat: "POSITIONAL",
 		Components: []carillon.Component{{Type: "BODY", Text: "Hello"}}, CreatedAt: r.now, UpdatedAt: r.now,
 	}}
 	edited := *record
@@ -138,7 +139,9 @@ func auditKinds(t *testing.T, r *rig) {
 		}, by("password_set", "user bob@example.org | ")},
 		{func() error {
 			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
-				return accounts.PutPasswordLink(ctx, tx, accounts.PasswordLink{AccountID: user.ID, CompanyID: ours, MadeBy: "a-1", CreatedAt: now(), ExpiresAt: r.now.Add(time.Hour)}, "link-secret")
+				return accounts.PutPasswordLink(ctx, tx, accounts.PasswordLink{
+					AccountID: user.ID, CompanyID: ours, MadeBy: "a-1", CreatedAt: now(), ExpiresAt: r.now.Add(time.Hour),
+				}, "link-secret")
 			})
 		}, by("password_link_made", "user bob@example.org | ")},
 		{func() error {
@@ -148,9 +151,13 @@ func auditKinds(t *testing.T, r *rig) {
 			_, err := r.Factors.ConfirmFactor(ctx, user.ID, 1, []string{"c"}, now())
 			return err
 		}, by("second_factor_on", "user bob@example.org | ")},
-		{func() error { return r.Factors.ReplaceRecovery(ctx, user.ID, []string{"d"}) }, by("recovery_codes_made", "user bob@example.org | ")},
 		{func() error {
-			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error { return accounts.RemoveFactor(ctx, tx, user.ID) })
+			return r.Factors.ReplaceRecovery(ctx, user.ID, []string{"d"})
+		}, by("recovery_codes_made", "user bob@example.org | ")},
+		{func() error {
+			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
+				return accounts.RemoveFactor(ctx, tx, user.ID)
+			})
 		}, by("second_factor_off", "user bob@example.org | ")},
 		{func() error {
 			return r.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
@@ -200,7 +207,8 @@ func auditKinds(t *testing.T, r *rig) {
 			})
 		}, "deleted"},
 		{func() error {
-			return r.Templates.CreateTemplate(ctx, record, templates.Limits{}, templates.Change{Action: templates.Created, By: templates.By{Kind: "account", ID: "a-1"}})
+			return r.Templates.CreateTemplate(ctx, record, templates.Limits{},
+				templates.Change{Action: templates.Created, By: templates.By{Kind: "account", ID: "a-1"}})
 		}, "created"},
 		{func() error {
 			_, err := r.Templates.SwapTemplate(ctx, record, &edited, now(), templates.Limits{}, templates.Change{Action: templates.Edited})
@@ -210,7 +218,8 @@ func auditKinds(t *testing.T, r *rig) {
 			decided := edited
 			decided.Status, decided.Reason = carillon.TemplateRejected, "no"
 			ctx := t.Context()
-			_, err := r.Templates.SwapTemplate(ctx, &edited, &decided, now(), templates.Limits{}, templates.Change{Action: templates.Decided, By: templates.By{Kind: "channel"}})
+			_, err := r.Templates.SwapTemplate(ctx, &edited, &decided, now(), templates.Limits{},
+				templates.Change{Action: templates.Decided, By: templates.By{Kind: "channel"}})
 			edited = decided
 			return err
 		}, `decided by channel channel: template hello (en) | reason: "" → "no"; status: "draft" → "rejected"`},
@@ -224,9 +233,11 @@ func auditKinds(t *testing.T, r *rig) {
 		}, "created"},
 		{func() error { return r.Resources.DeleteResource(ctx, ours, resourcetest.Kinds(), kind, resourceID) }, "deleted"},
 		{func() error {
-			_, err := r.Suppressions.AddSuppressions(ctx, ours, suppressions.Suppression{Type: suppressions.All, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
+			_, err := r.Suppressions.AddSuppressions(ctx, ours,
+				suppressions.Suppression{Type: suppressions.All, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
 			return err
-		}, by("added", `suppression 2 | amount: none → 2; numbers: none → "34600000001, 34600000002"; reason: none → "manual"; type: none → "all"`)},
+		}, by("added", `suppression 2 | amount: none → 2; numbers: none → "34600000001, 34600000002"; reason: none → "manual"; `+
+			`type: none → "all"`)},
 		{
 			func() error {
 				_, err := r.Suppressions.Unsuppress(ctx, ours, identity.Number("34600000001"))
@@ -253,10 +264,22 @@ func auditKinds(t *testing.T, r *rig) {
 			return r.Canned.Replace(ctx, ours, chats.Canned{ID: canned.ID, Shortcut: "hi", Text: "Good day"}, now())
 		}, by("changed", `canned_reply hi | text: "Hello" → "Good day"`)},
 		{func() error { return r.Canned.Delete(ctx, ours, canned.ID) }, "deleted"},
-		{func() error { job.State = bulk.Sending; return r.Bulk.Save(ctx, job) }, by("started", `job people.csv | state: "checked" → "sending"`)},
-		{func() error { job.State = bulk.Paused; return r.Bulk.Save(ctx, job) }, by("paused", `job people.csv | state: "sending" → "paused"`)},
-		{func() error { job.State = bulk.Sending; return r.Bulk.Save(ctx, job) }, by("resumed", `job people.csv | state: "paused" → "sending"`)},
-		{func() error { job.State = bulk.Canceling; return r.Bulk.Save(ctx, job) }, by("canceled", `job people.csv | state: "sending" → "canceling"`)},
+		{func() error {
+			job.State = bulk.Sending
+			return r.Bulk.Save(ctx, job)
+		}, by("started", `job people.csv | state: "checked" → "sending"`)},
+		{func() error {
+			job.State = bulk.Paused
+			return r.Bulk.Save(ctx, job)
+		}, by("paused", `job people.csv | state: "sending" → "paused"`)},
+		{func() error {
+			job.State = bulk.Sending
+			return r.Bulk.Save(ctx, job)
+		}, by("resumed", `job people.csv | state: "paused" → "sending"`)},
+		{func() error {
+			job.State = bulk.Canceling
+			return r.Bulk.Save(ctx, job)
+		}, by("canceled", `job people.csv | state: "sending" → "canceling"`)},
 		{func() error {
 			return r.Accounts.SetMaintenance(ctx, accounts.Maintenance{From: r.now, Until: r.now.Add(time.Hour)})
 		}, "started"},
@@ -348,7 +371,9 @@ func auditList(t *testing.T, r *rig) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
 		if err := r.Config.Update(audit.By(t.Context(), a), func(ctx context.Context, tx *configure.Tx) error {
-			return audit.Record(ctx, tx.Tx, r.now, audit.Entry{CompanyID: company, Kind: kind, ID: id, Name: id, Action: audit.Created, After: map[string]int{"n": 1}})
+			return audit.Record(ctx, tx.Tx, r.now, audit.Entry{
+				CompanyID: company, Kind: kind, ID: id, Name: id, Action: audit.Created, After: map[string]int{"n": 1},
+			})
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -360,7 +385,8 @@ func auditList(t *testing.T, r *rig) {
 	record(ours, bob, audit.Sender, "s2")
 	record(ours, ana, audit.Key, "k1")
 	record(theirs, ana, audit.Sender, "s1")
-	record(theirs, audit.Author{Kind: "account", ID: "b-1", Name: "ben@example.org", Origin: audit.Panel}, audit.Sender, "s1") // between two of ours
+	// between two of ours
+	record(theirs, audit.Author{Kind: "account", ID: "b-1", Name: "ben@example.org", Origin: audit.Panel}, audit.Sender, "s1")
 	record(ours, ana, audit.Sender, "s2")
 	list := func(f audit.Filter) string {
 		t.Helper()
@@ -406,7 +432,10 @@ func auditList(t *testing.T, r *rig) {
 		t.Error("another company finds it:", err)
 	}
 	people, err := r.Audit.Authors(t.Context(), ours, 3)
-	want := []audit.Person{{Key: "account:a-1", Name: "ana@example.org", Origin: audit.Panel}, {Key: "key:k-1", Name: "shop", Origin: audit.API}, {Key: "system", Origin: audit.System}}
+	want := []audit.Person{
+		{Key: "account:a-1", Name: "ana@example.org", Origin: audit.Panel}, {Key: "key:k-1", Name: "shop", Origin: audit.API},
+		{Key: "system", Origin: audit.System},
+	}
 	if d := cmp.Diff(want, people); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -415,7 +444,8 @@ func auditList(t *testing.T, r *rig) {
 func auditPurge(t *testing.T, r *rig) {
 	for i := range 5 {
 		r.update(t, func(ctx context.Context, tx *configure.Tx) error {
-			return audit.Record(ctx, tx.Tx, r.now.Add(time.Duration(i)*time.Hour), audit.Entry{CompanyID: ours, Kind: audit.Key, ID: fmt.Sprint(i), Action: audit.Created})
+			return audit.Record(ctx, tx.Tx, r.now.Add(time.Duration(i)*time.Hour),
+				audit.Entry{CompanyID: ours, Kind: audit.Key, ID: fmt.Sprint(i), Action: audit.Created})
 		})
 	}
 	before := r.now.Add(3 * time.Hour)
@@ -437,7 +467,8 @@ func auditPurge(t *testing.T, r *rig) {
 func (r *rig) apiCall(company, path string, status int) apicalls.Call {
 	r.now = r.now.Add(time.Second)
 	return apicalls.Call{
-		ID: carillon.NewID(r.now), CompanyID: company, At: db.Instant(db.Millis(r.now)), Status: status, Code: fmt.Sprint("code_", status), Method: "POST", Path: path, KeyID: "k1",
+		ID: carillon.NewID(r.now), CompanyID: company, At: db.Instant(db.Millis(r.now)), Status: status,
+		Code: fmt.Sprint("code_", status), Method: "POST", Path: path, KeyID: "k1",
 		RequestID: "req_" + path + fmt.Sprint(status), Took: 1500 * time.Microsecond, Message: "no",
 		Detail: apicalls.Detail{Query: "a=b", Address: "192.0.2.7", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
 	}
@@ -472,7 +503,9 @@ func callRings(t *testing.T, r *rig) {
 		c := apicalls.Chunk{ID: carillon.NewID(r.now), CompanyID: ours}
 		for range n {
 			r.now = r.now.Add(time.Millisecond)
-			c.All = append(c.All, apicalls.Accepted{At: db.Instant(db.Millis(r.now)), RequestID: "req_x", KeyID: "k1", NotificationID: carillon.NewID(r.now), Voice: n%2 == 1})
+			c.All = append(c.All, apicalls.Accepted{
+				At: db.Instant(db.Millis(r.now)), RequestID: "req_x", KeyID: "k1", NotificationID: carillon.NewID(r.now), Voice: n%2 == 1,
+			})
 		}
 		return c
 	}
@@ -496,7 +529,10 @@ func callRings(t *testing.T, r *rig) {
 
 func callList(t *testing.T, r *rig) {
 	s := r.APICalls
-	all := []apicalls.Call{r.apiCall(ours, "/functions/v1/notify", 400), r.apiCall(ours, "/functions/v1/notify/voice", 503), r.apiCall(ours, "/functions/v1/usage", 429), r.apiCall(theirs, "/functions/v1/notify", 400)}
+	all := []apicalls.Call{
+		r.apiCall(ours, "/functions/v1/notify", 400), r.apiCall(ours, "/functions/v1/notify/voice", 503),
+		r.apiCall(ours, "/functions/v1/usage", 429), r.apiCall(theirs, "/functions/v1/notify", 400),
+	}
 	all[2].KeyID, all[2].Repeats = "k2", 4
 	if err := s.Write(t.Context(), all, nil, nil); err != nil {
 		t.Fatal(err)
@@ -546,7 +582,9 @@ func callPurge(t *testing.T, r *rig) {
 	for range 4 {
 		all = append(all, r.apiCall(ours, "/a", 400), r.apiCall(theirs, "/a", 400))
 	}
-	chunk := apicalls.Chunk{ID: carillon.NewID(r.now), CompanyID: ours, All: []apicalls.Accepted{{At: r.now.Add(-time.Minute), NotificationID: "n"}}}
+	chunk := apicalls.Chunk{
+		ID: carillon.NewID(r.now), CompanyID: ours, All: []apicalls.Accepted{{At: r.now.Add(-time.Minute), NotificationID: "n"}},
+	}
 	if err := s.Write(t.Context(), all, []apicalls.Chunk{chunk}, nil); err != nil {
 		t.Fatal(err)
 	}

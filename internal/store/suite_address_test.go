@@ -23,7 +23,8 @@ func (r *rig) address(t *testing.T, id string) *addresses.Address {
 	t.Helper()
 	c := r.talk(t, ours)
 	a := &addresses.Address{
-		ID: id, CompanyID: ours, ConversationID: c.ID, WidgetID: "w", AgentID: "a", KeyID: "k", Origin: "https://x.test", ExpiresAt: r.now.Add(time.Minute),
+		ID: id, CompanyID: ours, ConversationID: c.ID, WidgetID: "w", AgentID: "a", KeyID: "k", Origin: "https://x.test",
+		ExpiresAt: r.now.Add(time.Minute),
 	}
 	if err := r.Addresses.Add(t.Context(), a); err != nil {
 		t.Fatal(err)

@@ -239,7 +239,9 @@ func resourceChecked(t *testing.T, r *rig) {
 func secretUses(t *testing.T, r *rig) {
 	k := kindOf("secret")
 	r.putResource(t, ours, k, thing(k, "key", "key"))
-	for _, c := range []struct{ after, want time.Duration }{{0, 0}, {59 * time.Second, 0}, {time.Minute, time.Minute}, {30 * time.Second, time.Minute}} {
+	for _, c := range []struct{ after, want time.Duration }{
+		{0, 0}, {59 * time.Second, 0}, {time.Minute, time.Minute}, {30 * time.Second, time.Minute},
+	} {
 		if err := r.Resources.SecretUsed(t.Context(), ours, "key", r.now.Add(c.after)); err != nil {
 			t.Fatal(err)
 		}
@@ -288,9 +290,11 @@ func oldVersions(t *testing.T, r *rig) {
 		}
 		return text != ""
 	}
-	if !exists(ours, "gone", 1) || exists(ours, "gone", 2) || exists(ours, "live", first) || !exists(ours, "live", last) || !exists(theirs, "live", 1) {
+	if !exists(ours, "gone", 1) || exists(ours, "gone", 2) || exists(ours, "live", first) || !exists(ours, "live", last) ||
+		!exists(theirs, "live", 1) {
 		t.Errorf("a run's %t, a removed flow's %t, the first %t, the last %t, another company's %t",
-			exists(ours, "gone", 1), exists(ours, "gone", 2), exists(ours, "live", first), exists(ours, "live", last), exists(theirs, "live", 1))
+			exists(ours, "gone", 1), exists(ours, "gone", 2), exists(ours, "live", first), exists(ours, "live", last),
+			exists(theirs, "live", 1))
 	}
 }
 

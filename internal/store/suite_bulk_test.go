@@ -27,7 +27,8 @@ func (r *rig) job(t *testing.T, company string, state bulk.State) *bulk.Job {
 	t.Helper()
 	r.now = r.now.Add(time.Second)
 	j := &bulk.Job{
-		ID: carillon.NewID(r.now), CompanyID: company, Author: "ana", State: bulk.Uploading, File: "people.csv", Bytes: 100, Settings: "{}", Result: "{}",
+		ID: carillon.NewID(r.now), CompanyID: company, Author: "ana", State: bulk.Uploading, File: "people.csv", Bytes: 100,
+		Settings: "{}", Result: "{}",
 		CreatedAt: r.now, ChangedAt: r.now,
 	}
 	if err := r.Bulk.Begin(t.Context(), j, bulk.Room{Bytes: 1000, Jobs: 100}); err != nil {
@@ -79,10 +80,12 @@ func bulkLife(t *testing.T, r *rig) {
 	if checks, err := s.Checks(t.Context(), theirs, j.ID, 0, 10); len(checks) > 0 || err != nil {
 		t.Error("another company reads its checks:", checks, err)
 	}
-	if err := s.Begin(t.Context(), &bulk.Job{ID: "big", CompanyID: ours, State: bulk.Uploading, Bytes: 901, CreatedAt: r.now}, bulk.Room{Bytes: 1000, Jobs: 100}); !carillon.IsCode(err, carillon.LimitExceeded) {
+	if err := s.Begin(t.Context(), &bulk.Job{ID: "big", CompanyID: ours, State: bulk.Uploading, Bytes: 901, CreatedAt: r.now},
+		bulk.Room{Bytes: 1000, Jobs: 100}); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error("a file for which there is no room:", err)
 	}
-	if err := s.Begin(t.Context(), &bulk.Job{ID: "many", CompanyID: ours, State: bulk.Uploading, Bytes: 1, CreatedAt: r.now}, bulk.Room{Bytes: 1000, Jobs: 1}); !carillon.IsCode(err, carillon.LimitExceeded) {
+	if err := s.Begin(t.Context(), &bulk.Job{ID: "many", CompanyID: ours, State: bulk.Uploading, Bytes: 1, CreatedAt: r.now},
+		bulk.Room{Bytes: 1000, Jobs: 1}); !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error("a job more than a company may have:", err)
 	}
 }
@@ -105,7 +108,8 @@ func bulkList(t *testing.T, r *rig) {
 	if d := cmp.Diff([]string{third.ID, second.ID}, ids(s.List(t.Context(), ours, nil, 2))); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{first.ID}, ids(s.List(t.Context(), ours, &bulk.Page{CreatedAt: second.CreatedAt, ID: second.ID}, 10))); d != "" {
+	if d := cmp.Diff([]string{first.ID}, ids(s.List(t.Context(), ours, &bulk.Page{CreatedAt: second.CreatedAt, ID: second.ID},
+		10))); d != "" {
 		t.Error(d)
 	}
 	if got, err := s.Running(t.Context()); err != nil || len(got) != 2 || got[bulk.Checking] != 1 || got[bulk.Sending] != 1 {
@@ -148,13 +152,17 @@ func bulkList(t *testing.T, r *rig) {
 
 func bulkRestored(t *testing.T, r *rig) {
 	sending, checking := r.job(t, ours, bulk.Sending), r.job(t, ours, bulk.Checking)
-	draft, checked, paused, done := r.job(t, ours, bulk.Draft), r.job(t, theirs, bulk.Checked), r.job(t, ours, bulk.Paused), r.job(t, ours, bulk.Done)
+	draft, checked, paused, done := r.job(t, ours, bulk.Draft), r.job(t, theirs, bulk.Checked), r.job(t, ours, bulk.Paused),
+		r.job(t, ours, bulk.Done)
 	if _, err := r.Mark(t.Context(), r.now, func(int, int) {}); err != nil {
 		t.Fatal(err)
 	}
-	for j, want := range map[*bulk.Job]bulk.State{sending: bulk.Paused, checking: bulk.Checking, draft: bulk.Draft, checked: bulk.Checked, paused: bulk.Paused, done: bulk.Done} {
+	for j, want := range map[*bulk.Job]bulk.State{
+		sending: bulk.Paused, checking: bulk.Checking, draft: bulk.Draft, checked: bulk.Checked, paused: bulk.Paused, done: bulk.Done,
+	} {
 		got, err := r.Bulk.Find(t.Context(), j.CompanyID, j.ID)
-		if err != nil || got.State != want || want == bulk.Paused && got.Reason != "restored" || got.RestoredAt.IsZero() != (want == bulk.Done) {
+		if err != nil || got.State != want || want == bulk.Paused && got.Reason != "restored" ||
+			got.RestoredAt.IsZero() != (want == bulk.Done) {
 			t.Errorf("%s is %+v, %v", j.State, got, err)
 		}
 	}

@@ -65,7 +65,9 @@ func (r *rig) commitCalls(t *testing.T, b *work.Batch) {
 
 func (r *rig) callEnds(t *testing.T, k work.Key, move work.Move, o calls.Outcome) {
 	t.Helper()
-	r.commitCalls(t, &work.Batch{Now: r.now, Results: []work.Result{{Key: k, Attempt: 1, Move: move, Due: r.now.Add(time.Minute), At: r.now, Outcome: o}}})
+	r.commitCalls(t, &work.Batch{
+		Now: r.now, Results: []work.Result{{Key: k, Attempt: 1, Move: move, Due: r.now.Add(time.Minute), At: r.now, Outcome: o}},
+	})
 }
 
 func (r *rig) callNow(t *testing.T, k work.Key) *calls.Call {
@@ -108,10 +110,13 @@ func callFromEndToEnd(t *testing.T, r *rig) {
 	}
 	r.now = r.now.Add(time.Minute)
 	for range 2 { // the second result changes nothing
-		r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateCompleted, Cause: "200 OK", EndedBy: "callee", AnsweredBy: "human", Counts: true})
+		r.callEnds(t, k, work.MoveDone, calls.Outcome{
+			State: carillon.StateCompleted, Cause: "200 OK", EndedBy: "callee", AnsweredBy: "human", Counts: true,
+		})
 	}
 	c := r.callNow(t, k)
-	if c.State != carillon.StateCompleted || c.UnderWay || c.Queued || c.Dials != 1 || c.Cause != "200 OK" || c.EndedBy != "callee" || !c.EndedAt.Equal(r.now) {
+	if c.State != carillon.StateCompleted || c.UnderWay || c.Queued || c.Dials != 1 || c.Cause != "200 OK" ||
+		c.EndedBy != "callee" || !c.EndedAt.Equal(r.now) {
 		t.Errorf("%+v", c)
 	}
 	if n, err := r.Notifications.Load(t.Context(), a.Notification.Seq()); err != nil || n.Open != 0 || !n.DoneAt.Equal(r.now) {
@@ -281,7 +286,8 @@ func callPurged(t *testing.T, r *rig) {
 				t.Fatal(err)
 			}
 		}
-		all, _, err := r.Notifications.List(t.Context(), ours, messages.Filter{Lines: identity.Numbers(a.Messages[0].Number), Limit: 10}, r.now)
+		all, _, err := r.Notifications.List(t.Context(), ours,
+			messages.Filter{Lines: identity.Numbers(a.Messages[0].Number), Limit: 10}, r.now)
 		if len(all) != 1 || err != nil {
 			t.Errorf("filled %v: found %d, %v", filled, len(all), err)
 		}

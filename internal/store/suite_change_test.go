@@ -44,10 +44,12 @@ func canceling(t *testing.T, r *rig) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	whole := r.accepted(t, 2)
-	if canceled, sent, err := r.Notifications.Cancel(t.Context(), ours, whole.Notification.ID, r.now); canceled != 2 || sent != 0 || err != nil {
+	if canceled, sent, err := r.Notifications.Cancel(t.Context(), ours, whole.Notification.ID, r.now); canceled != 2 || sent != 0 ||
+		err != nil {
 		t.Error(canceled, sent, err)
 	}
-	if n, err := r.Notifications.Find(t.Context(), ours, whole.Notification.ID); err != nil || !n.Canceled || n.Open != 0 || !n.DoneAt.Equal(r.now) {
+	if n, err := r.Notifications.Find(t.Context(), ours, whole.Notification.ID); err != nil || !n.Canceled || n.Open != 0 ||
+		!n.DoneAt.Equal(r.now) {
 		t.Errorf("%+v, %v", n, err)
 	}
 }
@@ -57,7 +59,8 @@ func cancelRefused(t *testing.T, r *rig) {
 	if _, _, err := r.Notifications.Cancel(t.Context(), theirs, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
-	if _, err := r.Notifications.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err,
+		carillon.NotFound) {
 		t.Error(err)
 	}
 	if m := r.message(t, a, 0); m.Q != 1 || !m.Due.Equal(a.Notification.DueAt) {
@@ -88,7 +91,8 @@ func moving(t *testing.T, r *rig) {
 	if r.start(t, f, a, 0) != 1 {
 		t.Error("not started at the new time")
 	}
-	if _, err := r.Notifications.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour), r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Notifications.Move(t.Context(), ours, a.Notification.ID, later.Add(time.Hour), r.now); !carillon.IsCode(err,
+		carillon.Conflict) {
 		t.Error("moved after delivery began:", err)
 	}
 	if m := r.message(t, a, 1); !m.Due.Equal(later) {
@@ -131,7 +135,10 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 	f := r.fence(t)
 	for range 30 {
 		a := r.accepted(t, 2)
-		st := []*work.Start{{Key: work.Key(a.Notification.Seq().Message(0)), Shard: f.Shard}, {Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard}}
+		st := []*work.Start{
+			{Key: work.Key(a.Notification.Seq().Message(0)), Shard: f.Shard},
+			{Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard},
+		}
 		canceled, begin := 0, make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
@@ -157,14 +164,17 @@ func closing(t *testing.T, r *rig) {
 	seqs := []carillon.Seq{a.Notification.Seq(), b.Notification.Seq()}
 	done := func(n int, x *messages.Accept) {
 		r.start(t, f, x, n)
-		r.result(t, work.Result{Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
+		r.result(t, work.Result{
+			Key: work.Key(x.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent},
+		})
 		if err := r.Notifications.CloseDone(t.Context(), seqs, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
 	check := func(x *messages.Accept, open bool) {
 		t.Helper()
-		if n, err := r.Notifications.Load(t.Context(), x.Notification.Seq()); err != nil || (n.Open > 0) != open || n.DoneAt.IsZero() != open {
+		if n, err := r.Notifications.Load(t.Context(), x.Notification.Seq()); err != nil || (n.Open > 0) != open ||
+			n.DoneAt.IsZero() != open {
 			t.Errorf("open %d, done %s, %v", n.Open, n.DoneAt, err)
 		}
 	}
@@ -198,7 +208,9 @@ func openPages(t *testing.T, r *rig) {
 			continue // still queued, due later, closed already
 		}
 		r.start(t, f, a, 0)
-		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
+		r.result(t, work.Result{
+			Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent},
+		})
 		want = append(want, a.Notification.Seq())
 	}
 	var got []carillon.Seq

@@ -42,7 +42,8 @@ func (r *rig) opened(t *testing.T, company, visitor string, change ...func(o *ch
 	o := &chats.Open{
 		Contact: chats.Contact{ID: carillon.NewID(r.now), CompanyID: company, WidgetID: "w", VisitorID: visitor, Language: "en"},
 		Conversation: chats.Conversation{
-			ID: carillon.NewID(r.now), Channel: "web_chat", WidgetID: "w", AgentID: "a", State: chats.Automated, Language: "en", Page: "https://a.test/",
+			ID: carillon.NewID(r.now), Channel: "web_chat", WidgetID: "w", AgentID: "a", State: chats.Automated, Language: "en",
+			Page: "https://a.test/",
 		},
 		Keep: 24 * time.Hour, Now: r.now,
 	}
@@ -149,10 +150,12 @@ func contactsVerified(t *testing.T, r *rig) {
 	if err := r.Contacts.Alive(t.Context(), ours, plain.Contact.ID, later); err != nil {
 		t.Error(err)
 	}
-	if c, err = r.Contacts.ContactOf(t.Context(), ours, plain.Contact.ID); err != nil || c.Name != name || c.Email != "m@a.test" || !c.SeenAt.Equal(later) {
+	if c, err = r.Contacts.ContactOf(t.Context(), ours, plain.Contact.ID); err != nil || c.Name != name || c.Email != "m@a.test" ||
+		!c.SeenAt.Equal(later) {
 		t.Error(c, err)
 	}
-	if _, err := r.Contacts.EditContact(t.Context(), theirs, plain.Contact.ID, chats.ContactEdit{Name: &none}); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Contacts.EditContact(t.Context(), theirs, plain.Contact.ID,
+		chats.ContactEdit{Name: &none}); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company edits: %v", err)
 	}
 	if err := r.Contacts.SetContact(t.Context(), theirs, plain.Contact.ID, "Eve", ""); !carillon.IsCode(err, carillon.NotFound) {
@@ -180,21 +183,24 @@ func conversationChanged(t *testing.T, r *rig) {
 	if diff := cmp.Diff(want, c.Conversation); diff != "" || err != nil {
 		t.Errorf("stored, not as returned: %s, %v", diff, err)
 	}
-	if want.LastSeq != 5 || want.VisitorSeq != 2 || want.CompanySeq != 4 || want.LastText != "Yes" || want.LastAuthor != chats.Teammate || want.Unread() || !want.AskedAt.IsZero() {
+	if want.LastSeq != 5 || want.VisitorSeq != 2 || want.CompanySeq != 4 || want.LastText != "Yes" ||
+		want.LastAuthor != chats.Teammate || want.Unread() || !want.AskedAt.IsZero() {
 		t.Errorf("it is %+v", want)
 	}
 	turns, err := r.Chats.Turns(t.Context(), ours, id, 2, 10)
 	if diff := cmp.Diff(c.Turns, turns); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if turns, err = r.Chats.TurnsBefore(t.Context(), ours, id, 5, 2); err != nil || len(turns) != 2 || turns[0].Seq != 3 || turns[1].Seq != 4 {
+	if turns, err = r.Chats.TurnsBefore(t.Context(), ours, id, 5, 2); err != nil || len(turns) != 2 || turns[0].Seq != 3 ||
+		turns[1].Seq != 4 {
 		t.Error(turns, err)
 	}
 	refused := carillon.InConflict("no")
-	err = r.Chats.Do(t.Context(), &chats.Change{CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
-		c.Tags[0], c.LastSeq = "changed", 99
-		return nil, refused
-	}})
+	err = r.Chats.Do(t.Context(), &chats.Change{CompanyID: ours, ConversationID: id,
+		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+			c.Tags[0], c.LastSeq = "changed", 99
+			return nil, refused
+		}})
 	after, err2 := r.Chats.Find(t.Context(), ours, id)
 	if diff := cmp.Diff(want, after); diff != "" || !errors.Is(err, refused) || err2 != nil {
 		t.Errorf("a refused change: %s, %v, %v", diff, err, err2)
@@ -213,7 +219,8 @@ func conversationRepeated(t *testing.T, r *rig) {
 		return c
 	}
 	first, again := say("1", "Hello"), say("1", "Other")
-	if first.Repeated != nil || again.Repeated == nil || again.Repeated.Text != "Hello" || len(again.Turns) != 0 || again.Conversation.LastSeq != 1 {
+	if first.Repeated != nil || again.Repeated == nil || again.Repeated.Text != "Hello" || len(again.Turns) != 0 ||
+		again.Conversation.LastSeq != 1 {
 		t.Errorf("first %+v, again %+v", first, again)
 	}
 }
@@ -280,7 +287,9 @@ func conversationsListed(t *testing.T, r *rig) {
 		{"hers", "ben", chats.Active, []string{"axb"}},
 		{"closed", "ana", chats.Resolved, []string{"vip"}},
 	} {
-		o := r.opened(t, ours, x.name, func(o *chats.Open) { o.Contact.Name, o.Contact.Email = "Visitor "+strconv.Itoa(i), x.name+"@a.test" })
+		o := r.opened(t, ours, x.name, func(o *chats.Open) {
+			o.Contact.Name, o.Contact.Email = "Visitor "+strconv.Itoa(i), x.name+"@a.test"
+		})
 		names[o.Conversation.ID] = x.name
 		r.says(t, o.Conversation.ID, chats.Visitor, "about "+x.name+" 50%")
 		r.changes(t, o.Conversation.ID, func(c *chats.Conversation) []chats.Turn {
@@ -354,7 +363,8 @@ func conversationsListed(t *testing.T, r *rig) {
 	if diff := cmp.Diff(chats.Counts{Mine: 2, Unassigned: 3, Automated: 1, All: 7}, n); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, _, err := r.Chats.List(t.Context(), chats.Filter{CompanyID: ours, Folder: "all", Cursor: "x", Limit: 1}); !carillon.IsCode(err, carillon.ValidationFailed) {
+	if _, _, err := r.Chats.List(t.Context(), chats.Filter{CompanyID: ours, Folder: "all", Cursor: "x",
+		Limit: 1}); !carillon.IsCode(err, carillon.ValidationFailed) {
 		t.Error(err)
 	}
 }
@@ -468,7 +478,8 @@ func cannedReplies(t *testing.T, r *rig) {
 	if err := r.Canned.Add(t.Context(), ours, &bye, r.now); err != nil {
 		t.Error(err)
 	}
-	if err := r.Canned.Replace(t.Context(), ours, chats.Canned{ID: c.ID, Shortcut: "bye", Text: "x"}, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if err := r.Canned.Replace(t.Context(), ours, chats.Canned{ID: c.ID, Shortcut: "bye", Text: "x"}, r.now); !carillon.IsCode(err,
+		carillon.Conflict) {
 		t.Error(err)
 	}
 	c.Text = "Hello!"
@@ -493,7 +504,8 @@ func cannedReplies(t *testing.T, r *rig) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Canned.Add(t.Context(), ours, &chats.Canned{Shortcut: "more", Text: "x"}, r.now); !carillon.IsCode(err, carillon.LimitExceeded) {
+	if err := r.Canned.Add(t.Context(), ours, &chats.Canned{Shortcut: "more", Text: "x"}, r.now); !carillon.IsCode(err,
+		carillon.LimitExceeded) {
 		t.Error(err)
 	}
 }

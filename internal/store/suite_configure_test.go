@@ -232,7 +232,9 @@ func provedNumbers(t *testing.T, r *rig) {
 func youngerLimits(t *testing.T, r *rig) {
 	standard := carillon.NewCompany("").Limits
 	for text, want := range map[string]carillon.Limits{
-		`{"daily_recipients":0,"daily_bytes":7}`:               {DailyBytes: 7, DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay},
+		`{"daily_recipients":0,"daily_bytes":7}`: {
+			DailyBytes: 7, DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay,
+		},
 		`{"daily_calls":0,"engine_turns_per_day":0}`:           {},
 		`{"daily_calls":5,"engine_turns_per_day":6,"other":1}`: {DailyCalls: 5, EngineTurnsPerDay: 6},
 	} {
@@ -252,7 +254,9 @@ func youngerLimits(t *testing.T, r *rig) {
 func sendersShareNoNumber(t *testing.T, r *rig) {
 	double := *r.second
 	double.Number = r.sender.Number
-	err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, &double, r.now) })
+	err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, &double, r.now)
+	})
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
@@ -356,12 +360,14 @@ func linesWithTrunks(t *testing.T, r *rig) {
 	before := all()
 	line := func(company, id, provider string) *carillon.Sender {
 		return &carillon.Sender{
-			CompanyID: company, ID: id, Number: "1555555" + id, Channel: carillon.Voice, Provider: provider, MediaCheck: "full", Unknown: r.sender.Unknown,
+			CompanyID: company, ID: id, Number: "1555555" + id, Channel: carillon.Voice, Provider: provider, MediaCheck: "full",
+			Unknown:  r.sender.Unknown,
 			Settings: json.RawMessage(`{"trunk":"sip:192.0.2.1"}`),
 		}
 	}
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(senders.PutSender(ctx, tx, line(ours, "0001", "sip"), r.now), senders.PutSender(ctx, tx, line(theirs, "0002", "sip"), r.now),
+		return errors.Join(senders.PutSender(ctx, tx, line(ours, "0001", "sip"), r.now),
+			senders.PutSender(ctx, tx, line(theirs, "0002", "sip"), r.now),
 			senders.PutSender(ctx, tx, line(ours, "0003", "sandbox"), r.now), senders.PutSender(ctx, tx, line(ours, "0004", "sip"), r.now))
 	})
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
@@ -413,7 +419,8 @@ func removingSenders(t *testing.T, r *rig) {
 	other, again := *r.second, *r.second
 	other.ID, again.Number = "other", "15555550177"
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(senders.PutSender(ctx, tx, &other, r.now), senders.PutSender(ctx, tx, &again, r.now)) // the number is free, the id its own
+		// the number is free, the id its own
+		return errors.Join(senders.PutSender(ctx, tx, &other, r.now), senders.PutSender(ctx, tx, &again, r.now))
 	})
 	if other.UID == r.second.UID || again.UID != r.second.UID {
 		t.Errorf("uids %d and %d after %d", other.UID, again.UID, r.second.UID)
@@ -422,7 +429,9 @@ func removingSenders(t *testing.T, r *rig) {
 		t.Error(all, err)
 	}
 	for most, full := range map[int]bool{3: true, 4: false} {
-		err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.RoomForSender(ctx, tx, ours, most) })
+		err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return senders.RoomForSender(ctx, tx, ours, most)
+		})
 		if full != carillon.IsCode(err, carillon.LimitExceeded) {
 			t.Errorf("3 senders of %d: %v", most, err)
 		}
@@ -500,7 +509,8 @@ func pollingTemplates(t *testing.T, r *rig) {
 			t.Error(mine, err)
 		}
 	}
-	if due, next, err := r.Templates.TemplatePolls(t.Context(), r.now.Add(time.Hour), 2); err != nil || len(due) != 2 || due[0].ID != "2" || !next.IsZero() {
+	if due, next, err := r.Templates.TemplatePolls(t.Context(), r.now.Add(time.Hour), 2); err != nil || len(due) != 2 ||
+		due[0].ID != "2" || !next.IsZero() {
 		t.Error(due, next, err)
 	}
 }
@@ -560,11 +570,13 @@ func suppressing(t *testing.T, r *rig) {
 	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "manual", r.now, "34600000001", "34600000002"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "other", r.now.Add(time.Hour), "34600000001", "34600000003"); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "other", r.now.Add(time.Hour), "34600000001",
+		"34600000003"); err != nil {
 		t.Fatal(err)
 	}
 	for company, want := range map[string]map[string]bool{ours: {"34600000001": true}, theirs: {}} {
-		found, err := r.Suppressions.Suppressed(t.Context(), company, carillon.Transactional, identity.Numbers("34600000001", "34600000009"))
+		found, err := r.Suppressions.Suppressed(t.Context(), company, carillon.Transactional,
+			identity.Numbers("34600000001", "34600000009"))
 		got := textsOf(found)
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(company, err, d)
@@ -599,7 +611,9 @@ func maintaining(t *testing.T, r *rig) {
 		}
 	}
 	check(accounts.Maintenance{})
-	for _, m := range []accounts.Maintenance{{From: r.now, Until: r.now.Add(time.Hour)}, {From: r.now, Until: r.now.Add(2 * time.Hour)}, {}} {
+	for _, m := range []accounts.Maintenance{
+		{From: r.now, Until: r.now.Add(time.Hour)}, {From: r.now, Until: r.now.Add(2 * time.Hour)}, {},
+	} {
 		if err := r.Accounts.SetMaintenance(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -683,9 +697,15 @@ func suppressingMarketing(t *testing.T, r *rig) {
 		reason string
 		want   map[string]suppressions.Type
 	}{
-		{suppressions.Marketing, suppressions.OptedOut, map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.Marketing}},
+		{
+			suppressions.Marketing, suppressions.OptedOut,
+			map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.Marketing},
+		},
 		{suppressions.All, "stop", map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All}},
-		{suppressions.Marketing, suppressions.OptedOut, map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All}},
+		{
+			suppressions.Marketing, suppressions.OptedOut,
+			map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All},
+		},
 	} {
 		numbers := slices.Sorted(maps.Keys(step.want))
 		if err := r.Suppressions.Suppress(t.Context(), ours, step.of, step.reason, r.now.Add(2*time.Hour), numbers...); err != nil {
@@ -705,7 +725,9 @@ func suppressingMarketing(t *testing.T, r *rig) {
 		}
 	}
 	x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number("34600000008"))
-	if err != nil || *x != (suppressions.Suppression{Number: "34600000008", Type: suppressions.All, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour)}) {
+	if err != nil || *x != (suppressions.Suppression{
+		Number: "34600000008", Type: suppressions.All, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour),
+	}) {
 		t.Error(x, err)
 	}
 }

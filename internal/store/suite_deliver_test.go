@@ -40,7 +40,9 @@ func lostFenceDropsStarts(t *testing.T, r *rig) {
 	st := &work.Start{Key: work.Key(a.Notification.Seq().Message(1)), Shard: f.Shard}
 	d := &work.Batch{
 		Fences: []work.Fence{lost}, Starts: []*work.Start{st}, Now: r.now,
-		Results: []work.Result{{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}}},
+		Results: []work.Result{{
+			Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent},
+		}},
 	}
 	r.deliver(t, d)
 	if !slices.Equal(d.Lost, []int{f.Shard}) || st.Attempt != 0 {
@@ -64,11 +66,16 @@ func onlyDueIsStarted(t *testing.T, r *rig) {
 	}
 	r.start(t, f, inFlight, 0)
 	r.start(t, f, held, 0)
-	r.result(t, work.Result{Key: work.Key(held.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: "ours/1"}})
+	r.result(t, work.Result{
+		Key: work.Key(held.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: "ours/1"},
+	})
 	for name, tt := range map[string]struct {
 		a    *messages.Accept
 		want int
-	}{"later": {later, 0}, "skipped": {skipped, 0}, "canceled": {canceled, 0}, "in flight": {inFlight, 0}, "held": {held, 0}, "due": {due, 1}} {
+	}{
+		"later": {later, 0}, "skipped": {skipped, 0}, "canceled": {canceled, 0}, "in flight": {inFlight, 0}, "held": {held, 0},
+		"due": {due, 1},
+	} {
 		if got := r.start(t, f, tt.a, 0); got != tt.want {
 			t.Errorf("%s: attempt %d, want %d", name, got, tt.want)
 		}
@@ -129,7 +136,9 @@ func neighboursStart(t *testing.T, r *rig) {
 			t.Errorf("attempt %d of message %d, want %d", st.Attempt, carillon.MessageKey(st.Key).N(), attempt)
 		}
 	}
-	for n, want := range map[int]messages.Message{0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1}} {
+	for n, want := range map[int]messages.Message{
+		0: {Q: 2, Attempts: 1}, 3: {Q: 2, Attempts: 1}, 8: {Q: 1}, 22: {Q: 2, Attempts: 2}, 29: {Q: 2, Attempts: 1},
+	} {
 		if m := r.message(t, a, n); m.Q != want.Q || m.Attempts != want.Attempts {
 			t.Errorf("message %d stands at %+v", n, m)
 		}
@@ -141,7 +150,10 @@ func resultByAttempt(t *testing.T, r *rig) {
 	r.start(t, f, a, 0)
 	id := a.Notification.ID
 	for _, attempt := range []int{0, 2} {
-		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now, Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonExpired}})
+		r.result(t, work.Result{
+			Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: attempt, At: r.now,
+			Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonExpired},
+		})
 	}
 	if m := r.message(t, a, 0); m.Q != 2 || m.Rank != rank.None {
 		t.Errorf("another attempt's result was taken: %+v", m)
@@ -149,7 +161,9 @@ func resultByAttempt(t *testing.T, r *rig) {
 	if deposed, err := r.Nodes.Depose(t.Context(), "node", 1); err != nil || !deposed {
 		t.Fatal(deposed, err)
 	}
-	r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "p"}})
+	r.result(t, work.Result{
+		Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "p"},
+	})
 	if m := r.message(t, a, 0); m.Q != 0 || m.Rank != rank.Sent || m.ProviderID != "p" || !m.SentAt.Equal(r.now) {
 		t.Errorf("a deposed node's result was not taken: %+v", m)
 	}
@@ -163,7 +177,8 @@ func moves(r *rig) (results []work.Result, want []messages.Message) {
 		m.N, m.Attempts, m.StartedAt = len(want), 1, r.now
 		results, want = append(results, x), append(want, m)
 	}
-	add(work.Result{Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "p"}}, messages.Message{Rank: rank.Sent, ProviderID: "p", SentAt: r.now})
+	add(work.Result{Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "p"}},
+		messages.Message{Rank: rank.Sent, ProviderID: "p", SentAt: r.now})
 	add(work.Result{Outcome: messages.Outcome{Rank: rank.Sent}}, messages.Message{Rank: rank.Sent, SentAt: r.now})
 	add(work.Result{Detail: "131026", Outcome: messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}},
 		messages.Message{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable, Detail: "131026", EndedAt: r.now})
@@ -223,7 +238,9 @@ func resultNeverLowers(t *testing.T, r *rig) {
 	for n := range 8 { // enough for one statement, and each of the other moves
 		results = append(results, work.Result{
 			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now.Add(time.Second), Due: r.now,
-			Move:    []work.Move{work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveRetry, work.MoveUnknown, work.MoveHold}[n],
+			Move: []work.Move{
+				work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveDone, work.MoveRetry, work.MoveUnknown, work.MoveHold,
+			}[n],
 			Outcome: messages.Outcome{Rank: rank.Sent, Hold: "h", ProviderID: "late"},
 		})
 	}
@@ -241,7 +258,9 @@ func heldUntilReleased(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 5)
 	hold := func(n int, name string) work.Result {
 		r.start(t, f, a, n)
-		return work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: name}}
+		return work.Result{
+			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: name},
+		}
 	}
 	r.result(t, hold(0, "ours/1"), hold(1, "ours/1"), hold(2, "ours/1"), hold(3, "ours/2"))
 	holds, err := r.Messages.Holds(t.Context())

@@ -87,7 +87,9 @@ func (r *rig) follow(t *testing.T, company, topic string) {
 func (r *rig) sent(a *messages.Accept, n int) work.Result {
 	return work.Result{
 		Key: work.Key(a.Notification.Seq().Message(n)), SenderUID: r.sender.UID, Attempt: 1, At: r.now,
-		Outcome: messages.Outcome{Of: &a.Notification, SenderID: r.sender.ID, Number: a.Messages[n].Number, Rank: rank.Sent, ProviderID: "wamid"},
+		Outcome: messages.Outcome{
+			Of: &a.Notification, SenderID: r.sender.ID, Number: a.Messages[n].Number, Rank: rank.Sent, ProviderID: "wamid",
+		},
 	}
 }
 
@@ -103,7 +105,8 @@ func eventsOfAMessage(t *testing.T, r *rig) {
 		r.receive(t, r.receipt(a, 0, carillon.StateSent), r.receipt(a, 0, carillon.StateDelivered), r.receipt(a, 0, carillon.StateRead))
 	}
 	r.receive(t, r.receipt(a, 0, carillon.StateDelivered))
-	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.delivered sent", "message.read delivered")
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.sent sending", "message.delivered sent",
+		"message.read delivered")
 	r.start(t, f, a, 1)
 	r.receive(t, r.receipt(a, 1, carillon.StateRead), r.receipt(a, 1, carillon.StateDelivered)) // before our own result
 	r.result(t, r.sent(a, 1))
@@ -118,7 +121,8 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 	r.follow(t, ours, eventtable.Notifications)
 	at := r.now
 	for _, o := range []messages.Outcome{
-		{Rank: rank.Sent, ProviderID: "wamid"}, {Rank: rank.Failed, Reason: carillon.ReasonProviderRefused}, {Rank: rank.Skipped, Reason: carillon.ReasonSuppressed},
+		{Rank: rank.Sent, ProviderID: "wamid"}, {Rank: rank.Failed, Reason: carillon.ReasonProviderRefused},
+		{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed},
 	} {
 		from, err := r.Topics.LastEvent(t.Context(), ours, eventtable.Notifications)
 		if err != nil {
@@ -163,7 +167,8 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 				continue
 			}
 			var p map[string]any
-			if err := json.Unmarshal(e.Payload, &p); err != nil || e.Subject != p["message_id"] || !strings.HasPrefix(e.Subject, fmt.Sprint(p["notification_id"])+".") {
+			if err := json.Unmarshal(e.Payload, &p); err != nil || e.Subject != p["message_id"] ||
+				!strings.HasPrefix(e.Subject, fmt.Sprint(p["notification_id"])+".") {
 				t.Fatal(err, e.Subject, string(e.Payload))
 			}
 			if p["number"] == nil || p["sender_id"] != r.sender.ID {
@@ -175,7 +180,8 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 			left = append(left, fmt.Sprint(e.Kind, e.At, p))
 		}
 		if len(left) != 12 || len(slices.Compact(left)) != 1 || len(slices.Compact(stored)) != 1 {
-			t.Errorf("%s leaves %d events: %s\nand messages %+v", o.Rank.State(), len(left), strings.Join(slices.Compact(left), "\n"), slices.Compact(stored))
+			t.Errorf("%s leaves %d events: %s\nand messages %+v", o.Rank.State(), len(left),
+				strings.Join(slices.Compact(left), "\n"), slices.Compact(stored))
 		}
 	}
 }
@@ -199,7 +205,8 @@ func eventsOfEnds(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.receive(t, r.receipt(a, 1, carillon.StateSent)) // of the one whose outcome stayed unknown
-	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.skipped duplicate", "message.failed sending provider_refused",
+	r.wantEvents(t, eventtable.Notifications, "notification.accepted", "message.skipped duplicate",
+		"message.failed sending provider_refused",
 		"message.failed sending outcome_unknown", "message.canceled queued canceled", "message.sent failed")
 }
 
@@ -209,7 +216,8 @@ func eventsOfACall(t *testing.T, r *rig) {
 	_, k := r.called(t)
 	ends := func(move work.Move, attempt int, s carillon.State) {
 		r.commitCalls(t, &work.Batch{Now: r.now, Results: []work.Result{{
-			Key: k, SenderUID: r.sender.UID, Attempt: attempt, Move: move, Due: r.now, At: r.now, Outcome: calls.Outcome{State: s, Counts: true},
+			Key: k, SenderUID: r.sender.UID, Attempt: attempt, Move: move, Due: r.now, At: r.now,
+			Outcome: calls.Outcome{State: s, Counts: true},
 		}}})
 	}
 	r.dial(t, f, 1, k)
@@ -249,7 +257,8 @@ func noEvents(t *testing.T, r *rig) {
 			t.Errorf("%s: %v", company, got)
 		}
 	}
-	if r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) || !r.Events.Subscribed(t.Context(), theirs, eventtable.Notifications) {
+	if r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) ||
+		!r.Events.Subscribed(t.Context(), theirs, eventtable.Notifications) {
 		t.Error("the wrong company is subscribed to")
 	}
 }
@@ -305,7 +314,8 @@ func (w *webhook) Validate() error         { return nil }
 func webhookSubscribes(t *testing.T, r *rig) {
 	subscribed := func(notifications, calls bool) {
 		t.Helper()
-		if r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) != notifications || r.Events.Subscribed(t.Context(), ours, eventtable.Calls) != calls {
+		if r.Events.Subscribed(t.Context(), ours, eventtable.Notifications) != notifications ||
+			r.Events.Subscribed(t.Context(), ours, eventtable.Calls) != calls {
 			t.Errorf("want %v and %v", notifications, calls)
 		}
 	}
@@ -338,7 +348,8 @@ func webhookSubscribes(t *testing.T, r *rig) {
 func noEventOfAnotherAttempt(t *testing.T, r *rig) {
 	k := r.endpoint(t)
 	first, second := r.accepted(t, 1), r.request("34600000003")
-	second.Notification.ID = first.Notification.ID[:35] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(first.Notification.ID, "0")]
+	second.Notification.ID = first.Notification.ID[:35] +
+		map[bool]string{true: "1", false: "0"}[strings.HasSuffix(first.Notification.ID, "0")]
 	if err := r.Notifications.Accept(t.Context(), second); !errors.Is(err, messages.ErrIDTaken) {
 		t.Fatal(err)
 	}
@@ -350,7 +361,8 @@ func noEventOfAnotherAttempt(t *testing.T, r *rig) {
 	if err := r.Notifications.Accept(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Topics.EventsAfter(t.Context(), ours, eventtable.Notifications, 0, 10); err != nil || len(got) != 1 || got[0].Subject != first.Notification.ID {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, eventtable.Notifications, 0, 10); err != nil || len(got) != 1 ||
+		got[0].Subject != first.Notification.ID {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -379,7 +391,8 @@ func gapAfterALapse(t *testing.T, r *rig) {
 	lapse(time.Now().Add(30 * time.Second).UnixMilli())
 	r.follow(t, ours, eventtable.Notifications)
 	var until int64
-	if err := r.DB.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Notifications); err != nil ||
+	if err := r.DB.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours,
+		eventtable.Notifications); err != nil ||
 		time.UnixMilli(until).Before(time.Now().Add(time.Minute)) || last() != 1 {
 		t.Errorf("a lease that nears its end is renewed until %d: %v", until, err)
 	}
@@ -399,7 +412,8 @@ func manyEventsOfOneCommit(t *testing.T, r *rig) {
 	all := make([]*eventtable.Event, most)
 	for i := range all {
 		all[i] = &eventtable.Event{
-			CompanyID: ours, Topic: "a", Kind: fmt.Sprint("kind", i%3), Subject: fmt.Sprintf("ü\"%d\x7f", i), At: r.now.Add(time.Duration(i) * time.Millisecond),
+			CompanyID: ours, Topic: "a", Kind: fmt.Sprint("kind", i%3), Subject: fmt.Sprintf("ü\"%d\x7f", i),
+			At:      r.now.Add(time.Duration(i) * time.Millisecond),
 			Payload: json.RawMessage(fmt.Sprintf(`{"n":%d,"text":"\u0000 é"}`, i)),
 		}
 	}
@@ -415,7 +429,8 @@ func manyEventsOfOneCommit(t *testing.T, r *rig) {
 	}
 	for topic, want := range map[string]int{"a": 4, "large": 2} { // one, and three of at most a hundred
 		var rows int
-		if err := r.DB.Row(t.Context(), []any{&rows}, "SELECT COUNT(*) FROM event WHERE company_id = $1 AND topic = $2", ours, topic); err != nil || rows != want {
+		if err := r.DB.Row(t.Context(), []any{&rows}, "SELECT COUNT(*) FROM event WHERE company_id = $1 AND topic = $2", ours,
+			topic); err != nil || rows != want {
 			t.Errorf("%d rows of %s, not %d; %v", rows, topic, want, err)
 		}
 	}
@@ -429,12 +444,14 @@ func manyEventsOfOneCommit(t *testing.T, r *rig) {
 			got = append(got, more...)
 		}
 		for i, e := range got {
-			if w := all[i]; e.Seq != int64(i+1) || w.Seq != e.Seq || e.Kind != w.Kind || e.Subject != w.Subject || !e.At.Equal(w.At) || string(e.Payload) != string(w.Payload) || e.CompanyID != ours {
+			if w := all[i]; e.Seq != int64(i+1) || w.Seq != e.Seq || e.Kind != w.Kind || e.Subject != w.Subject ||
+				!e.At.Equal(w.At) || string(e.Payload) != string(w.Payload) || e.CompanyID != ours {
 				t.Fatalf("read by %d: %+v, not %+v", page, e, *w)
 			}
 		}
 	}
-	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", 120, 3); err != nil || len(got) != 3 || got[0].Seq != 121 || got[2].Seq != 123 {
+	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", 120, 3); err != nil || len(got) != 3 || got[0].Seq != 121 ||
+		got[2].Seq != 123 {
 		t.Errorf("from within a row: %v, %v", got, err)
 	}
 	if got, err := r.Topics.EventsAfter(t.Context(), ours, "a", most, 3); err != nil || len(got) != 0 {
@@ -460,7 +477,8 @@ func eventsAfterALostCommit(t *testing.T, r *rig) {
 		for _, e := range stored {
 			got = append(got, e.Seq)
 		}
-		if last, lastErr := r.Topics.LastEvent(t.Context(), company, topic); err != nil || lastErr != nil || !slices.Equal(got, want) || last != int64(len(want)) {
+		if last, lastErr := r.Topics.LastEvent(t.Context(), company, topic); err != nil || lastErr != nil ||
+			!slices.Equal(got, want) || last != int64(len(want)) {
 			t.Errorf("%s has %v up to %d, not %v; %v, %v", topic, got, last, want, err, lastErr)
 		}
 	}
@@ -488,10 +506,14 @@ func eventsAfterALostCommit(t *testing.T, r *rig) {
 
 func eventsOfATopic(t *testing.T, r *rig) {
 	event := func(company, topic string, at time.Time) *eventtable.Event {
-		return &eventtable.Event{CompanyID: company, Topic: topic, Kind: "message.sent", Subject: "m", Payload: json.RawMessage(`{}`), At: at}
+		return &eventtable.Event{
+			CompanyID: company, Topic: topic, Kind: "message.sent", Subject: "m", Payload: json.RawMessage(`{}`), At: at,
+		}
 	}
 	old, now := r.now.Add(-time.Hour), r.now
-	for _, all := range [][]*eventtable.Event{{event(ours, "a", old)}, {event(ours, "a", now), event(theirs, "a", now), event(ours, "b", now)}} {
+	for _, all := range [][]*eventtable.Event{
+		{event(ours, "a", old)}, {event(ours, "a", now), event(theirs, "a", now), event(ours, "b", now)},
+	} {
 		if err := r.Events.AddEvents(t.Context(), all...); err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,8 @@ func (r *rig) talk(t *testing.T, company string) *chats.Conversation {
 	r.now = r.now.Add(time.Second)
 	o := &chats.Open{
 		Contact:      chats.Contact{ID: carillon.NewID(r.now), CompanyID: company, WidgetID: "w", VisitorID: carillon.NewID(r.now)},
-		Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "web_chat", WidgetID: "w", State: chats.Automated}, Keep: time.Hour, Now: r.now,
+		Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "web_chat", WidgetID: "w", State: chats.Automated},
+		Keep:         time.Hour, Now: r.now,
 	}
 	if err := r.Chats.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -37,7 +38,8 @@ func (r *rig) talk(t *testing.T, company string) *chats.Conversation {
 
 func (r *rig) file(c *chats.Conversation, size int64) *files.File {
 	return &files.File{
-		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, ConversationID: c.ID, SentBy: "ana", Name: "a.png", Type: "image/png", Size: size, SHA256: "00",
+		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, ConversationID: c.ID, SentBy: "ana", Name: "a.png", Type: "image/png",
+		Size: size, SHA256: "00",
 		CreatedAt: r.now, ExpiresAt: r.now.Add(time.Hour),
 	}
 }

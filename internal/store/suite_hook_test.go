@@ -93,7 +93,9 @@ func endpointBegins(t *testing.T, r *rig) {
 		}
 	}
 	for _, seq := range []int64{e.Seq, 1} { // another node's earlier place moves nothing back
-		if err := s.Save(t.Context(), &hooks.Round{Endpoint: have, Cursors: []hooks.Cursor{{Topic: eventtable.Calls, Seq: seq}}}); err != nil {
+		if err := s.Save(t.Context(), &hooks.Round{
+			Endpoint: have, Cursors: []hooks.Cursor{{Topic: eventtable.Calls, Seq: seq}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +184,10 @@ func deliveriesWait(t *testing.T, r *rig) {
 		after   time.Duration
 		ordered bool
 		want    []int64
-	}{{0, true, nil}, {0, false, []int64{2}}, {time.Hour, true, []int64{1}}, {time.Hour, false, []int64{2, 1}}, {2 * time.Hour, true, []int64{1, 3}}} {
+	}{
+		{0, true, nil}, {0, false, []int64{2}}, {time.Hour, true, []int64{1}}, {time.Hour, false, []int64{2, 1}},
+		{2 * time.Hour, true, []int64{1, 3}},
+	} {
 		if d := cmp.Diff(c.want, seqs(r.now.Add(c.after), c.ordered)); d != "" {
 			t.Error(c, d)
 		}
@@ -194,7 +199,9 @@ func deliveriesWait(t *testing.T, r *rig) {
 	failed := delivery(third, r.now)
 	failed.State = hooks.Failed
 	e.SucceededAt = r.now
-	if err := s.Save(t.Context(), &hooks.Round{Endpoint: e, Ordered: true, Delivered: []hooks.Delivery{delivery(first, r.now)}, Kept: []hooks.Delivery{failed}, Recovered: true}); err != nil {
+	if err := s.Save(t.Context(), &hooks.Round{
+		Endpoint: e, Ordered: true, Delivered: []hooks.Delivery{delivery(first, r.now)}, Kept: []hooks.Delivery{failed}, Recovered: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]int64{2}, seqs(r.now, true)); d != "" || !e.WakeAt.Equal(r.now) {
@@ -217,7 +224,8 @@ func eventsReplayed(t *testing.T, r *rig) {
 	start := r.now
 	var all []*eventtable.Event
 	for _, x := range []struct{ topic, kind string }{
-		{eventtable.Calls, "call.started"}, {eventtable.Calls, "call.completed"}, {eventtable.Notifications, "message.sent"}, {eventtable.Notifications, "message.read"},
+		{eventtable.Calls, "call.started"}, {eventtable.Calls, "call.completed"}, {eventtable.Notifications, "message.sent"},
+		{eventtable.Notifications, "message.read"},
 	} {
 		all = append(all, r.happen(t, x.topic, x.kind, x.kind))
 	}
@@ -259,7 +267,8 @@ func packedReplayed(t *testing.T, r *rig) {
 	for i := range all {
 		kind := []string{"message.sent", "message.read"}[i%2]
 		all[i] = &eventtable.Event{
-			CompanyID: ours, Topic: eventtable.Notifications, Kind: kind, Subject: fmt.Sprint("m", i), Payload: fmt.Appendf(nil, `{"n":%d}`, i), At: r.now.Add(time.Duration(i) * time.Second),
+			CompanyID: ours, Topic: eventtable.Notifications, Kind: kind, Subject: fmt.Sprint("m", i),
+			Payload: fmt.Appendf(nil, `{"n":%d}`, i), At: r.now.Add(time.Duration(i) * time.Second),
 		}
 	}
 	if err := r.Events.AddEvents(t.Context(), all...); err != nil {
@@ -283,7 +292,8 @@ func packedReplayed(t *testing.T, r *rig) {
 	}
 	for i := range got {
 		x := &got[i]
-		if e := all[x.Seq-1]; x.Gone || x.Subject != e.Subject || x.Kind != e.Kind || string(x.Payload) != string(e.Payload) || !x.At.Equal(e.At) {
+		if e := all[x.Seq-1]; x.Gone || x.Subject != e.Subject || x.Kind != e.Kind || string(x.Payload) != string(e.Payload) ||
+			!x.At.Equal(e.At) {
 			t.Errorf("%d is %+v", x.Seq, x)
 		}
 	}
@@ -294,7 +304,8 @@ func attemptsLogged(t *testing.T, r *rig) {
 	k := r.endpoint(t)
 	for i := range 1005 {
 		a := hooks.Attempt{
-			ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Millisecond)), CompanyID: ours, WebhookID: k.WebhookID, EventID: "evt_1", Kind: "call.started", Subject: "x",
+			ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Millisecond)), CompanyID: ours, WebhookID: k.WebhookID,
+			EventID: "evt_1", Kind: "call.started", Subject: "x",
 			N: i + 1, At: r.now, Took: time.Second, OK: i%1000 > 1, Status: 200, Request: "{}", Response: "ok",
 		}
 		if err := s.Log(t.Context(), &a); err != nil {
@@ -328,7 +339,8 @@ func attemptsLogged(t *testing.T, r *rig) {
 	if all, err := s.OfEvent(t.Context(), theirs, "evt_1", 2); len(all) != 0 || err != nil {
 		t.Error("of another company:", len(all), err)
 	}
-	if all, err := s.Attempts(t.Context(), hooks.Key{CompanyID: theirs, WebhookID: k.WebhookID}, false, "", 3); len(all) != 0 || err != nil {
+	if all, err := s.Attempts(t.Context(), hooks.Key{CompanyID: theirs, WebhookID: k.WebhookID}, false, "", 3); len(all) != 0 ||
+		err != nil {
 		t.Error("of another company:", len(all), err)
 	}
 	if n, err := s.Trim(t.Context(), k, 5000); n != 1 || err != nil { // of 1,001 that succeeded
@@ -351,7 +363,8 @@ func eventsPulled(t *testing.T, r *rig) {
 		r.happen(t, topic, topic, "x")
 	}
 	var until int64
-	if err := r.DB.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours, eventtable.Calls); err != nil ||
+	if err := r.DB.Row(t.Context(), []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", ours,
+		eventtable.Calls); err != nil ||
 		time.UnixMilli(until).Before(time.Now().Add(6*24*time.Hour)) {
 		t.Errorf("events are written until %d: %v", until, err)
 	}
@@ -377,7 +390,9 @@ func endpointsSwept(t *testing.T, r *rig) {
 	a := hooks.Attempt{ID: carillon.NewID(r.now), CompanyID: ours, WebhookID: k.WebhookID, EventID: "evt_1", At: r.now}
 	save := func() {
 		t.Helper()
-		if err := s.Save(t.Context(), &hooks.Round{Endpoint: have, Kept: []hooks.Delivery{given}, Attempts: []hooks.Attempt{a}}); err != nil {
+		if err := s.Save(t.Context(), &hooks.Round{
+			Endpoint: have, Kept: []hooks.Delivery{given}, Attempts: []hooks.Attempt{a},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -418,7 +433,9 @@ func outwardEvents(t *testing.T, r *rig) {
 	change := func(id string, edit func(c *chats.Conversation) []chats.Turn) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
-		x := &chats.Change{CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) { return edit(c), nil }}
+		x := &chats.Change{
+			CompanyID: ours, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) { return edit(c), nil },
+		}
 		if err := r.Chats.Do(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
@@ -453,7 +470,8 @@ func outwardEvents(t *testing.T, r *rig) {
 		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s %s", e.Kind, p.Previous, p.Text, p.State), " "))
 	}
 	want := []string{
-		"conversation.started   bot", "message.received  Hello bot", "conversation.handoff bot  queued", "conversation.resolved active  resolved",
+		"conversation.started   bot", "message.received  Hello bot", "conversation.handoff bot  queued",
+		"conversation.resolved active  resolved",
 		"feedback.received   resolved", "conversation.resolved bot  resolved",
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -78,7 +78,8 @@ func (r *rig) checkKnown(t *testing.T, contactID string, want ...string) {
 
 func formsAreOneContact(t *testing.T, r *rig) {
 	for _, forms := range [][]string{
-		{"525512345601", "5215512345601"}, {"5215512345602", "525512345602"}, {"541123456789", "5491123456789"}, {"5491123456780", "541123456780"},
+		{"525512345601", "5215512345601"}, {"5215512345602", "525512345602"}, {"541123456789", "5491123456789"},
+		{"5491123456780", "541123456780"},
 		{"5551998765432", "555198765432"}, {"555198765430", "5551998765430"},
 	} {
 		first := r.meets(t, ours, []identity.Identity{line(forms[0])})
@@ -102,7 +103,8 @@ func formsAreOneContact(t *testing.T, r *rig) {
 
 func othersAreTwoContacts(t *testing.T, r *rig) {
 	for _, two := range [][]string{
-		{"551132345678", "5511932345678"}, {"525512345601", "5255123456010"}, {"54912345678", "5412345678"}, {"34600111222", "346001112220"},
+		{"551132345678", "5511932345678"}, {"525512345601", "5255123456010"}, {"54912345678", "5412345678"},
+		{"34600111222", "346001112220"},
 	} {
 		a, b := r.meets(t, ours, []identity.Identity{line(two[0])}), r.meets(t, ours, []identity.Identity{line(two[1])})
 		if a.Contact.ID == b.Contact.ID {
@@ -125,7 +127,9 @@ func callersAreApart(t *testing.T, r *rig) {
 
 func idsHaveScopes(t *testing.T, r *rig) {
 	const id = "US.13491208655302741918"
-	one := r.meets(t, ours, []identity.Identity{personOf("w1", id)}, func(o *chats.Open) { o.Contact.UserID, o.Contact.Username = id, "ana.r" })
+	one := r.meets(t, ours, []identity.Identity{personOf("w1", id)}, func(o *chats.Open) {
+		o.Contact.UserID, o.Contact.Username = id, "ana.r"
+	})
 	other := r.meets(t, ours, []identity.Identity{personOf("w2", id)})
 	foreign := r.meets(t, theirs, []identity.Identity{personOf("w1", id)})
 	again := r.meets(t, ours, []identity.Identity{personOf("w1", id)}, func(o *chats.Open) { o.Contact.Username = "ana.b" })
@@ -166,7 +170,8 @@ func contactsAreJoined(t *testing.T, r *rig) {
 	r.says(t, byID.Conversation.ID, chats.Visitor, "by id")
 	both := r.meets(t, ours, []identity.Identity{number, id})
 	if both.Made || both.Contact.ID != byNumber.Contact.ID || both.Conversation.ID != byID.Conversation.ID {
-		t.Fatalf("contact %s and conversation %s go on, of %s and %s", both.Contact.ID, both.Conversation.ID, byNumber.Contact.ID, byID.Conversation.ID)
+		t.Fatalf("contact %s and conversation %s go on, of %s and %s", both.Contact.ID, both.Conversation.ID, byNumber.Contact.ID,
+			byID.Conversation.ID)
 	}
 	if c := both.Contact; c.Name != "Ana" || c.Username != "ana.r" || c.UserID != "US.1" || c.Number != "34600111222" {
 		t.Errorf("the contact is %+v", c)
@@ -188,7 +193,8 @@ func numberPassesOn(t *testing.T, r *rig) {
 	first, second, number := personOf("w", "US.1"), personOf("w", "US.2"), line("525512345601")
 	before := r.meets(t, ours, []identity.Identity{number, first}, func(o *chats.Open) { o.Contact.UserID = "US.1" })
 	window := &chats.Window{
-		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "5215512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
+		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "5215512345601", UserID: "US.1",
+		LastID: "wamid.1", Until: r.now.Add(time.Hour),
 	}
 	if err := r.Replies.SetWindow(t.Context(), window); err != nil {
 		t.Fatal(err)
@@ -203,7 +209,8 @@ func numberPassesOn(t *testing.T, r *rig) {
 	if byID := r.meets(t, ours, []identity.Identity{first}); byID.Contact.ID != before.Contact.ID || byID.Contact.Number != "" {
 		t.Errorf("who had it is %+v", byID.Contact)
 	}
-	if w, err := r.Replies.Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" || !w.Until.After(r.now) {
+	if w, err := r.Replies.Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "" || w.UserID != "US.1" ||
+		!w.Until.After(r.now) {
 		t.Errorf("the window of the former owner is %+v, %v", w, err)
 	}
 	// A receipt of a message to who had it comes late.
@@ -245,7 +252,10 @@ func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 		{"who had it", []identity.Identity{line("34600111222"), first}, []string{"34600111222", "34600111333"}},
 		{"who has it now", []identity.Identity{line("34600111222"), second}, []string{"34600111222"}},
 		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333"}},
-		{"an id of another account", []identity.Identity{line("34600111222"), personOf("w2", "US.2")}, []string{"34600111222", "34600111333"}},
+		{
+			"an id of another account", []identity.Identity{line("34600111222"), personOf("w2", "US.2")},
+			[]string{"34600111222", "34600111333"},
+		},
 	} {
 		lines, err := r.Contacts.LinesOf(t.Context(), ours, x.is)
 		if err != nil || !slices.Equal(lines, identity.Numbers(x.want...)) {
@@ -284,7 +294,8 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 	old := []identity.Identity{line("525512345601"), personOf("w", "US.1")}
 	before := r.meets(t, ours, old, func(o *chats.Open) { o.Contact.UserID = "US.1" })
 	window := &chats.Window{
-		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "525512345601", UserID: "US.1", LastID: "wamid.1", Until: r.now.Add(time.Hour),
+		CompanyID: ours, ConversationID: before.Conversation.ID, SenderUID: 7, Number: "525512345601", UserID: "US.1",
+		LastID: "wamid.1", Until: r.now.Add(time.Hour),
 	}
 	if err := r.Replies.SetWindow(t.Context(), window); err != nil {
 		t.Fatal(err)
@@ -300,7 +311,8 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 		}
 		r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.9")
 	}
-	if w, err := r.Replies.Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "34600111222" || w.UserID != "US.9" {
+	if w, err := r.Replies.Window(t.Context(), ours, before.Conversation.ID); err != nil || w.Number != "34600111222" ||
+		w.UserID != "US.9" {
 		t.Errorf("the window is %+v, %v", w, err)
 	}
 	stranger := r.meets(t, ours, []identity.Identity{line("5215512345601")})
@@ -317,11 +329,13 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 		t.Errorf("the contacts are %s and %s", late.Contact.ID, before.Contact.ID)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.10")
-	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.10")}, []identity.Identity{personOf("w", "US.11")}, r.now); err != nil {
+	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.10")},
+		[]identity.Identity{personOf("w", "US.11")}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.11")
-	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.12")}, []identity.Identity{personOf("w", "US.13")}, r.now); err != nil {
+	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.12")},
+		[]identity.Identity{personOf("w", "US.13")}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := r.Chats.OfPerson(t.Context(), ours, personOf("w", "US.13")); c != nil || err != nil {

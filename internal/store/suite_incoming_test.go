@@ -22,7 +22,9 @@ import (
 func (r *rig) rings(t *testing.T, limit int) (c *calls.IncomingCall, full bool) {
 	t.Helper()
 	r.now = r.now.Add(time.Millisecond)
-	c = &calls.IncomingCall{ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: "ann", Number: "34600111222", RingingAt: r.now}
+	c = &calls.IncomingCall{
+		ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: "ann", Number: "34600111222", RingingAt: r.now,
+	}
 	full, err := r.Incoming.Take(t.Context(), c, limit)
 	if err != nil {
 		t.Fatal(err)
@@ -52,11 +54,13 @@ func incomingFromEndToEnd(t *testing.T, r *rig) {
 	if err := x.Recorded(t.Context(), c.ID, "file"); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.incomingNow(t, c.ID); got.State != carillon.StateInProgress || !got.UnderWay || got.Node != "node" || got.ConversationID != "talk" || got.Recording != "file" {
+	if got := r.incomingNow(t, c.ID); got.State != carillon.StateInProgress || !got.UnderWay || got.Node != "node" ||
+		got.ConversationID != "talk" || got.Recording != "file" {
 		t.Errorf("%+v", got)
 	}
 	end := calls.IncomingEnd{
-		State: carillon.StateCompleted, Cause: "B\xe9E", EndedBy: "caller", Result: carillon.Details{{Key: "confirmed", Value: true}}, At: r.now.Add(4 * time.Second),
+		State: carillon.StateCompleted, Cause: "B\xe9E", EndedBy: "caller",
+		Result: carillon.Details{{Key: "confirmed", Value: true}}, At: r.now.Add(4 * time.Second),
 	}
 	for range 2 { // the second changes nothing
 		if err := x.End(t.Context(), c.ID, end); err != nil {
@@ -64,7 +68,8 @@ func incomingFromEndToEnd(t *testing.T, r *rig) {
 		}
 		end.State = carillon.StateFailed
 	}
-	if got := r.incomingNow(t, c.ID); got.State != carillon.StateCompleted || got.UnderWay || got.EndedBy != "caller" || got.Cause != "B\uFFFDE" || !got.EndedAt.Equal(end.At) {
+	if got := r.incomingNow(t, c.ID); got.State != carillon.StateCompleted || got.UnderWay || got.EndedBy != "caller" ||
+		got.Cause != "B\uFFFDE" || !got.EndedAt.Equal(end.At) {
 		t.Errorf("%+v", got)
 	}
 	if got, err := x.Find(t.Context(), theirs, c.ID); got != nil || err != nil {
@@ -82,7 +87,8 @@ func incomingFromEndToEnd(t *testing.T, r *rig) {
 		EndedBy   string `json:"ended_by"`
 		Notified  string `json:"notification_id"`
 	}
-	if err := json.Unmarshal(left[1].Payload, &says); err != nil || says.CallID != c.ID || says.Direction != "incoming" || says.DurationS != 3 || !says.Result.Confirmed || says.EndedBy != "caller" || says.Notified != "" {
+	if err := json.Unmarshal(left[1].Payload, &says); err != nil || says.CallID != c.ID || says.Direction != "incoming" ||
+		says.DurationS != 3 || !says.Result.Confirmed || says.EndedBy != "caller" || says.Notified != "" {
 		t.Errorf("%s, %v", left[1].Payload, err)
 	}
 }
@@ -117,7 +123,9 @@ func incomingBounded(t *testing.T, r *rig) {
 	var all sync.WaitGroup
 	var taken atomic.Int32
 	for i := range 40 {
-		c := &calls.IncomingCall{ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Second)), CompanyID: ours, SenderUID: r.sender.UID, RingingAt: r.now}
+		c := &calls.IncomingCall{
+			ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Second)), CompanyID: ours, SenderUID: r.sender.UID, RingingAt: r.now,
+		}
 		all.Go(func() {
 			full, err := r.Incoming.Take(context.WithoutCancel(t.Context()), c, 10)
 			if err != nil {
@@ -165,7 +173,8 @@ func incomingInterrupted(t *testing.T, r *rig) {
 				t.Fatal(err)
 			}
 		}
-		if all, err := x.Foreign(t.Context()); err != nil || len(all) != 1 || all[0] != (calls.ForeignIncoming{ID: c.ID, Node: "node", Gone: gone}) {
+		if all, err := x.Foreign(t.Context()); err != nil || len(all) != 1 ||
+			all[0] != (calls.ForeignIncoming{ID: c.ID, Node: "node", Gone: gone}) {
 			t.Error(all, err)
 		}
 	}
@@ -192,7 +201,8 @@ func incomingPurged(t *testing.T, r *rig) {
 	if _, err := r.Mark(t.Context(), r.now, func(int, int) {}); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.incomingNow(t, open.ID); got.UnderWay || got.State != carillon.StateFailed || got.Reason != carillon.ReasonInterrupted || got.EndedAt.IsZero() {
+	if got := r.incomingNow(t, open.ID); got.UnderWay || got.State != carillon.StateFailed ||
+		got.Reason != carillon.ReasonInterrupted || got.EndedAt.IsZero() {
 		t.Errorf("%+v", got)
 	}
 }
@@ -219,7 +229,8 @@ func incomingListed(t *testing.T, r *rig) {
 	for i := range 4 {
 		r.now = r.now.Add(time.Second)
 		c := &calls.IncomingCall{
-			ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: []string{"ann", "bob"}[i%2], Number: []string{"34611000001", ""}[i/2], RingingAt: r.now,
+			ID: carillon.NewID(r.now), CompanyID: ours, SenderUID: r.sender.UID, AgentID: []string{"ann", "bob"}[i%2],
+			Number: []string{"34611000001", ""}[i/2], RingingAt: r.now,
 		}
 		if full, err := r.Incoming.Take(t.Context(), c, 0); full || err != nil {
 			t.Fatal(full, err)
@@ -251,7 +262,8 @@ func incomingListed(t *testing.T, r *rig) {
 			t.Errorf("%+v of another company: %v", tc.f, got)
 		}
 	}
-	if rows, _, err := r.Incoming.List(t.Context(), ours, calls.IncomingFilter{Limit: 2}); err != nil || rows[0].Name != "Maria" || rows[1].Name != "" {
+	if rows, _, err := r.Incoming.List(t.Context(), ours, calls.IncomingFilter{Limit: 2}); err != nil || rows[0].Name != "Maria" ||
+		rows[1].Name != "" {
 		t.Error(rows, err)
 	}
 }
@@ -263,7 +275,10 @@ func legsBounded(t *testing.T, r *rig) {
 	leg := func(limit int) (string, bool) {
 		t.Helper()
 		r.now = r.now.Add(time.Millisecond)
-		l := &calls.Transfer{ID: carillon.NewID(r.now), CompanyID: ours, ConversationID: talk, SenderUID: r.sender.UID, Number: "34600999888", DialedAt: r.now}
+		l := &calls.Transfer{
+			ID: carillon.NewID(r.now), CompanyID: ours, ConversationID: talk, SenderUID: r.sender.UID, Number: "34600999888",
+			DialedAt: r.now,
+		}
 		full, err := x.Transfer(t.Context(), l, limit)
 		if err != nil {
 			t.Fatal(err)
@@ -296,7 +311,8 @@ func legsBounded(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	all, err := x.Transfers(t.Context(), ours, talk)
-	if err != nil || len(all) != 3 || all[0].State != carillon.StateBusy || all[0].Cause != "486 Busy Here" || all[1].State != carillon.StateCompleted ||
+	if err != nil || len(all) != 3 || all[0].State != carillon.StateBusy || all[0].Cause != "486 Busy Here" ||
+		all[1].State != carillon.StateCompleted ||
 		all[2].State != carillon.StateFailed || !all[2].EndedAt.Equal(r.now.Add(time.Minute)) {
 		t.Errorf("%+v, %v", all, err)
 	}

@@ -76,7 +76,9 @@ func several(t *testing.T, r *rig) []*messages.Accept {
 			f.Epoch = r.shard(t, f.Shard).Epoch
 			for n := range 2 {
 				r.start(t, f, a, n)
-				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
+				r.result(t, work.Result{
+					Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent},
+				})
 			}
 			if err := r.Notifications.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, r.now); err != nil {
 				t.Fatal(err)
@@ -102,7 +104,10 @@ func stateOf(n *messages.Notification, now time.Time) carillon.State {
 // matches says in Go what the filter says in SQL.
 func matches(f messages.Filter, n *messages.Notification, a *messages.Accept, now time.Time) bool {
 	numbers := []string{a.Messages[0].Number, a.Messages[1].Number}
-	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) && (len(f.Lines) == 0 || slices.ContainsFunc(numbers, func(s string) bool { return identity.Has(f.Lines, s) })) &&
+	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) &&
+		(len(f.Lines) == 0 || slices.ContainsFunc(numbers, func(s string) bool {
+			return identity.Has(f.Lines, s)
+		})) &&
 		(f.Class == nil || *f.Class == n.Class) && (f.Channel == "" || f.Channel == n.Channel) &&
 		(f.State == "" || f.State == stateOf(n, now)) && (f.SenderUID == 0 || f.SenderUID == n.SenderUID) &&
 		(f.From.IsZero() || !n.CreatedAt.Before(f.From)) && (f.To.IsZero() || n.CreatedAt.Before(f.To))
@@ -322,7 +327,9 @@ func sparsePages(t *testing.T, r *rig) {
 		"after":                             func() { r.fillSearch(t, r.now.Add(time.Minute)) },
 	} {
 		fill()
-		for _, f := range []messages.Filter{{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Lines: identity.Numbers("34600000000"), Class: &marketing}} {
+		for _, f := range []messages.Filter{
+			{Class: &marketing}, {Campaign: "spring", Class: &marketing}, {Lines: identity.Numbers("34600000000"), Class: &marketing},
+		} {
 			f.Limit = 10
 			rows, next, err := r.Notifications.List(t.Context(), ours, f, r.now)
 			if err != nil || len(rows) > 0 || next == "" {
@@ -334,7 +341,8 @@ func sparsePages(t *testing.T, r *rig) {
 			}
 		}
 	}
-	if found := r.list(t, messages.Filter{Lines: identity.Numbers("34600000001")}, 10, nil); !slices.Equal(found, []string{oldest.Notification.ID}) {
+	if found := r.list(t, messages.Filter{Lines: identity.Numbers("34600000001")}, 10, nil); !slices.Equal(found,
+		[]string{oldest.Notification.ID}) {
 		t.Error(found)
 	}
 }
@@ -363,10 +371,13 @@ func longCampaign(t *testing.T, r *rig) {
 func refusedEntry(t *testing.T, r *rig) {
 	const number = "34600000777"
 	guard := []string{
-		"CREATE TRIGGER guard BEFORE INSERT ON search WHEN NEW.value = '" + number + "' BEGIN SELECT RAISE(ABORT, 'refused'); END", "DROP TRIGGER guard",
+		"CREATE TRIGGER guard BEFORE INSERT ON search WHEN NEW.value = '" + number + "' BEGIN SELECT RAISE(ABORT, 'refused'); END",
+		"DROP TRIGGER guard",
 	}
 	if !r.DB.SQLite() {
-		guard = []string{"ALTER TABLE search ADD CONSTRAINT guard CHECK (value <> '" + number + "')", "ALTER TABLE search DROP CONSTRAINT guard"}
+		guard = []string{
+			"ALTER TABLE search ADD CONSTRAINT guard CHECK (value <> '" + number + "')", "ALTER TABLE search DROP CONSTRAINT guard",
+		}
 	}
 	change := func(query string) {
 		if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {

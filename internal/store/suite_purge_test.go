@@ -87,14 +87,16 @@ func purgeTakesTheOld(t *testing.T, r *rig) {
 		}
 	}
 	for name, a := range map[string]*messages.Accept{"an open one": open, "another company's": foreign, "a young one": young} {
-		if all, err := r.Messages.List(t.Context(), a.Notification.Seq(), 0, 10); !r.there(t, a) || len(all) != len(a.Messages) || err != nil {
+		if all, err := r.Messages.List(t.Context(), a.Notification.Seq(), 0, 10); !r.there(t, a) || len(all) != len(a.Messages) ||
+			err != nil {
 			t.Errorf("%s lost something: %v", name, err)
 		}
 	}
 	if n := r.used(t, old[0]); n != used+2 {
 		t.Errorf("%d are charged, want %d", n, used+2)
 	}
-	if byCampaign, byNumber := r.found(t, messages.Filter{Campaign: "spring"}), r.found(t, messages.Filter{Lines: identity.Numbers("34600000000")}); byCampaign != 2 || byNumber != 2 {
+	if byCampaign, byNumber := r.found(t, messages.Filter{Campaign: "spring"}),
+		r.found(t, messages.Filter{Lines: identity.Numbers("34600000000")}); byCampaign != 2 || byNumber != 2 {
 		t.Errorf("a search finds %d by campaign and %d by number, want 2", byCampaign, byNumber)
 	}
 	if p := r.purge(t, time.Time{}, before, 1000); p.Notifications != 0 || p.Rows != 0 || p.More {
@@ -110,7 +112,8 @@ func purgeWaitsForSearch(t *testing.T, r *rig) {
 	first := r.closed(t, 1)
 	r.searchable(t)
 	second := r.closed(t, 1)
-	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || p.More || !p.Unsearched || r.there(t, first) || !r.there(t, second) {
+	if p := r.purge(t, time.Time{}, r.now.Add(time.Hour), 1000); p.Notifications != 1 || p.More || !p.Unsearched ||
+		r.there(t, first) || !r.there(t, second) {
 		t.Errorf("%+v", p)
 	}
 	r.searchable(t)

@@ -22,7 +22,8 @@ func (r *rig) ask(t *testing.T, company, agent, words string) {
 	t.Helper()
 	r.now = r.now.Add(time.Second)
 	q := &questions.Question{
-		ID: carillon.NewID(r.now), CompanyID: company, AgentID: agent, Words: words, Text: words + "?", Language: "en", LastAt: r.now, ConversationID: "c-" + words,
+		ID: carillon.NewID(r.now), CompanyID: company, AgentID: agent, Words: words, Text: words + "?", Language: "en",
+		LastAt: r.now, ConversationID: "c-" + words,
 	}
 	if err := r.Questions.Record(t.Context(), q); err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func questionLife(t *testing.T, r *rig) {
 	if q := page[0]; q.AgentID != "gone" || q.AgentName != "" || q.Asked != 1 {
 		t.Errorf("the first is %+v", q)
 	}
-	if q := page[1]; q.AgentName != "Ann" || q.Text != "where?" || q.Asked != 2 || q.LastAt.Sub(q.FirstAt) != 2*time.Second || q.ConversationID != "c-where" {
+	if q := page[1]; q.AgentName != "Ann" || q.Text != "where?" || q.Asked != 2 || q.LastAt.Sub(q.FirstAt) != 2*time.Second ||
+		q.ConversationID != "c-where" {
 		t.Errorf("the second is %+v", q)
 	}
 	rest, next, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Limit: 2, Cursor: next})
@@ -53,7 +55,8 @@ func questionLife(t *testing.T, r *rig) {
 	if of, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, AgentID: "a", Limit: 10}); err != nil || len(of) != 2 {
 		t.Error(of, err)
 	}
-	if _, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Cursor: "x"}); !carillon.IsCode(err, carillon.ValidationFailed) {
+	if _, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Cursor: "x"}); !carillon.IsCode(err,
+		carillon.ValidationFailed) {
 		t.Error(err)
 	}
 	if err := r.Questions.Delete(t.Context(), theirs, rest[0].ID); !carillon.IsCode(err, carillon.NotFound) {

@@ -65,12 +65,14 @@ func windowOfALane(t *testing.T, r *rig) {
 	r.accepted(t, 1, at(r.second, carillon.Utility, begin))
 	all, err := r.Messages.Window(t.Context(), r.sender.Shard(), lane, begin.Add(time.Second), begin.Add(3*time.Second), 2)
 	want := []work.Queued{
-		{Key: work.Key(carillon.SeqOf(ids[1]).Message(0)), Number: "34600000000", Due: begin.Add(time.Second)}, {Key: work.Key(carillon.SeqOf(ids[4]).Message(0)), Number: "34600000000", Due: begin.Add(2 * time.Second)},
+		{Key: work.Key(carillon.SeqOf(ids[1]).Message(0)), Number: "34600000000", Due: begin.Add(time.Second)},
+		{Key: work.Key(carillon.SeqOf(ids[4]).Message(0)), Number: "34600000000", Due: begin.Add(2 * time.Second)},
 	}
 	if d := cmp.Diff(want, all); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if all, err := r.Messages.Window(t.Context(), r.sender.Shard(), lane, begin, begin.Add(3*time.Second), 100); err != nil || len(all) != 4 {
+	if all, err := r.Messages.Window(t.Context(), r.sender.Shard(), lane, begin, begin.Add(3*time.Second), 100); err != nil ||
+		len(all) != 4 {
 		t.Error(len(all), err)
 	}
 }
@@ -80,7 +82,9 @@ func nextDueOfALane(t *testing.T, r *rig) {
 	soon, later := r.now.Add(time.Minute), r.now.Add(time.Hour)
 	r.accepted(t, 1, at(r.sender, carillon.Utility, later))
 	r.accepted(t, 1, at(r.sender, carillon.Utility, soon))
-	for floor, want := range map[time.Time]time.Time{r.now: soon, soon: soon, soon.Add(time.Millisecond): later, later.Add(time.Millisecond): {}} {
+	for floor, want := range map[time.Time]time.Time{
+		r.now: soon, soon: soon, soon.Add(time.Millisecond): later, later.Add(time.Millisecond): {},
+	} {
 		if got, err := r.Messages.NextDue(t.Context(), r.sender.Shard(), lane, floor); err != nil || !got.Equal(want) {
 			t.Errorf("from %s: %s, want %s; %v", floor, got, want, err)
 		}
@@ -120,7 +124,8 @@ func doubtsComeUp(t *testing.T, r *rig) {
 			t.Errorf("after %s: next %s, want %s, %v\n%s", tt.after, next, want, err, d)
 		}
 	}
-	if due, next, err := r.Messages.UnknownOutcomes(t.Context(), f.Shard+1, r.now.Add(time.Hour), 10); len(due) > 0 || !next.IsZero() || err != nil {
+	if due, next, err := r.Messages.UnknownOutcomes(t.Context(), f.Shard+1, r.now.Add(time.Hour), 10); len(due) > 0 ||
+		!next.IsZero() || err != nil {
 		t.Error(due, next, err)
 	}
 }
@@ -136,7 +141,8 @@ func settling(t *testing.T, r *rig) {
 		doubts = append(doubts, messages.UnknownOutcome{Key: a.Notification.Seq().Message(n), SenderUID: r.sender.UID, Attempt: 1})
 	}
 	r.receive(t, r.receipt(a, 2, carillon.StateSent), r.receipt(a, 3, carillon.StateSent))
-	if err := r.Messages.Reconcile(t.Context(), []messages.UnknownOutcome{doubts[0], doubts[2], doubts[4]}, []messages.UnknownOutcome{doubts[1], doubts[3]}, r.now); err != nil {
+	if err := r.Messages.Reconcile(t.Context(), []messages.UnknownOutcome{doubts[0], doubts[2], doubts[4]},
+		[]messages.UnknownOutcome{doubts[1], doubts[3]}, r.now); err != nil {
 		t.Fatal(err)
 	}
 	for n, want := range []string{"1 queued", "0 failed", "0 sent", "0 sent", "2 queued"} {

@@ -84,7 +84,10 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 				all[i] = carillon.StateSent
 				r.receive(t, batch...)
 				batch = nil
-				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid"}})
+				r.result(t, work.Result{
+					Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, At: r.receipt(a, 0, carillon.StateSent).At,
+					Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: "wamid"},
+				})
 				continue
 			}
 			batch = append(batch, r.receipt(a, 0, s))
@@ -109,12 +112,15 @@ func (r *rig) begin(t *testing.T, a *messages.Accept, state string) {
 	id := a.Notification.ID
 	switch state {
 	case "unknown", "failed unknown":
-		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, Move: work.MoveUnknown, Due: r.now, Detail: "cut"})
+		r.result(t, work.Result{
+			Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, Move: work.MoveUnknown, Due: r.now, Detail: "cut",
+		})
 	case "queued again":
 		r.result(t, work.Result{Key: work.Key(carillon.SeqOf(id).Message(0)), Attempt: 1, Move: work.MoveRetry, Due: r.now, Detail: "500"})
 	}
 	if state == "failed unknown" {
-		if err := r.Messages.Reconcile(t.Context(), nil, []messages.UnknownOutcome{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
+		if err := r.Messages.Reconcile(t.Context(), nil,
+			[]messages.UnknownOutcome{{Key: carillon.SeqOf(id).Message(0), Attempt: 1}}, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,7 +132,8 @@ func receiptLiftsUnknown(t *testing.T, r *rig) {
 		a := r.accepted(t, 1)
 		r.start(t, f, a, 0)
 		r.begin(t, a, "failed unknown")
-		if m := r.message(t, a, 0); m.Rank != rank.FailedUnknown || m.Reason != carillon.ReasonOutcomeUnknown || m.EndedAt.IsZero() || m.Q != 0 {
+		if m := r.message(t, a, 0); m.Rank != rank.FailedUnknown || m.Reason != carillon.ReasonOutcomeUnknown ||
+			m.EndedAt.IsZero() || m.Q != 0 {
 			t.Errorf("settled: %+v", m)
 		}
 		r.receive(t, r.receipt(a, 0, s))

@@ -74,7 +74,10 @@ func byProviderID(t *testing.T, r *rig) {
 		id string
 	}{{a, 2, "wamid.x"}, {old, 0, "wamid.old"}} {
 		r.start(t, f, x.a, x.n)
-		r.result(t, work.Result{Key: work.Key(x.a.Notification.Seq().Message(x.n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: x.id}})
+		r.result(t, work.Result{
+			Key: work.Key(x.a.Notification.Seq().Message(x.n)), Attempt: 1, At: r.now,
+			Outcome: messages.Outcome{Rank: rank.Sent, ProviderID: x.id},
+		})
 	}
 	find := func(company, id string, want carillon.MessageKey) {
 		t.Helper()

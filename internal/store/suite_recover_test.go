@@ -72,7 +72,8 @@ func flightsOfMessages(t *testing.T, r *rig) {
 		t.Error(d)
 	}
 	for name, lost := range map[string]work.Fence{
-		"another node": {Shard: f.Shard, Owner: "other", Epoch: f.Epoch}, "an earlier epoch": {Shard: f.Shard, Owner: f.Owner, Epoch: f.Epoch - 1},
+		"another node":     {Shard: f.Shard, Owner: "other", Epoch: f.Epoch},
+		"an earlier epoch": {Shard: f.Shard, Owner: f.Owner, Epoch: f.Epoch - 1},
 	} {
 		if all := readFlights(t, read, lost); len(all) != 0 {
 			t.Errorf("%s: %+v", name, all)
@@ -80,7 +81,8 @@ func flightsOfMessages(t *testing.T, r *rig) {
 	}
 	next := r.hand(t, f, "next")
 	r.start(t, next, a, 5)
-	if d := cmp.Diff([]work.Flight{{Key: key(5), SenderUID: r.sender.UID, Class: carillon.Utility, Attempt: 1}}, readFlights(t, read, next)); d != "" {
+	if d := cmp.Diff([]work.Flight{{Key: key(5), SenderUID: r.sender.UID, Class: carillon.Utility, Attempt: 1}},
+		readFlights(t, read, next)); d != "" {
 		t.Error(d)
 	}
 	if all := readFlights(t, read, f); len(all) != 0 {
@@ -157,10 +159,13 @@ func recoveringBySender(t *testing.T, r *rig) {
 	next := r.hand(t, f, "next")
 	// The outcome of one that the new owner began is unknown too: its wait restarts.
 	r.start(t, next, by[neighbour], 1)
-	r.result(t, work.Result{Key: work.Key(by[neighbour].Notification.Seq().Message(1)), SenderUID: neighbour, Attempt: 1, Move: work.MoveUnknown, Due: r.now})
+	r.result(t, work.Result{
+		Key: work.Key(by[neighbour].Notification.Seq().Message(1)), SenderUID: neighbour, Attempt: 1, Move: work.MoveUnknown, Due: r.now,
+	})
 	later := r.now.Add(time.Hour)
 	waits := map[int64]time.Duration{r.sender.UID: time.Minute, neighbour: time.Hour}
-	n, err := r.Messages.Recover(t.Context(), f.Shard, next.Epoch, later, []int64{r.sender.UID, neighbour}, func(uid int64) time.Duration { return waits[uid] })
+	n, err := r.Messages.Recover(t.Context(), f.Shard, next.Epoch, later, []int64{r.sender.UID, neighbour},
+		func(uid int64) time.Duration { return waits[uid] })
 	if n != 3 || err != nil {
 		t.Error(n, err)
 	}

@@ -29,7 +29,9 @@ func exchanging() []sentence {
 
 func inboundOnce(t *testing.T, r *rig) {
 	s := r.Replies
-	m := chats.Inbound{SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Person: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now}
+	m := chats.Inbound{
+		SenderUID: 7, ProviderID: "wamid.1", CompanyID: ours, Person: "34600111222", Content: `{"text":"Hi"}`, ReceivedAt: r.now,
+	}
 	later := m
 	later.ProviderID, later.ReceivedAt = "wamid.2", r.now.Add(time.Millisecond)
 	if n, err := s.Receive(t.Context(), []chats.Inbound{m, later}); n != 2 || err != nil {
@@ -48,7 +50,8 @@ func inboundOnce(t *testing.T, r *rig) {
 	if err != nil || len(waiting) != 2 || waiting[0].ProviderID != "wamid.1" || waiting[1].ProviderID != "wamid.1" {
 		t.Fatal("the second of a person does not wait:", waiting, err)
 	}
-	if others, err := s.Waiting(t.Context(), now, 10, []string{waiting[0].CompanyID, waiting[1].CompanyID}); len(others) != 0 || err != nil {
+	if others, err := s.Waiting(t.Context(), now, 10, []string{waiting[0].CompanyID, waiting[1].CompanyID}); len(others) != 0 ||
+		err != nil {
 		t.Error("without their companies:", others, err)
 	}
 	first := waiting[0]
@@ -119,7 +122,9 @@ func (r *rig) chatting(t *testing.T) *chats.Conversation {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w := &chats.Window{CompanyID: ours, ConversationID: c.ID, SenderUID: 7, Number: "34600111222", LastID: "wamid.1", Until: r.now.Add(24 * time.Hour)}
+	w := &chats.Window{
+		CompanyID: ours, ConversationID: c.ID, SenderUID: 7, Number: "34600111222", LastID: "wamid.1", Until: r.now.Add(24 * time.Hour),
+	}
 	if err := r.Replies.SetWindow(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +145,10 @@ func (r *rig) chatting(t *testing.T) *chats.Conversation {
 func (r *rig) reply(t *testing.T, c *chats.Conversation, texts ...string) {
 	t.Helper()
 	change := &chats.Change{CompanyID: ours, ConversationID: c.ID, Edit: func(*chats.Conversation) ([]chats.Turn, error) {
-		turns := []chats.Turn{{Author: chats.Teammate, Kind: chats.KindText, Note: true, Text: "a note", At: r.now}, {Author: chats.System, Kind: chats.KindEvent, At: r.now}}
+		turns := []chats.Turn{
+			{Author: chats.Teammate, Kind: chats.KindText, Note: true, Text: "a note", At: r.now},
+			{Author: chats.System, Kind: chats.KindEvent, At: r.now},
+		}
 		for _, text := range texts {
 			turns = append(turns, chats.Turn{Author: chats.Agent, Kind: chats.KindText, Text: text, At: r.now})
 		}
@@ -208,7 +216,8 @@ func repliesInOrder(t *testing.T, r *rig) {
 		t.Error(seq, err)
 	}
 	all, err := s.Replies(t.Context(), ours, c.ID, 4, 100)
-	if err != nil || len(all) != 2 || all[0].State != "sent" || all[0].SenderUID != 7 || all[0].Number != "34600111222" || all[0].Attempt != 1 {
+	if err != nil || len(all) != 2 || all[0].State != "sent" || all[0].SenderUID != 7 || all[0].Number != "34600111222" ||
+		all[0].Attempt != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if all, _ := s.Replies(t.Context(), theirs, c.ID, 0, 100); len(all) > 0 {
@@ -359,7 +368,9 @@ func replyStates(t *testing.T, r *rig) {
 	if risen, err := s.Finish(t.Context(), x, now); risen || err != nil || state() != "delivered" {
 		t.Error(state(), risen, err)
 	}
-	for _, step := range []struct{ to, want string }{{"sent", "delivered"}, {"delivered", "delivered"}, {"read", "read"}, {"read", "read"}, {"delivered", "read"}, {"failed", "read"}} {
+	for _, step := range []struct{ to, want string }{
+		{"sent", "delivered"}, {"delivered", "delivered"}, {"read", "read"}, {"read", "read"}, {"delivered", "read"}, {"failed", "read"},
+	} {
 		before := state()
 		if risen := receipt(7, step.to); risen != (before != step.want) || state() != step.want {
 			t.Errorf("after %s it is %s, not %s; risen %t", step.to, state(), step.want, risen)
@@ -420,7 +431,10 @@ func phones(t *testing.T, r *rig) {
 	want(chats.Phone{})
 	line := identity.Identity{Kind: identity.Line, Key: identity.Number(number)}
 	contact := chats.Contact{CompanyID: ours, Number: number}
-	o := &chats.Open{Contact: contact, Known: []identity.Identity{line}, Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now}
+	o := &chats.Open{
+		Contact: contact, Known: []identity.Identity{line},
+		Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated}, Now: r.now,
+	}
 	o.Contact.ID = carillon.NewID(r.now)
 	if err := r.Chats.Open(t.Context(), o); err != nil {
 		t.Fatal(err)

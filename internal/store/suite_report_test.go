@@ -30,7 +30,9 @@ func keepingReports(t *testing.T, r *rig) {
 	}
 	found := provider.Inspection{
 		Quality: "GREEN", Limit: "TIER_2K",
-		Findings: []provider.Finding{{Item: "number", State: provider.FindingBad, Code: "number_differs", Values: map[string]string{"actual": "34600111222"}}},
+		Findings: []provider.Finding{{
+			Item: "number", State: provider.FindingBad, Code: "number_differs", Values: map[string]string{"actual": "34600111222"},
+		}},
 	}
 	check(t, r.Senders.KeepHandshake(ctx, r.sender, r.now))
 	check(t, r.Senders.KeepCallback(ctx, r.sender, r.now.Add(time.Minute)))
@@ -42,8 +44,10 @@ func keepingReports(t *testing.T, r *rig) {
 	misplaced.CompanyID = ours
 	check(t, r.Senders.KeepCallback(ctx, &misplaced, r.now.Add(time.Hour))) // another company's sender is nobody's here
 	want := senders.Report{
-		SenderUID: r.sender.UID, HandshakeAt: r.now, CallbackAt: r.now.Add(time.Minute), Notice: "FLAGGED", NoticeAt: r.now.Add(2 * time.Hour), Quality: "GREEN",
-		QualityAt: r.now.Add(time.Hour), Messages: "TIER_250", MessagesAt: r.now.Add(2 * time.Hour), Findings: found.Findings, CheckedAt: r.now.Add(time.Hour),
+		SenderUID: r.sender.UID, HandshakeAt: r.now, CallbackAt: r.now.Add(time.Minute), Notice: "FLAGGED",
+		NoticeAt: r.now.Add(2 * time.Hour), Quality: "GREEN",
+		QualityAt: r.now.Add(time.Hour), Messages: "TIER_250", MessagesAt: r.now.Add(2 * time.Hour), Findings: found.Findings,
+		CheckedAt: r.now.Add(time.Hour),
 	}
 	got, err := r.Senders.Report(ctx, ours, r.sender.UID)
 	if d := cmp.Diff(want, got); err != nil || d != "" {
@@ -104,7 +108,9 @@ func countingBacklogs(t *testing.T, r *rig) {
 	if got, err := r.Senders.Backlog(ctx, r.sender, now); err != nil || got != (senders.Backlog{}) {
 		t.Fatal(got, err)
 	}
-	for class, due := range map[carillon.Class]time.Duration{carillon.Transactional: -2 * time.Minute, carillon.Marketing: -time.Minute, carillon.Utility: time.Hour} {
+	for class, due := range map[carillon.Class]time.Duration{
+		carillon.Transactional: -2 * time.Minute, carillon.Marketing: -time.Minute, carillon.Utility: time.Hour,
+	} {
 		r.accepted(t, 1, func(a *messages.Accept) { a.Notification.Class, a.Notification.DueAt = class, now.Add(due) })
 	}
 	got, err := r.Senders.Backlog(ctx, r.sender, now)

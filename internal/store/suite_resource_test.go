@@ -80,7 +80,8 @@ func resourceLife(t *testing.T, r *rig) {
 	if _, err := r.Resources.Resource(t.Context(), theirs, agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company reads: %v", err)
 	}
-	if err := r.Resources.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), agents, b.ID); !carillon.IsCode(err, carillon.NotFound) {
+	if err := r.Resources.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), agents, b.ID); !carillon.IsCode(err,
+		carillon.NotFound) {
 		t.Errorf("another company deletes: %v", err)
 	}
 	if all, err := r.Resources.Listed(t.Context(), ours, agents); err != nil || len(all) != 2 {
@@ -133,7 +134,8 @@ func resourceSecrets(t *testing.T, r *rig) {
 func resourceBoundSecrets(t *testing.T, r *rig) {
 	agents := kindOf("agent")
 	for _, c := range []struct{ use, given, want string }{
-		{"one", "secret", "secret"}, {"one", "", "secret"}, {"two", "", ""}, {"one", "", ""}, {"one", "other", "other"}, {"two", "new", "new"},
+		{"one", "secret", "secret"}, {"one", "", "secret"}, {"two", "", ""}, {"one", "", ""}, {"one", "other", "other"},
+		{"two", "new", "new"},
 	} {
 		x := thing(agents, "a", "Ann")
 		x.Greeting, x.SecretText = c.use, c.given
@@ -187,14 +189,16 @@ func resourceReferred(t *testing.T, r *rig) {
 	if err := r.Resources.DeleteResource(t.Context(), ours, resourcetest.Kinds(), knowledge, "faq"); err != nil {
 		t.Errorf("what another company refers to under the same id: %v", err)
 	}
-	if err := r.Resources.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), knowledge, "faq"); !carillon.IsCode(err, carillon.Conflict) {
+	if err := r.Resources.DeleteResource(t.Context(), theirs, resourcetest.Kinds(), knowledge, "faq"); !carillon.IsCode(err,
+		carillon.Conflict) {
 		t.Errorf("the other company's own: %v", err)
 	}
 }
 
 func resourceAddedOrReplaced(t *testing.T, r *rig) {
 	agents := kindOf("agent")
-	if _, err := r.Resources.ReplaceResource(t.Context(), ours, agents, thing(agents, "a", "Ann")); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Resources.ReplaceResource(t.Context(), ours, agents, thing(agents, "a", "Ann")); !carillon.IsCode(err,
+		carillon.NotFound) {
 		t.Errorf("replaced what is not there: %v", err)
 	}
 	if _, err := r.Resources.AddResource(t.Context(), ours, agents, thing(agents, "a", "Ann")); err != nil {
@@ -205,7 +209,8 @@ func resourceAddedOrReplaced(t *testing.T, r *rig) {
 			t.Errorf("added %s %s twice: %v", x.ID, x.Name, err)
 		}
 	}
-	if _, err := r.Resources.ReplaceResource(t.Context(), theirs, agents, thing(agents, "a", "Ann")); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Resources.ReplaceResource(t.Context(), theirs, agents, thing(agents, "a", "Ann")); !carillon.IsCode(err,
+		carillon.NotFound) {
 		t.Errorf("replaced another company's: %v", err)
 	}
 	if _, err := r.Resources.ReplaceResource(t.Context(), ours, agents, thing(agents, "a", "Bea")); err != nil {

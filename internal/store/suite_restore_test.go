@@ -114,7 +114,10 @@ func decisions(t *testing.T, r *rig) {
 	b := r.accepted(t, 2, at(r.foreign, carillon.Marketing, r.now))
 	r.mark(t)
 	d := r.decide(t, ours, true, 2)
-	want := store.Decided{Messages: 2, Notifications: []carillon.Seq{a.Notification.Seq()}, Lanes: []work.Lane{{SenderUID: r.sender.UID, Class: carillon.Utility}}}
+	want := store.Decided{
+		Messages: 2, Notifications: []carillon.Seq{a.Notification.Seq()},
+		Lanes: []work.Lane{{SenderUID: r.sender.UID, Class: carillon.Utility}},
+	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
@@ -165,7 +168,9 @@ func receiptsLift(t *testing.T, r *rig) {
 func markHoldsHeld(t *testing.T, r *rig) {
 	f, a := r.fence(t), r.accepted(t, 2)
 	r.start(t, f, a, 0)
-	r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: ours + "/1"}})
+	r.result(t, work.Result{
+		Key: work.Key(a.Notification.Seq().Message(0)), Attempt: 1, Move: work.MoveHold, Outcome: messages.Outcome{Hold: ours + "/1"},
+	})
 	r.mark(t)
 	if n, err := r.Messages.Release(t.Context(), ours+"/1", 100); n != 0 || err != nil {
 		t.Error("an approval released what is held after a restore:", n, err)
@@ -220,7 +225,8 @@ func markEndsTalk(t *testing.T, r *rig) {
 			t.Fatal(err)
 		}
 		log, err := r.Runs.Entries(t.Context(), ours, x.run.ID)
-		if err != nil || got.State != x.state || len(log) != x.entries || got.Entries != x.entries || got.Due.IsZero() != (x.state != "waiting") {
+		if err != nil || got.State != x.state || len(log) != x.entries || got.Entries != x.entries ||
+			got.Due.IsZero() != (x.state != "waiting") {
 			t.Errorf("%+v %+v %v, not %s", got, log, err, x.state)
 		}
 		if x.state == "failed" && (!strings.HasPrefix(got.Error, "steps.2: The database was restored") || got.Open) {

@@ -28,8 +28,10 @@ func runningFlows() []sentence {
 func (r *rig) newRun(c *chats.Conversation) *runs.Run {
 	r.now = r.now.Add(time.Second)
 	return &runs.Run{
-		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, FlowID: "flow", Version: 1, ConversationID: c.ID, Cause: "event", Event: "order-shipped", NotificationID: "n",
-		State: "asking", Open: true, Place: 2, Path: "steps.2", Variables: map[string]string{"name": "Ana"}, Question: "Yes?", Tries: 1, Steps: 3, Alone: 2,
+		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, FlowID: "flow", Version: 1, ConversationID: c.ID, Cause: "event",
+		Event: "order-shipped", NotificationID: "n",
+		State: "asking", Open: true, Place: 2, Path: "steps.2", Variables: map[string]string{"name": "Ana"}, Question: "Yes?",
+		Tries: 1, Steps: 3, Alone: 2,
 		StartedAt: r.now, ChangedAt: r.now,
 	}
 }
@@ -48,13 +50,18 @@ func runTogether(t *testing.T, r *rig) {
 	c, s := r.talk(t, ours), r.Runs
 	x := r.newRun(c)
 	refused := errors.New("no")
-	if _, err := r.writeRun(t, &runs.Write{Run: x}, func(*chats.Conversation) ([]chats.Turn, error) { return nil, refused }); !errors.Is(err, refused) {
+	if _, err := r.writeRun(t, &runs.Write{Run: x},
+		func(*chats.Conversation) ([]chats.Turn, error) { return nil, refused }); !errors.Is(err, refused) {
 		t.Error(err)
 	}
 	if got, err := s.Current(t.Context(), ours, c.ID); got != nil || err != nil {
 		t.Error("a run whose step was refused:", got, err)
 	}
-	log := []runs.Entry{{At: r.now, Path: "steps.0", Kind: "say", Text: "Yes?"}, {At: r.now, Path: "steps.1", Kind: "ask", Changed: map[string]string{"a": "1"}}}
+	log := []runs.Entry{
+		{At: r.now, Path: "steps.0", Kind: "say", Text: "Yes?"}, {
+			At: r.now, Path: "steps.1", Kind: "ask", Changed: map[string]string{"a": "1"},
+		},
+	}
 	ran, err := r.writeRun(t, &runs.Write{Run: x, Entries: log}, func(*chats.Conversation) ([]chats.Turn, error) {
 		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, Text: "Yes?", At: r.now}}, nil
 	})
@@ -292,7 +299,10 @@ func runCount(t *testing.T, r *rig) {
 		company, flow string
 		since         time.Time
 		most, want    int
-	}{{ours, "flow", start, 10, 3}, {ours, "flow", start, 2, 2}, {ours, "flow", r.now, 10, 0}, {ours, "other", r.now, 10, 1}, {theirs, "flow", start, 10, 0}} {
+	}{
+		{ours, "flow", start, 10, 3}, {ours, "flow", start, 2, 2}, {ours, "flow", r.now, 10, 0}, {ours, "other", r.now, 10, 1},
+		{theirs, "flow", start, 10, 0},
+	} {
 		if got, err := s.Count(t.Context(), c.company, c.flow, c.since, c.most); got != c.want || err != nil {
 			t.Errorf("%+v: %d, %v", c, got, err)
 		}
@@ -307,7 +317,8 @@ func runCount(t *testing.T, r *rig) {
 			t.Error(flow, diff, err)
 		}
 		page := &runs.Page{StartedAt: r.now.Add(time.Hour), ID: "x"}
-		if again, err := s.List(t.Context(), ours, runs.Filter{FlowID: flow, Failed: true}, page, 10); len(again) != len(want) || err != nil {
+		if again, err := s.List(t.Context(), ours, runs.Filter{FlowID: flow, Failed: true}, page, 10); len(again) != len(want) ||
+			err != nil {
 			t.Error(again, err)
 		}
 	}
@@ -327,7 +338,8 @@ func runDraft(t *testing.T, r *rig) {
 	if err := s.SaveDraft(t.Context(), ours, x, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveDraft(t.Context(), ours, &runs.Draft{FlowID: "f", SavedAt: r.now}, time.Time{}); !carillon.IsCode(err, carillon.Conflict) {
+	if err := s.SaveDraft(t.Context(), ours, &runs.Draft{FlowID: "f", SavedAt: r.now}, time.Time{}); !carillon.IsCode(err,
+		carillon.Conflict) {
 		t.Error("a second first draft:", err)
 	}
 	first := x.SavedAt

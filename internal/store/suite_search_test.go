@@ -60,7 +60,8 @@ func passageLife(t *testing.T, r *rig) {
 	}
 	passages, err := r.Resources.Passages(t.Context(), ours, "faq", []int{1, 2, 9})
 	if diff := cmp.Diff(map[int]resource.Passage{
-		1: {Article: 1, Title: "About ships", Text: "small boats", URL: "https://a.test"}, 2: {Article: 2, Title: "About ships", Text: "old ships", URL: "https://a.test"},
+		1: {Article: 1, Title: "About ships", Text: "small boats", URL: "https://a.test"},
+		2: {Article: 2, Title: "About ships", Text: "old ships", URL: "https://a.test"},
 	}, passages); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

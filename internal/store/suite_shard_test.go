@@ -68,7 +68,8 @@ func joining(t *testing.T, r *rig) {
 	if alive, err := r.Nodes.Beat(t.Context(), "nobody", work.Fit); alive || err != nil {
 		t.Error(alive, err)
 	}
-	if nodes, _, err := r.Nodes.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != work.ClockOff || nodes[1].Beat != 1 {
+	if nodes, _, err := r.Nodes.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != work.ClockOff ||
+		nodes[1].Beat != 1 {
 		t.Error(nodes, err)
 	}
 }
@@ -160,7 +161,9 @@ func deposedByBeat(t *testing.T, r *rig) {
 func givingAShard(t *testing.T, r *rig) {
 	r.join(t, "a", "b")
 	epoch := r.take(t, 3, "a")
-	for _, wrong := range []work.Fence{{Shard: 3, Owner: "b", Epoch: epoch}, {Shard: 3, Owner: "a", Epoch: epoch - 1}, {Shard: 4, Owner: "a", Epoch: epoch}} {
+	for _, wrong := range []work.Fence{
+		{Shard: 3, Owner: "b", Epoch: epoch}, {Shard: 3, Owner: "a", Epoch: epoch - 1}, {Shard: 4, Owner: "a", Epoch: epoch},
+	} {
 		if err := r.Nodes.Give(t.Context(), []work.Fence{wrong}); err != nil {
 			t.Error(err)
 		}
@@ -169,10 +172,13 @@ func givingAShard(t *testing.T, r *rig) {
 		}
 	}
 	other := r.take(t, 1, "a")
-	if err := r.Nodes.Give(t.Context(), []work.Fence{{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other}}); err != nil {
+	if err := r.Nodes.Give(t.Context(), []work.Fence{
+		{Shard: 3, Owner: "a", Epoch: epoch}, {Shard: 1, Owner: "a", Epoch: other},
+	}); err != nil {
 		t.Error(err)
 	}
-	if taken, err := r.Nodes.Take(t.Context(), []int{1, 3}, "b"); err != nil || len(taken) != 2 || taken[1].Epoch <= epoch || taken[0].Epoch <= other {
+	if taken, err := r.Nodes.Take(t.Context(), []int{1, 3}, "b"); err != nil || len(taken) != 2 || taken[1].Epoch <= epoch ||
+		taken[0].Epoch <= other {
 		t.Errorf("%+v after epoch %d: %v", taken, epoch, err)
 	}
 }

@@ -39,7 +39,9 @@ func signingIn() []sentence {
 func (r *rig) account(t *testing.T, email string) *accounts.Account {
 	t.Helper()
 	a := &accounts.Account{Email: email, Name: "N", PasswordHash: "h"}
-	if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.AddAccount(ctx, tx, a, r.now) }); err != nil {
+	if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.AddAccount(ctx, tx, a, r.now)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -55,7 +57,9 @@ func signingUp(t *testing.T, r *rig) {
 		t.Error(err, d)
 	}
 	double := &accounts.Account{Email: "ana@example.org"}
-	err = r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.AddAccount(ctx, tx, double, r.now) })
+	err = r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.AddAccount(ctx, tx, double, r.now)
+	})
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
@@ -72,7 +76,9 @@ func signingUp(t *testing.T, r *rig) {
 		t.Error(forms, err)
 	}
 	put := &accounts.Account{Email: "ANA@example.org", Name: "Other"}
-	if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.PutAccount(ctx, tx, put, r.now) }); err != nil || put.ID != a.ID {
+	if err := r.Config.Update(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutAccount(ctx, tx, put, r.now)
+	}); err != nil || put.ID != a.ID {
 		t.Error(put.ID, err)
 	}
 	if got, err := r.Accounts.Account(t.Context(), a.ID); err != nil || got.Name != "Other" || got.PasswordHash != "new" {
@@ -100,7 +106,8 @@ func members(t *testing.T, r *rig) {
 		t.Error(err)
 	}
 	all, err := accounts.Memberships(t.Context(), r.DB, ana.ID)
-	if want := []accounts.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"}, {AccountID: ana.ID, CompanyID: theirs, Role: "teammate"}}; err != nil || !slices.Equal(all, want) {
+	if want := []accounts.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"},
+		{AccountID: ana.ID, CompanyID: theirs, Role: "teammate"}}; err != nil || !slices.Equal(all, want) {
 		t.Error(all, err)
 	}
 	ids := []string{ana.ID, bob.ID}
@@ -119,7 +126,8 @@ func members(t *testing.T, r *rig) {
 	if !slices.Equal(got, ids) {
 		t.Errorf("members %v, want %v", got, ids)
 	}
-	if page, err := r.Accounts.Members(t.Context(), theirs, "", 10); err != nil || len(page) != 1 || page[0].Email != "ana@example.org" || page[0].Role != "teammate" {
+	if page, err := r.Accounts.Members(t.Context(), theirs, "", 10); err != nil || len(page) != 1 ||
+		page[0].Email != "ana@example.org" || page[0].Role != "teammate" {
 		t.Error(page, err)
 	}
 	err = r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
@@ -170,7 +178,8 @@ func refreshing(t *testing.T, r *rig) {
 	}
 	r.now = r.now.Add(time.Minute)
 	x, end, err := r.Sessions.Refresh(t.Context(), "t1", "t2", r.now, grace, life)
-	if want := (accounts.Session{ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute), ExpiresAt: r.now.Add(life)}); err != nil || end != accounts.RefreshDone || x != want {
+	if want := (accounts.Session{ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute),
+		ExpiresAt: r.now.Add(life)}); err != nil || end != accounts.RefreshDone || x != want {
 		t.Error(x, end, err)
 	}
 	r.now = r.now.Add(grace - time.Millisecond)
@@ -268,7 +277,9 @@ func endingSessions(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.now = r.now.Add(life / 2)
-	for token, want := range map[string]accounts.Refreshed{"e": accounts.RefreshRevoked, "o": accounts.RefreshExpired, "y": accounts.RefreshDone} {
+	for token, want := range map[string]accounts.Refreshed{
+		"e": accounts.RefreshRevoked, "o": accounts.RefreshExpired, "y": accounts.RefreshDone,
+	} {
 		if end := r.refresh(t, token, token+"2"); end != want {
 			t.Errorf("%s: %d, want %d", token, end, want)
 		}
@@ -288,7 +299,10 @@ func endingSessions(t *testing.T, r *rig) {
 
 func browserSessions(t *testing.T, r *rig) {
 	a, other := r.account(t, "ana@example.org"), r.account(t, "bob@example.org")
-	x := accounts.Browser{Session: accounts.Session{ID: "b1", AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}, Address: "192.0.2.1", Agent: "Browser"}
+	x := accounts.Browser{
+		Session: accounts.Session{ID: "b1", AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}, Address: "192.0.2.1",
+		Agent: "Browser",
+	}
 	if started, err := r.Sessions.StartBrowser(t.Context(), x, "secret", "another hash", "h"); started || err != nil {
 		t.Error("with a password that changed meanwhile:", started, err)
 	}
@@ -311,7 +325,9 @@ func browserSessions(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	x.UsedAt, x.ExpiresAt = r.now, r.now.Add(2*life)
-	plain := accounts.Browser{Session: accounts.Session{ID: "s2", AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}, UsedAt: r.now}
+	plain := accounts.Browser{
+		Session: accounts.Session{ID: "s2", AccountID: a.ID, CreatedAt: r.now, ExpiresAt: r.now.Add(life)}, UsedAt: r.now,
+	}
 	all, err := r.Sessions.Sessions(t.Context(), a.ID, r.now, 10)
 	if d := cmp.Diff([]accounts.Browser{plain, x}, all); err != nil || d != "" {
 		t.Error(err, d)
@@ -333,7 +349,8 @@ func browserSessions(t *testing.T, r *rig) {
 	if err := r.Sessions.UseBrowser(t.Context(), "b1", r.now, r.now.Add(9*life)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Sessions.Browser(t.Context(), "secret"); err != nil || !got.EndedAt.Equal(r.now) || !got.ExpiresAt.Equal(r.now.Add(2*life)) {
+	if got, err := r.Sessions.Browser(t.Context(), "secret"); err != nil || !got.EndedAt.Equal(r.now) ||
+		!got.ExpiresAt.Equal(r.now.Add(2*life)) {
 		t.Error(got, err)
 	}
 	if err := r.Sessions.DropSessions(t.Context(), r.now.Add(3*life)); err != nil {
@@ -438,7 +455,8 @@ func signingKeys(t *testing.T, r *rig) {
 }
 
 func firstToken(t *testing.T, r *rig) {
-	if err := errors.Join(r.Links.PutFirstToken(t.Context(), "old", r.now.Add(life)), r.Links.PutFirstToken(t.Context(), "token", r.now.Add(life))); err != nil {
+	if err := errors.Join(r.Links.PutFirstToken(t.Context(), "old", r.now.Add(life)),
+		r.Links.PutFirstToken(t.Context(), "token", r.now.Add(life))); err != nil {
 		t.Fatal(err)
 	}
 	for token, want := range map[string]time.Time{"token": r.now.Add(life), "old": {}} {

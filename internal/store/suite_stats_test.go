@@ -148,7 +148,8 @@ func (h *history) delete(t *testing.T) {
 	for _, a := range h.all {
 		before[a] = h.of(t, a)
 	}
-	if _, err := h.Purges.Purge(t.Context(), ours, h.begun, h.now.Add(time.Millisecond), 1+h.random.IntN(100)); err != nil { // or another node purges
+	// or another node purges
+	if _, err := h.Purges.Purge(t.Context(), ours, h.begun, h.now.Add(time.Millisecond), 1+h.random.IntN(100)); err != nil {
 		t.Fatal(err)
 	}
 	var left []*messages.Accept
@@ -236,7 +237,8 @@ func (h *history) check(t *testing.T) {
 		if diff := cmp.Diff(want, h.figures(t, stats.Filter{Campaign: &name})); diff != "" {
 			t.Error(name, diff)
 		}
-		if c, err := h.Stats.Total(t.Context(), ours, stats.Filter{Campaign: &name}); c.Accepted != want.Accepted || c.Canceled != want.Canceled || err != nil {
+		if c, err := h.Stats.Total(t.Context(), ours, stats.Filter{Campaign: &name}); c.Accepted != want.Accepted ||
+			c.Canceled != want.Canceled || err != nil {
 			t.Error(name, c, err)
 		}
 		one, err := h.Stats.Campaign(t.Context(), ours, name)
@@ -337,7 +339,8 @@ func countsOfCalls(t *testing.T, r *rig) {
 	if diff := cmp.Diff(want, c); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if c, err := r.Stats.Total(t.Context(), ours, stats.Filter{Channel: carillon.Messaging, Template: "t", Language: "es"}); c.Accepted > 0 || err != nil {
+	if c, err := r.Stats.Total(t.Context(), ours,
+		stats.Filter{Channel: carillon.Messaging, Template: "t", Language: "es"}); c.Accepted > 0 || err != nil {
 		t.Error(c, err)
 	}
 }
@@ -348,7 +351,9 @@ func countsLateness(t *testing.T, r *rig) {
 	for n := range 100 {
 		r.now = a.Notification.DueAt.Add(time.Duration(n) * time.Second)
 		attempt := r.start(t, f, a, n)
-		r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: attempt, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent}})
+		r.result(t, work.Result{
+			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: attempt, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent},
+		})
 	}
 	r.counted(t)
 	c := r.figures(t, stats.Filter{})
@@ -454,7 +459,8 @@ func firstSteps(t *testing.T, r *rig) {
 	r.now = r.now.Add(24 * time.Hour)
 	r.accepted(t, 3, func(a *messages.Accept) { a.Quota.Day = r.now.Format(time.DateOnly) })
 	days, err := r.Notifications.UsedSince(t.Context(), ours, a.Quota.Day)
-	if diff := cmp.Diff([]messages.DayUse{{Date: a.Quota.Day, Used: 2}, {Date: r.now.Format(time.DateOnly), Used: 3}}, days); diff != "" || err != nil {
+	if diff := cmp.Diff([]messages.DayUse{{Date: a.Quota.Day, Used: 2}, {Date: r.now.Format(time.DateOnly), Used: 3}},
+		days); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	r.counted(t)
@@ -477,7 +483,8 @@ func firstSteps(t *testing.T, r *rig) {
 func suppressionsFound(t *testing.T, r *rig) {
 	by := suppressions.Suppression{Type: suppressions.Marketing, Reason: "asked on the phone", Author: "ana@ours.test", CreatedAt: r.now}
 	for i, want := range []int{3, 0} { // the first numbers of a company, and numbers that are on the list
-		if n, err := r.Suppressions.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000002", "51900000001"); n != want || err != nil {
+		if n, err := r.Suppressions.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000002",
+			"51900000001"); n != want || err != nil {
 			t.Errorf("%d: %d were added, want %d; %v", i, n, want, err)
 		}
 	}
@@ -496,7 +503,8 @@ func suppressionsFound(t *testing.T, r *rig) {
 			}
 		}
 	}
-	if found, err := r.Suppressions.SuppressionsFrom(t.Context(), ours, "346", "34600000001", 1); len(found) != 1 || found[0].Number != "34600000002" || err != nil {
+	if found, err := r.Suppressions.SuppressionsFrom(t.Context(), ours, "346", "34600000001", 1); len(found) != 1 ||
+		found[0].Number != "34600000002" || err != nil {
 		t.Error("the next page:", found, err)
 	}
 	if found, err := r.Suppressions.SuppressionsFrom(t.Context(), theirs, "", "", 10); len(found) > 0 || err != nil {

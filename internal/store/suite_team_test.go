@@ -93,8 +93,13 @@ func invitations(t *testing.T, r *rig) {
 	acme, beta := ours, theirs
 	put := func(company, email, secret string, life time.Duration) *accounts.Invitation {
 		t.Helper()
-		x := &accounts.Invitation{CompanyID: company, Email: email, Role: "viewer", InvitedBy: "Ana", InviterID: "ana", CreatedAt: r.now, ExpiresAt: r.now.Add(life)}
-		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutInvitation(ctx, tx, x, secret) }); err != nil {
+		x := &accounts.Invitation{
+			CompanyID: company, Email: email, Role: "viewer", InvitedBy: "Ana", InviterID: "ana", CreatedAt: r.now,
+			ExpiresAt: r.now.Add(life),
+		}
+		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutInvitation(ctx, tx, x, secret)
+		}); err != nil {
 			t.Fatal(err)
 		}
 		return x
@@ -118,7 +123,8 @@ func invitations(t *testing.T, r *rig) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := r.Links.Invitations(t.Context(), acme, 10); err != nil || len(all) != 2 || all[0].Email != "late@example.org" || !all[1].SentAt.Equal(r.now) {
+	if all, err := r.Links.Invitations(t.Context(), acme, 10); err != nil || len(all) != 2 || all[0].Email != "late@example.org" ||
+		!all[1].SentAt.Equal(r.now) {
 		t.Error(all, err)
 	}
 	if all, err := r.Links.InvitationsOf(t.Context(), "VERA@example.org", r.now, 10); err != nil || len(all) != 2 {
@@ -162,7 +168,9 @@ func passwordLinks(t *testing.T, r *rig) {
 	put := func(x accounts.PasswordLink, secret string, life time.Duration) {
 		t.Helper()
 		x.CreatedAt, x.ExpiresAt = r.now, r.now.Add(life)
-		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error { return accounts.PutPasswordLink(ctx, tx, x, secret) }); err != nil {
+		if err := r.update(t, func(ctx context.Context, tx *configure.Tx) error {
+			return accounts.PutPasswordLink(ctx, tx, x, secret)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -193,7 +201,9 @@ func passwordLinks(t *testing.T, r *rig) {
 		t.Error(err)
 	}
 	proves("first", true)
-	for secret, want := range map[string]string{"first": a.ID + " " + late.ID + " " + ours, "second": a.ID + "  ", "late": late.ID + "  ", "other": ""} {
+	for secret, want := range map[string]string{
+		"first": a.ID + " " + late.ID + " " + ours, "second": a.ID + "  ", "late": late.ID + "  ", "other": "",
+	} {
 		if got := whose(secret); got != want {
 			t.Errorf("%s: %s", secret, got)
 		}
@@ -280,7 +290,10 @@ func identities(t *testing.T, r *rig) {
 		for _, x := range []struct {
 			account, issuer, subject string
 			want                     bool
-		}{{a.ID, "i", "1", true}, {a.ID, "i", "2", false}, {other.ID, "i", "1", false}, {other.ID, "i", "2", true}, {a.ID, "j", "2", true}, {"nobody", "i", "3", false}} {
+		}{
+			{a.ID, "i", "1", true}, {a.ID, "i", "2", false}, {other.ID, "i", "1", false}, {other.ID, "i", "2", true},
+			{a.ID, "j", "2", true}, {"nobody", "i", "3", false},
+		} {
 			if ok, err := accounts.PutIdentity(ctx, tx, x.account, x.issuer, x.subject, r.now); ok != x.want || err != nil {
 				t.Errorf("%+v: %t, %v", x, ok, err)
 			}

@@ -52,7 +52,8 @@ func (r *rig) story(t *testing.T, company, id string) (all []string) {
 func templateHistory(t *testing.T, r *rig) {
 	x := r.template(r.sender, "1", "a", carillon.TemplateDraft)
 	ana, channel := templates.By{Kind: "account", ID: "ana"}, templates.By{Kind: "channel"}
-	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{}, templates.Change{Action: templates.Created, By: ana}); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{},
+		templates.Change{Action: templates.Created, By: ana}); err != nil {
 		t.Fatal(err)
 	}
 	swap := func(change templates.Change, revise func(next *templates.Record)) {
@@ -73,7 +74,9 @@ func templateHistory(t *testing.T, r *rig) {
 	swap(templates.Change{Action: templates.Edited, By: ana}, func(next *templates.Record) {
 		next.Components = []carillon.Component{{Type: "BODY", Text: "Adiós\x00 {{1}}"}}
 	})
-	swap(templates.Change{Action: templates.Submitted, By: templates.By{Kind: "key", ID: "k"}}, func(next *templates.Record) { next.Status = carillon.TemplatePending })
+	swap(templates.Change{Action: templates.Submitted, By: templates.By{Kind: "key", ID: "k"}}, func(next *templates.Record) {
+		next.Status = carillon.TemplatePending
+	})
 	swap(templates.Change{Action: templates.Decided, By: channel}, func(next *templates.Record) {
 		next.Status, next.Reason = carillon.TemplateRejected, "INVALID_FORMAT"
 	})
@@ -123,7 +126,9 @@ func declaredHistory(t *testing.T, r *rig) {
 		t.Helper()
 		x := r.template(r.sender, "1", "a", status).Template
 		x.Components[0].Text = text
-		if err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return templates.PutTemplate(ctx, tx, &x, at) }); err != nil {
+		if err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			return templates.PutTemplate(ctx, tx, &x, at)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -55,11 +55,14 @@ func newRig(t *testing.T, s *store.Store) *rig {
 			MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 		}
 	}
-	r.sender, r.second, r.foreign = make1(ours, "main", "15555550100"), make1(ours, "side", "15555550101"), make1(theirs, "main", "15555550100")
+	r.sender, r.second, r.foreign = make1(ours, "main", "15555550100"), make1(ours, "side", "15555550101"),
+		make1(theirs, "main", "15555550100")
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(
-			accounts.PutCompany(ctx, tx, &carillon.Company{ID: ours, Name: "Ours"}, r.now), accounts.PutCompany(ctx, tx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
-			senders.PutSender(ctx, tx, r.sender, r.now), senders.PutSender(ctx, tx, r.second, r.now), senders.PutSender(ctx, tx, r.foreign, r.now))
+			accounts.PutCompany(ctx, tx, &carillon.Company{ID: ours, Name: "Ours"}, r.now),
+			accounts.PutCompany(ctx, tx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
+			senders.PutSender(ctx, tx, r.sender, r.now), senders.PutSender(ctx, tx, r.second, r.now),
+			senders.PutSender(ctx, tx, r.foreign, r.now))
 	})
 	return r
 }

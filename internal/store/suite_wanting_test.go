@@ -54,7 +54,9 @@ func (r *rig) unsuppress(t *testing.T, address string) {
 }
 
 func suppressedInEveryForm(t *testing.T, r *rig) {
-	for _, forms := range [][2]string{{"525512345601", "5215512345601"}, {"541123456789", "5491123456789"}, {"555198765432", "5551998765432"}} {
+	for _, forms := range [][2]string{
+		{"525512345601", "5215512345601"}, {"541123456789", "5491123456789"}, {"555198765432", "5551998765432"},
+	} {
 		for i := range forms {
 			given, other := forms[i], forms[1-i]
 			r.suppress(t, given)
@@ -82,7 +84,8 @@ func suppressedByID(t *testing.T, r *rig) {
 	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "34600111222": false})
 	r.meets(t, ours, []identity.Identity{line("525512345601"), id})
 	r.suppressedAre(t, ours, map[string]bool{"US.1": true, "525512345601": true, "5215512345601": true})
-	if all, err := r.Suppressions.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 || all[0].Number != "525512345601" || all[0].UserID != "US.1" {
+	if all, err := r.Suppressions.Suppressions(t.Context(), ours, "", 10); err != nil || len(all) != 1 ||
+		all[0].Number != "525512345601" || all[0].UserID != "US.1" {
 		t.Errorf("the list is %+v, %v", all, err)
 	}
 	r.unsuppress(t, "US.1")
@@ -196,7 +199,8 @@ func notedNumberIsItsOwners(t *testing.T, r *rig) {
 	}
 	for address, want := range map[string]bool{"34600111222": true, "US.1": true, "34600111333": false, "US.2": false} {
 		who := identity.Of(address)
-		if found, err := r.Suppressions.Suppressed(t.Context(), ours, carillon.Marketing, []identity.Key{who}); err != nil || found[who] != want {
+		if found, err := r.Suppressions.Suppressed(t.Context(), ours, carillon.Marketing, []identity.Key{who}); err != nil ||
+			found[who] != want {
 			t.Errorf("%s gets no marketing: %t, %v", address, found[who], err)
 		}
 	}

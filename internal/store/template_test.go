@@ -45,7 +45,8 @@ func onBoth(t *testing.T, test func(t *testing.T, st *store.Store, sender *caril
 			}
 			change(t, st, func(ctx context.Context, tx *configure.Tx) error {
 				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
-					accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, time.Now()), senders.PutSender(ctx, tx, sender, time.Now()))
+					accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, time.Now()),
+					senders.PutSender(ctx, tx, sender, time.Now()))
 			})
 			test(t, st, sender)
 		})
@@ -71,8 +72,10 @@ func TestTemplatesComeByNameAndLanguageCompiled(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		change(t, st, func(ctx context.Context, tx *configure.Tx) error {
 			return errors.Join(
-				templates.PutTemplate(ctx, tx, declared(sender, "1", "b", "es"), time.Now()), templates.PutTemplate(ctx, tx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
-				templates.PutTemplate(ctx, tx, declared(sender, "3", "a_b", "es_ES"), time.Now()), templates.PutTemplate(ctx, tx, declared(sender, "4", "a", "es"), time.Now()))
+				templates.PutTemplate(ctx, tx, declared(sender, "1", "b", "es"), time.Now()),
+				templates.PutTemplate(ctx, tx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
+				templates.PutTemplate(ctx, tx, declared(sender, "3", "a_b", "es_ES"), time.Now()),
+				templates.PutTemplate(ctx, tx, declared(sender, "4", "a", "es"), time.Now()))
 		})
 		all, err := st.Templates.Templates(t.Context(), sender.UID)
 		if err != nil {
@@ -107,7 +110,8 @@ func TestATemplatePutTwiceChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Error(diff)
 		}
-		if changed := put("3", "Adiós", begin.Add(time.Hour)); changed.ID != "1" || !changed.UpdatedAt.After(first.UpdatedAt) || changed.Components[0].Text != "Adiós" {
+		if changed := put("3", "Adiós", begin.Add(time.Hour)); changed.ID != "1" || !changed.UpdatedAt.After(first.UpdatedAt) ||
+			changed.Components[0].Text != "Adiós" {
 			t.Error(changed)
 		}
 	})
@@ -126,7 +130,8 @@ func TestASwapNeedsTheStateItWasDecidedOn(t *testing.T) {
 		for i, want := range []bool{true, false} {
 			next := *read
 			next.Reason = fmt.Sprint(i)
-			if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, templates.Limits{}); ok != want || err != nil {
+			if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, templates.Limits{}); ok != want ||
+				err != nil {
 				t.Error(i, ok, err)
 			}
 			if raised := st.Config.Generation() != generation; raised != want {
@@ -146,7 +151,8 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 		for i := range 100 {
 			all = append(all, fmt.Sprint(34600000000+i))
 		}
-		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), all[0], all[3], all[99], all[0]); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), all[0], all[3], all[99],
+			all[0]); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range []int{1, 2, 4, 5, 20, 21, 100} {
@@ -161,7 +167,8 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 			if diff := cmp.Diff(want, textsOf(got)); err != nil || diff != "" {
 				t.Error(n, err, diff)
 			}
-			if foreign, err := st.Suppressions.Suppressed(t.Context(), "theirs", carillon.Marketing, identity.Numbers(all[:n]...)); len(foreign) > 0 || err != nil {
+			if foreign, err := st.Suppressions.Suppressed(t.Context(), "theirs", carillon.Marketing,
+				identity.Numbers(all[:n]...)); len(foreign) > 0 || err != nil {
 				t.Error(foreign, err)
 			}
 		}
@@ -217,10 +224,12 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 func TestSuppressionsComeInPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		at := time.UnixMilli(1_800_000_000_000).UTC()
-		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", at, "34600000002", "34600000001", "34600000003"); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", at, "34600000002", "34600000001",
+			"34600000003"); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.Marketing, suppressions.OptedOut, at.Add(time.Hour), "34600000001"); err != nil {
+		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.Marketing, suppressions.OptedOut, at.Add(time.Hour),
+			"34600000001"); err != nil {
 			t.Fatal(err)
 		}
 		var got []suppressions.Suppression
@@ -235,14 +244,19 @@ func TestSuppressionsComeInPages(t *testing.T) {
 			}
 			after = rows[1].Number
 		}
-		want := []suppressions.Suppression{{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: at}, {Number: "34600000002", Type: suppressions.All, Reason: "manual", CreatedAt: at}, {Number: "34600000003", Type: suppressions.All, Reason: "manual", CreatedAt: at}}
+		want := []suppressions.Suppression{
+			{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: at},
+			{Number: "34600000002", Type: suppressions.All, Reason: "manual", CreatedAt: at},
+			{Number: "34600000003", Type: suppressions.All, Reason: "manual", CreatedAt: at},
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 		if rows, err := st.Suppressions.Suppressions(t.Context(), "theirs", "", 10); len(rows) > 0 || err != nil {
 			t.Error(rows, err)
 		}
-		if _, err := st.Suppressions.Suppression(t.Context(), "theirs", identity.Number("34600000001")); !carillon.IsCode(err, carillon.NotFound) {
+		if _, err := st.Suppressions.Suppression(t.Context(), "theirs", identity.Number("34600000001")); !carillon.IsCode(err,
+			carillon.NotFound) {
 			t.Error(err)
 		}
 	})

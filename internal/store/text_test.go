@@ -18,7 +18,8 @@ import (
 // hostileTexts are what PostgreSQL refuses and SQLite keeps, and what either stores.
 func hostileTexts() map[string]string {
 	return map[string]string{
-		"plain": "Ana \u00e9\u4e16 \U0001F600", "NUL": "a\x00b", "NUL alone": "\x00", "a lone surrogate": "a\xed\xa0\x80b", "half a letter": "a\xc3", "no UTF-8": "\xff\xfe",
+		"plain": "Ana \u00e9\u4e16 \U0001F600", "NUL": "a\x00b", "NUL alone": "\x00", "a lone surrogate": "a\xed\xa0\x80b",
+		"half a letter": "a\xc3", "no UTF-8": "\xff\xfe",
 		"an escape": `a\u0000b`, "an escaped escape": `a\\u0000b`, "long": strings.Repeat("\x00x", 1<<20),
 	}
 }
@@ -68,10 +69,12 @@ func storeEveryWay(t *testing.T, s *store.Store, what, text string) {
 			return err
 		}
 		var got, listed string
-		if err := tx.Row(ctx, []any{&got}, "SELECT text FROM meta WHERE name = 'test2' AND text "+s.DB.In(1), s.DB.List([]string{"", text})); err != nil || got != want {
+		if err := tx.Row(ctx, []any{&got}, "SELECT text FROM meta WHERE name = 'test2' AND text "+s.DB.In(1),
+			s.DB.List([]string{"", text})); err != nil || got != want {
 			t.Errorf("%s in a list: %.20q, %v", what, got, err)
 		}
-		if err := tx.Row(ctx, []any{&listed}, "SELECT value ->> 0 FROM "+s.DB.Elements(1), db.JSON([][]string{{text}})); err != nil || listed != want {
+		if err := tx.Row(ctx, []any{&listed}, "SELECT value ->> 0 FROM "+s.DB.Elements(1),
+			db.JSON([][]string{{text}})); err != nil || listed != want {
 			t.Errorf("%s in JSON: %.20q, %v", what, listed, err)
 		}
 		return nil

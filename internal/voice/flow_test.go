@@ -68,7 +68,8 @@ func TestWhatAFlowSaysByItselfIsAResponseWithItsChoices(t *testing.T) {
 		r.stores(chats.TurnView{Author: chats.Visitor, Text: "typed elsewhere"}, turn)
 		r.wait(2 * time.Second)
 		all := r.shown(voice.Responded)
-		if last := all[len(all)-1]; last.Text != "Which pier?" || !slices.Equal(last.Choices, turn.Choices) || last.Seq != 3 || len(r.shown(voice.Said)) != 1 {
+		if last := all[len(all)-1]; last.Text != "Which pier?" || !slices.Equal(last.Choices, turn.Choices) || last.Seq != 3 ||
+			len(r.shown(voice.Said)) != 1 {
 			t.Errorf("%+v, said %+v", all, r.shown(voice.Said))
 		}
 		if got := r.line.written() - before; got < time.Second { // two words, and twice "Press … for: …."
@@ -143,7 +144,9 @@ func menus(after time.Duration) func(r *rig) {
 		onPhone(r)
 		r.dialogue.think = func(_ context.Context, said string, _ voice.ToolUser, emit func(agent.Action) error) error {
 			time.Sleep(after)
-			return emit(agent.Action{Say: "After " + said + " comes another question with a few words?", Choices: []string{"north", "south"}})
+			return emit(agent.Action{
+				Say: "After " + said + " comes another question with a few words?", Choices: []string{"north", "south"},
+			})
 		}
 	}
 }
@@ -158,7 +161,8 @@ func TestAKeyAnswersTheQuestionThatIsHeard(t *testing.T) {
 		r.wait(1500 * time.Millisecond)
 		press(r, "2")
 		r.wait(3 * time.Second)
-		if said, kept := r.said(), r.kept(); !slices.Equal(said, []string{"begin", "north", "south"}) || !slices.Equal(kept, []string{"2"}) {
+		if said, kept := r.said(), r.kept(); !slices.Equal(said, []string{"begin", "north", "south"}) ||
+			!slices.Equal(kept, []string{"2"}) {
 			t.Errorf("said %q, kept %q", said, kept)
 		}
 		if cut := r.shown(voice.Interrupted); len(cut) != 2 {
@@ -268,14 +272,16 @@ func TestWhoIsSilentIsAskedAgain(t *testing.T) {
 		asks(r, &voice.Pending{Question: "Which pier?", Choices: []string{"North", "South"}})
 		r.wait(30 * time.Second)
 		all := r.shown(voice.Responded)
-		if len(all) < 3 || all[1].Text != "Are you still there?" || all[2].Text != "Which pier?" || !slices.Equal(all[2].Choices, []string{"North", "South"}) {
+		if len(all) < 3 || all[1].Text != "Are you still there?" || all[2].Text != "Which pier?" ||
+			!slices.Equal(all[2].Choices, []string{"North", "South"}) {
 			t.Errorf("%+v", all)
 		}
 	})
 	talk(t, nil, func(r *rig) { // while a flow asks a server
 		asks(r, &voice.Pending{Busy: true})
 		r.wait(20 * time.Second)
-		if all := r.texts(voice.Responded); len(all) < 3 || all[1] != "I am still looking." || slices.Contains(all, "Are you still there?") {
+		if all := r.texts(voice.Responded); len(all) < 3 || all[1] != "I am still looking." ||
+			slices.Contains(all, "Are you still there?") {
 			t.Errorf("%q", all)
 		}
 	})

@@ -116,7 +116,8 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	l.x.all.o.Observer.Took("transcribe", u.took)
 	if err != nil {
 		l.x.all.o.Observer.Failed("transcriber")
-		l.x.all.o.Log.WarnContext(l.ctx, "transcribe", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
+		l.x.all.o.Log.WarnContext(l.ctx, "transcribe", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID,
+			"error", err)
 	}
 	if l.held != nil && err == nil && !l.chooses(t.Text) && resumes(t.Text, u.spoken, l.x.language()) && l.unheard() >= minResume {
 		l.owed, l.unanswered = time.Time{}, u.early

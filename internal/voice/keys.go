@@ -143,7 +143,8 @@ func (l *loop) lookUpPending(take func(l *loop, p *Pending)) {
 	go func() {
 		p, err := l.dialogue().Pending(l.ctx, l.x.start.CompanyID, l.x.start.ConversationID)
 		if err != nil && l.ctx.Err() == nil {
-			l.x.all.o.Log.WarnContext(l.ctx, "look up what a conversation waits for", "conversation", l.x.start.ConversationID, "error", err)
+			l.x.all.o.Log.WarnContext(l.ctx, "look up what a conversation waits for", "conversation", l.x.start.ConversationID,
+				"error", err)
 		}
 		if l.ctx.Err() == nil {
 			l.x.call(func(l *loop) { take(l, p) })

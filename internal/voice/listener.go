@@ -45,7 +45,9 @@ type utterance struct {
 }
 
 func newListener(rate int, d Detector, services Transcriber) *listener {
-	return &listener{rate: rate, detector: d, services: services, ears: ears{chunk: time.Duration(d.Chunk()) * time.Second / time.Duration(rate)}}
+	return &listener{
+		rate: rate, detector: d, services: services, ears: ears{chunk: time.Duration(d.Chunk()) * time.Second / time.Duration(rate)},
+	}
 }
 
 // speaks reports whether the person is speaking; false without a listener.

@@ -116,7 +116,8 @@ func newLoop(ctx context.Context, x *Session) *loop {
 		x: x, ctx: ctx, cancel: cancel, conversation: x.talk.Conversation, frames: make(chan []int16, 64), writes: make(chan func(), 256),
 		own: map[string]bool{},
 	}
-	l.talker, l.hearer, l.replier, l.relay, l.patience = &talker{loop: l}, &hearer{loop: l}, &replier{loop: l, tools: map[string]chan toolResult{}}, &relay{loop: l}, &patience{loop: l}
+	l.talker, l.hearer, l.replier, l.relay, l.patience = &talker{loop: l}, &hearer{loop: l},
+		&replier{loop: l, tools: map[string]chan toolResult{}}, &relay{loop: l}, &patience{loop: l}
 	l.storing, l.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	rate, lead := 16000, 300*time.Millisecond
 	if line := x.start.Line; line != nil {
@@ -147,7 +148,8 @@ func (l *loop) store(write func(ctx context.Context) error) {
 		ctx, cancel := context.WithTimeout(l.storing, storeTimeout)
 		defer cancel()
 		if err := Guard(func() error { return write(ctx) }); err != nil {
-			l.x.all.o.Log.WarnContext(ctx, "store what was said", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
+			l.x.all.o.Log.WarnContext(ctx, "store what was said", "company", l.x.start.CompanyID, "conversation",
+				l.x.start.ConversationID, "error", err)
 		}
 	}:
 	default: // the database has not stored anything for a long time
@@ -350,7 +352,8 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 		}
 		return
 	}
-	if a := l.answer; a != nil && a.stored != nil && c.State != chats.Active && c.State != before { // the response comes before the change of state that it caused
+	// the response comes before the change of state that it caused
+	if a := l.answer; a != nil && a.stored != nil && c.State != chats.Active && c.State != before {
 		a.moved = func() { l.moved(c, position) }
 		return
 	}

@@ -92,7 +92,8 @@ var errSilent = errors.New("the speaker was silent for too long")
 func (m *maker) speak(x making) error {
 	o := &m.x.all.o
 	u := Utterance{
-		CompanyID: m.x.start.CompanyID, Voice: m.x.voice, Language: m.x.language(), Text: pronounced(x.part.text, m.x.language()), Rate: m.rate(),
+		CompanyID: m.x.start.CompanyID, Voice: m.x.voice, Language: m.x.language(), Text: pronounced(x.part.text, m.x.language()),
+		Rate: m.rate(),
 	}
 	if u.Text == "" {
 		return nil
@@ -101,7 +102,8 @@ func (m *maker) speak(x making) error {
 	if err == nil || begun || x.ctx.Err() != nil || m.x.voice.Speaker == o.Fallback {
 		return err
 	}
-	o.Log.WarnContext(x.ctx, "speak with the fallback", "company", u.CompanyID, "conversation", m.x.start.ConversationID, "speaker", m.x.voice.Speaker, "error", err)
+	o.Log.WarnContext(x.ctx, "speak with the fallback", "company", u.CompanyID, "conversation", m.x.start.ConversationID, "speaker",
+		m.x.voice.Speaker, "error", err)
 	o.Observer.Failed("speaker")
 	voice := *m.x.voice
 	voice.Name = "" // the name belongs to the other speaker

@@ -96,8 +96,9 @@ type wire struct {
 
 func (w *wires) open(id, far string, rate int) *wire {
 	e := &wire{
-		all: w, id: id, far: far, rate: rate, in: make(chan []int16, parcelsWait), events: make(chan Event, parcelsWait), refused: make(chan string, 1),
-		first: make(chan struct{}), out: make(chan parcel, parcelsWait), closed: make(chan struct{}), last: time.Now(),
+		all: w, id: id, far: far, rate: rate, in: make(chan []int16, parcelsWait), events: make(chan Event, parcelsWait),
+		refused: make(chan string, 1),
+		first:   make(chan struct{}), out: make(chan parcel, parcelsWait), closed: make(chan struct{}), last: time.Now(),
 	}
 	e.close = sync.OnceFunc(func() {
 		w.mu.Lock()
@@ -123,7 +124,8 @@ func (e *wire) send() {
 		}
 		ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 		defer cancel()
-		_ = e.all.nodes.Notify(ctx, nodesChannel, string(text)) // a lost parcel is a moment of sound; a lost end is noticed by missing beats
+		// a lost parcel is a moment of sound; a lost end is noticed by missing beats
+		_ = e.all.nodes.Notify(ctx, nodesChannel, string(text))
 	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
@@ -238,7 +240,9 @@ func (e *wire) Digits() <-chan rune { return nil }
 // show passes an event on.
 func (e *wire) show(x Event) {
 	text := []rune(x.Text)
-	e.put(parcel{What: parcelEvent, Event: &wireEvent{x.Kind, string(text[:min(len(text), parcelText)]), x.Author, x.Name, x.State, x.Position}})
+	e.put(parcel{
+		What: parcelEvent, Event: &wireEvent{x.Kind, string(text[:min(len(text), parcelText)]), x.Author, x.Name, x.State, x.Position},
+	})
 }
 
 // Run connects teammates and persons on different nodes, until ctx ends. With one node it does nothing.
@@ -315,7 +319,8 @@ func (s *Sessions) joinFar(ctx context.Context, t Teammate) error {
 	e := s.wires.open(carillon.NewID(time.Now()), carillon.NewID(time.Now()), t.Line.Rate())
 	defer e.close()
 	e.put(parcel{
-		What: parcelJoin, From: e.id, CompanyID: t.CompanyID, ConversationID: t.ConversationID, AccountID: t.AccountID, Name: t.Name, Rate: t.Line.Rate(),
+		What: parcelJoin, From: e.id, CompanyID: t.CompanyID, ConversationID: t.ConversationID, AccountID: t.AccountID,
+		Name: t.Name, Rate: t.Line.Rate(),
 	})
 	select {
 	case <-e.first:

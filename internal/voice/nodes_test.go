@@ -45,7 +45,8 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 	talk(t, func(r *rig) { r.nodes = b }, func(r *rig) {
 		ctx, stop := context.WithCancel(r.t.Context())
 		other := voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b, Log: slog.New(slog.DiscardHandler),
+			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
+			Log: slog.New(slog.DiscardHandler),
 		})
 		var runs sync.WaitGroup
 		runs.Go(func() { _ = r.sessions.Run(ctx) })
@@ -56,7 +57,9 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 		r.dialogue.mu.Unlock()
 
 		mate := &line{in: make(chan []int16)}
-		teammate := voice.Teammate{CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {}}
+		teammate := voice.Teammate{
+			CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
+		}
 		absent := teammate
 		absent.CompanyID = "other"
 		if err := other.Join(ctx, absent); !carillon.IsCode(err, carillon.NotFound) {
@@ -132,7 +135,8 @@ func TestAPersonWhoComesBackOnAnotherNodeEndsTheTalkOnThisOne(t *testing.T) {
 	talk(t, func(r *rig) { r.nodes = b }, func(r *rig) {
 		ctx, stop := context.WithCancel(r.t.Context())
 		other := voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b, Log: slog.New(slog.DiscardHandler),
+			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
+			Log: slog.New(slog.DiscardHandler),
 		})
 		var runs sync.WaitGroup
 		runs.Go(func() { _ = r.sessions.Run(ctx) })

@@ -68,7 +68,8 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 	switch {
 	case err != nil:
 		l.x.all.o.Observer.Failed("engine")
-		l.x.all.o.Log.WarnContext(l.ctx, "have an agent respond", "company", l.x.start.CompanyID, "conversation", l.x.start.ConversationID, "error", err)
+		l.x.all.o.Log.WarnContext(l.ctx, "have an agent respond", "company", l.x.start.CompanyID, "conversation",
+			l.x.start.ConversationID, "error", err)
 		if r != nil {
 			l.said(r, Event{})
 		}

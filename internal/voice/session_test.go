@@ -164,9 +164,10 @@ func (d *dialogue) add(who, text string) *chats.Turn {
 
 func (d *dialogue) Begin(context.Context, string, string) (*voice.Talk, error) {
 	c := d.c
-	return &voice.Talk{Conversation: &c, Pending: d.pending, Agent: &agent.Agent{Name: "Ada", Language: "en", Greeting: "Hello {{name}}, this is Ada.", Voice: &agent.Voice{
-		Speaker: "main", Transcriber: "test", Speed: 1, SilenceMS: 600,
-	}}, CompanyName: "Acme", ContactName: "Eva"}, nil
+	return &voice.Talk{Conversation: &c, Pending: d.pending,
+		Agent: &agent.Agent{Name: "Ada", Language: "en", Greeting: "Hello {{name}}, this is Ada.", Voice: &agent.Voice{
+			Speaker: "main", Transcriber: "test", Speed: 1, SilenceMS: 600,
+		}}, CompanyName: "Acme", ContactName: "Eva"}, nil
 }
 
 func (d *dialogue) State(context.Context, string, string) (*chats.Conversation, int, error) {
@@ -283,7 +284,8 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 		}
 		r.dialogue.think = func(_ context.Context, said string, _ voice.ToolUser, emit func(agent.Action) error) error {
 			return errors.Join(emit(agent.Action{Say: "You said " + said + " and I answer with many words. "}),
-				emit(agent.Action{Say: "We are open from nine to five every day of the week."}), emit(agent.Action{Sources: []agent.Source{{Title: "Hours"}}}))
+				emit(agent.Action{Say: "We are open from nine to five every day of the week."}),
+				emit(agent.Action{Sources: []agent.Source{{Title: "Hours"}}}))
 		}
 		r.hub = realtime.NewHub(noEvents{}, slog.New(slog.DiscardHandler), nil)
 		if change != nil {
@@ -294,7 +296,8 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 			transcribers = nil
 		}
 		r.sessions = voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Speakers: map[string]voice.Speaker{"main": r.speaker, "spare": &speaker{}}, Fallback: "spare",
+			Dialogue: r.dialogue, Topics: r.hub, Speakers: map[string]voice.Speaker{"main": r.speaker, "spare": &speaker{}},
+			Fallback:     "spare",
 			Transcribers: transcribers, Detector: func(int) voice.Detector { return detector{} },
 			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
 		})
@@ -442,7 +445,8 @@ func TestSpeakingIntoTheAgentCutsItWithinAQuarterSecond(t *testing.T) {
 		}
 		r.speaks(1, time.Second, 700*time.Millisecond)
 		corrected := r.shown(voice.Corrected)
-		if len(corrected) != 1 || corrected[0].Text == "" || !strings.HasPrefix(corrected[0].Original, corrected[0].Text) || corrected[0].Text == corrected[0].Original {
+		if len(corrected) != 1 || corrected[0].Text == "" || !strings.HasPrefix(corrected[0].Original, corrected[0].Text) ||
+			corrected[0].Text == corrected[0].Original {
 			t.Fatalf("corrected %+v", corrected)
 		}
 		r.wait(time.Second)
@@ -519,7 +523,8 @@ func TestNobodyWaitsInSilence(t *testing.T) {
 					if now, texts := r.line.written(), len(r.texts(voice.Responded)); now > sound || texts > read {
 						quiet, sound, read = time.Now(), now, texts
 					}
-					if all := r.shown(voice.Responded); len(all) > shown && (len(all[len(all)-1].Choices)+len(all[len(all)-1].Sources) > 0 || c.spoken) && r.line.written() > before {
+					if all := r.shown(voice.Responded); len(all) > shown &&
+						(len(all[len(all)-1].Choices)+len(all[len(all)-1].Sources) > 0 || c.spoken) && r.line.written() > before {
 						break // an answer, or a way out
 					}
 					if since := time.Since(quiet); since > 3100*time.Millisecond {
@@ -599,7 +604,10 @@ func TestATeammateTalksWithThePerson(t *testing.T) {
 		var seen []voice.Event
 		left := make(chan error, 1)
 		join := func(account string) voice.Teammate {
-			return voice.Teammate{CompanyID: company, AccountID: account, Name: "Ben", ConversationID: talkID, Line: mate, Show: func(e voice.Event) { seen = append(seen, e) }}
+			return voice.Teammate{
+				CompanyID: company, AccountID: account, Name: "Ben", ConversationID: talkID, Line: mate,
+				Show: func(e voice.Event) { seen = append(seen, e) },
+			}
 		}
 		r.dialogue.mu.Lock()
 		r.dialogue.c.State = chats.Active
@@ -636,7 +644,8 @@ func TestATeammateTalksWithThePerson(t *testing.T) {
 		r.dialogue.mu.Lock()
 		turns := strings.Join(r.dialogue.turns, "|")
 		r.dialogue.mu.Unlock()
-		if !strings.Contains(turns, "visitor: when are you open") || !strings.Contains(turns, "Ben: yes") || strings.Contains(turns, "agent: You said") {
+		if !strings.Contains(turns, "visitor: when are you open") || !strings.Contains(turns, "Ben: yes") ||
+			strings.Contains(turns, "agent: You said") {
 			t.Errorf("turns %s", turns)
 		}
 		close(mate.in)
@@ -669,7 +678,8 @@ func TestATeammateLeavesTheLineToWhoTookTheConversation(t *testing.T) {
 		r.wait(2 * time.Second)
 		join := func(account string) error {
 			return r.sessions.Join(r.t.Context(), voice.Teammate{
-				CompanyID: company, AccountID: account, Name: account, ConversationID: talkID, Line: &line{in: make(chan []int16)}, Show: func(voice.Event) {},
+				CompanyID: company, AccountID: account, Name: account, ConversationID: talkID, Line: &line{in: make(chan []int16)},
+				Show: func(voice.Event) {},
 			})
 		}
 		r.dialogue.mu.Lock()
@@ -853,7 +863,8 @@ func TestTalksOfOneClientLeaveRoomForAnotherOne(t *testing.T) {
 	talk(t, nil, func(r *rig) {
 		open := func(companyID, client string, n int) error {
 			_, err := r.sessions.Open(r.t.Context(), voice.Start{
-				CompanyID: companyID, ConversationID: fmt.Sprintf("%s-%s-%d", companyID, client, n), Client: client, Show: func(voice.Event) {},
+				CompanyID: companyID, ConversationID: fmt.Sprintf("%s-%s-%d", companyID, client, n), Client: client,
+				Show: func(voice.Event) {},
 			})
 			return err
 		}

@@ -75,16 +75,17 @@ func NewSessions(o Options) *Sessions {
 // Start describes a new talk.
 type Start struct {
 	CompanyID, ConversationID string
-	Client                    string            // the network of the person's address; "": unknown
-	Line                      Line              // nil: the person types only
-	Show                      func(Event)       // updates the person's screen; never blocks
-	Greeting                  string            // "": the agent's own
-	NoGreeting                bool              // we are silent until the person speaks
-	Opening                   string            // said before the greeting, as a part of it
-	Asks                      string            // result of the agent that the greeting asks for; "" for that of the greeting's own question
-	Language                  string            // "": the conversation's
-	Variables                 map[string]string // values for the greeting: {{name}}
-	ClientTools               bool              // the page runs client tools
+	Client                    string      // the network of the person's address; "": unknown
+	Line                      Line        // nil: the person types only
+	Show                      func(Event) // updates the person's screen; never blocks
+	Greeting                  string      // "": the agent's own
+	NoGreeting                bool        // we are silent until the person speaks
+	Opening                   string      // said before the greeting, as a part of it
+	// result of the agent that the greeting asks for; "" for that of the greeting's own question
+	Asks        string
+	Language    string            // "": the conversation's
+	Variables   map[string]string // values for the greeting: {{name}}
+	ClientTools bool              // the page runs client tools
 	// Stop is called when the person wants no more calls, by words or the key 9; nil: the wish has no meaning here.
 	Stop func(ctx context.Context) error
 	// StopsMarketing: Stop ends marketing alone, because the person has not proved to own the number.

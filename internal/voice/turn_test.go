@@ -55,7 +55,10 @@ func TestBargeIn(t *testing.T) {
 	for _, c := range []struct {
 		spoken     time.Duration
 		duck, stop bool
-	}{{0, false, false}, {89 * time.Millisecond, false, false}, {90 * time.Millisecond, true, false}, {159 * time.Millisecond, true, false}, {160 * time.Millisecond, true, true}} {
+	}{
+		{0, false, false}, {89 * time.Millisecond, false, false}, {90 * time.Millisecond, true, false},
+		{159 * time.Millisecond, true, false}, {160 * time.Millisecond, true, true},
+	} {
 		if ducks(c.spoken) != c.duck || cuts(c.spoken) != c.stop {
 			t.Errorf("%v: ducks %v, cuts %v", c.spoken, ducks(c.spoken), cuts(c.spoken))
 		}
@@ -78,7 +81,8 @@ func TestBargeIn(t *testing.T) {
 			t.Errorf("%q in %s, %v: %v", c.text, c.language, c.spoken, got)
 		}
 	}
-	if silenceFor(600*time.Millisecond, false) != 600*time.Millisecond || silenceFor(600*time.Millisecond, true) != 350*time.Millisecond || silenceFor(200*time.Millisecond, true) != 200*time.Millisecond {
+	if silenceFor(600*time.Millisecond, false) != 600*time.Millisecond ||
+		silenceFor(600*time.Millisecond, true) != 350*time.Millisecond || silenceFor(200*time.Millisecond, true) != 200*time.Millisecond {
 		t.Error("the silence that ends a turn")
 	}
 }
@@ -89,12 +93,19 @@ func TestSentences(t *testing.T) {
 		want   []string
 	}{
 		{[]string{"Hello."}, []string{"Hello."}},
-		{[]string{"Shipping costs 4.90 euros. It is free from 50 euros on."}, []string{"Shipping costs 4.90 euros.", "It is free from 50 euros on."}},
+		{
+			[]string{"Shipping costs 4.90 euros. It is free from 50 euros on."},
+			[]string{"Shipping costs 4.90 euros.", "It is free from 50 euros on."},
+		},
 		{[]string{"Ship", "ping costs 4.", "90 eur", "os", ". It", " is"}, []string{"Shipping costs 4.90 euros.", "It is"}},
 		{[]string{"Yes. No. We are open today! Come."}, []string{"Yes. No. We are open today!", "Come."}},
 		{[]string{"one\ntwo\n\nthree"}, []string{"one", "two", "three"}},
 		{[]string{"¿Cuánto cuesta? Cuatro euros."}, []string{"¿Cuánto cuesta?", "Cuatro euros."}},
-		{[]string{strings.Repeat("word ", 100)}, []string{strings.TrimSpace(strings.Repeat("word ", 60)), strings.TrimSpace(strings.Repeat("word ", 40))}},
+		{
+			[]string{strings.Repeat("word ", 100)}, []string{
+				strings.TrimSpace(strings.Repeat("word ", 60)), strings.TrimSpace(strings.Repeat("word ", 40)),
+			},
+		},
 		{[]string{"", " "}, nil},
 	} {
 		var s sentences
@@ -163,7 +174,9 @@ func TestASentenceThatIsSaidTwiceIsHeardUpToWhereItWasCut(t *testing.T) {
 		p := m.add(r, text)
 		p.pcm, p.made = make([]int16, 160), true
 	}
-	for i, want := range []string{"", "How many?", "How many? And of the children, how many?", "How many? And of the children, how many? How many?"} {
+	for i, want := range []string{
+		"", "How many?", "How many? And of the children, how many?", "How many? And of the children, how many? How many?",
+	} {
 		if got := heardOf(r, m.parts[i:]); got != want {
 			t.Errorf("cut before the sentence %d: %q, not %q", i, got, want)
 		}

@@ -135,7 +135,8 @@ func New(s Store, o Options) *Recorder {
 func (r *Recorder) Refused(x Refused) {
 	x.Body = x.Body[:min(len(x.Body), copied)]
 	x.Response = x.Response[:min(len(x.Response), maxResponse)]
-	x.Query, x.Path, x.Message = x.Query[:min(len(x.Query), maxQuery)], x.Path[:min(len(x.Path), maxPath)], x.Message[:min(len(x.Message), maxText)]
+	x.Query, x.Path, x.Message = x.Query[:min(len(x.Query), maxQuery)], x.Path[:min(len(x.Path), maxPath)],
+		x.Message[:min(len(x.Message), maxText)]
 	digest, now := r.digest(&x), time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -285,10 +286,12 @@ func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]api
 // callOf is a call as it is kept: without its secrets.
 func callOf(w *waiting) apicalls.Call {
 	c := apicalls.Call{
-		ID: carillon.NewID(w.last), CompanyID: w.CompanyID, At: w.last, Status: w.Status, Code: w.Code, Method: w.Method, Path: redact.Text(w.Path), KeyID: w.KeyID,
+		ID: carillon.NewID(w.last), CompanyID: w.CompanyID, At: w.last, Status: w.Status, Code: w.Code, Method: w.Method,
+		Path: redact.Text(w.Path), KeyID: w.KeyID,
 		RequestID: w.RequestID, Repeats: w.repeats, Took: w.Took, Message: redact.Text(w.Message),
 		Detail: apicalls.Detail{
-			Query: redact.Query(w.Query), Address: w.Address, Agent: short(w.Agent), ContentType: short(w.ContentType), Idempotency: short(w.Repeat), BodyRead: w.BodyRead,
+			Query: redact.Query(w.Query), Address: w.Address, Agent: short(w.Agent), ContentType: short(w.ContentType),
+			Idempotency: short(w.Repeat), BodyRead: w.BodyRead,
 		},
 	}
 	c.Body, c.BodyCut = redact.Body(w.Body, MaxBody)

@@ -66,8 +66,10 @@ func (c *counts) options() activity.Options {
 
 func refused(company, path string) activity.Refused {
 	return activity.Refused{
-		CompanyID: company, KeyID: "k", RequestID: "req_1", Method: "POST", Path: path, Query: "access_key=ck_secret_abcdef&a=b", Status: 400, Code: "validation_failed",
-		Message: "Required field missing", Body: []byte(`{"access_key":"quiet-secret","contact":{"number":"1"}}`), BodyRead: true, Response: []byte(`{"error":"validation_failed"}`),
+		CompanyID: company, KeyID: "k", RequestID: "req_1", Method: "POST", Path: path, Query: "access_key=ck_secret_abcdef&a=b",
+		Status: 400, Code: "validation_failed",
+		Message: "Required field missing", Body: []byte(`{"access_key":"quiet-secret","contact":{"number":"1"}}`), BodyRead: true,
+		Response: []byte(`{"error":"validation_failed"}`),
 	}
 }
 
@@ -93,7 +95,9 @@ func TestRefusedCallsAreKeptWithoutTheirSecrets(t *testing.T) {
 				t.Errorf("it has a secret: %s", got)
 			}
 		}
-		if s := store.calls[0]; s.Query != "access_key=[redacted]&a=b" || s.Body != `{"access_key":"[redacted]","contact":{"number":"1"}}` || s.Response != `{"error":"validation_failed"}` || !s.BodyRead {
+		if s := store.calls[0]; s.Query != "access_key=[redacted]&a=b" ||
+			s.Body != `{"access_key":"[redacted]","contact":{"number":"1"}}` || s.Response != `{"error":"validation_failed"}` ||
+			!s.BodyRead {
 			t.Errorf("%+v", s)
 		}
 		stop()

@@ -72,8 +72,8 @@ const (
 	linksShown = 30 * 24 * time.Hour // that expired: they can be sent again
 )
 
-// Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads what stored passwords cost, until ctx ends; then it stores
-// once more when keys were used.
+// Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads what stored passwords cost,
+// until ctx ends; then it stores once more when keys were used.
 func (a *Auth) Run(ctx context.Context) error {
 	var keys, sweep time.Time
 	for {

@@ -52,7 +52,9 @@ func newWorld(t *testing.T, so store.Options, o Options) *world {
 		o.Params = cheap
 	}
 	a := New(s, limit.New(s.Rates, slog.New(slog.DiscardHandler)), o)
-	w := &world{Auth: a, store: s, company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme", Limits: carillon.NewCompany("").Limits}}
+	w := &world{
+		Auth: a, store: s, company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme", Limits: carillon.NewCompany("").Limits},
+	}
 	hash, err := a.HashPassword(t.Context(), ownerPassword)
 	if err != nil {
 		t.Fatal(err)

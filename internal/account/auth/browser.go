@@ -32,9 +32,10 @@ func NewBrowsers(a *Auth) Browsers { return Browsers{a} }
 // SignIn starts a session and returns the secret for its cookie. Errors: those of Auth.SignIn.
 func (b Browsers) SignIn(ctx context.Context, with Credentials, from Client) (secret string, c *Caller, err error) {
 	secret = newSecret()
-	account, session, err := b.auth.begin(ctx, with, from.Address, browserIdle, func(x accounts.Session, checked, rehashed string) (bool, error) {
-		return b.auth.store.Sessions.StartBrowser(ctx, from.browser(x), secret, checked, rehashed)
-	})
+	account, session, err := b.auth.begin(ctx, with, from.Address, browserIdle,
+		func(x accounts.Session, checked, rehashed string) (bool, error) {
+			return b.auth.store.Sessions.StartBrowser(ctx, from.browser(x), secret, checked, rehashed)
+		})
 	if err != nil {
 		return "", nil, err
 	}
@@ -43,7 +44,9 @@ func (b Browsers) SignIn(ctx context.Context, with Credentials, from Client) (se
 
 // browser is the session of a browser of this client.
 func (from Client) browser(x accounts.Session) accounts.Browser {
-	return accounts.Browser{Session: x, Address: from.Address, Agent: strings.ToValidUTF8(from.Agent[:min(len(from.Agent), browserAgent)], "")}
+	return accounts.Browser{
+		Session: x, Address: from.Address, Agent: strings.ToValidUTF8(from.Agent[:min(len(from.Agent), browserAgent)], ""),
+	}
 }
 
 // start starts a session for an account that has shown who it is otherwise than by its password.

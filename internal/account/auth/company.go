@@ -14,7 +14,8 @@ type CompanyKey struct {
 	Key     *accounts.AccessKey // with the secret
 }
 
-// Keys are the usable keys of every company in which the caller's role may see them, by the companies' names. The keys of a suspended company are not usable.
+// Keys are the usable keys of every company in which the caller's role may see them, by the companies' names. The keys of a
+// suspended company are not usable.
 func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {

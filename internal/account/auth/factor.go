@@ -189,7 +189,8 @@ func stepOf(secret []byte, code string, now time.Time) (step int64, ok bool) {
 	text := base32Secret.EncodeToString(secret)
 	for d := int64(-factorSkew); d <= factorSkew; d++ {
 		at := now.Unix()/factorPeriod + d
-		want, err := hotp.GenerateCodeCustom(text, uint64(max(0, at)), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		want, err := hotp.GenerateCodeCustom(text, uint64(max(0, at)),
+			hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
 			step, ok = at, true
 		}

@@ -19,13 +19,16 @@ import (
 func TestCodesAreThoseOfTheStandard(t *testing.T) {
 	secret := []byte("12345678901234567890")
 	for at, code := range map[int64]string{
-		59: "94287082", 1111111109: "07081804", 1111111111: "14050471", 1234567890: "89005924", 2000000000: "69279037", 20000000000: "65353130",
+		59: "94287082", 1111111109: "07081804", 1111111111: "14050471", 1234567890: "89005924", 2000000000: "69279037",
+		20000000000: "65353130",
 	} {
 		now := time.Unix(at, 0)
 		if step, ok := stepOf(secret, code[2:], now); !ok || step != at/30 {
 			t.Errorf("%s at %d: period %d, %t", code[2:], at, step, ok)
 		}
-		for off, want := range map[time.Duration]bool{-30 * time.Second: true, 30 * time.Second: true, -61 * time.Second: false, 61 * time.Second: false} {
+		for off, want := range map[time.Duration]bool{
+			-30 * time.Second: true, 30 * time.Second: true, -61 * time.Second: false, 61 * time.Second: false,
+		} {
 			if _, ok := stepOf(secret, code[2:], now.Add(off)); at > 100 && ok != want {
 				t.Errorf("the code of %d, %s off: %t", at, off, ok)
 			}
@@ -60,7 +63,8 @@ func TestASecondFactorIsNeededOnceItIsConfirmed(t *testing.T) {
 		w := newWorld(t, so, Options{FailedSignIns: -1})
 		f, c := NewFactors(w.Auth), &Caller{Account: w.owner}
 		p, err := f.Propose(t.Context(), c)
-		if err != nil || !strings.HasPrefix(p.URI, "otpauth://totp/Carillon:owner@acme.test?secret="+p.Secret) || len(p.QR) < 21 || len(p.QR) != len(p.QR[0]) {
+		if err != nil || !strings.HasPrefix(p.URI, "otpauth://totp/Carillon:owner@acme.test?secret="+p.Secret) || len(p.QR) < 21 ||
+			len(p.QR) != len(p.QR[0]) {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		w.signIn(t) // it is not needed yet
@@ -85,7 +89,8 @@ func TestASecondFactorIsNeededOnceItIsConfirmed(t *testing.T) {
 			t.Errorf("a recovery code as people write it: %v", err)
 		}
 		wantReason(t, with(recovery[0]), "code_invalid")
-		if _, c, err := NewBrowsers(w.Auth).SignIn(t.Context(), Credentials{ownerEmail, ownerPassword, recovery[1]}, Client{}); err != nil || c.Account.ID != w.owner.ID {
+		if _, c, err := NewBrowsers(w.Auth).SignIn(t.Context(), Credentials{ownerEmail, ownerPassword, recovery[1]},
+			Client{}); err != nil || c.Account.ID != w.owner.ID {
 			t.Errorf("in a browser: %v", err)
 		}
 		if x, err := f.Of(t.Context(), w.owner.ID); err != nil || x.Recovery != 8 {
@@ -141,10 +146,12 @@ func TestWrongCodesAreFailedSignIns(t *testing.T) {
 			_, err := w.SignIn(t.Context(), Credentials{ownerEmail, ownerPassword, "000000"}, "192.0.2.1")
 			wantReason(t, err, "code_invalid")
 		}
-		if _, err := w.SignIn(t.Context(), Credentials{ownerEmail, ownerPassword, recovery[0]}, "192.0.2.2"); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+		if _, err := w.SignIn(t.Context(), Credentials{ownerEmail, ownerPassword, recovery[0]}, "192.0.2.2"); !carillon.IsCode(err,
+			carillon.RateLimitExceeded) {
 			t.Errorf("the eleventh: %v", err)
 		}
-		if err := NewFactors(w.Auth).Check(t.Context(), &Caller{Account: w.owner}, recovery[0]); !carillon.IsCode(err, carillon.RateLimitExceeded) {
+		if err := NewFactors(w.Auth).Check(t.Context(), &Caller{Account: w.owner}, recovery[0]); !carillon.IsCode(err,
+			carillon.RateLimitExceeded) {
 			t.Errorf("of somebody who is signed in: %v", err)
 		}
 	})
@@ -179,7 +186,10 @@ func TestSomebodyVouchedForSignsIn(t *testing.T) {
 		if c := in("https://other.test", "1", ""); c != nil {
 			t.Error("the subject of another server")
 		}
-		invitation := &accounts.Invitation{CompanyID: w.company.ID, Email: "vera@acme.test", Role: "teammate", InvitedBy: "Owner", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+		invitation := &accounts.Invitation{
+			CompanyID: w.company.ID, Email: "vera@acme.test", Role: "teammate", InvitedBy: "Owner", CreatedAt: now,
+			ExpiresAt: now.Add(time.Hour),
+		}
 		w.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 			return accounts.PutInvitation(ctx, tx, invitation, "a-secret")
 		})

@@ -42,7 +42,8 @@ func TestTokenVerifiesWithThePublishedKeysAlone(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := []string{
-		"aal", "amr", "app_metadata", "aud", "email", "exp", "iat", "is_anonymous", "iss", "phone", "role", "session_id", "sub", "user_metadata",
+		"aal", "amr", "app_metadata", "aud", "email", "exp", "iat", "is_anonymous", "iss", "phone", "role", "session_id", "sub",
+		"user_metadata",
 	}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("claims (-want +got):\n%s", d)

@@ -39,18 +39,24 @@ func Permissions() []Permission { return permissions[Owner] }
 //nolint:gochecknoglobals // read only
 var permissions = map[Role][]Permission{
 	Owner: {
-		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
-		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayWriteSecrets,
-		MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation, MayOperate,
+		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates,
+		MayWriteTemplates, MayReadNotifications,
+		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadSecrets,
+		MayWriteSecrets,
+		MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation,
+		MayOperate,
 	},
 	Admin: {
-		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications,
-		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayWriteSecrets,
+		MayReadKeys, MayWriteKeys, MayReadUsers, MayWriteUsers, MayReadSenders, MayWriteSenders, MayReadTemplates,
+		MayWriteTemplates, MayReadNotifications,
+		MaySendNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayWriteResources, MayReadSecrets,
+		MayWriteSecrets,
 		MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayWriteSettings, MayReadActivity, MayReadChanges, MayReadInstallation,
 	},
 	Developer: {
 		MayReadKeys, MayReadUsers, MayReadSenders, MayReadTemplates, MayWriteTemplates, MayReadNotifications, MaySendNotifications,
-		MayReadConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayReadWebhooks, MayWriteWebhooks, MayReadSettings, MayReadActivity,
+		MayReadConversations, MayReadResources, MayWriteResources, MayReadSecrets, MayReadWebhooks, MayWriteWebhooks,
+		MayReadSettings, MayReadActivity,
 		MayReadInstallation,
 	},
 	Marketer: {
@@ -58,7 +64,11 @@ var permissions = map[Role][]Permission{
 		MayReadResources, MayReadSettings, MayReadInstallation,
 	},
 	Teammate: {
-		MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayAnswerConversations, MayReadResources, MayReadSettings, MayReadInstallation,
+		MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayAnswerConversations, MayReadResources,
+		MayReadSettings, MayReadInstallation,
 	},
-	Viewer: {MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayReadResources, MayReadSettings, MayReadInstallation},
+	Viewer: {
+		MayReadSenders, MayReadTemplates, MayReadNotifications, MayReadConversations, MayReadResources, MayReadSettings,
+		MayReadInstallation,
+	},
 }

@@ -36,7 +36,8 @@ func (p *Principal) Scopes() []string { return slices.Clone(p.scopes) }
 const maxKey = 256
 
 // Principal resolves the credential of a request: an access_key if present, and authorization is ignored; else a company
-// token as Bearer, but never a user's token. It does not check the company's state or the scope. Errors: unauthorized, whose reason is missing, invalid, expired or revoked.
+// token as Bearer, but never a user's token. It does not check the company's state or the scope. Errors: unauthorized, whose
+// reason is missing, invalid, expired or revoked.
 func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization string) (*Principal, error) {
 	if !key.Present {
 		if token, ok := bearer(authorization); ok {

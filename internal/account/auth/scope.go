@@ -22,7 +22,10 @@ const (
 
 // Scopes lists every scope.
 func Scopes() []Scope {
-	return []Scope{All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead, EventsRead, WebhooksWrite}
+	return []Scope{
+		All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead, EventsRead,
+		WebhooksWrite,
+	}
 }
 
 // ValidScope reports whether s names a scope.

@@ -52,7 +52,8 @@ func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*S
 
 // begin checks credentials and starts a session, by start, which reports whether the password was still the one that had been
 // checked. Errors: those of SignIn.
-func (a *Auth) begin(ctx context.Context, with Credentials, address string, life time.Duration, start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
+func (a *Auth) begin(ctx context.Context, with Credentials, address string, life time.Duration,
+	start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
@@ -193,7 +194,8 @@ func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 	return a.session(ctx, account, session, next, now)
 }
 
-func (a *Auth) session(ctx context.Context, account *accounts.Account, session accounts.Session, refresh string, now time.Time) (*Session, error) {
+func (a *Auth) session(ctx context.Context, account *accounts.Account, session accounts.Session, refresh string,
+	now time.Time) (*Session, error) {
 	token, err := a.userToken(ctx, account, session, now)
 	if err != nil {
 		return nil, err

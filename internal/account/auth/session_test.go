@@ -407,7 +407,8 @@ func TestPutAccountAppliedTwiceChangesNothing(t *testing.T) {
 			t.Errorf("applied again it is %+v, was %+v", after, before)
 		}
 		put(accounts.Account{Email: ownerEmail, Name: "New name"})
-		if after := read(); after.Name != "New name" || after.PasswordHash != before.PasswordHash || !after.UpdatedAt.After(before.UpdatedAt) {
+		if after := read(); after.Name != "New name" || after.PasswordHash != before.PasswordHash ||
+			!after.UpdatedAt.After(before.UpdatedAt) {
 			t.Errorf("after a change it is %+v", after)
 		}
 	})

@@ -101,7 +101,8 @@ func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.
 				if err := accounts.DropInvitation(ctx, tx, i.CompanyID, i.ID); err != nil {
 					return err
 				}
-				if err := accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: account.ID, CompanyID: i.CompanyID, Role: i.Role}); err != nil {
+				if err := accounts.AddMembership(ctx, tx,
+					accounts.Membership{AccountID: account.ID, CompanyID: i.CompanyID, Role: i.Role}); err != nil {
 					return err
 				}
 			}

@@ -123,7 +123,8 @@ func misplaced(audience string) error {
 	if audience == userAudience {
 		return carillon.NoAccess("The token is invalid: this needs the access token of a signed-in user, not an access key", reasonInvalid)
 	}
-	return carillon.NoAccess("The token is invalid: an access key belongs in the query parameter access_key, not in Authorization", reasonInvalid)
+	return carillon.NoAccess("The token is invalid: an access key belongs in the query parameter access_key, not in Authorization",
+		reasonInvalid)
 }
 
 // bearer reads an Authorization header of the scheme Bearer (RFC 6750).

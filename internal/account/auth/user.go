@@ -73,7 +73,8 @@ func userMetadata(a *accounts.Account) UserMetadata {
 
 // userObject returns the user object of an account.
 func userObject(a *accounts.Account) *User {
-	confirmed, signedIn, created, updated := TimeOrNull(a.ConfirmedAt), TimeOrNull(a.LastSignInAt), TimeOrNull(a.CreatedAt), TimeOrNull(a.UpdatedAt)
+	confirmed, signedIn, created, updated := TimeOrNull(a.ConfirmedAt), TimeOrNull(a.LastSignInAt), TimeOrNull(a.CreatedAt),
+		TimeOrNull(a.UpdatedAt)
 	return &User{
 		ID: a.ID, Audience: userAudience, Role: userAudience, Email: a.Email, EmailConfirmedAt: confirmed, Phone: a.Phone,
 		ConfirmedAt: confirmed, LastSignInAt: signedIn, AppMetadata: appMetadata(), UserMetadata: userMetadata(a),

@@ -257,7 +257,8 @@ func TestADaysCountLastsUntilMidnightOnAllNodes(t *testing.T) {
 			here.Now, there.Now = func() time.Time { return now }, func() time.Time { return now }
 			allow := func(when string, l *Limits, name string, want bool) {
 				t.Helper()
-				if err := l.AllowToday(t.Context(), name, 2); (err == nil) != want || err != nil && !carillon.IsCode(err, carillon.RateLimitExceeded) {
+				if err := l.AllowToday(t.Context(), name, 2); (err == nil) != want ||
+					err != nil && !carillon.IsCode(err, carillon.RateLimitExceeded) {
 					t.Errorf("%s: %v", when, err)
 				}
 			}

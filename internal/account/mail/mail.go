@@ -60,7 +60,8 @@ func New(o Options) (*Mailer, error) {
 	return m, nil
 }
 
-var errURL = errors.New("the mail server is not of the form smtp://user:password@mail.example.com:587 or smtps://… (not shown: it may hold a password)")
+var errURL = errors.New("the mail server is not of the form smtp://user:password@mail.example.com:587 or smtps://… (not shown: it " +
+	"may hold a password)")
 
 // read reads the server's address.
 func (m *Mailer) read(address string) error {

@@ -146,7 +146,10 @@ func TestAnEmailIsSent(t *testing.T) {
 		var plain strings.Builder
 		body := quotedprintable.NewReader(strings.NewReader(all[0]))
 		_, _ = bufio.NewReader(body).WriteTo(&plain)
-		for _, want := range []string{"From: \"Carillon\" <carillon@acme.test>", "To: <ana@example.org>", "Subject: =?UTF-8?q?=C3=81nimo?=", "Message-ID: <", "multipart/alternative", letter.HTML} {
+		for _, want := range []string{
+			"From: \"Carillon\" <carillon@acme.test>", "To: <ana@example.org>", "Subject: =?UTF-8?q?=C3=81nimo?=", "Message-ID: <",
+			"multipart/alternative", letter.HTML,
+		} {
 			if !strings.Contains(all[0], want) && !strings.Contains(plain.String(), want) {
 				t.Errorf("no %q in\n%s", want, all[0])
 			}
@@ -165,7 +168,8 @@ func TestRefusalsAreTheServersWordsWithoutThePassword(t *testing.T) {
 	}
 	other := letter
 	other.To = "nobody@example.org"
-	if err := mailer(t, s.url("carillon:secret")).Send(t.Context(), other); err == nil || !strings.Contains(err.Error(), "no such mailbox") {
+	if err := mailer(t, s.url("carillon:secret")).Send(t.Context(), other); err == nil ||
+		!strings.Contains(err.Error(), "no such mailbox") {
 		t.Error(err)
 	}
 	other.To = "ana@example.org\r\nBcc: eve@example.org"
@@ -205,7 +209,10 @@ func TestWhatWaitsIsSentBeforeTheEnd(t *testing.T) {
 }
 
 func TestBadOptionsAreRefusedWithoutThePassword(t *testing.T) {
-	for _, url := range []string{"", "http://user:pass-word@mail.test", "smtp://user:pass-word@:25", "smtps://user:pass-word@mail.test?tls=none", "smtp://user:pass-word@mail.test:x", "smtp://user:pass-word@mail.test/path"} {
+	for _, url := range []string{
+		"", "http://user:pass-word@mail.test", "smtp://user:pass-word@:25", "smtps://user:pass-word@mail.test?tls=none",
+		"smtp://user:pass-word@mail.test:x", "smtp://user:pass-word@mail.test/path",
+	} {
 		if _, err := New(Options{URL: url, From: "carillon@acme.test"}); err == nil || strings.Contains(err.Error(), "pass-word") {
 			t.Errorf("%s: %v", url, err)
 		}

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// claims are the claims of a token, or of the userinfo, about a person. None of an odd type makes it unreadable: it is as if it were not said.
+// claims are the claims of a token, or of the userinfo, about a person. None of an odd type makes it unreadable: it is as if it
+// were not said.
 type claims struct {
 	Subject  word   `json:"sub"`
 	Email    word   `json:"email"`

@@ -41,7 +41,8 @@ func TestPeopleSignInByTheUsualServers(t *testing.T) {
 			x := ssotest.Open(t, form)
 			for _, trust := range []bool{false, true} {
 				p, err := signIn(t, serverOf(x.URL, trust))
-				if err != nil || p.Subject != form.Claims["sub"] || p.Email != "ana@example.org" || p.Verified != (trust || name != "Entra ID") {
+				if err != nil || p.Subject != form.Claims["sub"] || p.Email != "ana@example.org" ||
+					p.Verified != (trust || name != "Entra ID") {
 					t.Errorf("with trust in e-mails %t: %+v, %v", trust, p, err)
 				}
 			}
@@ -195,7 +196,9 @@ func TestATokenMayBeWrittenInManyWays(t *testing.T) {
 
 func TestAServerWithoutUserinfoSignsInWithoutAnEmail(t *testing.T) {
 	t.Parallel()
-	x := ssotest.Open(t, ssotest.Form{Server: map[string]any{"userinfo_endpoint": nil}, Claims: map[string]any{"sub": "ana", "name": "Ana"}})
+	x := ssotest.Open(t, ssotest.Form{
+		Server: map[string]any{"userinfo_endpoint": nil}, Claims: map[string]any{"sub": "ana", "name": "Ana"},
+	})
 	if p, err := signIn(t, serverOf(x.URL, true)); err != nil || p.Subject != "ana" || p.Email != "" {
 		t.Errorf("%+v, %v", p, err)
 	}

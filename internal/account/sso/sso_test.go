@@ -87,7 +87,8 @@ func TestAServerThatIsDownIsTriedAgain(t *testing.T) {
 	}
 	handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"issuer":"` + server.URL + `","authorization_endpoint":"` + server.URL + `/a","token_endpoint":"` + server.URL + `/t","jwks_uri":"` + server.URL + `/j"}`))
+		_, _ = w.Write([]byte(`{"issuer":"` + server.URL + `","authorization_endpoint":"` + server.URL + `/a","token_endpoint":"` +
+			server.URL + `/t","jwks_uri":"` + server.URL + `/j"}`))
 	})
 	if _, _, err := s.Begin(t.Context(), back); err != nil {
 		t.Error(err)

@@ -40,14 +40,16 @@ func newIssuer(t *testing.T) *issuer {
 		respond := map[string]func() any{
 			"/.well-known/openid-configuration": func() any {
 				return map[string]any{
-					"issuer": x.URL, "authorization_endpoint": x.URL + "/authorize", "token_endpoint": x.URL + "/token", "userinfo_endpoint": x.URL + "/userinfo", "jwks_uri": x.URL + "/keys",
+					"issuer": x.URL, "authorization_endpoint": x.URL + "/authorize", "token_endpoint": x.URL + "/token",
+					"userinfo_endpoint": x.URL + "/userinfo", "jwks_uri": x.URL + "/keys",
 					"id_token_signing_alg_values_supported": []string{"RS256"},
 				}
 			},
 			"/keys": func() any {
 				encode := base64.RawURLEncoding.EncodeToString
 				public := map[string]string{
-					"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "one", "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
+					"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "one", "n": encode(key.N.Bytes()),
+					"e": encode(big.NewInt(int64(key.E)).Bytes()),
 				}
 				return map[string]any{"keys": []any{public}}
 			},

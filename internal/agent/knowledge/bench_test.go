@@ -42,7 +42,8 @@ func BenchmarkFind(b *testing.B) {
 	for b.Loop() {
 		question := strings.Join([]string{word(), word(), word(), word(), word(), word()}, " ")
 		begin := time.Now()
-		if found, err := search.Find(b.Context(), Query{CompanyID: "shop", Knowledge: names, Text: question}); err != nil || len(found) == 0 {
+		if found, err := search.Find(b.Context(), Query{CompanyID: "shop", Knowledge: names, Text: question}); err != nil ||
+			len(found) == 0 {
 			b.Fatal(found, err)
 		}
 		took = append(took, time.Since(begin))

@@ -40,8 +40,9 @@ const (
 // Kind describes knowledge.
 func Kind() resource.Kind {
 	return resource.Kind{
-		Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: version, MaxBytes: maxDocument, MaxAll: maxAll,
-		New: func() resource.Resource { return &Base{} },
+		Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: version, MaxBytes: maxDocument,
+		MaxAll: maxAll,
+		New:    func() resource.Resource { return &Base{} },
 	}
 }
 
@@ -95,7 +96,8 @@ func (a *Article) passages(index int) []resource.Passage {
 			title += " – " + part.heading
 		}
 		all = append(all, resource.Passage{
-			Article: index, Title: title, Text: part.text, URL: a.URL, Language: a.Language, Terms: termsOf(a.Title+"\n"+part.heading, part.text, language),
+			Article: index, Title: title, Text: part.text, URL: a.URL, Language: a.Language,
+			Terms: termsOf(a.Title+"\n"+part.heading, part.text, language),
 		})
 	}
 	return all

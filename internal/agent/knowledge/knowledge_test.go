@@ -11,14 +11,20 @@ import (
 func TestFormsOfAWordHaveOneStem(t *testing.T) {
 	for language, groups := range map[string][]string{
 		"en": {
-			"ship ships shipping shipped", "return returns returned returning", "deliver delivery deliveries delivered", "cancel cancelled cancellation",
-			"reserve reservation reservations", "pay pays payment payments paying", "open opens opening opened", "store stores", "call calls calling",
+			"ship ships shipping shipped", "return returns returned returning", "deliver delivery deliveries delivered",
+			"cancel cancelled cancellation",
+			"reserve reservation reservations", "pay pays payment payments paying", "open opens opening opened", "store stores",
+			"call calls calling",
 		},
 		"es": {
-			"envio envios enviar enviado enviamos", "hora horas", "pago pagos pagar pagamos", "cancelar cancelacion cancelado", "reserva reservas reservar reservacion",
+			"envio envios enviar enviado enviamos", "hora horas", "pago pagos pagar pagamos", "cancelar cancelacion cancelado",
+			"reserva reservas reservar reservacion",
 			"abrir abren", "tarjeta tarjetas", "cerrar cerrado cerrados", "opcion opciones",
 		},
-		"pt": {"envio envios enviar enviado", "reserva reservas reservar", "pagar pago pagamos", "cartao cartoes", "cancelar cancelado", "horario horarios"},
+		"pt": {
+			"envio envios enviar enviado", "reserva reservas reservar", "pagar pago pagamos", "cartao cartoes",
+			"cancelar cancelado", "horario horarios",
+		},
 	} {
 		for _, group := range groups {
 			words := strings.Fields(group)
@@ -32,14 +38,16 @@ func TestFormsOfAWordHaveOneStem(t *testing.T) {
 }
 
 func TestWordsAreFolded(t *testing.T) {
-	if got := strings.Join(Words("¿Cuánto CUESTA el envío, a Málaga-Norte?  L'Été 24/7 ﬁn"), " "); got != "cuanto cuesta el envio a malaga norte l ete 24 7 fin" {
+	if got := strings.Join(Words("¿Cuánto CUESTA el envío, a Málaga-Norte?  L'Été 24/7 ﬁn"),
+		" "); got != "cuanto cuesta el envio a malaga norte l ete 24 7 fin" {
 		t.Error(got)
 	}
 }
 
 func TestTheLanguageOfATextIsFound(t *testing.T) {
 	for text, want := range map[string]string{
-		"What are your opening hours?": "en", "¿A qué hora abren los sábados?": "es", "A que horas vocês abrem no sábado?": "pt", "Equipaje": "fr", "": "fr",
+		"What are your opening hours?": "en", "¿A qué hora abren los sábados?": "es", "A que horas vocês abrem no sábado?": "pt",
+		"Equipaje": "fr", "": "fr",
 	} {
 		if got := languageOf(text, "fr-CA"); got != want {
 			t.Errorf("%q: %s", text, got)
@@ -50,7 +58,10 @@ func TestTheLanguageOfATextIsFound(t *testing.T) {
 func TestArticlesAreSplitAtHeadingsParagraphsAndSentences(t *testing.T) {
 	long := strings.Repeat("A sentence that says the same again. ", 100)
 	b := Base{Articles: []Article{
-		{Title: "Returns", Text: "Within 30 days.\n\nUnworn.\n\n## Refunds ##\nAfter five\n  days.\n- By card.\n2) In cash.\n# Returns\nLast."},
+		{
+			Title: "Returns", Text: "Within 30 days.\n\nUnworn.\n\n## Refunds ##\nAfter five\n  days.\n- By card.\n2) In cash.\n# " +
+				"Returns\nLast.",
+		},
 		{Text: long},
 		{Title: "One word", Text: strings.Repeat("x", 3*passageLength)},
 		{Title: "Nothing", Text: "## Only a heading"},

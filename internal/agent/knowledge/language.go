@@ -52,7 +52,8 @@ var stops = map[string]map[string]bool{ //nolint:gochecknoglobals // read only
 		her they them their please want wants need needs know tell say get got let like also just only very really too hi hello hey ok okay
 		thanks thank don doesn didn isn aren wasn won wouldn couldn ll re ve somebody someone something anything am im ive id let lets
 		question wonder wondering help ask asking give find possible going go long take takes happen happens`),
-	"es": setOf(`el la los las lo un una unos unas al del de que y e o u ni pero si no en con sin por para a ante desde hasta sobre entre como
+	"es": setOf(
+		`el la los las lo un una unos unas al del de que y e o u ni pero si no en con sin por para a ante desde hasta sobre entre como
 		cuando cuanto cuanta cuantos cuantas donde cual cuales quien quienes porque es son era fue ser esta estan este esto estos estas ese esa eso
 		esos esas estoy estamos hay ha han he hemos haber habia tengo tiene tienen tenemos tienes tener puede pueden puedo podemos puedes podria
 		podrian me mi mis te tu tus se su sus nos nuestro nuestra le les yo usted ustedes ellos ellas nosotros quiero quiere quisiera quieren

@@ -192,13 +192,16 @@ var (
 		atom.Svg: true, atom.Math: true, atom.Head: true, atom.Dialog: true, atom.Canvas: true, atom.Video: true, atom.Audio: true,
 	}
 	blocks = map[atom.Atom]bool{
-		atom.P: true, atom.Div: true, atom.Section: true, atom.Article: true, atom.Main: true, atom.Body: true, atom.Li: true, atom.Ul: true, atom.Ol: true,
-		atom.Dl: true, atom.Dt: true, atom.Dd: true, atom.Tr: true, atom.Table: true, atom.Blockquote: true, atom.Pre: true, atom.Figure: true,
+		atom.P: true, atom.Div: true, atom.Section: true, atom.Article: true, atom.Main: true, atom.Body: true, atom.Li: true,
+		atom.Ul: true, atom.Ol: true,
+		atom.Dl: true, atom.Dt: true, atom.Dd: true, atom.Tr: true, atom.Table: true, atom.Blockquote: true, atom.Pre: true,
+		atom.Figure:     true,
 		atom.Figcaption: true, atom.Details: true, atom.Summary: true, atom.Address: true, atom.Hr: true, atom.Header: true,
 		atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true,
 	}
 	begins = map[atom.Atom]string{
-		atom.Li: "- ", atom.H1: "# ", atom.H2: "## ", atom.H3: "### ", atom.H4: "#### ", atom.H5: "##### ", atom.H6: "###### ", atom.Summary: "### ",
+		atom.Li: "- ", atom.H1: "# ", atom.H2: "## ", atom.H3: "### ", atom.H4: "#### ", atom.H5: "##### ", atom.H6: "###### ",
+		atom.Summary: "### ",
 	}
 )
 

@@ -30,7 +30,9 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 }
 
 func TestALargeOrDeepPageIsBounded(t *testing.T) {
-	for _, page := range []string{strings.Repeat("<div>", 300_000), strings.Repeat("<p>"+strings.Repeat("word ", 100), 1000), strings.Repeat("ñ", 1<<20)} {
+	for _, page := range []string{
+		strings.Repeat("<div>", 300_000), strings.Repeat("<p>"+strings.Repeat("word ", 100), 1000), strings.Repeat("ñ", 1<<20),
+	} {
 		a, err := FromHTML(strings.NewReader(page))
 		if err == nil && len(a.Text) > MaxText {
 			t.Errorf("%d bytes", len(a.Text))
@@ -40,7 +42,8 @@ func TestALargeOrDeepPageIsBounded(t *testing.T) {
 
 func TestMarkdownBecomesAnArticle(t *testing.T) {
 	for text, want := range map[string]Article{
-		"# Returns #\r\n\r\nWithin 30 days.\r\n\r\n## Refunds\r\nBy card.": {Title: "Returns", Text: "Within 30 days.\n\n## Refunds\nBy card."},
+		"# Returns #\r\n\r\nWithin 30 days.\r\n\r\n## Refunds\r\nBy card.": {Title: "Returns",
+			Text: "Within 30 days.\n\n## Refunds\nBy card."},
 		"No heading\n# later": {Text: "No heading\n# later"},
 		"":                    {},
 		"# Only":              {Title: "Only"},

@@ -20,14 +20,33 @@ import (
 // shop is the knowledge of a shop in two languages.
 func shop() *Base {
 	return &Base{ID: "faq", Articles: []Article{
-		{Title: "Opening hours", Text: "We are open Monday to Friday from 9:00 to 19:00 and on Saturdays from 10:00 to 14:00. On Sundays we are closed.", URL: "https://shop.test/en/hours"},
-		{Title: "Shipping", Text: "We deliver within two to three working days. Shipping costs 4.90; orders above 50 are free.\n\n## Other countries\n\nWe ship to every country of the European Union.", URL: "https://shop.test/en/shipping"},
-		{Title: "Returns", Text: "You may send everything back within 30 days. The refund arrives within five days.", URL: "https://shop.test/en/returns"},
+		{
+			Title: "Opening hours", Text: "We are open Monday to Friday from 9:00 to 19:00 and on Saturdays from 10:00 to 14:00. On " +
+				"Sundays we are closed.", URL: "https://shop.test/en/hours",
+		},
+		{
+			Title: "Shipping", Text: "We deliver within two to three working days. Shipping costs 4.90; orders above 50 are " +
+				"free.\n\n## Other countries\n\nWe ship to every country of the European Union.", URL: "https://shop.test/en/shipping",
+		},
+		{
+			Title: "Returns", Text: "You may send everything back within 30 days. The refund arrives within five days.",
+			URL: "https://shop.test/en/returns",
+		},
 		{Title: "Payment", Text: "Pay by card, bank transfer or PayPal.", URL: "https://shop.test/en/payment"},
 		{Title: "Luggage", Text: "One bag that fits under a seat may come aboard.", URL: "https://shop.test/en/luggage"},
-		{Title: "Horario", Text: "Abrimos de lunes a viernes de 9:00 a 19:00 y los sábados de 10:00 a 14:00. Los domingos está cerrado. ¿A qué hora abrimos?", URL: "https://shop.test/es/horario"},
-		{Title: "Envíos", Text: "Entregamos en dos o tres días laborables. El envío cuesta 4,90; los pedidos de más de 50 son gratis.", URL: "https://shop.test/es/envios"},
-		{Title: "Devoluciones", Text: "Puede devolver todo en 30 días. El reembolso tarda cinco días.", URL: "https://shop.test/es/devoluciones"},
+		{
+			Title: "Horario", Text: "Abrimos de lunes a viernes de 9:00 a 19:00 y los sábados de 10:00 a 14:00. Los domingos está " +
+				"cerrado. ¿A qué hora abrimos?", URL: "https://shop.test/es/horario",
+		},
+		{
+			Title: "Envíos",
+			Text:  "Entregamos en dos o tres días laborables. El envío cuesta 4,90; los pedidos de más de 50 son gratis.",
+			URL:   "https://shop.test/es/envios",
+		},
+		{
+			Title: "Devoluciones", Text: "Puede devolver todo en 30 días. El reembolso tarda cinco días.",
+			URL: "https://shop.test/es/devoluciones",
+		},
 		{Title: "Pago", Text: "Puede pagar con tarjeta, transferencia o PayPal.", URL: "https://shop.test/es/pago"},
 	}}
 }
@@ -97,7 +116,9 @@ func TestQuestionsFindTheirArticle(t *testing.T) {
 			strings.Repeat("word ", 2000):                          "",
 		} {
 			for _, language := range []string{"en", "es-ES", "de"} {
-				found, err := search.Find(t.Context(), Query{CompanyID: "shop", Knowledge: []string{"faq"}, Text: question, Language: language})
+				found, err := search.Find(t.Context(), Query{
+					CompanyID: "shop", Knowledge: []string{"faq"}, Text: question, Language: language,
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,12 +137,16 @@ func TestQuestionsFindTheirArticle(t *testing.T) {
 func TestAnotherCompanysKnowledgeIsNotFound(t *testing.T) {
 	databases(t, func(t *testing.T, s *store.Store) {
 		company(t, s, "shop", shop())
-		company(t, s, "other", &Base{ID: "faq", Articles: []Article{{Title: "Secret", Text: "The password is swordfish."}}}, &Base{ID: "more", Articles: []Article{{Text: "swordfish"}}})
+		company(t, s, "other", &Base{ID: "faq", Articles: []Article{{Title: "Secret", Text: "The password is swordfish."}}},
+			&Base{ID: "more", Articles: []Article{{Text: "swordfish"}}})
 		for _, c := range []struct {
 			company   string
 			knowledge []string
 			want      int
-		}{{"shop", []string{"faq", "more"}, 0}, {"other", []string{"faq", "more"}, 2}, {"other", []string{"more"}, 1}, {"other", nil, 0}, {"nobody", []string{"faq"}, 0}} {
+		}{
+			{"shop", []string{"faq", "more"}, 0}, {"other", []string{"faq", "more"}, 2}, {"other", []string{"more"}, 1},
+			{"other", nil, 0}, {"nobody", []string{"faq"}, 0},
+		} {
 			found, err := searchIn(s).Find(t.Context(), Query{CompanyID: c.company, Knowledge: c.knowledge, Text: "swordfish"})
 			if err != nil || len(found) != c.want {
 				t.Errorf("%+v: %v, %v", c, found, err)
@@ -138,13 +163,17 @@ func TestResultsAreTheSameOnBothDatabases(t *testing.T) {
 		for i := range 4 {
 			b := &Base{ID: fmt.Sprintf("base%d", i)}
 			for j := range 50 {
-				b.Articles = append(b.Articles, Article{Title: fmt.Sprintf("Tour %d", j%7), Text: fmt.Sprintf("Boat %d leaves pier %d at %d. Ñandú, café.", j%5, j%11, j%3)})
+				b.Articles = append(b.Articles, Article{
+					Title: fmt.Sprintf("Tour %d", j%7), Text: fmt.Sprintf("Boat %d leaves pier %d at %d. Ñandú, café.", j%5, j%11, j%3),
+				})
 			}
 			bases = append(bases, b)
 		}
 		company(t, s, "shop", bases...)
 		for _, question := range []string{"boat 3 pier 7", "tour 5 café", "cafe nandu tour", "leaving boats"} {
-			found, err := searchIn(s).Find(t.Context(), Query{CompanyID: "shop", Knowledge: []string{"base0", "base1", "base2", "base3"}, Text: question, Limit: 20})
+			found, err := searchIn(s).Find(t.Context(), Query{
+				CompanyID: "shop", Knowledge: []string{"base0", "base1", "base2", "base3"}, Text: question, Limit: 20,
+			})
 			if err != nil || len(found) == 0 {
 				t.Fatal(question, found, err)
 			}
@@ -165,7 +194,8 @@ func TestAnExcerptIsWholeSentencesThatFit(t *testing.T) {
 	filler := strings.Repeat("This says nothing that anybody wants. ", 14)
 	text := filler + "The refund arrives after five days. It comes by card. " + filler
 	got := excerpt(text, wantedOf("When does my refund arrive on the card?", "en"))
-	if length(got) > maxExcerpt || !strings.Contains(got, "The refund arrives after five days. It comes by card.") || !strings.HasSuffix(got, ".") {
+	if length(got) > maxExcerpt || !strings.Contains(got, "The refund arrives after five days. It comes by card.") ||
+		!strings.HasSuffix(got, ".") {
 		t.Errorf("%d: %q", length(got), got)
 	}
 	if got := excerpt(strings.Repeat("word ", 400), nil); length(got) > maxExcerpt+1 || !strings.HasSuffix(got, "…") {

@@ -7,7 +7,9 @@ import (
 
 // Whatever a server streams is read or refused; what it says and the arguments of its tools are bounded.
 func FuzzStream(f *testing.F) {
-	for _, s := range []step{text("Hello ", "there"), uses([2]string{"search", `{"query":"x"}`}), {lines: []string{`data: {"error":{"code":1}}`}}} {
+	for _, s := range []step{
+		text("Hello ", "there"), uses([2]string{"search", `{"query":"x"}`}), {lines: []string{`data: {"error":{"code":1}}`}},
+	} {
 		var all []byte
 		for _, line := range s.lines {
 			all = append(all, line+"\n"...)

@@ -154,21 +154,25 @@ func text(pieces ...string) step {
 	lines := []string{": keep-alive", ""}
 	for _, p := range pieces {
 		content, _ := json.Marshal(p)
-		lines = append(lines, fmt.Sprintf(`data: {"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":%s},"finish_reason":null}]}`, content), "")
+		lines = append(lines, fmt.Sprintf(`data: {"id":"x","object":"chat.completion.chunk","choices":[{"index":0,`+
+			`"delta":{"role":"assistant","content":%s},"finish_reason":null}]}`, content), "")
 	}
 	return step{lines: append(lines,
-		`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "", `data: {"choices":[],"usage":{"total_tokens":7}}`, "", "data: [DONE]", "")}
+		`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "", `data: {"choices":[],"usage":{"total_tokens":7}}`,
+		"", "data: [DONE]", "")}
 }
 
 // uses is the stream of calls of tools, each as name and arguments, in small pieces.
 func uses(calls ...[2]string) step {
 	var lines []string
 	for i, c := range calls {
-		lines = append(lines, fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":%q,"arguments":""}}]}}]}`, i, i, c[0]))
+		lines = append(lines, fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":%d,`+
+			`"id":"call_%d","type":"function","function":{"name":%q,"arguments":""}}]}}]}`, i, i, c[0]))
 		for len(c[1]) > 0 {
 			n := min(7, len(c[1]))
 			part, _ := json.Marshal(c[1][:n])
-			lines = append(lines, fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}}]}`, i, part))
+			lines = append(lines, fmt.Sprintf(
+				`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}}]}`, i, part))
 			c[1] = c[1][n:]
 		}
 	}

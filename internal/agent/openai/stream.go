@@ -101,7 +101,9 @@ func (e *exchange) ask(ctx context.Context, tools []tool) (turn message, err err
 // post sends a request, and returns the response where it is a stream.
 func (e *exchange) post(ctx context.Context, tools []tool) (*http.Response, error) {
 	server := e.request.Agent.OpenAI
-	body, err := json.Marshal(completion{Model: server.Model, Messages: e.messages, Stream: true, Temperature: server.Temperature, Tools: tools})
+	body, err := json.Marshal(completion{
+		Model: server.Model, Messages: e.messages, Stream: true, Temperature: server.Temperature, Tools: tools,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("write the request: %w", err)
 	}

@@ -53,9 +53,11 @@ func toolsOf(r *agent.Request) (all []tool) {
 		}
 	}
 	add(searchTool, "Search the company's articles. Use it where the articles that you have hold no answer.",
-		`{"type":"object","properties":{"query":{"type":"string","description":"What to search for, in the words of an article"}},"required":["query"],"additionalProperties":false}`)
+		`{"type":"object","properties":{"query":{"type":"string","description":"What to search for, in the words of an article"}},`+
+			`"required":["query"],"additionalProperties":false}`)
 	add(handoffTool, "Have a teammate of the company take over the conversation: when the person asks for one, or you cannot help.",
-		`{"type":"object","properties":{"reason":{"type":"string","description":"Why, in a few words for the teammate"}},"required":["reason"],"additionalProperties":false}`)
+		`{"type":"object","properties":{"reason":{"type":"string","description":"Why, in a few words for the teammate"}},`+
+			`"required":["reason"],"additionalProperties":false}`)
 	for _, t := range r.Tools() {
 		parameters := t.Parameters
 		if len(parameters) == 0 {

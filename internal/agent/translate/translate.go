@@ -137,7 +137,8 @@ func (c *Client) ask(ctx context.Context, text, source, target string) (string, 
 	var x struct {
 		Text *string `json:"translatedText"`
 	}
-	if err := json.Unmarshal(answer, &x); err != nil || x.Text == nil || strings.TrimSpace(*x.Text) == "" || utf8.RuneCountInString(*x.Text) > 2*mostText {
+	if err := json.Unmarshal(answer, &x); err != nil || x.Text == nil || strings.TrimSpace(*x.Text) == "" ||
+		utf8.RuneCountInString(*x.Text) > 2*mostText {
 		return "", errors.New("the server's answer is no translation")
 	}
 	return *x.Text, nil

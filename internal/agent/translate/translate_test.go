@@ -32,7 +32,8 @@ func newServer(t *testing.T) *server {
 		body, _ := io.ReadAll(r.Body)
 		var q map[string]any
 		known := json.NewDecoder(bytes.NewReader(body))
-		if r.Method != http.MethodPost || r.URL.Path != "/translate" || r.URL.RawQuery != "" || r.Header.Get("Content-Type") != "application/json" || known.Decode(&q) != nil {
+		if r.Method != http.MethodPost || r.URL.Path != "/translate" || r.URL.RawQuery != "" ||
+			r.Header.Get("Content-Type") != "application/json" || known.Decode(&q) != nil {
 			t.Errorf("%s %s %s", r.Method, r.URL, body)
 		}
 		for name, value := range q {
@@ -124,7 +125,9 @@ func TestOnAnyFailureTheOriginalIsShownAndTheServerIsLeftAlone(t *testing.T) {
 		reply func(w http.ResponseWriter, q map[string]any)
 		after time.Duration // asked again
 	}{
-		"an unknown language": {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, `{"error":"xx is not supported"}`, 400) }, keepRefused},
+		"an unknown language": {func(w http.ResponseWriter, _ map[string]any) {
+			http.Error(w, `{"error":"xx is not supported"}`, 400)
+		}, keepRefused},
 		"too many requests": {func(w http.ResponseWriter, _ map[string]any) {
 			http.Error(w, `{"error":"Slowdown"}`, http.StatusTooManyRequests)
 		}, keepFailed},
@@ -133,9 +136,11 @@ func TestOnAnyFailureTheOriginalIsShownAndTheServerIsLeftAlone(t *testing.T) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(302)
 		}, keepFailed},
-		"no JSON":      {func(w http.ResponseWriter, _ map[string]any) { _, _ = io.WriteString(w, "<html>") }, keepFailed},
-		"no text":      {func(w http.ResponseWriter, _ map[string]any) { _, _ = io.WriteString(w, `{"translatedText":null}`) }, keepFailed},
-		"a list":       {func(w http.ResponseWriter, _ map[string]any) { _, _ = io.WriteString(w, `{"translatedText":["a"]}`) }, keepFailed},
+		"no JSON": {func(w http.ResponseWriter, _ map[string]any) { _, _ = io.WriteString(w, "<html>") }, keepFailed},
+		"no text": {func(w http.ResponseWriter, _ map[string]any) { _, _ = io.WriteString(w, `{"translatedText":null}`) }, keepFailed},
+		"a list": {func(w http.ResponseWriter, _ map[string]any) {
+			_, _ = io.WriteString(w, `{"translatedText":["a"]}`)
+		}, keepFailed},
 		"a blank text": {func(w http.ResponseWriter, _ map[string]any) { _, _ = io.WriteString(w, `{"translatedText":" "}`) }, keepFailed},
 		"a flood": {func(w http.ResponseWriter, _ map[string]any) {
 			_, _ = io.WriteString(w, `{"translatedText":"`+strings.Repeat("x", 1<<20))

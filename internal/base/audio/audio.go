@@ -1,4 +1,5 @@
-// Package audio is the arithmetic of sound: samples and bytes, WAV files, other sample rates. Samples are 16-bit, mono. It knows no clock, no device and no codec of compressed sound.
+// Package audio is the arithmetic of sound: samples and bytes, WAV files, other sample rates. Samples are 16-bit, mono. It
+// knows no clock, no device and no codec of compressed sound.
 package audio
 
 import (

@@ -93,7 +93,8 @@ func TestWAVThatIsNoneIsRefused(t *testing.T) {
 		return file
 	}
 	for name, file := range map[string][]byte{
-		"empty": nil, "short": good[:30], "no RIFF": change(0, 'X'), "no WAVE": change(8, 'X'), "8 bits": change(34, 8), "float": change(20, 3),
+		"empty": nil, "short": good[:30], "no RIFF": change(0, 'X'), "no WAVE": change(8, 'X'), "8 bits": change(34, 8),
+		"float":      change(20, 3),
 		"no channel": change(22, 0), "no rate": append(slices.Clone(good[:24]), append(make([]byte, 4), good[28:]...)...),
 		"no format": append(slices.Clone(good[:12]), good[36:]...), "a great chunk": change(19, 0x7f), "a small format": change(16, 8),
 	} {

@@ -66,10 +66,13 @@ func TestCostlyNumbersAreNeverCalledByDefault(t *testing.T) {
 	for number, want := range map[string]bool{
 		"19005550100": true, "8816123456": true, "97912345678": true, "449012345678": true, "34806123456": true, "33899123456": true,
 		"5590012345":  true,
-		"34600111222": false, "15555550100": false, "5511987654321": false, "5215512345678": false, "442071234567": false, "447700900123": false,
-		"3491123456": false, "351912345678": false, "33612345678": false, "4915112345678": false, "393331234567": false, "390891234567": false,
-		"3292345678": false, "31201234567": false, "41441234567": false, "4319876543": false, "48221234567": false, "5491112345678": false,
-		"61291234567": false, "80012345678": false,
+		"34600111222": false, "15555550100": false, "5511987654321": false, "5215512345678": false, "442071234567": false,
+		"447700900123": false,
+		"3491123456":   false, "351912345678": false, "33612345678": false, "4915112345678": false, "393331234567": false,
+		"390891234567": false,
+		"3292345678":   false, "31201234567": false, "41441234567": false, "4319876543": false, "48221234567": false,
+		"5491112345678": false,
+		"61291234567":   false, "80012345678": false,
 	} {
 		if c.CallsDenied.Has(number) != want {
 			t.Errorf("%s: never called: %v", number, !want)
@@ -122,12 +125,27 @@ func TestSecretsHaveTwins(t *testing.T) {
 		{"flag's file", map[string][]string{"database-url-file": {secretFile(t, url+"\r\n")}}, nil, url},
 		{"variable", nil, map[string]string{"CARILLON_DATABASE_URL": url}, url},
 		{"variable's file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": secretFile(t, url)}, url},
-		{"flag's file over variable", map[string][]string{"database-url-file": {secretFile(t, url)}}, map[string]string{"CARILLON_DATABASE_URL": "postgres://other"}, url},
-		{"both variables", nil, map[string]string{"CARILLON_DATABASE_URL": url, "CARILLON_DATABASE_URL_FILE": "x"}, "CARILLON_DATABASE_URL and CARILLON_DATABASE_URL_FILE are both set: set one of them"},
-		{"both flags", map[string][]string{"database-url": {url}, "database-url-file": {"x"}}, nil, "--database-url and --database-url-file are both set"},
-		{"empty file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": secretFile(t, "\n")}, "CARILLON_DATABASE_URL_FILE: the secret's file"},
+		{
+			"flag's file over variable", map[string][]string{"database-url-file": {secretFile(t, url)}},
+			map[string]string{"CARILLON_DATABASE_URL": "postgres://other"}, url,
+		},
+		{
+			"both variables", nil, map[string]string{"CARILLON_DATABASE_URL": url, "CARILLON_DATABASE_URL_FILE": "x"},
+			"CARILLON_DATABASE_URL and CARILLON_DATABASE_URL_FILE are both set: set one of them",
+		},
+		{
+			"both flags", map[string][]string{"database-url": {url}, "database-url-file": {"x"}}, nil,
+			"--database-url and --database-url-file are both set",
+		},
+		{
+			"empty file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": secretFile(t, "\n")},
+			"CARILLON_DATABASE_URL_FILE: the secret's file",
+		},
 		{"no file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": "nowhere"}, "CARILLON_DATABASE_URL_FILE: read the secret's file"},
-		{"not a URL", nil, map[string]string{"CARILLON_DATABASE_URL": "host=db password=hunter2"}, "CARILLON_DATABASE_URL: is not of the form postgres://"},
+		{
+			"not a URL", nil, map[string]string{"CARILLON_DATABASE_URL": "host=db password=hunter2"},
+			"CARILLON_DATABASE_URL: is not of the form postgres://",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			flags := map[string][]string{"master-key-file": key}
@@ -155,7 +173,8 @@ func TestAddressesOfTheProgramHaveNoPath(t *testing.T) {
 			"https://a.test/carillon": false, "https://a.test/carillon/": false, "https://a.test//x": false, "https://a.test/%20": false,
 		} {
 			_, err := Load(map[string][]string{name: {value}}, environment(nil))
-			if (err == nil) != good || !good && !strings.Contains(err.Error(), "--"+name+": must have no path: give the program a host name") {
+			if (err == nil) != good || !good &&
+				!strings.Contains(err.Error(), "--"+name+": must have no path: give the program a host name") {
 				t.Errorf("%s %s: %v", name, value, err)
 			}
 		}
@@ -213,7 +232,9 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{log.String(), string(body), fmt.Sprint(c), fmt.Sprintf("%+v %#v %s %q", c, c, c.DatabaseURL, c.DatabaseURL)} {
+	for _, text := range []string{
+		log.String(), string(body), fmt.Sprint(c), fmt.Sprintf("%+v %#v %s %q", c, c, c.DatabaseURL, c.DatabaseURL),
+	} {
 		if strings.Contains(text, "hunter2") || !strings.Contains(text, hidden) {
 			t.Errorf("printed as %s", text)
 		}

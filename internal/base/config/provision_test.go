@@ -49,10 +49,16 @@ func TestExampleIsReadInFull(t *testing.T) {
 		t.Error(diff)
 	}
 	wantCompany := carillon.Company{
-		Name:          "Acme Travel",
-		CallingHours:  &carillon.CallingHours{Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"}},
-		Redial:        carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy, carillon.StateNoAnswer}, Attempts: 2, After: 10 * time.Minute},
-		Limits:        carillon.Limits{ListsPerMinute: 600, DailyCalls: 10_000, DailyBytes: 10_000_000_000, TemplatesPerDay: 10, EngineTurnsPerDay: 2000},
+		Name: "Acme Travel",
+		CallingHours: &carillon.CallingHours{
+			Timezone: "Europe/Madrid", From: "09:00", To: "21:00", Days: []string{"mon", "tue", "wed", "thu", "fri"},
+		},
+		Redial: carillon.Redial{
+			Outcomes: []carillon.State{carillon.StateBusy, carillon.StateNoAnswer}, Attempts: 2, After: 10 * time.Minute,
+		},
+		Limits: carillon.Limits{
+			ListsPerMinute: 600, DailyCalls: 10_000, DailyBytes: 10_000_000_000, TemplatesPerDay: 10, EngineTurnsPerDay: 2000,
+		},
 		RetentionDays: 90,
 	}
 	suspended := carillon.NewCompany("Old")
@@ -63,8 +69,9 @@ func TestExampleIsReadInFull(t *testing.T) {
 	wantSender := carillon.Sender{
 		ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "whatsapp", Default: true, PerSecond: 80,
 		PerRecipient: 6 * time.Second, MediaCheck: "full", Unknown: carillon.DefaultUnknownPolicy(),
-		Settings: json.RawMessage(`{"access_token":"provider-token","app_secret":"provider-app-secret","base_url":"http://127.0.0.1:9701",` +
-			`"phone_number_id":"1000001","verify_token":"provider-verify-token","version":"v23.0","waba_id":"2000001"}`),
+		Settings: json.RawMessage(
+			`{"access_token":"provider-token","app_secret":"provider-app-secret","base_url":"http://127.0.0.1:9701",` +
+				`"phone_number_id":"1000001","verify_token":"provider-verify-token","version":"v23.0","waba_id":"2000001"}`),
 	}
 	if diff := cmp.Diff(wantSender, c.Senders[0].Sender); diff != "" {
 		t.Error(diff)
@@ -72,7 +79,10 @@ func TestExampleIsReadInFull(t *testing.T) {
 	if line := c.Senders[1]; line.RingTimeout != 45*time.Second || line.MaxConcurrent != 200 {
 		t.Errorf("the line: %+v", line)
 	}
-	wantKey := Key{At: Position{"example.yaml", 22, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"}, ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
+	wantKey := Key{
+		At: Position{"example.yaml", 22, 9}, Key: "ck_test_expired", Label: "old", Scopes: []string{"*"},
+		ExpiresAt: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
 	if diff := cmp.Diff(wantKey, c.Keys[2]); diff != "" {
 		t.Error(diff)
 	}
@@ -80,7 +90,8 @@ func TestExampleIsReadInFull(t *testing.T) {
 	wantComponents := `[{"type":"HEADER","format":"TEXT","text":"Pedido {{1}}","example":{"header_text":["A-1"]}},` +
 		`{"type":"BODY","text":"Hola {{1}}, tu pedido {{2}} llega el {{3}}.","example":{"body_text":[["Ana","A-1","lunes"]]}},` +
 		`{"type":"FOOTER","text":"Acme Travel"},` +
-		`{"type":"BUTTONS","buttons":[{"type":"URL","text":"Ver","url":"https://acme.test/p/{{1}}"},{"type":"QUICK_REPLY","text":"Gracias"}]}]`
+		`{"type":"BUTTONS","buttons":[{"type":"URL","text":"Ver","url":"https://acme.test/p/{{1}}"},{"type":"QUICK_REPLY",` +
+		`"text":"Gracias"}]}]`
 	if diff := cmp.Diff(wantComponents, string(components)); diff != "" {
 		t.Error(diff)
 	}
@@ -102,42 +113,109 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown field at the top", "company: []\n", `setup/a.yaml:1:1: unknown field "company"`},
 		{"unknown field, mistyped", in("user: []"), `setup/a.yaml:3:5: unknown field "user": did you mean users?`},
-		{"unknown field in a flow mapping", in(`users: [{email: a@b.test, pasword: x}]`), `setup/a.yaml:3:31: unknown field "pasword": did you mean password?`},
+		{
+			"unknown field in a flow mapping", in(`users: [{email: a@b.test, pasword: x}]`),
+			`setup/a.yaml:3:31: unknown field "pasword": did you mean password?`,
+		},
 		{"duplicate field", in("status: active\nstatus: active"), `setup/a.yaml:4:5: mapping key "status" already defined at [3:5]`},
 		{"no name", "companies:\n  - status: active\n", "setup/a.yaml:2:5: name is required"},
 		{"blank name", "companies:\n  - name: \" \"\n", "setup/a.yaml:2:11: name must not be empty"},
 		{"companies is a mapping", "companies: {name: a}\n", "setup/a.yaml:1:12: companies must be a list, not a mapping"},
 		{"a list at the top", "- a\n", "setup/a.yaml:1:1: a set-up must be a mapping of fields, not a list"},
-		{"two documents", "companies: []\n---\ncompanies: []\n", "setup/a.yaml:3:1: a set-up is one document: put the second one into a file of its own"},
-		{"an alias", "companies:\n  - &a {name: Acme}\n  - *a\n", "setup/a.yaml:2:5: a company must be a mapping of fields, not an anchor, alias or tag, which are not read here\nsetup/a.yaml:3:5: a company must be a mapping of fields, not an anchor, alias or tag, which are not read here"},
+		{
+			"two documents", "companies: []\n---\ncompanies: []\n",
+			"setup/a.yaml:3:1: a set-up is one document: put the second one into a file of its own",
+		},
+		{
+			"an alias", "companies:\n  - &a {name: Acme}\n  - *a\n", "setup/a.yaml:2:5: a company must be a mapping of fields, not " +
+				"an anchor, alias or tag, which are not read here\nsetup/a.yaml:3:5: a company must be a mapping of fields, not an " +
+				"anchor, alias or tag, which are not read here",
+		},
 		{"a merge key", in("<<: {status: active}"), "setup/a.yaml:3:5: a field's name must be a plain text"},
 		{"no YAML", "companies: [", "setup/a.yaml:1:12: sequence end token ']' not found"},
 		{"number without quotes", in(`suppressions: [15555550100]`), "setup/a.yaml:3:20: suppressions must be a text: put it in quotes"},
 		{"bad id", in(`id: acme`), "setup/a.yaml:3:9: id must be a UUID"},
 		{"bad status", in(`status: closed`), "setup/a.yaml:3:13: status must be one of active, suspended"},
 		{"text for a truth", in(`strict_recipient_id: "yes"`), "setup/a.yaml:3:26: strict_recipient_id must be true or false, not a text"},
-		{"negative limit", in(`limits: {daily_recipients: -1}`), "setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000"},
-		{"limit of bytes", in(`limits: {daily_bytes: 1000000000000001}`), "setup/a.yaml:3:27: daily_bytes must be a whole number from 0 to 1000000000000000"},
-		{"octal limit", in(`limits: {daily_recipients: 010}`), "setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000"},
-		{"unknown zone", in(`calling_hours: {timezone: Europe/Atlantis}`), "setup/a.yaml:3:31: timezone must be an IANA time zone such as Europe/Madrid"},
-		{"hours that begin at the end of the day", in(`calling_hours: {from: "24:00"}`), "setup/a.yaml:3:27: from must be a time of day such as 09:00"},
-		{"unknown outcome", in(`redial: {outcomes: [busy, completed]}`), "setup/a.yaml:3:31: outcomes must be one of busy, no_answer, rejected, voicemail"},
+		{
+			"negative limit", in(`limits: {daily_recipients: -1}`),
+			"setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000",
+		},
+		{
+			"limit of bytes", in(`limits: {daily_bytes: 1000000000000001}`),
+			"setup/a.yaml:3:27: daily_bytes must be a whole number from 0 to 1000000000000000",
+		},
+		{
+			"octal limit", in(`limits: {daily_recipients: 010}`),
+			"setup/a.yaml:3:32: daily_recipients must be a whole number from 0 to 1000000000",
+		},
+		{
+			"unknown zone", in(`calling_hours: {timezone: Europe/Atlantis}`),
+			"setup/a.yaml:3:31: timezone must be an IANA time zone such as Europe/Madrid",
+		},
+		{
+			"hours that begin at the end of the day", in(`calling_hours: {from: "24:00"}`),
+			"setup/a.yaml:3:27: from must be a time of day such as 09:00",
+		},
+		{
+			"unknown outcome", in(`redial: {outcomes: [busy, completed]}`),
+			"setup/a.yaml:3:31: outcomes must be one of busy, no_answer, rejected, voicemail",
+		},
 		{"too many redials", in(`redial: {attempts: 11}`), "setup/a.yaml:3:24: attempts must be a whole number from 0 to 10"},
-		{"redialed too soon", in(`redial: {after: 59s}`), "setup/a.yaml:3:21: after must be a duration such as 6s or 10m, in whole milliseconds, from 1m0s to 24h0m0s"},
-		{"redialed too late", in(`redial: {after: 25h}`), "setup/a.yaml:3:21: after must be a duration such as 6s or 10m, in whole milliseconds, from 1m0s to 24h0m0s"},
+		{
+			"redialed too soon", in(`redial: {after: 59s}`),
+			"setup/a.yaml:3:21: after must be a duration such as 6s or 10m, in whole milliseconds, from 1m0s to 24h0m0s",
+		},
+		{
+			"redialed too late", in(`redial: {after: 25h}`),
+			"setup/a.yaml:3:21: after must be a duration such as 6s or 10m, in whole milliseconds, from 1m0s to 24h0m0s",
+		},
 		{"user without e-mail", in(`users: [{role: owner}]`), "setup/a.yaml:3:13: email is required"},
-		{"user twice", in(`users: [{email: a@b.test}, {email: A@b.test}]`), "setup/a.yaml:3:32: a user of this e-mail is declared before, at setup/a.yaml:3:13"},
-		{"unknown role", in(`users: [{email: a@b.test, role: king}]`), "setup/a.yaml:3:37: role must be one of viewer, teammate, marketer, developer, admin, owner"},
+		{
+			"user twice", in(`users: [{email: a@b.test}, {email: A@b.test}]`),
+			"setup/a.yaml:3:32: a user of this e-mail is declared before, at setup/a.yaml:3:13",
+		},
+		{
+			"unknown role", in(`users: [{email: a@b.test, role: king}]`),
+			"setup/a.yaml:3:37: role must be one of viewer, teammate, marketer, developer, admin, owner",
+		},
 		{"short password", in(`users: [{email: a@b.test, password: hunter2}]`), "setup/a.yaml:3:31: password must have 8 to 1,024 bytes"},
-		{"unknown scope", in(`keys: [{key: ck_abcdef, scopes: [send]}]`), "setup/a.yaml:3:38: scopes must be one of *, notify:send, notify:read, voice:send, templates:read, templates:write, widget:use, suppressions:write, usage:read"},
-		{"key twice", in(`keys: [{key: ck_abcdef}, {key: ck_abcdef}]`), "setup/a.yaml:3:30: this key is declared before, at setup/a.yaml:3:12"},
-		{"bad instant", in(`keys: [{key: ck_abcdef, expires_at: 2020-01-01}]`), "setup/a.yaml:3:41: expires_at must be an instant such as 2030-01-31T09:00:00Z"},
-		{"env that is not set", in(`keys: [{key: {env: NOPE}}]`), "setup/a.yaml:3:18: key names the environment variable NOPE, which is not set\nsetup/a.yaml:3:13: key must be 8"},
-		{"file that is not there", in(`users: [{email: a@b.test, password: {file: nope}}]`), "setup/a.yaml:3:41: password cannot be read from its file: there is no such file"},
-		{"secret in the wrong place", in(`users: [{email: a@b.test, password: {hunter2: }}]`), "setup/a.yaml:3:41: password must be a text, {env: NAME} or {file: PATH}"},
-		{"sender without anything", in(`senders: [{}]`), "setup/a.yaml:3:15: number is required\nsetup/a.yaml:3:15: channel is required: one of messaging, voice\nsetup/a.yaml:3:15: provider is required: one of whatsapp, sandbox"},
-		{"number with a plus", in(`senders: [{number: "+15555550100", channel: messaging, provider: sandbox}]`), "setup/a.yaml:3:24: number must be 7 to 15 digits, no + or spaces"},
-		{"provider of the other channel", in(`senders: [{number: "15555550100", channel: voice, provider: whatsapp}]`), "setup/a.yaml:3:65: provider must be one of sip, sandbox, twilio, elevenlabs"},
+		{
+			"unknown scope", in(`keys: [{key: ck_abcdef, scopes: [send]}]`), "setup/a.yaml:3:38: scopes must be one of *, " +
+				"notify:send, notify:read, voice:send, templates:read, templates:write, widget:use, suppressions:write, usage:read",
+		},
+		{
+			"key twice", in(`keys: [{key: ck_abcdef}, {key: ck_abcdef}]`),
+			"setup/a.yaml:3:30: this key is declared before, at setup/a.yaml:3:12",
+		},
+		{
+			"bad instant", in(`keys: [{key: ck_abcdef, expires_at: 2020-01-01}]`),
+			"setup/a.yaml:3:41: expires_at must be an instant such as 2030-01-31T09:00:00Z",
+		},
+		{
+			"env that is not set", in(`keys: [{key: {env: NOPE}}]`),
+			"setup/a.yaml:3:18: key names the environment variable NOPE, which is not set\nsetup/a.yaml:3:13: key must be 8",
+		},
+		{
+			"file that is not there", in(`users: [{email: a@b.test, password: {file: nope}}]`),
+			"setup/a.yaml:3:41: password cannot be read from its file: there is no such file",
+		},
+		{
+			"secret in the wrong place", in(`users: [{email: a@b.test, password: {hunter2: }}]`),
+			"setup/a.yaml:3:41: password must be a text, {env: NAME} or {file: PATH}",
+		},
+		{
+			"sender without anything", in(`senders: [{}]`), "setup/a.yaml:3:15: number is required\nsetup/a.yaml:3:15: channel is " +
+				"required: one of messaging, voice\nsetup/a.yaml:3:15: provider is required: one of whatsapp, sandbox",
+		},
+		{
+			"number with a plus", in(`senders: [{number: "+15555550100", channel: messaging, provider: sandbox}]`),
+			"setup/a.yaml:3:24: number must be 7 to 15 digits, no + or spaces",
+		},
+		{
+			"provider of the other channel", in(`senders: [{number: "15555550100", channel: voice, provider: whatsapp}]`),
+			"setup/a.yaml:3:65: provider must be one of sip, sandbox, twilio, elevenlabs",
+		},
 		{
 			"two defaults", in(`
 senders:
@@ -145,26 +223,76 @@ senders:
   - {id: b, number: "15555550101", channel: messaging, provider: sandbox, default: true}`),
 			"setup/a.yaml:5:79: a default messaging sender is declared before, at setup/a.yaml:4:79",
 		},
-		{"duration without a unit", in(`senders: [{number: "15555550100", channel: messaging, provider: sandbox, per_recipient_interval: 6}]`), "setup/a.yaml:3:102: per_recipient_interval must be a duration such as 6s or 10m"},
-		{"ring time-out of a messaging sender", in(`senders: [{number: "15555550100", channel: messaging, provider: sandbox, ring_timeout: 45s}]`), "setup/a.yaml:3:78: ring_timeout is for voice lines"},
-		{"short ring time-out", in(`senders: [{number: "15555550100", channel: voice, provider: sandbox, ring_timeout: 4s}]`), "setup/a.yaml:3:88: ring_timeout must be a duration such as 6s or 10m, in whole milliseconds, from 5s to 2m0s"},
-		{"long ring time-out", in(`senders: [{number: "15555550100", channel: voice, provider: sandbox, ring_timeout: 121s}]`), "setup/a.yaml:3:88: ring_timeout must be a duration such as 6s or 10m, in whole milliseconds, from 5s to 2m0s"},
-		{"nested settings", in(`senders: [{number: "15555550100", channel: voice, provider: sip, settings: {trunk: [a]}}]`), "setup/a.yaml:3:88: trunk must be a text, not a list"},
-		{"template without anything", in(sender + `templates: [{}]`), "setup/a.yaml:4:17: sender is required\nsetup/a.yaml:4:17: name is required\nsetup/a.yaml:4:17: language is required\nsetup/a.yaml:4:17: category is required: one of MARKETING, UTILITY, AUTHENTICATION\nsetup/a.yaml:4:17: body is required"},
-		{"template name", in(sender + `templates: [{sender: main, name: Order, language: es, category: UTILITY, body: a}]`), "setup/a.yaml:4:38: name must be 1 to 512 characters of a-z, 0-9 and _"},
-		{"body too long", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: "` + strings.Repeat("x", 1025) + `"}]`), "setup/a.yaml:4:74: body: "},
-		{"examples that do not match", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: "{{1}} {{2}}", examples: {body: [a]}}]`), "setup/a.yaml:4:106: body needs 2 examples, one for each variable, not 1"},
-		{"text of a media header", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: a, header: {format: IMAGE, text: b}}]`), "setup/a.yaml:4:107: text is for headers of format TEXT"},
-		{"button without an address", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: a, buttons: [{type: URL, text: b}]}]`), "setup/a.yaml:4:93: url is required of a button of type URL"},
+		{
+			"duration without a unit", in(`senders: [{number: "15555550100", channel: messaging, provider: sandbox, ` +
+				`per_recipient_interval: 6}]`), "setup/a.yaml:3:102: per_recipient_interval must be a duration such as 6s or 10m",
+		},
+		{
+			"ring time-out of a messaging sender",
+			in(`senders: [{number: "15555550100", channel: messaging, provider: sandbox, ring_timeout: 45s}]`),
+			"setup/a.yaml:3:78: ring_timeout is for voice lines",
+		},
+		{
+			"short ring time-out", in(`senders: [{number: "15555550100", channel: voice, provider: sandbox, ring_timeout: 4s}]`),
+			"setup/a.yaml:3:88: ring_timeout must be a duration such as 6s or 10m, in whole milliseconds, from 5s to 2m0s",
+		},
+		{
+			"long ring time-out", in(`senders: [{number: "15555550100", channel: voice, provider: sandbox, ring_timeout: 121s}]`),
+			"setup/a.yaml:3:88: ring_timeout must be a duration such as 6s or 10m, in whole milliseconds, from 5s to 2m0s",
+		},
+		{
+			"nested settings", in(`senders: [{number: "15555550100", channel: voice, provider: sip, settings: {trunk: [a]}}]`),
+			"setup/a.yaml:3:88: trunk must be a text, not a list",
+		},
+		{
+			"template without anything", in(sender + `templates: [{}]`), "setup/a.yaml:4:17: sender is required\nsetup/a.yaml:4:17: " +
+				"name is required\nsetup/a.yaml:4:17: language is required\nsetup/a.yaml:4:17: category is required: one of " +
+				"MARKETING, UTILITY, AUTHENTICATION\nsetup/a.yaml:4:17: body is required",
+		},
+		{
+			"template name", in(sender + `templates: [{sender: main, name: Order, language: es, category: UTILITY, body: a}]`),
+			"setup/a.yaml:4:38: name must be 1 to 512 characters of a-z, 0-9 and _",
+		},
+		{
+			"body too long", in(sender + `templates: [{sender: main, name: a, language: es, category: UTILITY, body: "` +
+				strings.Repeat("x", 1025) + `"}]`), "setup/a.yaml:4:74: body: ",
+		},
+		{
+			"examples that do not match", in(sender +
+				`templates: [{sender: main, name: a, language: es, category: UTILITY, body: "{{1}} {{2}}", examples: {body: [a]}}]`),
+			"setup/a.yaml:4:106: body needs 2 examples, one for each variable, not 1",
+		},
+		{
+			"text of a media header", in(sender +
+				`templates: [{sender: main, name: a, language: es, category: UTILITY, body: a, header: {format: IMAGE, text: b}}]`),
+			"setup/a.yaml:4:107: text is for headers of format TEXT",
+		},
+		{
+			"button without an address", in(sender +
+				`templates: [{sender: main, name: a, language: es, category: UTILITY, body: a, buttons: [{type: URL, text: b}]}]`),
+			"setup/a.yaml:4:93: url is required of a button of type URL",
+		},
 		{"text for a list", in(`agents: [{name: a, tools: sing}]`), "setup/a.yaml:3:31: tools must be a list, not a text"},
 		{"text for a part", in(`agents: [{name: a, trigger: sing}]`), "setup/a.yaml:3:33: trigger must be a mapping of fields, not a text"},
 		{"number in a map", in(`widgets: [{name: a, translations: {es: 3}}]`), "setup/a.yaml:3:44: es must be a text: put it in quotes"},
-		{"secret of a resource in the wrong place", in(`webhooks: [{url: a, secret: {hunter2: }}]`), "setup/a.yaml:3:33: secret must be a text, {env: NAME} or {file: PATH}"},
-		{"resource twice", in(`agents: [{name: a}, {name: a}]`), "setup/a.yaml:3:25: an agent of this name is declared before, at setup/a.yaml:3:14"},
-		{"a fault that the type finds", in(`flows: [{name: a, steps: [{say: a}, {choices: [b]}]}]`), "setup/a.yaml:3:41: steps must say or ask something"},
+		{
+			"secret of a resource in the wrong place", in(`webhooks: [{url: a, secret: {hunter2: }}]`),
+			"setup/a.yaml:3:33: secret must be a text, {env: NAME} or {file: PATH}",
+		},
+		{
+			"resource twice", in(`agents: [{name: a}, {name: a}]`),
+			"setup/a.yaml:3:25: an agent of this name is declared before, at setup/a.yaml:3:14",
+		},
+		{
+			"a fault that the type finds", in(`flows: [{name: a, steps: [{say: a}, {choices: [b]}]}]`),
+			"setup/a.yaml:3:41: steps must say or ask something",
+		},
 		{"a missing field that the type finds", in(`webhooks: [{events: ["*"]}]`), "setup/a.yaml:3:16: name is required"},
 		{"a blank field that the type finds", in(`agents: [{name: " "}]`), "setup/a.yaml:3:21: name must not be empty"},
-		{"unknown field of a step", in(`flows: [{name: a, steps: [{if: x, then: [{say: a, choice: [b]}]}]}]`), `setup/a.yaml:3:55: unknown field "choice": did you mean choices?`},
+		{
+			"unknown field of a step", in(`flows: [{name: a, steps: [{if: x, then: [{say: a, choice: [b]}]}]}]`),
+			`setup/a.yaml:3:55: unknown field "choice": did you mean choices?`,
+		},
 		{"company twice", "companies: [{name: a}, {name: a}]\n", "setup/a.yaml:1:24: the company is declared before, at setup/a.yaml:1:13"},
 		{"nested too deeply", "companies: " + strings.Repeat("[", 100) + "\n", "setup/a.yaml:1:76: nested too deeply"},
 		{"not UTF-8", "companies: \xff\n", "setup/a.yaml:1:1: the file is not UTF-8 text"},
@@ -200,7 +328,8 @@ func TestProblemsAreSortedAndBounded(t *testing.T) {
 	if len(lines) != 21 || lines[20] != "and 40 more" {
 		t.Fatalf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
-	if !strings.HasPrefix(lines[0], "a.yaml:2:24: status") || !strings.HasPrefix(lines[1], "a.yaml:2:31: id") || !strings.HasPrefix(lines[2], "a.yaml:3:24: status") {
+	if !strings.HasPrefix(lines[0], "a.yaml:2:24: status") || !strings.HasPrefix(lines[1], "a.yaml:2:31: id") ||
+		!strings.HasPrefix(lines[2], "a.yaml:3:24: status") {
 		t.Errorf("not by place:\n%s", strings.Join(lines[:3], "\n"))
 	}
 }
@@ -260,7 +389,10 @@ webhooks: [{url: "https://a.test"}]`)), closed())
 		c.Users[0].Role, c.Keys[0].Label, c.Keys[0].Scopes[0], c.Senders[0].ID, c.Senders[1].ID, c.Senders[0].MediaCheck,
 		c.Senders[0].PerSecond, c.Senders[0].RingTimeout, c.Senders[1].RingTimeout, c.Templates[0].Status, c.Templates[0].ParameterFormat,
 	}
-	want := []any{"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, time.Duration(0), 45 * time.Second, carillon.TemplateApproved, "NAMED"}
+	want := []any{
+		"", "default", "*", "15555550100", "voice-15555550100", "syntax", 0, time.Duration(0), 45 * time.Second,
+		carillon.TemplateApproved, "NAMED",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

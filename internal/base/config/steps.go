@@ -66,7 +66,8 @@ const demoSteps = `
 
 func demoBody(d *DemoFacts) string {
 	return `{"contact":{"number":"34600111222","name":"Ana"},"recipient_id":"` + d.Sender + `","name_template":"` + d.Template +
-		`","language_template":"en","notification_type":"utility","campaign_name":"first steps","components_push":{"body_text_0":"{{name}}"}}`
+		`","language_template":"en","notification_type":"utility","campaign_name":"first steps",` +
+		`"components_push":{"body_text_0":"{{name}}"}}`
 }
 
 func demoCall(d *DemoFacts) string {

@@ -19,8 +19,17 @@ func draftBase() object {
 		"variables": []string{"nombre", "hora"}, "category": "utility",
 		"components": []object{
 			{"type": "footer", "text": "Clinica Ejemplo"},
-			{"type": "HEADER", "text": "Cita de {{nombre}}", "example": object{"header_text_named_params": []object{{"param_name": "nombre", "example": "Ana"}}}},
-			{"type": "BUTTONS", "buttons": []object{{"type": "QUICK_REPLY", "text": "Confirmo"}, {"type": "URL", "text": "Ver", "url": "https://ex.org/c/{{1}}", "example": []string{"https://ex.org/c/ab1"}}}},
+			{
+				"type": "HEADER", "text": "Cita de {{nombre}}",
+				"example": object{"header_text_named_params": []object{{"param_name": "nombre", "example": "Ana"}}},
+			},
+			{
+				"type": "BUTTONS", "buttons": []object{
+					{"type": "QUICK_REPLY", "text": "Confirmo"}, {
+						"type": "URL", "text": "Ver", "url": "https://ex.org/c/{{1}}", "example": []string{"https://ex.org/c/ab1"},
+					},
+				},
+			},
 		},
 		"submit": true,
 	}
@@ -38,12 +47,26 @@ func TestDraftBecomesATemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &carillon.Template{Name: "visit_reminder", Language: "es_ES", Category: "UTILITY", ParameterFormat: Named, Components: []carillon.Component{
-		{Type: TypeHeader, Format: FormatText, Text: "Cita de {{nombre}}", Example: &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}}}},
-		{Type: TypeBody, Text: "Hola {{nombre}}, su cita es a las {{ hora }}, {{nombre}}.", Example: &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "nombre"}, {ParamName: "hora", Example: "hora"}}}},
-		{Type: TypeFooter, Text: "Clinica Ejemplo"},
-		{Type: TypeButtons, Buttons: []carillon.Button{{Type: ButtonQuickReply, Text: "Confirmo"}, {Type: ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}}},
-	}}
+	want := &carillon.Template{Name: "visit_reminder", Language: "es_ES", Category: "UTILITY", ParameterFormat: Named,
+		Components: []carillon.Component{
+			{
+				Type: TypeHeader, Format: FormatText, Text: "Cita de {{nombre}}",
+				Example: &carillon.ComponentExample{HeaderTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}}},
+			},
+			{
+				Type: TypeBody, Text: "Hola {{nombre}}, su cita es a las {{ hora }}, {{nombre}}.",
+				Example: &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre",
+					Example: "nombre"}, {ParamName: "hora", Example: "hora"}}},
+			},
+			{Type: TypeFooter, Text: "Clinica Ejemplo"},
+			{
+				Type: TypeButtons, Buttons: []carillon.Button{
+					{Type: ButtonQuickReply, Text: "Confirmo"}, {
+						Type: ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"},
+					},
+				},
+			},
+		}}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(carillon.Template{}, "Shape")); d != "" {
 		t.Error(d)
 	}
@@ -61,15 +84,22 @@ func TestDraftFormats(t *testing.T) {
 		body          *carillon.ComponentExample
 	}{
 		{"no variables", "Hola", []string{}, nil, Positional, nil},
-		{"variables left out", "Hola {{a}}", dropped{}, nil, Named, &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "a", Example: "a"}}}},
+		{
+			"variables left out", "Hola {{a}}", dropped{}, nil, Named,
+			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "a", Example: "a"}}},
+		},
 		{"numbers", "{{2}} y {{1}}", []string{"1", "2"}, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"1", "2"}}}},
-		{"names for numbers", "{{1}} y {{2}}", []string{"nombre", "hora"}, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"nombre", "hora"}}}},
+		{
+			"names for numbers", "{{1}} y {{2}}", []string{"nombre", "hora"}, nil, Positional,
+			&carillon.ComponentExample{BodyText: [][]string{{"nombre", "hora"}}},
+		},
 		{"numbers, list left out", "{{2}} y {{1}}", nil, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"1", "2"}}}},
 		{"the header decides", "Hola", dropped{}, []object{{"type": "HEADER", "text": "{{a}}"}}, Named, nil},
 		{"media header", "Hola", dropped{}, []object{{"type": "HEADER", "format": "image"}}, Positional, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := ParseDraft(marshal(t, with(draftBase(), object{"content": c.content, "variables": c.variables, "components": c.components})))
+			d, err := ParseDraft(marshal(t, with(draftBase(),
+				object{"content": c.content, "variables": c.variables, "components": c.components})))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +153,10 @@ func TestDraftRefuses(t *testing.T) {
 		{"long content", object{"content": strings.Repeat("ñ", 1025), "variables": nil}, "", "", `{"limit":1024,"used":1025}`},
 		{"21 variables", object{"content": content21, "variables": list21, "components": nil}, "", "", `{"limit":20,"used":21}`},
 		{"21 variables listed", object{"content": "x", "variables": list21, "components": nil}, "", "", `{"limit":20,"used":21}`},
-		{"20 variables and the header's", merge(object{"content": content20, "variables": list20}, components(object{"type": "HEADER", "text": "{{a}}"})), "", "", `{"limit":20,"used":21}`},
+		{
+			"20 variables and the header's", merge(object{"content": content20, "variables": list20},
+				components(object{"type": "HEADER", "text": "{{a}}"})), "", "", `{"limit":20,"used":21}`,
+		},
 		{"unclosed variable", object{"content": "Hola {{a"}, otherForm, "content", ""},
 		{"empty variable", object{"content": "Hola {{}}"}, otherForm, "content", ""},
 		{"bad name", object{"content": "Hola {{a b}}"}, otherForm, "content", ""},
@@ -142,18 +175,30 @@ func TestDraftRefuses(t *testing.T) {
 		{"component without type", components(object{"text": "x"}), missingForm, "components.0.type", ""},
 		{"unknown component", components(object{"type": "CAROUSEL"}), otherForm, "components.0.type", ""},
 		{"a second body", components(object{"type": "BODY", "text": "x"}), otherForm, "components.0.type", ""},
-		{"two footers", components(object{"type": "FOOTER", "text": "x"}, object{"type": "FOOTER", "text": "x"}), otherForm, "components.1.type", ""},
+		{
+			"two footers", components(object{"type": "FOOTER", "text": "x"}, object{"type": "FOOTER", "text": "x"}), otherForm,
+			"components.1.type", "",
+		},
 		{"long header", components(object{"type": "HEADER", "text": strings.Repeat("ñ", 61)}), "", "", `{"limit":60,"used":61}`},
 		{"header without text", components(object{"type": "HEADER"}), missingForm, "components.0.text", ""},
 		{"header of an unknown format", components(object{"type": "HEADER", "format": "LOCATION"}), otherForm, "components.0.format", ""},
-		{"text on a media header", components(object{"type": "HEADER", "format": "IMAGE", "text": "x"}), otherForm, "components.0.text", ""},
+		{
+			"text on a media header", components(object{"type": "HEADER", "format": "IMAGE", "text": "x"}), otherForm,
+			"components.0.text", "",
+		},
 		{"two variables in the header", components(object{"type": "HEADER", "text": "{{a}} {{b}}"}), otherForm, "components.0.text", ""},
 		{"a number in a named header", components(object{"type": "HEADER", "text": "{{1}}"}), otherForm, "components.0.text", ""},
-		{"example of a wrong type", components(object{"type": "HEADER", "text": "x", "example": object{"header_text": 1}}), formatForm, "components.0.example", ""},
+		{
+			"example of a wrong type", components(object{"type": "HEADER", "text": "x", "example": object{"header_text": 1}}),
+			formatForm, "components.0.example", "",
+		},
 		{"variable in the footer", components(object{"type": "FOOTER", "text": "{{a}}"}), otherForm, "components.0.text", ""},
 		{"long footer", components(object{"type": "FOOTER", "text": strings.Repeat("x", 61)}), otherForm, "components.0.text", ""},
 		{"no buttons", buttons(), otherForm, "components.0.buttons", ""},
-		{"11 buttons", buttons(reply, reply, reply, reply, reply, reply, reply, reply, reply, reply, reply), otherForm, "components.0.buttons", ""},
+		{
+			"11 buttons", buttons(reply, reply, reply, reply, reply, reply, reply, reply, reply, reply, reply), otherForm,
+			"components.0.buttons", "",
+		},
 		{"scattered quick replies", buttons(reply, link, reply), otherForm, "components.0.buttons", ""},
 		{"three links", buttons(link, link, link), otherForm, "components.0.buttons", ""},
 		{"two phones", buttons(phone, phone), otherForm, "components.0.buttons", ""},
@@ -162,8 +207,14 @@ func TestDraftRefuses(t *testing.T) {
 		{"long button", buttons(with(link, object{"text": strings.Repeat("x", 26)})), otherForm, "components.0.buttons.0.text", ""},
 		{"link without URL", buttons(with(link, object{"url": dropped{}})), missingForm, "components.0.buttons.0.url", ""},
 		{"relative URL", buttons(with(link, object{"url": "/p/{{1}}"})), formatForm, "components.0.buttons.0.url", ""},
-		{"long URL", buttons(with(link, object{"url": "https://a.test/" + strings.Repeat("x", 2000)})), otherForm, "components.0.buttons.0.url", ""},
-		{"variable inside the URL", buttons(reply, with(link, object{"url": "https://a.test/{{1}}/x"})), otherForm, "components.0.buttons.1.url", ""},
+		{
+			"long URL", buttons(with(link, object{"url": "https://a.test/" + strings.Repeat("x", 2000)})), otherForm,
+			"components.0.buttons.0.url", "",
+		},
+		{
+			"variable inside the URL", buttons(reply, with(link, object{"url": "https://a.test/{{1}}/x"})), otherForm,
+			"components.0.buttons.1.url", "",
+		},
 		{"bad phone", buttons(with(phone, object{"phone_number": "call me"})), phoneForm, "components.0.buttons.0.phone_number", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -201,7 +252,8 @@ func TestDraftEditKeepsWhatItDoesNotName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after.Components[1].Text != "Adiós {{nombre}}" || after.Components[0].Text != before.Components[0].Text || after.Name != before.Name {
+	if after.Components[1].Text != "Adiós {{nombre}}" || after.Components[0].Text != before.Components[0].Text ||
+		after.Name != before.Name {
 		t.Errorf("got %+v", after)
 	}
 	if err := DraftOf(before).Edit([]byte(`{"name":"Nope"}`)); err == nil {
@@ -238,7 +290,12 @@ func TestCompileRefuses(t *testing.T) {
 		{"long header", "", []carillon.Component{body, {Type: TypeHeader, Text: strings.Repeat("x", 61)}}, "components.1.text"},
 		{"unknown format", "MIXED", []carillon.Component{body}, "parameter_format"},
 		{"a name in a positional body", Positional, []carillon.Component{{Type: TypeBody, Text: "{{a}}"}}, "components.0.text"},
-		{"21 variables", "", []carillon.Component{{Type: TypeBody, Text: strings.Repeat("{{1}}", 3) + "{{2}}{{3}}{{4}}{{5}}{{6}}{{7}}{{8}}{{9}}{{10}}{{11}}{{12}}{{13}}{{14}}{{15}}{{16}}{{17}}{{18}}{{19}}{{20}}{{21}}"}}, "components"},
+		{
+			"21 variables", "", []carillon.Component{{
+				Type: TypeBody, Text: strings.Repeat("{{1}}", 3) +
+					"{{2}}{{3}}{{4}}{{5}}{{6}}{{7}}{{8}}{{9}}{{10}}{{11}}{{12}}{{13}}{{14}}{{15}}{{16}}{{17}}{{18}}{{19}}{{20}}{{21}}",
+			}}, "components",
+		},
 	} {
 		tpl := &carillon.Template{ParameterFormat: c.format, Components: c.components}
 		if f := asError(t, Compile(tpl)).Details.Find("field"); f != c.field || tpl.Shape != nil {
@@ -266,9 +323,13 @@ func TestSamplesGoToTheReviewer(t *testing.T) {
 	}{
 		{
 			object{"samples": object{"nombre": "Ana"}},
-			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"}, {ParamName: "hora", Example: "hora"}}}, "",
+			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"},
+				{ParamName: "hora", Example: "hora"}}}, "",
 		},
-		{object{"content": "{{2}} {{1}}", "variables": dropped{}, "components": dropped{}, "samples": object{"2": "b"}}, &carillon.ComponentExample{BodyText: [][]string{{"1", "b"}}}, ""},
+		{
+			object{"content": "{{2}} {{1}}", "variables": dropped{}, "components": dropped{}, "samples": object{"2": "b"}},
+			&carillon.ComponentExample{BodyText: [][]string{{"1", "b"}}}, "",
+		},
 		{object{"samples": object{"dia": "x"}}, nil, "samples.dia"},
 		{object{"samples": object{"hora": 1}}, nil, "samples.hora"},
 		{object{"samples": object{"hora": "a\nb"}}, nil, "samples.hora"},

@@ -52,14 +52,50 @@ func TestFindTemplateRefuses(t *testing.T) {
 		code           carillon.Code
 		details        carillon.Details
 	}{
-		{"order_update", "pt", carillon.TemplateNotFound, carillon.Details{{Key: "template_name", Value: "order_update"}, {Key: "language", Value: "pt"}, {Key: "suggestion", Value: all}}},
-		{"order_update", "de", carillon.TemplateNotFound, carillon.Details{{Key: "template_name", Value: "order_update"}, {Key: "language", Value: "de"}, {Key: "suggestion", Value: all}}},
-		{"order_update", "es_MX", carillon.TemplateNotFound, carillon.Details{{Key: "template_name", Value: "order_update"}, {Key: "language", Value: "es_MX"}, {Key: "suggestion", Value: all}}},
-		{"order_updat", "e", carillon.TemplateNotFound, carillon.Details{{Key: "template_name", Value: "order_updat"}, {Key: "language", Value: "e"}, {Key: "suggestion", Value: all}}},
-		{"wellcome", "<script>", carillon.TemplateNotFound, carillon.Details{{Key: "template_name", Value: "wellcome"}, {Key: "language", Value: "<script>"}, {Key: "suggestion", Value: "Did you mean welcome (es)?"}}},
-		{"WELCOME", "es", carillon.TemplateNotFound, carillon.Details{{Key: "template_name", Value: "WELCOME"}, {Key: "language", Value: "es"}, {Key: "suggestion", Value: "Did you mean welcome (es)?"}}},
-		{"order_update", "it", carillon.TemplateNotApproved, carillon.Details{{Key: "template_name", Value: "order_update"}, {Key: "current_status", Value: "rejected"}, {Key: "required_status", Value: "approved"}}},
-		{"secret", "es", carillon.TemplateNotApproved, carillon.Details{{Key: "template_name", Value: "secret"}, {Key: "current_status", Value: "draft"}, {Key: "required_status", Value: "approved"}}},
+		{
+			"order_update", "pt", carillon.TemplateNotFound, carillon.Details{
+				{Key: "template_name", Value: "order_update"}, {Key: "language", Value: "pt"}, {Key: "suggestion", Value: all},
+			},
+		},
+		{
+			"order_update", "de", carillon.TemplateNotFound, carillon.Details{
+				{Key: "template_name", Value: "order_update"}, {Key: "language", Value: "de"}, {Key: "suggestion", Value: all},
+			},
+		},
+		{
+			"order_update", "es_MX", carillon.TemplateNotFound, carillon.Details{
+				{Key: "template_name", Value: "order_update"}, {Key: "language", Value: "es_MX"}, {Key: "suggestion", Value: all},
+			},
+		},
+		{
+			"order_updat", "e", carillon.TemplateNotFound, carillon.Details{
+				{Key: "template_name", Value: "order_updat"}, {Key: "language", Value: "e"}, {Key: "suggestion", Value: all},
+			},
+		},
+		{
+			"wellcome", "<script>", carillon.TemplateNotFound, carillon.Details{
+				{Key: "template_name", Value: "wellcome"}, {Key: "language", Value: "<script>"},
+				{Key: "suggestion", Value: "Did you mean welcome (es)?"},
+			},
+		},
+		{
+			"WELCOME", "es", carillon.TemplateNotFound, carillon.Details{
+				{Key: "template_name", Value: "WELCOME"}, {Key: "language", Value: "es"},
+				{Key: "suggestion", Value: "Did you mean welcome (es)?"},
+			},
+		},
+		{
+			"order_update", "it", carillon.TemplateNotApproved, carillon.Details{
+				{Key: "template_name", Value: "order_update"}, {Key: "current_status", Value: "rejected"},
+				{Key: "required_status", Value: "approved"},
+			},
+		},
+		{
+			"secret", "es", carillon.TemplateNotApproved, carillon.Details{
+				{Key: "template_name", Value: "secret"}, {Key: "current_status", Value: "draft"},
+				{Key: "required_status", Value: "approved"},
+			},
+		},
 	} {
 		_, err := FindTemplate(catalogue(), c.name, c.language)
 		e := asError(t, err)

@@ -7,7 +7,9 @@ import (
 )
 
 func FuzzPlaceholder(f *testing.F) {
-	for _, s := range []string{"", "x", "{{name}}", "{{ name }}", "{{}}", "{{", "}}", "{{{a}}}", "a {{b}}", "{{a}}{{b}}", "{{a b}}", "{{a}", "{{é}} "} {
+	for _, s := range []string{
+		"", "x", "{{name}}", "{{ name }}", "{{}}", "{{", "}}", "{{{a}}}", "a {{b}}", "{{a}}{{b}}", "{{a b}}", "{{a}", "{{é}} ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

@@ -29,7 +29,8 @@ func Parse(values []string) (d Denied, err error) {
 				}
 				return nil, nil
 			}
-			if len(prefix) > maxPrefix || strings.ContainsFunc(prefix, func(r rune) bool { return r < '0' || r > '9' }) || prefix[0] == '0' {
+			if len(prefix) > maxPrefix || strings.ContainsFunc(prefix, func(r rune) bool { return r < '0' || r > '9' }) ||
+				prefix[0] == '0' {
 				return nil, errors.New("must be beginnings of numbers with their country, as 979 or 1900, or none")
 			}
 			d = append(d, prefix)

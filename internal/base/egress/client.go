@@ -100,7 +100,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, bare(err)
 	}
-	if resp.StatusCode == http.StatusSwitchingProtocols { // nobody asked for that, and nothing would bound the reading of what is a socket now
+	// nobody asked for that, and nothing would bound the reading of what is a socket now
+	if resp.StatusCode == http.StatusSwitchingProtocols {
 		_ = resp.Body.Close()
 		cancel()
 		return nil, errors.New("send request: the response switches protocols")

@@ -62,7 +62,8 @@ var kinds = [...]struct { //nolint:gochecknoglobals // read-only table
 const maxLength = 30 * time.Second
 
 // vague are the types that servers report for files they do not know; the file's first bytes decide then.
-var vague = []string{"", "application/octet-stream", "binary/octet-stream", "application/zip", "application/x-zip-compressed"} //nolint:gochecknoglobals // read-only
+var vague = []string{"", "application/octet-stream", "binary/octet-stream", "application/zip",
+	"application/x-zip-compressed"} //nolint:gochecknoglobals // read-only
 
 // fits judges a Content-Type: it fits, or it is vague and the first bytes decide, or neither.
 func (k Kind) fits(contentType string) (fit, unsure bool) {

@@ -69,14 +69,16 @@ func TestVideoLengthIsReadFromTheFile(t *testing.T) {
 		file []byte
 		want time.Duration
 	}{
-		"moov in front":            {mp4(makeBox("moov", mvhd(1000, 29_500)), mdat), 29500 * time.Millisecond},
-		"moov at the end":          {mp4(mdat, makeBox("moov", mvhd(600, 18_600))), 31 * time.Second},
-		"MOV without ftyp":         {bytes.Join([][]byte{makeBox("wide"), mdat, makeBox("moov", mvhd(600, 600))}, nil), time.Second},
-		"64-bit header":            {mp4(makeBox("moov", mvhd64(90_000, 90_000*12))), 12 * time.Second},
-		"64-bit box size":          {mp4(largeBox("mdat", make([]byte, 99)), makeBox("moov", mvhd(1, 7))), 7 * time.Second},
-		"moov to the file's end":   {mp4(append([]byte("\x00\x00\x00\x00moov"), mvhd(1, 9)...)), 9 * time.Second},
-		"other boxes in moov":      {mp4(makeBox("moov", makeBox("udta", make([]byte, 40)), mvhd(1, 3))), 3 * time.Second},
-		"fragmented":               {mp4(makeBox("moov", mvhd(1000, 0), makeBox("mvex", makeBox("trex"), mehd(40_000))), mdat), 40 * time.Second},
+		"moov in front":          {mp4(makeBox("moov", mvhd(1000, 29_500)), mdat), 29500 * time.Millisecond},
+		"moov at the end":        {mp4(mdat, makeBox("moov", mvhd(600, 18_600))), 31 * time.Second},
+		"MOV without ftyp":       {bytes.Join([][]byte{makeBox("wide"), mdat, makeBox("moov", mvhd(600, 600))}, nil), time.Second},
+		"64-bit header":          {mp4(makeBox("moov", mvhd64(90_000, 90_000*12))), 12 * time.Second},
+		"64-bit box size":        {mp4(largeBox("mdat", make([]byte, 99)), makeBox("moov", mvhd(1, 7))), 7 * time.Second},
+		"moov to the file's end": {mp4(append([]byte("\x00\x00\x00\x00moov"), mvhd(1, 9)...)), 9 * time.Second},
+		"other boxes in moov":    {mp4(makeBox("moov", makeBox("udta", make([]byte, 40)), mvhd(1, 3))), 3 * time.Second},
+		"fragmented": {
+			mp4(makeBox("moov", mvhd(1000, 0), makeBox("mvex", makeBox("trex"), mehd(40_000))), mdat), 40 * time.Second,
+		},
 		"length beyond all bounds": {mp4(makeBox("moov", mvhd64(1, math.MaxInt64))), 24 * time.Hour},
 		"AVI":                      {avi(40_000, 500), 20 * time.Second},
 		"AVI, odd chunk before":    {avi(33_333, 1000, riff("JUNK", []byte("odd"))), 33_333 * time.Millisecond},

@@ -144,15 +144,23 @@ func TestCheckRejectsWhatDoesNotFit(t *testing.T) {
 		kind   egress.Kind
 		reason string
 	}{
-		"page for an image":                 {disk("text/html", []byte("<html>")), egress.Image, "no image of type JPG, PNG or GIF"},
-		"WebP for an image":                 {disk("image/webp", []byte("RIFF____WEBP")), egress.Image, "no image"},
-		"page without a type":               {disk("application/octet-stream", []byte("<html>")), egress.Document, "no document of type PDF"},
-		"plain ZIP for a document":          {disk("application/zip", append([]byte("PK\x03\x04"), make([]byte, 60)...)), egress.Document, "no document"},
-		"page called a video":               {disk("video/mp4", []byte("<html><body>sign in</body></html>")), egress.Video, "no video of type MP4"},
-		"image over 5 MB":                   {disk("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
-		"image over 5 MB, size unknown":     {stubborn("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
-		"image over 5 MB, in parts":         {unsized("image/png", make([]byte, 6<<20), 1<<20), egress.Image, "larger than the 5 MB"},
-		"video over 16 MB, in parts":        {unsized("video/mp4", movie(5, 16<<20-100, true), 1<<20), egress.Video, "larger than the 16 MB"},
+		"page for an image": {disk("text/html", []byte("<html>")), egress.Image, "no image of type JPG, PNG or GIF"},
+		"WebP for an image": {disk("image/webp", []byte("RIFF____WEBP")), egress.Image, "no image"},
+		"page without a type": {
+			disk("application/octet-stream", []byte("<html>")), egress.Document, "no document of type PDF",
+		},
+		"plain ZIP for a document": {
+			disk("application/zip", append([]byte("PK\x03\x04"), make([]byte, 60)...)), egress.Document, "no document",
+		},
+		"page called a video": {
+			disk("video/mp4", []byte("<html><body>sign in</body></html>")), egress.Video, "no video of type MP4",
+		},
+		"image over 5 MB":               {disk("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
+		"image over 5 MB, size unknown": {stubborn("image/png", make([]byte, 5<<20+1)), egress.Image, "larger than the 5 MB"},
+		"image over 5 MB, in parts":     {unsized("image/png", make([]byte, 6<<20), 1<<20), egress.Image, "larger than the 5 MB"},
+		"video over 16 MB, in parts": {
+			unsized("video/mp4", movie(5, 16<<20-100, true), 1<<20), egress.Video, "larger than the 16 MB",
+		},
 		"image that never ends":             {endless("image/png"), egress.Image, "larger than the 5 MB"},
 		"video over 16 MB":                  {disk("video/mp4", movie(5, 16<<20, false)), egress.Video, "larger than the 16 MB"},
 		"video of 31 s":                     {disk("video/mp4", movie(31, 1<<20, true)), egress.Video, "longer than 30 s"},

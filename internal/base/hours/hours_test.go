@@ -38,9 +38,15 @@ func TestNext(t *testing.T) {
 		{"at their beginning", hours(madrid, "09:00", "21:00"), "2026-11-24T08:00:00", ""},
 		{"just before their end", hours(madrid, "09:00", "21:00"), "2026-11-24T19:59:59", ""},
 		{"at their end", hours(madrid, "09:00", "21:00"), "2026-11-24T20:00:00", "2026-11-25T08:00:00"},
-		{"after Friday's", hours(madrid, "09:00", "21:00", "mon", "tue", "wed", "thu", "fri"), "2026-11-27T20:00:00", "2026-11-30T08:00:00"},
+		{
+			"after Friday's", hours(madrid, "09:00", "21:00", "mon", "tue", "wed", "thu", "fri"), "2026-11-27T20:00:00",
+			"2026-11-30T08:00:00",
+		},
 		{"once a week, after them", hours(madrid, "09:00", "21:00", "tue"), "2026-11-24T20:00:00", "2026-12-01T08:00:00"},
-		{"another date in the zone than in UTC", hours("Asia/Tokyo", "09:00", "21:00", "wed"), "2026-11-24T23:00:00", "2026-11-25T00:00:00"},
+		{
+			"another date in the zone than in UTC", hours("Asia/Tokyo", "09:00", "21:00", "wed"), "2026-11-24T23:00:00",
+			"2026-11-25T00:00:00",
+		},
 
 		{"until midnight, before it", hours("UTC", "09:00", "24:00"), "2026-11-24T23:59:59", ""},
 		{"until midnight, at it", hours("UTC", "09:00", "24:00"), "2026-11-25T00:00:00", "2026-11-25T09:00:00"},
@@ -53,7 +59,10 @@ func TestNext(t *testing.T) {
 		{"past midnight, on the day they begin", hours("UTC", "22:00", "02:00", "tue"), "2026-11-24T23:00:00", ""},
 		{"past midnight, on the day after", hours("UTC", "22:00", "02:00", "tue"), "2026-11-25T01:59:59", ""},
 		{"past midnight, at their end", hours("UTC", "22:00", "02:00", "tue"), "2026-11-25T02:00:00", "2026-12-01T22:00:00"},
-		{"past midnight, earlier on the day they begin", hours("UTC", "22:00", "02:00", "tue"), "2026-11-24T01:00:00", "2026-11-24T22:00:00"},
+		{
+			"past midnight, earlier on the day they begin", hours("UTC", "22:00", "02:00", "tue"), "2026-11-24T01:00:00",
+			"2026-11-24T22:00:00",
+		},
 
 		{"a beginning that is skipped", hours(madrid, "02:30", "05:00"), "2026-03-29T00:59:59", "2026-03-29T01:00:00"},
 		{"after the skipped beginning", hours(madrid, "02:30", "05:00"), "2026-03-29T01:00:00", ""},
@@ -70,7 +79,10 @@ func TestNext(t *testing.T) {
 		{"a skipped beginning, west of Greenwich", hours(newYork, "02:15", "05:00"), "2026-03-08T06:59:59", "2026-03-08T07:00:00"},
 		{"the night of the change, west of Greenwich", hours(newYork, "22:00", "03:30", "sat"), "2026-03-08T07:29:59", ""},
 		{"its end, west of Greenwich", hours(newYork, "22:00", "03:30", "sat"), "2026-03-08T07:30:00", "2026-03-15T02:00:00"},
-		{"an end that occurs twice, west of Greenwich", hours(newYork, "00:30", "01:30", "sun"), "2026-11-01T05:30:00", "2026-11-08T05:30:00"},
+		{
+			"an end that occurs twice, west of Greenwich", hours(newYork, "00:30", "01:30", "sun"), "2026-11-01T05:30:00",
+			"2026-11-08T05:30:00",
+		},
 		{"midnight in the year's change", hours(cairo, "00:00", "06:00", "fri"), "2026-04-23T21:59:59", "2026-04-23T22:00:00"},
 		{"until a midnight that is skipped", hours(cairo, "20:00", "24:00", "thu"), "2026-04-23T21:59:59", ""},
 		{"at a midnight that is skipped", hours(cairo, "20:00", "24:00", "thu"), "2026-04-23T22:00:00", "2026-04-30T17:00:00"},

@@ -41,8 +41,9 @@ func TestOtherNumbersHaveOneForm(t *testing.T) {
 		"Spain": "34600111222", "United States": "16505550100", "a landline of São Paulo": "551132345678",
 		"a landline of Brazil, from five on": "558552345678", "a landline with a nine before it": "5511932345678",
 		"Mexico, too short": "52551234560", "Mexico, too long": "52155123456012", "Mexico, 1 begins no number": "521551234560",
-		"Argentina, 9 begins no area": "549123456789", "Argentina, 4 begins no area": "544123456789", "Brazil, no area with 0": "5501987654321",
-		"Colombia": "573001234567", "Indonesia": "6281234567890", "Chad looks like nothing": "23563123456",
+		"Argentina, 9 begins no area": "549123456789", "Argentina, 4 begins no area": "544123456789",
+		"Brazil, no area with 0": "5501987654321",
+		"Colombia":               "573001234567", "Indonesia": "6281234567890", "Chad looks like nothing": "23563123456",
 	} {
 		k := Number(number)
 		if got := k.Forms(); !slices.Equal(got, []string{number}) || k.Other() != "" || k.String() != number {

@@ -59,7 +59,8 @@ var permitted = map[string]struct {
 
 // numberSQL are conditions on numbers in queries.
 var numberSQL = regexp.MustCompile(`\b(SELECT|UPDATE|DELETE|WHERE|AND|OR|ON|CASE|WHEN|SET|HAVING|USING)\b[\s\S]*` +
-	`\b(number|visitor_id)\b *(=|<>|!=|IN\b|NOT\b|LIKE\b|IS\b|$)|(=|<>|!=|LIKE) *(\w\.)?(number|visitor_id)\b|^(\w\.)?number (=|<>|LIKE) [?$]`)
+	`\b(number|visitor_id)\b *(=|<>|!=|IN\b|NOT\b|LIKE\b|IS\b|$)|(=|<>|!=|LIKE) *(\w\.)?(number|visitor_id)\b|^(\w\.)?number ` +
+	`(=|<>|LIKE) [?$]`)
 
 // TestNothingElseComparesNumbers walks the call sites: outside of this package nothing compares the text of a number with another, in Go or
 // in SQL, but for the permitted ones. People are compared by their keys, which are of another type. A number is known by its name.
@@ -84,7 +85,8 @@ func TestNothingElseComparesNumbers(t *testing.T) {
 	}
 	for file, all := range found {
 		if p := permitted[file]; len(all) != p.n {
-			t.Errorf("%s compares numbers as texts %d times, and may %d times (%s):\n%s", file, len(all), p.n, p.why, strings.Join(all, "\n"))
+			t.Errorf("%s compares numbers as texts %d times, and may %d times (%s):\n%s", file, len(all), p.n, p.why,
+				strings.Join(all, "\n"))
 		}
 	}
 	for file := range permitted {
@@ -111,7 +113,8 @@ func TestTheWalkSeesComparisons(t *testing.T) {
 		`return in.From == m.Number`, `return m.From != to`, `return strings.EqualFold(in.From, m.Number)`,
 		`return strings.HasSuffix(in.From, tail)`,
 		`return slices.Contains(all, in.From)`, `return sentTo[in.From]`, `x := map[string]bool{in.From: true}`, `switch in.From { }`,
-		`switch { case in.From == x.To: }`, `switch to { case m.Number: }`, `return same(in.From, m.Number)`, `return cmp.Compare(m.WaID, to)`,
+		`switch { case in.From == x.To: }`, `switch to { case m.Number: }`, `return same(in.From, m.Number)`,
+		`return cmp.Compare(m.WaID, to)`,
 		`return caller == to`, `q := "SELECT id FROM message WHERE number = $1"`, `q := "UPDATE x SET a = 1 WHERE $1 = number"`,
 		`q := "SELECT a FROM message AS m JOIN contact AS k ON k.number = m.number"`, `q := "SELECT a FROM x WHERE number LIKE $1 || '%'"`,
 		`q := "SELECT a FROM x WHERE number NOT IN (SELECT b FROM y)"`, `q := "DELETE FROM x WHERE number " + d.In(2)`,

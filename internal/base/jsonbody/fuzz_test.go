@@ -12,7 +12,9 @@ import (
 // FuzzReadJSON: what the reader accepts encoding/json accepts, and reads alike; what only the reader refuses is one of
 // the contract's own rules.
 func FuzzReadJSON(f *testing.F) {
-	for _, s := range []string{`{"a":[1,-0.5e-7,"\ud83d\ude00\n",null,true,{"b":{}}]}`, `[1,]`, `"\ud83d"`, `{"a":1,"a":2}`, nest(33), "1 2", `"\u0000"`} {
+	for _, s := range []string{
+		`{"a":[1,-0.5e-7,"\ud83d\ude00\n",null,true,{"b":{}}]}`, `[1,]`, `"\ud83d"`, `{"a":1,"a":2}`, nest(33), "1 2", `"\u0000"`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

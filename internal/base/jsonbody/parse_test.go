@@ -172,7 +172,8 @@ func TestObjectRefusesOtherTypes(t *testing.T) {
 			}
 			raw := o.Find(key).Raw()
 			message, details := shownTo(t, err)
-			if message != "Invalid parameter format" || !strings.HasPrefix(details, `{"field":"x.y","provided":`+string(raw)+`,"expected_format":"`+expected+`"`) {
+			if message != "Invalid parameter format" ||
+				!strings.HasPrefix(details, `{"field":"x.y","provided":`+string(raw)+`,"expected_format":"`+expected+`"`) {
 				t.Errorf("%s as %s: %s %s", key, expected, message, details)
 			}
 		}

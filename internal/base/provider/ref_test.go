@@ -19,7 +19,8 @@ func TestRefTravelsAndComesBack(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", id, id + ".1", id + ".1.", id + "..1", id + ".1.1.1", id + ".01.1", id + ".-1.1", id + ".+1.1", id + ".1.1000000000", "x.1.1", "." + id + ".1.1", id + ".1.1 ",
+		"", id, id + ".1", id + ".1.", id + "..1", id + ".1.1.1", id + ".01.1", id + ".-1.1", id + ".+1.1", id + ".1.1000000000",
+		"x.1.1", "." + id + ".1.1", id + ".1.1 ",
 	} {
 		if got, err := provider.ParseRef(s); err == nil {
 			t.Errorf("%q: %v", s, got)

@@ -49,7 +49,9 @@ func Name(name string) bool {
 
 var (
 	// Our keys and invitations, tokens in the form of JWTs, those of the Cloud API, and what follows Bearer and Basic.
-	tokens = regexp.MustCompile(`\bck_[A-Za-z0-9_-]{6,}|\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?|\bEAA[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=_-]{6,}|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)
+	tokens = regexp.MustCompile(`\bck_[A-Za-z0-9_-]{6,}|\beyJ[A-Za-z0-9_-]{5,` +
+		`}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?|\bEAA[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=_-]{6,` +
+		`}|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)
 	// The part before the host of an address.
 	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^/\s"@]+@`)
 	// name=value, as in queries and forms.

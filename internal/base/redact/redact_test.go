@@ -14,7 +14,8 @@ const secret = "Zx9-very-quiet-42"
 func TestNamesOfSecrets(t *testing.T) {
 	for _, name := range []string{
 		"access_key", "accessKey", "Access-Key", "X-Access-Key", "api_key", "password", "present_password", "smtp_password", "access_token",
-		"refresh_token", "verify_token", "conversation_token", "token", "app_secret", "client_secret", "identity_secret", "secret", "Authorization",
+		"refresh_token", "verify_token", "conversation_token", "token", "app_secret", "client_secret", "identity_secret", "secret",
+		"Authorization",
 		"Set-Cookie", "contact.password", "key", "identity", "recovery_codes", "password_hash",
 	} {
 		if !redact.Name(name) {
@@ -22,7 +23,8 @@ func TestNamesOfSecrets(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"number", "name_template", "components_push", "campaign_name", "label", "keyword", "body_text_0", "recipient_id", "tokens_used", "secretary", "monkey", "key_id",
+		"number", "name_template", "components_push", "campaign_name", "label", "keyword", "body_text_0", "recipient_id",
+		"tokens_used", "secretary", "monkey", "key_id",
 	} {
 		if redact.Name(name) {
 			t.Errorf("%s is taken for a secret", name)
@@ -75,7 +77,8 @@ func TestBodiesLoseTheirSecrets(t *testing.T) {
 
 func TestOtherBodiesStayAsTheyAre(t *testing.T) {
 	for _, body := range []string{
-		``, `null`, `[1, 2]`, "{\n  \"name_template\": \"a\",\n  \"contact\": {\"number\": \"34600000001\"}\n}", `{"name":`, `"`, `}}]`, `{"a":"b" "c"}`, `ñ € 漢`,
+		``, `null`, `[1, 2]`, "{\n  \"name_template\": \"a\",\n  \"contact\": {\"number\": \"34600000001\"}\n}", `{"name":`, `"`,
+		`}}]`, `{"a":"b" "c"}`, `ñ € 漢`,
 		`{"provided":"x","field":"contact.number"}`, `{"password":""}`, `{"token":null}`,
 	} {
 		if text, _ := redact.Body([]byte(body), 1<<10); text != body {

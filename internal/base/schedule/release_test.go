@@ -88,10 +88,11 @@ func TestReadReleaseRefuses(t *testing.T) {
 		return zipped(t, zip.Store, map[string]string{VersionFile: version, name: text})
 	}
 	for want, data := range map[string][]byte{
-		"read the zip":                                   []byte("PK"),
-		"neither +VERSION nor tzdata.zi":                 zipped(t, zip.Store, nil),
-		"+VERSION does not begin with a version":         with(VersionFile, "newest\n"),
-		"tzdata.zi does not begin with a version":        zipped(t, zip.Store, map[string]string{"tzdata.zi": "R d 1916 o - Jun 14 23s 1 S\n"}),
+		"read the zip":                           []byte("PK"),
+		"neither +VERSION nor tzdata.zi":         zipped(t, zip.Store, nil),
+		"+VERSION does not begin with a version": with(VersionFile, "newest\n"),
+		"tzdata.zi does not begin with a version": zipped(t, zip.Store,
+			map[string]string{"tzdata.zi": "R d 1916 o - Jun 14 23s 1 S\n"}),
 		"time zones are missing: 1, such as Europe/Kyiv": with("Europe/Kyiv", ""),
 		"time zone Europe/Madrid: ":                      with("Europe/Madrid", "TZif2"),
 	} {

@@ -34,7 +34,8 @@ func TestFaultsOfSecretsNameTheirField(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if s := good(func(*secret.Secret) {}); s.Validate() != nil || !s.For("SHOP.example.com") || s.For("example.com") || s.For("api.shop.example.com") || s.For("") {
+	if s := good(func(*secret.Secret) {}); s.Validate() != nil || !s.For("SHOP.example.com") || s.For("example.com") ||
+		s.For("api.shop.example.com") || s.For("") {
 		t.Error("the hosts are not those that were given")
 	}
 }
@@ -45,7 +46,9 @@ func TestAValueIsKeptForTheSameHostsAlone(t *testing.T) {
 	if err := before.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	for hosts, kept := range map[string]bool{"a.test,b.test": true, "b.test,a.test,a.test": true, "a.test": false, "a.test,b.test,evil.test": false, "evil.test": false} {
+	for hosts, kept := range map[string]bool{
+		"a.test,b.test": true, "b.test,a.test,a.test": true, "a.test": false, "a.test,b.test,evil.test": false, "evil.test": false,
+	} {
 		s := &secret.Secret{Name: "k", Hosts: strings.Split(hosts, ",")}
 		if err := s.Validate(); err != nil {
 			t.Fatal(err)
@@ -60,11 +63,14 @@ func TestResponsesAreCleanOfSecretsInEveryForm(t *testing.T) {
 	const short, long, odd = "12345678", "12345678-and-more", "p\"ä s/w+rd%\\"
 	r := secret.NewRedactor(map[string]string{"a": short, "b": long, "c": odd})
 	for _, text := range []string{
-		short, long, odd, "Bearer " + long + ".", "?key=" + url.QueryEscape(odd), "/" + url.PathEscape(odd), strings.ReplaceAll(url.QueryEscape(odd), "+", "%20"),
-		`{"said": "p\"ä s/w+rd%\\"}`, base64.StdEncoding.EncodeToString([]byte(odd)), base64.RawURLEncoding.EncodeToString([]byte(long)), short + long + short,
+		short, long, odd, "Bearer " + long + ".", "?key=" + url.QueryEscape(odd), "/" + url.PathEscape(odd),
+		strings.ReplaceAll(url.QueryEscape(odd), "+", "%20"),
+		`{"said": "p\"ä s/w+rd%\\"}`, base64.StdEncoding.EncodeToString([]byte(odd)),
+		base64.RawURLEncoding.EncodeToString([]byte(long)), short + long + short,
 	} {
 		got := r.Text(text)
-		if strings.Contains(got, "1234") || strings.Contains(got, "-and-more") || strings.Contains(got, "w+rd") || strings.Contains(got, "w%2Brd") || !strings.Contains(got, secret.Hidden) {
+		if strings.Contains(got, "1234") || strings.Contains(got, "-and-more") || strings.Contains(got, "w+rd") ||
+			strings.Contains(got, "w%2Brd") || !strings.Contains(got, secret.Hidden) {
 			t.Errorf("%s is %s", text, got)
 		}
 	}

@@ -36,7 +36,9 @@ var ( //nolint:gochecknoglobals // read only
 		Node: 4096, Company: 3072, Visitors: 2048, Client: 512, Session: 20, Replaces: true,
 	}
 	Talks       = Resource{Name: "talks", Holds: "talks in browsers", Node: 300, Company: 225, Client: 30, Session: 2}
-	FileUploads = Resource{Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Visitors: 16, Client: 12, Session: 6}
+	FileUploads = Resource{
+		Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Visitors: 16, Client: 12, Session: 6,
+	}
 	ListUploads = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
 	Exports     = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
 	Imports     = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
@@ -57,15 +59,18 @@ var ( //nolint:gochecknoglobals // read only
 	ChannelSends   = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
 	ListJobs       = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
 	MediaChecks    = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
-	Lists          = Resource{Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true}
-	Speakers       = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
-	Transcribers   = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
+	Lists          = Resource{
+		Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true,
+	}
+	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, Calls, SIPTransactions,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, Calls,
+		SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
 		Transcribers,
 	}

@@ -107,8 +107,12 @@ func TestEachLevelIsBoundAndSaysSo(t *testing.T) {
 		code   carillon.Code
 		reason string
 	}{
-		{"session", func(i string) share.Holder { return share.Holder{Company: "c" + i, Client: "n" + i, Session: "s"} }, 1, carillon.RateLimitExceeded, "A session holds at most 1 things; retry when one has ended"},
-		{"client", func(i string) share.Holder { return share.Holder{Company: "c" + i, Client: "n", Session: "s" + i} }, 2, carillon.RateLimitExceeded, "A client holds at most 2 things; retry when one has ended"},
+		{"session", func(i string) share.Holder {
+			return share.Holder{Company: "c" + i, Client: "n" + i, Session: "s"}
+		}, 1, carillon.RateLimitExceeded, "A session holds at most 1 things; retry when one has ended"},
+		{"client", func(i string) share.Holder {
+			return share.Holder{Company: "c" + i, Client: "n", Session: "s" + i}
+		}, 2, carillon.RateLimitExceeded, "A client holds at most 2 things; retry when one has ended"},
 		{"visitors", func(i string) share.Holder {
 			return share.Holder{Company: "c", Visitor: true, Client: "n" + i, Session: "s" + i}
 		}, 3, carillon.RateLimitExceeded, "The visitors of a company hold at most 3 things; retry when one has ended"},
@@ -122,7 +126,8 @@ func TestEachLevelIsBoundAndSaysSo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n, err := fill(t, share.New(r), func(i int) share.Holder { return c.next(strconv.Itoa(i)) })
 			var e *carillon.Error
-			if n != c.most || !errors.As(err, &e) || e.Code != c.code || e.Details.Find("reason") != c.reason || e.Details.Find("bound") != c.name {
+			if n != c.most || !errors.As(err, &e) || e.Code != c.code || e.Details.Find("reason") != c.reason ||
+				e.Details.Find("bound") != c.name {
 				t.Errorf("after %d: %+v", n, err)
 			}
 		})
@@ -245,8 +250,9 @@ func TestAWaitEndsWithItsContextAndLeavesNothing(t *testing.T) {
 
 func TestOneClientIsAnAddressOrAnIPv6Network(t *testing.T) {
 	for address, want := range map[string]string{
-		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::9": "2001:db8:1:2::/64",
-		"fe80::1%eth0": "fe80::/64", "pipe": "pipe",
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+		"2001:db8:1:2::9": "2001:db8:1:2::/64",
+		"fe80::1%eth0":    "fe80::/64", "pipe": "pipe",
 	} {
 		if got := share.Network(address); got != want {
 			t.Errorf("the network of %s is %s, want %s", address, got, want)
@@ -259,7 +265,9 @@ func TestPartsFollowTheBoundOfANode(t *testing.T) {
 	if r.Node != 10 || r.Company != 7 || r.Visitors != 5 || r.Client != 1 || r.Session != 3 {
 		t.Errorf("a tenth is %+v", r)
 	}
-	if n, _ := fill(t, share.New(share.Resource{Node: 5, Session: 1000}.Of(0)), func(int) share.Holder { return share.Holder{Session: "s"} }); n != 1000 {
+	if n, _ := fill(t, share.New(share.Resource{Node: 5, Session: 1000}.Of(0)), func(int) share.Holder {
+		return share.Holder{Session: "s"}
+	}); n != 1000 {
 		t.Errorf("%d were taken without a bound of the node", n)
 	}
 }

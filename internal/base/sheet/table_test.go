@@ -71,7 +71,8 @@ func wide(text string, big bool) string {
 func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 	names := []string{"Teléfono", "Nombre"}
 	rows := []Row{
-		{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}}, {6, []string{"34600111224", ""}},
+		{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}},
+		{6, []string{"34600111224", ""}},
 	}
 	text := "Teléfono;Nombre\r\n34600111222;Íñigo\u00a0€\r\n34600111223;\"two\nlines; \"\"quoted\"\"\"\r\n;\r\n34600111224\r\n"
 	latin := strings.NewReplacer("é", "\xe9", "Í", "\xcd", "ñ", "\xf1", "\u00a0", "\xa0", "€", "\x80").Replace(text)
@@ -90,7 +91,9 @@ func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 		"UTF-16LE of a Mac":       {"\xff\xfe" + wide(strings.ReplaceAll(text, "\r\n", "\r"), false), UTF16LE},
 		"a line break of Windows": {strings.ReplaceAll(text, "two\nlines", "two\r\nlines"), UTF8},
 	} {
-		for how, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "in bytes": iotest.OneByteReader(strings.NewReader(c.text))} {
+		for how, r := range map[string]io.Reader{
+			"at once": strings.NewReader(c.text), "in bytes": iotest.OneByteReader(strings.NewReader(c.text)),
+		} {
 			gotNames, gotRows, enc, err := all(r)
 			if d := cmp.Diff(rows, gotRows); err != nil || enc != c.enc || d != "" || cmp.Diff(names, gotNames) != "" {
 				t.Errorf("%s, read %s: %v, %s, %v, %s", name, how, err, enc, gotNames, d)
@@ -168,8 +171,10 @@ func TestARowWithoutAnEndIsRefusedBeforeItIsHeld(t *testing.T) {
 		"commas":                     {"", ",", "Line 1: The row has more than 16384 cells: is this a CSV file?"},
 		"semicolons after the names": {"number;name\n", ";", "Line 2: The row has more than 16384 cells: is this a CSV file?"},
 		"one cell":                   {"number\n", "x", "Line 2: The row has more than 2097152 bytes: is a quotation mark missing?"},
-		"a quotation mark":           {"number,name\n34600111222,\"", "lines,\n", "Line 2: The row has more than 2097152 bytes: is a quotation mark missing?"},
-		"quoted cells":               {"number\n", `"",`, "Line 2: The row has more than 16384 cells: is this a CSV file?"},
+		"a quotation mark": {
+			"number,name\n34600111222,\"", "lines,\n", "Line 2: The row has more than 2097152 bytes: is a quotation mark missing?",
+		},
+		"quoted cells": {"number\n", `"",`, "Line 2: The row has more than 16384 cells: is this a CSV file?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rest := &endless{text: c.text, left: 31 << 20}

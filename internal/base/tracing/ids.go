@@ -80,6 +80,7 @@ func samplingRatio() (float64, error) {
 		}
 		return ratio, nil
 	default:
-		return 0, fmt.Errorf("OTEL_TRACES_SAMPLER is %q; it may be always_on, always_off or traceidratio, each with parentbased_ before it", name)
+		return 0, fmt.Errorf(
+			"OTEL_TRACES_SAMPLER is %q; it may be always_on, always_off or traceidratio, each with parentbased_ before it", name)
 	}
 }

@@ -141,8 +141,11 @@ func (t *Tracing) Received(ctx context.Context, rs []provider.Receipt) {
 	for i := range rs {
 		r := &rs[i]
 		t.record(span{
-			name: "receipt " + string(r.State), kind: trace.SpanKindConsumer, begin: now, end: now, parent: t.of(r.Ref, ofSend), links: links,
-			attributes: []attribute.KeyValue{attribute.String("carillon.state", string(r.State)), attribute.String("carillon.reason", string(r.Reason))},
+			name: "receipt " + string(r.State), kind: trace.SpanKindConsumer, begin: now, end: now, parent: t.of(r.Ref, ofSend),
+			links: links,
+			attributes: []attribute.KeyValue{
+				attribute.String("carillon.state", string(r.State)), attribute.String("carillon.reason", string(r.Reason)),
+			},
 		})
 	}
 }

@@ -70,7 +70,8 @@ func New(ctx context.Context, o Options) (*Tracing, error) {
 		return nil, err
 	}
 	res, err := resource.New(ctx, resource.WithAttributes(
-		attribute.String("service.name", "carillon"), attribute.String("service.version", o.Version)), resource.WithHost(), resource.WithFromEnv())
+		attribute.String("service.name", "carillon"), attribute.String("service.version", o.Version)), resource.WithHost(),
+		resource.WithFromEnv())
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,8 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if now := time.Now().UnixMilli(); err != nil && now-e.warned.Load() >= warnEvery.Milliseconds() {
 		e.warned.Store(now)
 		// The address may contain a key.
-		e.log.WarnContext(ctx, "cannot export traces", "error", strings.ReplaceAll(err.Error(), e.endpoint, "the collector"), "spans", len(spans))
+		e.log.WarnContext(ctx, "cannot export traces", "error", strings.ReplaceAll(err.Error(), e.endpoint, "the collector"),
+			"spans", len(spans))
 	}
 	return nil
 }

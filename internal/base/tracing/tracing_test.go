@@ -36,7 +36,9 @@ func TestStandardVariablesNameTheCollectorAndItsHeaders(t *testing.T) {
 	var asked atomic.Pointer[http.Request]
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked.Store(r) }))
 	defer s.Close()
-	for name, url := range map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": s.URL + "/base", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": s.URL + "/base/v1/traces"} {
+	for name, url := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": s.URL + "/base", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": s.URL + "/base/v1/traces",
+	} {
 		t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, other=c")
 		t.Setenv(name, url)
 		x, err := New(t.Context(), Options{Log: slog.New(slog.DiscardHandler)})

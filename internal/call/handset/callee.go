@@ -56,15 +56,27 @@ var scripts = []script{ //nolint:gochecknoglobals // read-only table
 	{suffix: "0013", effect: "rings, then `rejected`", rings: true, at: onAnswered, code: 603, reason: "Decline"},
 	{suffix: "0014", effect: "rings, is answered by a machine, then `voicemail`", rings: true, at: onAnswered, talk: greetsAsMachine},
 	{suffix: "0015", effect: "`failed`, reason `provider_refused`", at: onRinging, code: 488, reason: "Not Acceptable Here"},
-	{suffix: "0016", effect: "the first attempt is `busy`, the next one is answered", first: 1, at: onRinging, code: 486, reason: "Busy Here"},
+	{
+		suffix: "0016", effect: "the first attempt is `busy`, the next one is answered", first: 1, at: onRinging, code: 486,
+		reason: "Busy Here",
+	},
 	{
 		suffix: "0017", effect: "is answered, and hung up by the callee at once: `completed`", rings: true, at: onAnswered,
 		talk: func(context.Context, *callee) {},
 	},
-	{suffix: "0018", effect: "is answered; presses 1 whenever the agent waits, three times, and hangs up", rings: true, at: onAnswered, talk: presses("1", 3)},
+	{
+		suffix: "0018", effect: "is answered; presses 1 whenever the agent waits, three times, and hangs up", rings: true,
+		at: onAnswered, talk: presses("1", 3),
+	},
 	{suffix: "0019", effect: "is answered; presses 9, to be called no more", rings: true, at: onAnswered, talk: presses("9", 1)},
-	{suffix: "0020", effect: "is answered and says nothing: the agent asks twice, and says goodbye", rings: true, at: onAnswered, talk: isSilent},
-	{suffix: "0021", effect: "is answered; speaks into the agent's words after two seconds, and hangs up", rings: true, at: onAnswered, talk: interrupts},
+	{
+		suffix: "0020", effect: "is answered and says nothing: the agent asks twice, and says goodbye", rings: true, at: onAnswered,
+		talk: isSilent,
+	},
+	{
+		suffix: "0021", effect: "is answered; speaks into the agent's words after two seconds, and hangs up", rings: true,
+		at: onAnswered, talk: interrupts,
+	},
 }
 
 // callee is the phone in a call that it answered.
@@ -150,7 +162,8 @@ func babble(d time.Duration) []int16 {
 		sum := 0.0
 		for k := 1.0; k <= 12; k++ { // a buzz through two resonances
 			f := k * 130
-			sum += math.Sin(2*math.Pi*k*phase) * (math.Exp(-math.Pow((f-600)/300, 2)) + 0.5*math.Exp(-math.Pow((f-1300-300*math.Sin(at*5))/300, 2)))
+			sum += math.Sin(2*math.Pi*k*phase) * (math.Exp(-math.Pow((f-600)/300, 2)) +
+				0.5*math.Exp(-math.Pow((f-1300-300*math.Sin(at*5))/300, 2)))
 		}
 		pcm[i] = int16(5000 * syllable * sum)
 	}

@@ -53,7 +53,8 @@ type State struct {
 // add begins to keep a call.
 func (c *calls) add(in *sip.Incoming, s script) *Heard {
 	h := &Heard{
-		Number: in.To, From: in.From, CallID: in.CallID, CompanyID: in.Header(CompanyHeader), Call: in.Header(CallHeader), Suffix: s.suffix, At: time.Now(),
+		Number: in.To, From: in.From, CallID: in.CallID, CompanyID: in.Header(CompanyHeader), Call: in.Header(CallHeader),
+		Suffix: s.suffix, At: time.Now(),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

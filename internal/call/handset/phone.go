@@ -1,5 +1,5 @@
-// Package handset is the telephone of the sandbox, which lines without a telephone company call: it rings, is answered and presses keys as the
-// last digits of the number say (docs/guides/sandbox.md).
+// Package handset is the telephone of the sandbox, which lines without a telephone company call: it rings, is answered and
+// presses keys as the last digits of the number say (docs/guides/sandbox.md).
 package handset
 
 import (

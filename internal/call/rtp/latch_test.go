@@ -52,11 +52,13 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 			refused: refused{foreign: 3},
 		},
 		{
-			name: "another port of the latched host", far: far, packets: []packetOf{one(otherPort), one("198.51.100.7:61002")}, to: otherPort,
+			name: "another port of the latched host", far: far, packets: []packetOf{one(otherPort), one("198.51.100.7:61002")},
+			to:      otherPort,
 			refused: refused{foreign: 1},
 		},
 		{
-			name: "the named address breaks the latch", far: far, packets: []packetOf{one(otherPort), {named, 2, 1}, {otherPort, 1, 2}}, to: named,
+			name: "the named address breaks the latch", far: far,
+			packets: []packetOf{one(otherPort), {named, 2, 1}, {otherPort, 1, 2}}, to: named,
 			refused: refused{foreign: 2},
 		},
 		{
@@ -68,7 +70,8 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 			packets: []packetOf{one(peer), {peer, 2, renewAfter - 1}, one(peer), {peer, 2, renewAfter - 1}},
 		},
 		{
-			name: "a source that goes on takes its place", far: far, packets: []packetOf{one(peer), {peer, 2, renewAfter}, one(peer)}, to: peer,
+			name: "a source that goes on takes its place", far: far,
+			packets: []packetOf{one(peer), {peer, 2, renewAfter}, one(peer)}, to: peer,
 			refused: refused{source: renewAfter},
 		},
 		{
@@ -76,8 +79,9 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 			refused: refused{foreign: 1},
 		},
 		{
-			name: "the same SDP does not end the latch", far: far, packets: []packetOf{one(peer)}, follow: &far, then: []packetOf{one(otherPort)},
-			to: peer, refused: refused{foreign: 1},
+			name: "the same SDP does not end the latch", far: far, packets: []packetOf{one(peer)}, follow: &far,
+			then: []packetOf{one(otherPort)},
+			to:   peer, refused: refused{foreign: 1},
 		},
 		{
 			name: "new SDP names another address", far: far, packets: []packetOf{one(named)}, follow: &moved, then: []packetOf{one(named)},
@@ -219,7 +223,8 @@ func TestOnlyTheKeyBindsAnEncryptedCall(t *testing.T) {
 		t.Errorf("sound goes to %s", to)
 	}
 	if _, n := s.Lost(); n != 1 || s.refused.counts[Unauthenticated].Load() != 2 {
-		t.Errorf("%d packets are heard; of one without the key and a repeated one %d are refused", n, s.refused.counts[Unauthenticated].Load())
+		t.Errorf("%d packets are heard; of one without the key and a repeated one %d are refused", n,
+			s.refused.counts[Unauthenticated].Load())
 	}
 }
 

@@ -27,7 +27,8 @@ func AdmitSettings(allowed []netip.Prefix) func(context.Context, json.RawMessage
 		defer cancel()
 		switch err := Admit(ctx, trunk, allowed); {
 		case errors.Is(err, ErrDenied):
-			return carillon.Invalid(field, "Must be at a public address; the setting sip-allow-private names private networks that are allowed too")
+			return carillon.Invalid(field, "Must be at a public address; the setting sip-allow-private names private networks that "+
+				"are allowed too")
 		case err != nil:
 			return carillon.Invalid(field, "This name has no address")
 		}

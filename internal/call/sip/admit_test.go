@@ -85,7 +85,9 @@ func TestACallOfAMemberStaysWithItsTrunk(t *testing.T) {
 func TestSoundOfAMembersCallStaysOutside(t *testing.T) {
 	t.Parallel()
 	e := &Engine{o: Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}}
-	for address, good := range map[string]bool{"9.9.9.9": true, "10.1.2.3": true, "10.2.2.3": false, "127.0.0.1": false, "169.254.169.254": false, "::ffff:10.2.2.3": false} {
+	for address, good := range map[string]bool{
+		"9.9.9.9": true, "10.1.2.3": true, "10.2.2.3": false, "127.0.0.1": false, "169.254.169.254": false, "::ffff:10.2.2.3": false,
+	} {
 		far := &description{address: netip.MustParseAddr(address), port: 4000}
 		if to := (&dialog{e: e, confined: true}).soundAt(far); to.IsValid() != good {
 			t.Errorf("sound to %s goes to %s", address, to)

@@ -46,17 +46,19 @@ func TestAPasswordIsProvedOnceForItsCall(t *testing.T) {
 		text func(header string) string
 		want verdict
 	}{
-		"right":                      {right, nil, nil, proved},
-		"a later count":              {with(func(o *digest.Options) { o.Count = 7 }), nil, nil, proved},
-		"a wrong password":           {with(func(o *digest.Options) { o.Password = "guess" }), nil, nil, wrong},
-		"another user":               {with(func(o *digest.Options) { o.Username = "beta" }), nil, nil, wrong},
-		"another method":             {with(func(o *digest.Options) { o.Method = "BYE" }), nil, nil, wrong},
-		"for another number":         {with(func(o *digest.Options) { o.URI = "sip:15550100102@203.0.113.1" }), nil, nil, wrong},
-		"no address":                 {with(func(o *digest.Options) { o.URI = "" }), nil, nil, wrong},
-		"from another host":          {right, func(p *proof) { p.source = "192.0.2.66" }, nil, wrong},
-		"for another realm":          {right, func(p *proof) { p.realm = "beta.test" }, nil, wrong},
-		"a nonce that nobody gave":   {right, nil, func(h string) string { return strings.Replace(h, `nonce="`, `nonce="AAAA`, 1) }, wrong},
-		"without qop":                {right, nil, func(h string) string { return strings.Replace(h, "qop=auth", "qop=auth-int", 1) }, wrong},
+		"right":                    {right, nil, nil, proved},
+		"a later count":            {with(func(o *digest.Options) { o.Count = 7 }), nil, nil, proved},
+		"a wrong password":         {with(func(o *digest.Options) { o.Password = "guess" }), nil, nil, wrong},
+		"another user":             {with(func(o *digest.Options) { o.Username = "beta" }), nil, nil, wrong},
+		"another method":           {with(func(o *digest.Options) { o.Method = "BYE" }), nil, nil, wrong},
+		"for another number":       {with(func(o *digest.Options) { o.URI = "sip:15550100102@203.0.113.1" }), nil, nil, wrong},
+		"no address":               {with(func(o *digest.Options) { o.URI = "" }), nil, nil, wrong},
+		"from another host":        {right, func(p *proof) { p.source = "192.0.2.66" }, nil, wrong},
+		"for another realm":        {right, func(p *proof) { p.realm = "beta.test" }, nil, wrong},
+		"a nonce that nobody gave": {right, nil, func(h string) string { return strings.Replace(h, `nonce="`, `nonce="AAAA`, 1) }, wrong},
+		"without qop": {right, nil, func(h string) string {
+			return strings.Replace(h, "qop=auth", "qop=auth-int", 1)
+		}, wrong},
 		"an unknown algorithm":       {right, nil, func(h string) string { return strings.Replace(h, "SHA-256", "MD5-sess", 1) }, wrong},
 		"no digest":                  {right, nil, func(string) string { return "Basic YWNtZTpzZWNyZXQ=" }, wrong},
 		"an empty header":            {right, nil, func(string) string { return "" }, wrong},

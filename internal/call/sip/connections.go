@@ -31,8 +31,9 @@ const (
 type acceptor struct {
 	net.Listener
 	edge   *edge
-	secure *tls.Config              // nil: TCP
-	used   func(remote string) bool // reports whether calls use a connection for their requests: without it the far side could not end the call
+	secure *tls.Config // nil: TCP
+	// reports whether calls use a connection for their requests: without it the far side could not end the call
+	used func(remote string) bool
 
 	closing sync.Once
 	closed  chan struct{}

@@ -179,7 +179,10 @@ func TestConnectionsEndThatDoNotFinish(t *testing.T) {
 		{"a message, byte by byte", false, drip(framedHead, time.Second), messageTimeout, byUnfinished},
 		{"a body that does not come", false, drip(framed[:len(framed)-1], 0), messageTimeout, byUnfinished},
 		{"no handshake", true, func(net.Conn) {}, handshakeTimeout, byHandshake},
-		{"a handshake, byte by byte", true, drip("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", time.Second), handshakeTimeout, byHandshake},
+		{
+			"a handshake, byte by byte", true, drip("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", time.Second), handshakeTimeout,
+			byHandshake,
+		},
 		{"no TLS", true, func(far net.Conn) { drip(framed, 0)(far) }, 0, byHandshake},
 	} {
 		t.Run(c.name, func(t *testing.T) {

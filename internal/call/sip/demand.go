@@ -45,7 +45,8 @@ func (in *Incoming) authenticate(t Trunk) error {
 		source = host
 	}
 	p := proof{
-		realm: cmp.Or(t.Realm, realm), source: source, method: in.request.Method.String(), user: in.request.Recipient.User, username: t.Username,
+		realm: cmp.Or(t.Realm, realm), source: source, method: in.request.Method.String(), user: in.request.Recipient.User,
+		username: t.Username,
 		password: t.Password,
 	}
 	stale := false

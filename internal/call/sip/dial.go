@@ -397,8 +397,9 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
-		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true), destination: res.Source(),
-		trunk: x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
+		transport: x.dialog.transport, seq: x.invite.CSeq().SeqNo, invited: x.invite.CSeq().SeqNo, routes: routesOf(res, true),
+		destination: res.Source(),
+		trunk:       x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
 	}
 	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // the one of the name's addresses that responded
 		d.trunkAt = append(slices.Clone(d.trunkAt), a.Addr().Unmap())

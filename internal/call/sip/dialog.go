@@ -132,7 +132,8 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 // via names where responses go.
 func (d *dialog) via() *sip.ViaHeader {
 	v := &sip.ViaHeader{
-		ProtocolName: "SIP", ProtocolVersion: "2.0", Transport: d.transport, Host: d.contact.Address.Host, Port: d.contact.Address.Port, Params: sip.NewParams(),
+		ProtocolName: "SIP", ProtocolVersion: "2.0", Transport: d.transport, Host: d.contact.Address.Host,
+		Port: d.contact.Address.Port, Params: sip.NewParams(),
 	}
 	v.Params.Add("branch", sip.GenerateBranchN(16))
 	v.Params.Add("rport", "")

@@ -35,7 +35,8 @@ func trunksAt(companies ...string) func(context.Context) ([]Line, error) {
 // requestFrom is a request as somebody at an address sends it, the n-th.
 func requestFrom(method string, from net.Addr, n int) []byte {
 	return fmt.Appendf(nil, "%s sip:15555550100@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP %s;branch=z9hG4bK%d;rport\r\n"+
-		"From: <sip:1@a>;tag=%d\r\nTo: <sip:15555550100@127.0.0.1>\r\nCall-ID: %d\r\nCSeq: 1 %s\r\nContact: <sip:1@%s>\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n", method, from, n, n, n, method, from)
+		"From: <sip:1@a>;tag=%d\r\nTo: <sip:15555550100@127.0.0.1>\r\nCall-ID: %d\r\nCSeq: 1 %s\r\nContact: "+
+		"<sip:1@%s>\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n", method, from, n, n, n, method, from)
 }
 
 // until waits for a state.
@@ -121,7 +122,8 @@ func TestWhomWeTalkWithIsHeard(t *testing.T) {
 			t.Fatal("the far side is known before it is called")
 		}
 		s := callee(t, n, nil, invited, reply("180 Ringing", false), pause(100*time.Second),
-			strings.Replace(reply("200 OK", true), "[last_Via:]", "Via:[$via]", 1), recv("ACK"), pause(100*time.Second), ask("BYE", 1, false), recv("200"))
+			strings.Replace(reply("200 OK", true), "[last_Via:]", "Via:[$via]", 1), recv("ACK"), pause(100*time.Second),
+			ask("BYE", 1, false), recv("200"))
 		c, err := dial(t, e, Dial{Trunk: s.trunk(), Ring: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -404,7 +406,8 @@ func TestRefusalsAreSampledInTheLog(t *testing.T) {
 			_, line, _ = strings.Cut(line, "msg=")
 			got += line
 		}
-		const want = `"refuse SIP" reason=stranger source=192.0.2.1 times=1` + "\n" + `"refuse SIP" reason=rate source=192.0.2.2 times=1` + "\n" +
+		const want = `"refuse SIP" reason=stranger source=192.0.2.1 times=1` + "\n" +
+			`"refuse SIP" reason=rate source=192.0.2.2 times=1` + "\n" +
 			`"refuse SIP" reason=stranger source=192.0.2.3 times=5000` + "\n"
 		if got != want {
 			t.Errorf("logged:\n%s", got)
@@ -429,7 +432,8 @@ func TestTheEdgeFollowsTheLines(t *testing.T) {
 		}
 		var text bytes.Buffer
 		e, err := New(t.Context(), Options{
-			Address: "127.0.0.1:0", Network: n, Log: slog.New(slog.NewTextHandler(&text, nil)), Lines: func(context.Context) ([]Line, error) {
+			Address: "127.0.0.1:0", Network: n, Log: slog.New(slog.NewTextHandler(&text, nil)),
+			Lines: func(context.Context) ([]Line, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				return lines, fault

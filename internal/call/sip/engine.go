@@ -108,7 +108,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		o.Network = &net.ListenConfig{}
 	}
 	e := &Engine{
-		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, ports: ports{network: o.Network, lowest: o.Ports[0], highest: o.Ports[1]},
+		o: o, calls: map[string]*Call{}, dialing: map[string]bool{},
+		ports:  ports{network: o.Network, lowest: o.Ports[0], highest: o.Ports[1]},
 		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter, edge: newEdge(&o), hosts: newHosts(o.Shares),
 	}
 	e.health.e = e
@@ -263,7 +264,8 @@ func (e *Engine) watch(ctx context.Context) {
 		for _, c := range e.all() {
 			if c.silentFor(time.Now()) >= e.o.Silent && c.over(Cause{By: System, Text: fmt.Sprintf("no sound came for %v", e.o.Silent)}) {
 				if n := c.Refused(); n > 0 {
-					e.o.Log.WarnContext(ctx, "a call was silent, while sound came from where its signalling does not say that it would", "packets", n)
+					e.o.Log.WarnContext(ctx,
+						"a call was silent, while sound came from where its signalling does not say that it would", "packets", n)
 				}
 				e.background.Go(func() { _ = c.dialog.bye(ctx, "") })
 			}

@@ -105,7 +105,8 @@ func TestACallIsAnsweredTalkedAndHungUp(t *testing.T) {
 				caller := engine(t, Options{Network: n})
 				rang := 0
 				c, err := caller.Dial(t.Context(), Dial{
-					Trunk: Trunk{Host: callee.Address().String(), Transport: "udp", Encrypt: by == Them}, To: "15555550100", From: "15555550101",
+					Trunk: Trunk{Host: callee.Address().String(), Transport: "udp", Encrypt: by == Them}, To: "15555550100",
+					From:      "15555550101",
 					OnRinging: func(int, string) { rang++ },
 				})
 				if err != nil {

@@ -26,7 +26,8 @@ func FuzzDescription(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v of\n%s", err, d)
 		}
-		if !reflect.DeepEqual(d.payloads[:1], again.payloads[:1]) || d.remote() != again.remote() || d.secure != again.secure || d.direction != again.direction {
+		if !reflect.DeepEqual(d.payloads[:1], again.payloads[:1]) || d.remote() != again.remote() || d.secure != again.secure ||
+			d.direction != again.direction {
 			t.Errorf("%+v is read as %+v", d, again)
 		}
 		if _, err := parse(d.answer(propose(netip.MustParseAddr("127.0.0.1"), 4000, d.secure)).String()); err != nil {
@@ -50,13 +51,15 @@ func (d deaf) OnTerminate(sip.FnTxTerminate) bool { return true }
 
 // What anybody sends to the engine ends in a response: requests for calls that there are, and for others.
 func FuzzRequest(f *testing.F) {
-	head := " sip:1@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: <sip:2@127.0.0.1>;tag=theirs\r\nTo: <sip:1@127.0.0.1>;tag=ours\r\n" +
+	head := " sip:1@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: " +
+		"<sip:2@127.0.0.1>;tag=theirs\r\nTo: <sip:1@127.0.0.1>;tag=ours\r\n" +
 		"Call-ID: known\r\nContact: <sip:2@127.0.0.1>\r\nRecord-Route: <sip:127.0.0.1;lr>, <sip:x>\r\nCSeq: 2 "
 	sound := propose(netip.MustParseAddr("127.0.0.1"), 4000, false).String()
 	for method, rest := range map[string]string{
 		"INVITE": "\r\nSession-Expires: 90;refresher=uac\r\nSupported: timer\r\nContent-Type: application/sdp\r\n\r\n" + sound,
-		"UPDATE": "\r\nx: 1800\r\n\r\n", "BYE": "\r\nReason: SIP;text=\"x\"\r\n\r\n", "ACK": "\r\n\r\n", "OPTIONS": "\r\n\r\n", "CANCEL": "\r\n\r\n",
-		"INFO": "\r\nContent-Type: application/dtmf-relay\r\n\r\nSignal=5\r\nDuration=160\r\n",
+		"UPDATE": "\r\nx: 1800\r\n\r\n", "BYE": "\r\nReason: SIP;text=\"x\"\r\n\r\n", "ACK": "\r\n\r\n", "OPTIONS": "\r\n\r\n",
+		"CANCEL": "\r\n\r\n",
+		"INFO":   "\r\nContent-Type: application/dtmf-relay\r\n\r\nSignal=5\r\nDuration=160\r\n",
 	} {
 		f.Add([]byte(method + head + method + rest))
 	}
@@ -71,7 +74,10 @@ func FuzzRequest(f *testing.F) {
 		}
 		r.SetSource("127.0.0.1:5060")
 		r.SetTransport("UDP")
-		e := &Engine{o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"), calls: map[string]*Call{}}
+		e := &Engine{
+			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"),
+			calls: map[string]*Call{},
+		}
 		e.edge = newEdge(&e.o)
 		e.o.OnCall = func(in *Incoming) {
 			_, _ = in.Header("X"), in.dialog("127.0.0.1")
@@ -89,7 +95,8 @@ func FuzzRequest(f *testing.F) {
 		local, remote := &sip.FromHeader{Params: sip.NewParams()}, &sip.ToHeader{Params: sip.NewParams()}
 		local.Params.Add("tag", "ours")
 		remote.Params.Add("tag", "theirs")
-		c := e.newCall(&dialog{e: e, callID: "known", local: local, remote: remote}, s, propose(netip.MustParseAddr("127.0.0.1"), 4000, false), far)
+		c := e.newCall(&dialog{e: e, callID: "known", local: local, remote: remote}, s,
+			propose(netip.MustParseAddr("127.0.0.1"), 4000, false), far)
 		c.timer.call = c
 		defer c.over(Cause{By: System})
 		tx := deaf{done: make(chan struct{})}
@@ -106,14 +113,19 @@ func FuzzRequest(f *testing.F) {
 
 // What a telephone company responds to an INVITE is read, and what follows from it can be sent.
 func FuzzResponse(f *testing.F) {
-	head := "\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: <sip:2@127.0.0.1>;tag=ours\r\nTo: <sip:1@127.0.0.1>;tag=theirs\r\nCall-ID: known\r\nCSeq: 1 INVITE\r\n"
-	sound := "Contact: <sip:peer@127.0.0.1:5070;transport=tcp>\r\nRecord-Route: <sip:127.0.0.1;lr>, <sip:x>\r\nContent-Type: application/sdp\r\n\r\n" +
+	head := "\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: <sip:2@127.0.0.1>;tag=ours\r\nTo: " +
+		"<sip:1@127.0.0.1>;tag=theirs\r\nCall-ID: known\r\nCSeq: 1 INVITE\r\n"
+	sound := "Contact: <sip:peer@127.0.0.1:5070;transport=tcp>\r\nRecord-Route: <sip:127.0.0.1;lr>, <sip:x>\r\nContent-Type: " +
+		"application/sdp\r\n\r\n" +
 		propose(netip.MustParseAddr("127.0.0.1"), 4000, false).String()
 	for status, rest := range map[string]string{
-		"180 Ringing": "\r\n", "183 Session Progress": sound, "200 OK": "Session-Expires: 1800;refresher=uac\r\nRequire: timer\r\n" + sound, "486 Busy Here": "\r\n",
-		"401 Unauthorized":                  "WWW-Authenticate: Digest realm=\"x\", nonce=\"1\", algorithm=MD5, qop=\"auth\"\r\n\r\n",
-		"407 Proxy Authentication Required": "Proxy-Authenticate: Basic realm=\"x\"\r\nProxy-Authenticate: Digest realm=\"x\", nonce=\"1\", stale=true\r\n\r\n",
-		"302 Moved Temporarily":             "Contact: <sip:elsewhere@127.0.0.1>;q=0.5, *\r\n\r\n", "422 Session Interval Too Small": "Min-SE: 3600\r\n\r\n",
+		"180 Ringing": "\r\n", "183 Session Progress": sound,
+		"200 OK": "Session-Expires: 1800;refresher=uac\r\nRequire: timer\r\n" + sound, "486 Busy Here": "\r\n",
+		"401 Unauthorized": "WWW-Authenticate: Digest realm=\"x\", nonce=\"1\", algorithm=MD5, qop=\"auth\"\r\n\r\n",
+		"407 Proxy Authentication Required": "Proxy-Authenticate: Basic realm=\"x\"\r\nProxy-Authenticate: Digest realm=\"x\", " +
+			"nonce=\"1\", stale=true\r\n\r\n",
+		"302 Moved Temporarily":          "Contact: <sip:elsewhere@127.0.0.1>;q=0.5, *\r\n\r\n",
+		"422 Session Interval Too Small": "Min-SE: 3600\r\n\r\n",
 	} {
 		f.Add([]byte("SIP/2.0 " + status + head + rest))
 	}
@@ -152,7 +164,8 @@ func FuzzResponse(f *testing.F) {
 				c.follow(far)
 				c.over(Cause{By: System})
 			}
-			if bye := d.request(sip.BYE, nil, "").String(); !strings.HasPrefix(bye, "BYE ") || strings.Index(bye, "\r\n\r\n") != len(bye)-4 {
+			if bye := d.request(sip.BYE, nil, "").String(); !strings.HasPrefix(bye, "BYE ") ||
+				strings.Index(bye, "\r\n\r\n") != len(bye)-4 {
 				t.Errorf("our BYE:\n%s", bye)
 			}
 		case code == 401, code == 407:

@@ -18,7 +18,8 @@ const (
 
 // health is what is known of the trunks that calls were placed with. A trunk that lost a call, or stopped responding to OPTIONS, is
 // asked before the next call: the line's circuit breaker learns of the fault in two seconds, no INVITE is sent into the void, and the
-// call that tries whether the trunk is back rings nobody twice. Of trunks that never respond to OPTIONS, calls alone show whether they are there.
+// call that tries whether the trunk is back rings nobody twice. Of trunks that never respond to OPTIONS, calls alone show
+// whether they are there.
 //
 // It is kept by host, whichever company's line it is of: what it holds is whether anything responds there, and no refusal of a password or
 // a number changes that. Circuit breakers are the lines' own.

@@ -69,7 +69,8 @@ func TestATrunkThatHasGoneIsAskedFirst(t *testing.T) {
 
 func TestARefusalLeavesTheTrunkToOthers(t *testing.T) {
 	h := &health{trunks: map[string]*trunkHealth{}}
-	one, other := Trunk{Host: "trunk.test", Transport: "udp", Username: "one"}, Trunk{Host: "trunk.test", Transport: "udp", Username: "other"}
+	one, other := Trunk{Host: "trunk.test", Transport: "udp", Username: "one"},
+		Trunk{Host: "trunk.test", Transport: "udp", Username: "other"}
 	h.use(one, time.Now())
 	h.checked(one, Health{Code: 200})
 	for _, code := range []int{401, 403, 404, 503} {

@@ -58,7 +58,8 @@ func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
 		return
 	}
 	in := &Incoming{
-		From: r.From().Address.User, To: r.Recipient.User, Name: short(r.From().DisplayName), Source: r.Source(), CallID: r.CallID().Value(), e: e,
+		From: r.From().Address.User, To: r.Recipient.User, Name: short(r.From().DisplayName), Source: r.Source(),
+		CallID: r.CallID().Value(), e: e,
 		request: r, tx: tx, gone: make(chan struct{}), tag: rand.Text(),
 	}
 	if len(r.Body()) > 0 {

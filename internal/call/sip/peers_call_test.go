@@ -28,7 +28,11 @@ func TestPeersKeepASession(t *testing.T) {
 	}{
 		{"we refresh", [][]string{answer("uac"), refreshed, refreshed, bye}, 2000 * second, Them},
 		{"both refresh at once", [][]string{answer("uac"), glare(), refreshed, bye}, 1100 * second, Them},
-		{"the peer refreshes", [][]string{answer("uas"), refresh("UPDATE", 2), refresh("INVITE", 3), {acknowledge(3)}, bye}, 2000 * second, Them},
+		{
+			"the peer refreshes", [][]string{
+				answer("uas"), refresh("UPDATE", 2), refresh("INVITE", 3), {acknowledge(3)}, bye,
+			}, 2000 * second, Them,
+		},
 		{"the peer has gone", [][]string{answer("uas"), {recv("BYE"), within("200 OK", false)}}, 1700 * second, System},
 		{"no refresh is answered", [][]string{
 			answer("uac"), {recv("INVITE"), within("481 Gone", false), recv("ACK"), recv("BYE"), within("200 OK", false)},
@@ -55,7 +59,8 @@ func TestPeersKeepASession(t *testing.T) {
 // glare has the peer change the session while we do. Either side refuses the other's change, and we try again.
 func glare() []string {
 	ack := strings.Replace(acknowledge(2), "branch=[branch]", "branch=[branch-2]", 1) // of a refusal: within the INVITE's transaction
-	refuse := send("SIP/2.0 491 Request Pending\r\nVia:[$ours]\r\nFrom:[$them]\r\nTo:[$us];tag=[pid]x[call_number]\r\n[last_Call-ID:]\r\nCSeq:[$number]\r\n", false)
+	refuse := send("SIP/2.0 491 Request "+
+		"Pending\r\nVia:[$ours]\r\nFrom:[$them]\r\nTo:[$us];tag=[pid]x[call_number]\r\n[last_Call-ID:]\r\nCSeq:[$number]\r\n", false)
 	return []string{
 		`<recv request="INVITE"><action><ereg regexp=".*" search_in="hdr" header="Via:" assign_to="ours"/>` +
 			`<ereg regexp=".*" search_in="hdr" header="CSeq:" assign_to="number"/></action></recv>`,
@@ -118,7 +123,8 @@ func TestPeersAreSilent(t *testing.T) {
 			}
 			begin := time.Now()
 			cause := ended(t, c)
-			if took := time.Since(begin); cause.By != System || !strings.HasPrefix(cause.Text, "no sound came") || n != nil && took < most/2 {
+			if took := time.Since(begin); cause.By != System || !strings.HasPrefix(cause.Text, "no sound came") ||
+				n != nil && took < most/2 {
 				t.Errorf("%+v after %v", cause, took)
 			}
 			s.done()

@@ -17,7 +17,8 @@ func ofInvite(step string) string { return strings.Replace(step, "[last_CSeq:]",
 
 func TestPeersRingWithoutAnAnswer(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
-		s := callee(t, n, nil, recv("INVITE"), reply("100 Trying", false), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false),
+		s := callee(t, n, nil, recv("INVITE"), reply("100 Trying", false), reply("180 Ringing", false), recv("CANCEL"),
+			reply("200 OK", false),
 			ofInvite(reply("487 Request Terminated", false)), recv("ACK"))
 		e := engine(t, Options{Network: n})
 		const ring = 5 * time.Second
@@ -74,7 +75,8 @@ func TestPeersAnswerTwice(t *testing.T) {
 				call.HangUp(t.Context())
 				s.done()
 				_, x, _ := strings.Cut(s.exchanged(), "\nBYE ")
-				if first, second, _ := strings.Cut(x, "\nBYE "); c.byes == 2 && (!strings.Contains(first, "x1other") || strings.Contains(second, "x1other")) {
+				if first, second, _ := strings.Cut(x, "\nBYE "); c.byes == 2 &&
+					(!strings.Contains(first, "x1other") || strings.Contains(second, "x1other")) {
 					t.Errorf("the first BYE is not of the other telephone:\n%s", x)
 				}
 			})
@@ -100,7 +102,8 @@ func TestPeersWantAPassword(t *testing.T) {
 			withPeers(t, func(t *testing.T, n Network) {
 				steps := []string{recv("INVITE"), reply(c.status, false, c.challenge), recv("ACK"), recv("INVITE")}
 				if c.good { // it asks for the password of the BYE too
-					steps = append(steps, reply("200 OK", true), recv("ACK"), recv("BYE"), within(c.status, false, c.challenge), recv("BYE"), within("200 OK", false))
+					steps = append(steps, reply("200 OK", true), recv("ACK"), recv("BYE"), within(c.status, false, c.challenge),
+						recv("BYE"), within("200 OK", false))
 				} else {
 					steps = append(steps, reply(c.status, false, c.challenge), recv("ACK"))
 				}
@@ -178,7 +181,8 @@ func TestPeersSendElsewhere(t *testing.T) {
 				trunk := s.trunk()
 				trunk.Username, trunk.Password = "robin", "secret"
 				var refused *Refused
-				if _, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk}); !errors.As(err, &refused) || refused.Error() != moved {
+				if _, err := dial(t, engine(t, Options{Network: n}), Dial{Trunk: trunk}); !errors.As(err, &refused) ||
+					refused.Error() != moved {
 					t.Errorf("%v, want %s", err, moved)
 				}
 				s.done()
@@ -228,7 +232,10 @@ func TestPeersRespondTooLate(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]string{
 		"answered": {reply("200 OK", true), recv("ACK"), recv("BYE"), within("200 OK", false)},
-		"rings":    {reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("487 Request Terminated", false)), recv("ACK")},
+		"rings": {
+			reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false), ofInvite(reply("487 Request Terminated", false)),
+			recv("ACK"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withPeers(t, func(t *testing.T, n Network) {

@@ -14,7 +14,8 @@ func invite(headers ...string) []string {
 		"From: <sip:peer@[local_ip]>;tag=[pid]x[call_number]\r\nTo: <sip:[service]@[remote_ip]>\r\nCall-ID: [call_id]\r\nCSeq: 1 INVITE\r\n" +
 		"Contact: <sip:peer@[local_ip]:[local_port]>\r\nMax-Forwards: 70\r\n" + strings.Join(append(headers, ""), "\r\n")
 	return []string{
-		strings.Replace(send(b, true), "<send>", `<send retrans="500">`, 1), `<recv response="100" optional="true"/><recv response="180" optional="true"/>`,
+		strings.Replace(send(b, true), "<send>", `<send retrans="500">`, 1),
+		`<recv response="100" optional="true"/><recv response="180" optional="true"/>`,
 		`<recv response="200" rrs="true"><action><ereg regexp=".*" search_in="hdr" header="To:" assign_to="them"/>` +
 			`<assignstr assign_to="us" value=" &lt;sip:peer@[local_ip]&gt;"/></action></recv>`,
 		acknowledge(1),
@@ -30,7 +31,8 @@ func TestPeersCall(t *testing.T) {
 	refresh := func(method string, number int) []string {
 		return []string{pause(900 * second), ask(method, number, method == "INVITE", "Supported: timer", expires+"uac"), recv("200")}
 	}
-	info := strings.Replace(ask("INFO", 2, false, "Content-Type: application/dtmf-relay"), "\r\n\r\n", "\r\n\r\nSignal=5\r\nDuration=160\r\n", 1)
+	info := strings.Replace(ask("INFO", 2, false, "Content-Type: application/dtmf-relay"), "\r\n\r\n",
+		"\r\n\r\nSignal=5\r\nDuration=160\r\n", 1)
 	for _, c := range []struct {
 		name   string
 		steps  [][]string
@@ -40,9 +42,17 @@ func TestPeersCall(t *testing.T) {
 	}{
 		{"with a key by INFO", [][]string{invite(), {info, recv("200")}, bye}, 300 * second, Them, "5"},
 		{"we refresh", [][]string{invite("Supported: timer", expires+"uas"), refreshed, refreshed, bye}, 2000 * second, Them, ""},
-		{"the peer refreshes", [][]string{invite("Supported: timer", expires+"uac"), refresh("UPDATE", 2), refresh("INVITE", 3), {acknowledge(3)}, bye}, 2000 * second, Them, ""},
+		{
+			"the peer refreshes", [][]string{
+				invite("Supported: timer", expires+"uac"), refresh("UPDATE", 2), refresh("INVITE", 3), {acknowledge(3)}, bye,
+			}, 2000 * second, Them, "",
+		},
 		{"the peer knows no timers", [][]string{invite(expires + "uac"), refreshed, bye}, 1100 * second, Them, ""},
-		{"the peer has gone", [][]string{invite("Supported: timer", expires+"uac"), {recv("BYE"), within("200 OK", false)}}, 1700 * second, System, ""},
+		{
+			"the peer has gone", [][]string{
+				invite("Supported: timer", expires+"uac"), {recv("BYE"), within("200 OK", false)},
+			}, 1700 * second, System, "",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			withPeers(t, func(t *testing.T, n Network) {

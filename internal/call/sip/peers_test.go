@@ -36,7 +36,9 @@ func ended(t *testing.T, c *Call) Cause {
 func TestPeersRefuse(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
 		// Every row of docs/reference/calls.md, and others that telephone companies send.
-		codes := []int{400, 403, 404, 408, 410, 480, 484, 486, 487, 488, 500, 502, 503, 504, 600, 603, 604, 606, 607, 608, 402, 415, 420, 481}
+		codes := []int{
+			400, 403, 404, 408, 410, 480, 484, 486, 487, 488, 500, 502, 503, 504, 600, 603, 604, 606, 607, 608, 402, 415, 420, 481,
+		}
 		var steps []string
 		for _, code := range codes { // all of one call to sipp, for they have one Call-ID
 			steps = append(steps, recv("INVITE"), reply("100 Trying", false), reply(fmt.Sprintf("%d Because", code), false), recv("ACK"))
@@ -63,7 +65,9 @@ func TestPeersPlayAnAnnouncementThenRefuse(t *testing.T) {
 		s := callee(t, n, []string{"-rtp_echo"}, append(steps, pause(400*time.Millisecond), reply("486 Busy Here", false), recv("ACK"))...)
 		e := engine(t, Options{Network: n})
 		progress, early := 0, (*rtp.Session)(nil)
-		_, err := dial(t, e, Dial{Trunk: s.trunk(), OnRinging: func(int, string) { progress++ }, OnEarly: func(x *rtp.Session) { early = x }})
+		_, err := dial(t, e, Dial{
+			Trunk: s.trunk(), OnRinging: func(int, string) { progress++ }, OnEarly: func(x *rtp.Session) { early = x },
+		})
 		var refused *Refused
 		if !errors.As(err, &refused) || refused.Code != 486 || progress != 12 {
 			t.Errorf("%v after %d", err, progress)

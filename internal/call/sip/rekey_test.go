@@ -58,7 +58,8 @@ func TestASessionThatIsTooShortIsRefused(t *testing.T) {
 			own := conn.LocalAddr().String()
 			_, err = conn.WriteTo(fmt.Appendf(nil, "INVITE sip:1@%s SIP/2.0\r\nVia: SIP/2.0/UDP %s;branch=z9hG4bK%d\r\n"+
 				"From: <sip:2@%s>;tag=1\r\nTo: <sip:1@%s>\r\n"+
-				"Call-ID: c%d\r\nCSeq: 1 INVITE\r\nContact: <sip:2@%s>\r\nMax-Forwards: 70\r\nSupported: timer\r\nSession-Expires: %d\r\nContent-Length: 0\r\n\r\n",
+				"Call-ID: c%d\r\nCSeq: 1 INVITE\r\nContact: <sip:2@%s>\r\nMax-Forwards: 70\r\nSupported: timer\r\nSession-Expires: "+
+				"%d\r\nContent-Length: 0\r\n\r\n",
 				e.Address(), own, expires, own, e.Address(), expires, own, expires), net.UDPAddrFromAddrPort(e.Address()))
 			if err != nil {
 				t.Fatal(err)

@@ -60,7 +60,8 @@ var (
 func propose(address netip.Addr, port uint16, secure bool) *description {
 	id := uint64(time.Now().Unix())
 	d := &description{
-		session: id, version: id, address: address, port: port, secure: secure, payloads: []int{payloadMu, payloadA}, digits: digitsOwn, direction: sendReceive,
+		session: id, version: id, address: address, port: port, secure: secure, payloads: []int{payloadMu, payloadA},
+		digits: digitsOwn, direction: sendReceive,
 	}
 	if secure {
 		d.keys = []crypto{{"1", newKey()}}

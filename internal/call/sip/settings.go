@@ -64,7 +64,9 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, err
 	}
 	for name, text := range map[string]string{"trunk": s.Trunk, "domain": s.Domain, "username": s.Username, "password": s.Password} {
-		if len(text) > maxSetting || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`<>"`, r) }) {
+		if len(text) > maxSetting || strings.ContainsFunc(text, func(r rune) bool {
+			return r <= ' ' || r == 0x7f || strings.ContainsRune(`<>"`, r)
+		}) {
 			return Trunk{}, carillon.Invalid("settings."+name, "Must be at most 255 characters without spaces")
 		}
 	}
@@ -97,8 +99,9 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		return s, carillon.Invalid("settings", "This must be an object")
 	}
 	to := map[string]any{
-		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm, "caller_id": &s.CallerID,
-		"encrypt": &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
+		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm,
+		"caller_id": &s.CallerID,
+		"encrypt":   &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
 	}
 	for name, value := range given {
 		field, known := to[name]

@@ -13,13 +13,16 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:127.0.0.1:5070;transport=udp","username":"carillon","password":"secret","caller_id":"15555550101"}`: {
 			Host: "127.0.0.1:5070", Transport: "udp", Username: "carillon", Password: "secret", CallerID: "15555550101",
 		},
-		`{"trunk":"sip:a","agent":"3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"}`: {Host: "a", Transport: "udp", Agent: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
+		`{"trunk":"sip:a","agent":"3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"}`: {
+			Host: "a", Transport: "udp", Agent: "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11",
+		},
 		`{"trunk":"sip:a","username":"u","password":"p","realm":"Acme VoIP"}`: {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Realm: "Acme VoIP",
 		},
-		`{"trunk":"sip:sip.example.com"}`:                                             {Host: "sip.example.com", Transport: "udp"},
-		`{"trunk":"sips:sip.example.com:5061","encrypt":"true","domain":"acme.test"}`: {Host: "sip.example.com:5061", Transport: "tls", Encrypt: true, Domain: "acme.test"},
-		`{"trunk":"sip:[::1]:5060;transport=TCP","encrypt":false}`:                    {Host: "[::1]:5060", Transport: "tcp"},
+		`{"trunk":"sip:sip.example.com"}`: {Host: "sip.example.com", Transport: "udp"},
+		`{"trunk":"sips:sip.example.com:5061","encrypt":"true","domain":"acme.test"}`: {Host: "sip.example.com:5061",
+			Transport: "tls", Encrypt: true, Domain: "acme.test"},
+		`{"trunk":"sip:[::1]:5060;transport=TCP","encrypt":false}`: {Host: "[::1]:5060", Transport: "tcp"},
 		`{"trunk":"sip:a","username":"u","password":"p","authenticate":"true"}`: {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Authenticate: true,
 		},
@@ -31,12 +34,16 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		}
 	}
 	for raw, field := range map[string]string{
-		``: "settings.trunk", `[]`: "settings", `{"trunk":""}`: "settings.trunk", `{"trunk":"tel:1"}`: "settings.trunk", `{"trunk":"sip:a b"}`: "settings.trunk",
-		`{"trunk":"sip:a:0"}`: "settings.trunk", `{"trunk":"sip:a:70000"}`: "settings.trunk", `{"trunk":"sip:a;transport=ws"}`: "settings.trunk",
-		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","port":"1"}`: "settings.port", `{"trunk":"sip:a","encrypt":"maybe"}`: "settings.encrypt",
+		``: "settings.trunk", `[]`: "settings", `{"trunk":""}`: "settings.trunk", `{"trunk":"tel:1"}`: "settings.trunk",
+		`{"trunk":"sip:a b"}`: "settings.trunk",
+		`{"trunk":"sip:a:0"}`: "settings.trunk", `{"trunk":"sip:a:70000"}`: "settings.trunk",
+		`{"trunk":"sip:a;transport=ws"}`:   "settings.trunk",
+		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","port":"1"}`: "settings.port",
+		`{"trunk":"sip:a","encrypt":"maybe"}`:    "settings.encrypt",
 		`{"trunk":"sip:a","password":"hunter2"}`: "settings.username", `{"trunk":"sip:a","authenticate":"true"}`: "settings.username",
 		`{"trunk":"sip:a","username":"u","authenticate":true}`: "settings.password", `{"trunk":"sip:a","domain":"a:b"}`: "settings.domain",
-		`{"trunk":"sip:a","caller_id":"+1 555"}`: "settings.caller_id", `{"trunk":"sip:a","username":"a\r\nb"}`: "settings.username", `{"trunk":7}`: "settings.trunk",
+		`{"trunk":"sip:a","caller_id":"+1 555"}`: "settings.caller_id",
+		`{"trunk":"sip:a","username":"a\r\nb"}`:  "settings.username", `{"trunk":7}`: "settings.trunk",
 		`{"trunk":"sip:a","realm":"a\nb"}`: "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
 	} {
 		_, err := TrunkOf([]byte(raw))

@@ -220,7 +220,8 @@ func reply(status string, sound bool, headers ...string) string {
 
 // replyAs sends it as another telephone.
 func replyAs(tag, status string, sound bool, headers ...string) string {
-	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag + "\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
+	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag +
+		"\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
 		"Contact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
 	for _, h := range headers {
 		b += h + "\r\n"
@@ -242,8 +243,10 @@ func within(status string, sound bool, headers ...string) string {
 
 // ask sends a request within the call.
 func ask(method string, number int, sound bool, headers ...string) string {
-	b := method + " [next_url] SIP/2.0\r\nVia: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\r\nFrom:[$us];tag=[pid]x[call_number]\r\nTo:[$them]\r\n" +
-		"[last_Call-ID:]\r\nCSeq: " + fmt.Sprint(number) + " " + method + "\r\nMax-Forwards: 70\r\nContact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
+	b := method + " [next_url] SIP/2.0\r\nVia: SIP/2.0/[transport] " +
+		"[local_ip]:[local_port];branch=[branch]\r\nFrom:[$us];tag=[pid]x[call_number]\r\nTo:[$them]\r\n" +
+		"[last_Call-ID:]\r\nCSeq: " + fmt.Sprint(number) + " " + method +
+		"\r\nMax-Forwards: 70\r\nContact: <sip:peer@[local_ip]:[local_port];transport=[transport]>\r\n"
 	for _, h := range headers {
 		b += h + "\r\n"
 	}

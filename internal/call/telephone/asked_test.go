@@ -104,7 +104,8 @@ func TestAKeyPressedIntoAQuestionAnswersIt(t *testing.T) {
 						asked = append(asked, turn[7:])
 					}
 				}
-				if want := []string{opening, "In the morning, or in the evening?", "How many?", "And children? How many?", final}; !slices.Equal(asked, want) {
+				if want := []string{opening, "In the morning, or in the evening?", "How many?", "And children? How many?",
+					final}; !slices.Equal(asked, want) {
 					t.Errorf("asked %q, not %q", asked, want)
 				}
 			})
@@ -126,7 +127,8 @@ func TestWordsIntoAQuestionAnswerIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range [][2]string{
-			{"This is the automated assistant of Acme. Hello. Do you come?", "yes please"}, {"In the morning, or in the evening?", "in the evening please"},
+			{"This is the automated assistant of Acme. Hello. Do you come?", "yes please"},
+			{"In the morning, or in the evening?", "in the evening please"},
 		} {
 			r.asksNext(x[0])
 			_ = c.Write(noise(x[1]))

@@ -18,7 +18,8 @@ func (t *Telephone) demanded(in *sip.Incoming, line *carillon.Sender, trunk sip.
 	}
 	asked := why.Code == 401 && in.Header("Authorization") == "" // as each call begins
 	if !asked && t.refused.due("line "+line.CompanyID+"/"+line.ID+" "+why.Error(), time.Now()) {
-		t.o.Log.Warn("a call is refused: it does not come as its line demands", "company", line.CompanyID, "line", line.ID, "why", why.Error())
+		t.o.Log.Warn("a call is refused: it does not come as its line demands", "company", line.CompanyID, "line", line.ID, "why",
+			why.Error())
 	}
 	return &refusal{why.Code, why.Reason}
 }

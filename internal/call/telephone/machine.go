@@ -103,7 +103,10 @@ func (m *machine) isMachine() bool {
 // leaveMessage waits for the end of a machine's greeting and leaves the agent's message, where it has one.
 func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conversationID string) dial.Ending {
 	defer p.leave(ctx, conversationID)
-	e := dial.Ending{State: carillon.StateVoicemail, AnsweredBy: "machine", EndedBy: "system", Detail: "a machine answered, as far as can be told from its sound"}
+	e := dial.Ending{
+		State: carillon.StateVoicemail, AnsweredBy: "machine", EndedBy: "system",
+		Detail: "a machine answered, as far as can be told from its sound",
+	}
 	if p.agent.Voicemail == "" {
 		return e
 	}
@@ -133,7 +136,8 @@ func (p *placed) say(ctx context.Context, c *sip.Call, text string) error {
 	total := time.Duration(0)
 	var begin time.Time // begin of the sound
 	err := p.o.Voices.Speak(ctx, voice.Utterance{
-		CompanyID: p.line.CompanyID, Voice: p.agent.Voice.Settings(), Language: p.agent.Language, Text: voice.Fill(text, p.call.Contact), Rate: c.Rate(),
+		CompanyID: p.line.CompanyID, Voice: p.agent.Voice.Settings(), Language: p.agent.Language,
+		Text: voice.Fill(text, p.call.Contact), Rate: c.Rate(),
 	}, func(pcm []int16) error {
 		if begin.IsZero() {
 			begin = time.Now()

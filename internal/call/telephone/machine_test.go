@@ -17,10 +17,19 @@ func TestAMachineGoesOnWhereAPersonWaits(t *testing.T) {
 		says    []said
 		machine bool
 	}{
-		"a person who says who they are":     {[]said{{speech: 900 * ms, pause: 2 * time.Second}, {speech: 2 * time.Second, pause: time.Second}}, false},
-		"a person who responds at once":      {[]said{{600 * ms, 500 * ms, "7"}, {600 * ms, 500 * ms, "Harbour"}, {1200 * ms, 500 * ms, "600"}, {1800 * ms, 500 * ms, "600111222"}}, false},
-		"a machine":                          {[]said{{speech: 3600 * ms}}, true},
-		"a machine that greets first":        {[]said{{600 * ms, 500 * ms, "Hello."}, {1500 * ms, 300 * ms, "You have reached the harbour."}, {2 * time.Second, 0, ""}}, true},
+		"a person who says who they are": {
+			[]said{{speech: 900 * ms, pause: 2 * time.Second}, {speech: 2 * time.Second, pause: time.Second}}, false,
+		},
+		"a person who responds at once": {
+			[]said{
+				{600 * ms, 500 * ms, "7"}, {600 * ms, 500 * ms, "Harbour"}, {1200 * ms, 500 * ms, "600"},
+				{1800 * ms, 500 * ms, "600111222"},
+			}, false,
+		},
+		"a machine": {[]said{{speech: 3600 * ms}}, true},
+		"a machine that greets first": {
+			[]said{{600 * ms, 500 * ms, "Hello."}, {1500 * ms, 300 * ms, "You have reached the harbour."}, {2 * time.Second, 0, ""}}, true,
+		},
 		"a machine that is understood":       {[]said{{1500 * ms, 500 * ms, "You have reached the harbour."}, {1800 * ms, 0, ""}}, true},
 		"somebody who speaks for long later": {[]said{{speech: 900 * ms, pause: 7500 * ms}, {speech: 5 * time.Second}}, false},
 	} {

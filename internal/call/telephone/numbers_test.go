@@ -89,7 +89,9 @@ func TestTheStartWarnsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 		}
 		const number = "15555550101"
 		first := line(alpha, "Alpha", number, "trunk.example.com")
-		for _, second := range []string{line(beta, "Beta", "15555550102", "trunk.example.com"), line(beta, "Beta", number, "trunk.example.org")} {
+		for _, second := range []string{
+			line(beta, "Beta", "15555550102", "trunk.example.com"), line(beta, "Beta", number, "trunk.example.org"),
+		} {
 			if log := warned(first + second); log != "" {
 				t.Errorf("without a conflict: %s", log)
 			}
@@ -140,7 +142,8 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 					t.Errorf("%+v: of %s: %v, %v", x, class, hit, err)
 				}
 			}
-			if kept, err := s.Suppressions.Suppression(t.Context(), alpha, identity.Number(number)); err != nil || kept.Type != x.of || kept.Reason != x.why {
+			if kept, err := s.Suppressions.Suppression(t.Context(), alpha, identity.Number(number)); err != nil ||
+				kept.Type != x.of || kept.Reason != x.why {
 				t.Errorf("%+v: %+v, %v", x, kept, err)
 			}
 		}

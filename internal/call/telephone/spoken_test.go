@@ -78,7 +78,9 @@ func (loudness) Reset() {}
 // listening is a rig whose agent understands speech, and short of words.
 func listening(t *testing.T, e *ears) *rig {
 	t.Helper()
-	r := newRig(t, &agent.Agent{Name: "Robin", Greeting: "Hi.", Tools: []string{"hang_up", "handoff"}, Voice: &agent.Voice{Speaker: "espeak", Transcriber: "vosk"}})
+	r := newRig(t, &agent.Agent{
+		Name: "Robin", Greeting: "Hi.", Tools: []string{"hang_up", "handoff"}, Voice: &agent.Voice{Speaker: "espeak", Transcriber: "vosk"},
+	})
 	r.ears = e
 	r.trunked("127.0.0.1:1", theAgent)
 	return r
@@ -88,7 +90,8 @@ func TestWhatCallersSayIsDone(t *testing.T) {
 	t.Parallel()
 	const number = "34600110077"
 	for text, by := range map[string]string{ // who ends the call; "": it waits for a teammate
-		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor parem de me ligar": "agent", "goodbye": "agent", "talk to a person": "",
+		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor parem de me ligar": "agent",
+		"goodbye": "agent", "talk to a person": "",
 	} {
 		t.Run(text, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
@@ -115,7 +118,8 @@ func TestWhatCallersSayIsDone(t *testing.T) {
 				turns := r.turns(&diary{conversation: rec.ConversationID})
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				if stopped := slices.Equal(r.suppressed, []string{r.company + "/" + number}); stopped == (text == "goodbye") || !slices.Contains(turns, "visitor  "+text) {
+				if stopped := slices.Equal(r.suppressed, []string{r.company + "/" + number}); stopped == (text == "goodbye") ||
+					!slices.Contains(turns, "visitor  "+text) {
 					t.Errorf("suppressed %q, turns %q", r.suppressed, turns)
 				}
 			})

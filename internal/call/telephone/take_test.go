@@ -26,7 +26,8 @@ const (
 // trunked has a line whose trunk is a host.
 func (r *rig) trunked(host, agent string) {
 	r.lines = append(r.lines, &carillon.Sender{
-		UID: int64(len(r.lines) + 1), CompanyID: r.company, ID: "line", Number: lineNumber, Channel: carillon.Voice, Provider: "sip", MaxConcurrent: 2,
+		UID: int64(len(r.lines) + 1), CompanyID: r.company, ID: "line", Number: lineNumber, Channel: carillon.Voice,
+		Provider: "sip", MaxConcurrent: 2,
 		Settings: []byte(`{"trunk":"sip:` + host + `","agent":"` + agent + `"}`),
 	})
 }
@@ -43,7 +44,8 @@ func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 		r := newRig(t, robin())
 		r.trunked("127.0.0.1", "99999999-9999-4999-8999-999999999999")
 		r.trunked("127.0.0.1", theAgent)
-		r.lines[0].CompanyID, r.lines[0].Settings = "another", []byte(strings.Replace(string(r.lines[0].Settings), `{`, `{"public":"true",`, 1))
+		r.lines[0].CompanyID, r.lines[0].Settings = "another",
+			[]byte(strings.Replace(string(r.lines[0].Settings), `{`, `{"public":"true",`, 1))
 		c, _, err := r.ring(r.caller(), lineNumber, "34600110077")
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +249,9 @@ func (r *rig) caller() *sip.Engine {
 // engineThat is another telephone in the rig's network, which does with a call what is said.
 func (r *rig) engineThat(take func(in *sip.Incoming)) *sip.Engine {
 	r.t.Helper()
-	e, err := sip.New(r.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Network: r.network, OnCall: take})
+	e, err := sip.New(r.t.Context(), sip.Options{
+		Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Network: r.network, OnCall: take,
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -307,8 +311,10 @@ func TestACallToALineIsAnsweredByItsAgent(t *testing.T) {
 		if len(turns) == 0 || turns[0] != "agent  "+opening || all[0].Channel != "phone" || all[0].State != chats.Resolved {
 			t.Errorf("%q in %+v", turns, all[0])
 		}
-		if rec.State != carillon.StateCompleted || rec.EndedBy != "caller" || rec.Cause != "BYE" || rec.Number != "34600110077" || rec.AgentID != theAgent ||
-			rec.ConversationID != all[0].ID || rec.AnsweredAt.Before(rec.RingingAt) || rec.EndedAt.Before(rec.AnsweredAt) || rec.Recording == "" {
+		if rec.State != carillon.StateCompleted || rec.EndedBy != "caller" || rec.Cause != "BYE" || rec.Number != "34600110077" ||
+			rec.AgentID != theAgent ||
+			rec.ConversationID != all[0].ID || rec.AnsweredAt.Before(rec.RingingAt) || rec.EndedAt.Before(rec.AnsweredAt) ||
+			rec.Recording == "" {
 			t.Errorf("%+v", rec)
 		}
 		if d := audio.Duration(len(r.recording(&diary{recorded: rec.Recording})), 8000); d < 2*time.Second {

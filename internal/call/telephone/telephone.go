@@ -123,7 +123,8 @@ func (p *placed) incoming() bool { return p.entry != nil }
 
 func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]string) dial.Ending {
 	c, err := p.o.Engine.Dial(ctx, sip.Dial{
-		Trunk: trunk, To: p.call.Number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Ring: p.line.RingTimeout, Header: header,
+		Trunk: trunk, To: p.call.Number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Ring: p.line.RingTimeout,
+		Header: header,
 		OnRinging: func(code int, _ string) {
 			if code >= 180 {
 				p.rings.Do(func() { p.progress.Ringing(time.Now()) })
@@ -186,7 +187,8 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	if err != nil {
 		p.o.Log.ErrorContext(ctx, "begin the conversation of a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
 		return dial.Ending{
-			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown", Detail: "the conversation: " + err.Error(), At: time.Now(),
+			State: carillon.StateFailed, Reason: carillon.ReasonInterrupted, EndedBy: "system", AnsweredBy: "unknown",
+			Detail: "the conversation: " + err.Error(), At: time.Now(),
 		}
 	}
 	if p.agent.Record {
@@ -234,7 +236,8 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	if p.call.Event != "" {
 		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.ID, Values: p.call.Contact}
 		if _, err := p.o.Conversations.Runner.Begin(ctx, p.line.CompanyID, c.ID, b); err != nil { // the agent talks instead
-			p.o.Log.WarnContext(ctx, "begin the flow of a call", "company", p.line.CompanyID, "call", p.call.ID, "event", p.call.Event, "error", err)
+			p.o.Log.WarnContext(ctx, "begin the flow of a call", "company", p.line.CompanyID, "call", p.call.ID, "event",
+				p.call.Event, "error", err)
 		}
 	}
 	return c.ID, nil

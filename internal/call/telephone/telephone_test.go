@@ -204,11 +204,14 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	}
 	hub := realtime.NewHub(s.Topics, log, nil)
 	s.Events.OnEvents(hub.Publish)
-	conversations := conversation.New(conversation.Options{Store: s, Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs})
+	conversations := conversation.New(conversation.Options{
+		Store: s, Agents: r, Thinker: r, Publisher: hub, Log: log, Flows: r, Runs: s.Runs,
+	})
 	shares := new(share.Set)
 	shares.Of(share.Talks.Of(1)) // does not count calls
 	voices := voice.NewSessions(voice.Options{
-		Dialogue: conversation.NewAloud(conversations), Topics: hub, Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
+		Dialogue: conversation.NewAloud(conversations), Topics: hub,
+		Speakers: map[string]voice.Speaker{"espeak": r, "openai": stalled{}}, Fallback: "espeak",
 		Transcribers: map[string]voice.Transcriber{"vosk": r}, Detector: r.detector, Log: log, Shares: shares,
 	})
 	delays := sandbox.Delays{Ringing: 20 * time.Millisecond, Answered: 60 * time.Millisecond, Ended: 300 * time.Millisecond}
@@ -225,8 +228,10 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	r.engine = engine
 	r.Telephone = telephone.New(telephone.Options{
 		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"},
-		Log:    slog.New(slog.NewTextHandler(locked{&r.mu, told}, nil)),
-		Files:  files.New(s.Files, files.Options{Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil }}),
+		Log: slog.New(slog.NewTextHandler(locked{&r.mu, told}, nil)),
+		Files: files.New(s.Files, files.Options{
+			Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil },
+		}),
 		Trunks: r.trunkOf,
 		Suppress: func(_ context.Context, company, number string, caller bool) error {
 			r.mu.Lock()
@@ -283,7 +288,10 @@ func (r *rig) line() *carillon.Sender {
 }
 
 func (r *rig) call(suffix string, attempt int) *dial.Call {
-	return &dial.Call{ID: "call", Number: "3460011" + suffix, Attempt: attempt, AgentID: "a", Contact: map[string]string{"first_name": "Ana", "last_name": "Diaz"}}
+	return &dial.Call{
+		ID: "call", Number: "3460011" + suffix, Attempt: attempt, AgentID: "a",
+		Contact: map[string]string{"first_name": "Ana", "last_name": "Diaz"},
+	}
 }
 
 func (r *rig) place(suffix string) (dial.Ending, *diary) {
@@ -344,8 +352,9 @@ func (r *rig) recording(d *diary) []int16 {
 
 func robin() *agent.Agent {
 	return &agent.Agent{
-		Name: "Robin", Greeting: "Hello {{first_name}}, this is Robin.", Record: true, Tools: []string{"hang_up"}, Voicemail: "Call us, {{first_name}}.",
-		Result: []agent.Result{{Name: "confirmed", Type: "boolean", Question: "Do you come?"}},
+		Name: "Robin", Greeting: "Hello {{first_name}}, this is Robin.", Record: true, Tools: []string{"hang_up"},
+		Voicemail: "Call us, {{first_name}}.",
+		Result:    []agent.Result{{Name: "confirmed", Type: "boolean", Question: "Do you come?"}},
 	}
 }
 
@@ -353,7 +362,8 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
 		e, d := r.place("0018")
-		if e.State != carillon.StateCompleted || e.EndedBy != "callee" || e.AnsweredBy != "human" || len(e.Result) != 1 || e.Result[0] != (carillon.Detail{Key: "confirmed", Value: true}) {
+		if e.State != carillon.StateCompleted || e.EndedBy != "callee" || e.AnsweredBy != "human" || len(e.Result) != 1 ||
+			e.Result[0] != (carillon.Detail{Key: "confirmed", Value: true}) {
 			t.Errorf("%+v", e)
 		}
 		if d.ringing.IsZero() || d.answered.Before(d.ringing) || d.conversation == "" {
@@ -361,7 +371,8 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 		}
 		const greeting = "Hello Ana, this is Robin."
 		turns := r.turns(d)
-		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. This call is recorded. "+greeting+" Do you come?" || turns[1] != "visitor 1 Yes" {
+		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. This call is recorded. "+greeting+
+			" Do you come?" || turns[1] != "visitor 1 Yes" {
 			t.Errorf("turns %q", turns)
 		}
 		f, err := r.store.Files.Find(t.Context(), d.recorded)
@@ -382,11 +393,12 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
-		r.flows = []*flow.Flow{{ID: carillon.NewID(time.Now()), Name: "delivery", Trigger: flow.Trigger{Event: "shipped"}, Steps: []flow.Step{
-			{Say: "Hello {{first_name}}, did your parcel come?"},
-			{Ask: "came", Choices: []string{"Yes", "No"}},
-			{If: "came == 'Yes'", Then: []flow.Step{{Say: "Enjoy it."}, {End: true}}},
-		}}}
+		r.flows = []*flow.Flow{{ID: carillon.NewID(time.Now()), Name: "delivery", Trigger: flow.Trigger{Event: "shipped"},
+			Steps: []flow.Step{
+				{Say: "Hello {{first_name}}, did your parcel come?"},
+				{Ask: "came", Choices: []string{"Yes", "No"}},
+				{If: "came == 'Yes'", Then: []flow.Step{{Say: "Enjoy it."}, {End: true}}},
+			}}}
 		x := r.call("0018", 1)
 		x.Event = "shipped"
 		d := &diary{}
@@ -394,13 +406,15 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		want := []string{
-			"agent  This is an automated call from Acme. This call is recorded.", "agent  Hello Ana, did your parcel come?", "visitor 1 Yes", "agent  Enjoy it.",
+			"agent  This is an automated call from Acme. This call is recorded.", "agent  Hello Ana, did your parcel come?",
+			"visitor 1 Yes", "agent  Enjoy it.",
 		}
 		if turns := r.turns(d); !slices.Equal(turns, want) {
 			t.Errorf("turns %q", turns)
 		}
 		run, err := r.store.Runs.OfConversation(t.Context(), r.company, d.conversation, 10)
-		if err != nil || len(run) != 1 || run[0].State != string(flow.Completed) || run[0].Variables["came"] != "Yes" || run[0].NotificationID != "call" {
+		if err != nil || len(run) != 1 || run[0].State != string(flow.Completed) || run[0].Variables["came"] != "Yes" ||
+			run[0].NotificationID != "call" {
 			t.Errorf("%+v, %v", run, err)
 		}
 		if ncc := r.heard("0018", "Hello Ana, did your parcel come?"); ncc < clear {
@@ -505,7 +519,8 @@ func TestEndingsOfCallsThatNobodyTalksIn(t *testing.T) {
 		t.Run(suffix, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
 				e, _ := newRig(t, robin()).place(suffix)
-				if e.State != want.State || e.Reason != want.Reason || e.Cause != want.Cause || e.EndedBy != want.EndedBy || e.Fault != want.Fault || e.AnsweredBy != want.AnsweredBy {
+				if e.State != want.State || e.Reason != want.Reason || e.Cause != want.Cause || e.EndedBy != want.EndedBy ||
+					e.Fault != want.Fault || e.AnsweredBy != want.AnsweredBy {
 					t.Errorf("%+v", e)
 				}
 			})
@@ -516,7 +531,9 @@ func TestEndingsOfCallsThatNobodyTalksIn(t *testing.T) {
 func TestACallIsHungUpWhenItsContextEnds(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
-		for after, want := range map[time.Duration]carillon.State{0: carillon.StateCanceled, 30 * time.Millisecond: carillon.StateCanceled, 1500 * time.Millisecond: carillon.StateCompleted} {
+		for after, want := range map[time.Duration]carillon.State{
+			0: carillon.StateCanceled, 30 * time.Millisecond: carillon.StateCanceled, 1500 * time.Millisecond: carillon.StateCompleted,
+		} {
 			ctx, cancel := context.WithTimeout(t.Context(), after)
 			e := r.Place(ctx, r.line(), r.call("0020", 1), &diary{})
 			cancel()
@@ -561,7 +578,8 @@ func TestNoServiceThatStallsLeavesTheCalleeInSilence(t *testing.T) {
 					t.Fatalf("%d calls were answered", len(heard))
 				}
 				pcm := heard[0].Sound()
-				if longest, length := longestSilence(pcm), audio.Duration(len(pcm), 8000); longest > 3*time.Second || length < 3*time.Second {
+				if longest, length := longestSilence(pcm),
+					audio.Duration(len(pcm), 8000); longest > 3*time.Second || length < 3*time.Second {
 					t.Errorf("%v of silence in %v; %+v", longest, length, e)
 				}
 			})
@@ -574,7 +592,8 @@ func TestALineWhoseTrunkIsUnknownPlacesNoCall(t *testing.T) {
 		r := newRig(t, robin())
 		r.unknown = errors.New("its settings are broken")
 		e, d := r.place("0018")
-		if e.State != carillon.StateFailed || e.Reason != carillon.ReasonLineUnavailable || e.Detail != r.unknown.Error() || !d.ringing.IsZero() {
+		if e.State != carillon.StateFailed || e.Reason != carillon.ReasonLineUnavailable || e.Detail != r.unknown.Error() ||
+			!d.ringing.IsZero() {
 			t.Errorf("%+v", e)
 		}
 		if e, steps := r.try(t.Context(), "34600111234"); e.Problem != telephone.TrialSettings || len(steps) > 0 {

@@ -95,7 +95,8 @@ func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.C
 		}
 	}()
 	far, err := p.o.Engine.Dial(ctx, sip.Dial{
-		Trunk: trunk, To: number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Header: header, Ring: min(cmp.Or(p.line.RingTimeout, transferRing), transferRing),
+		Trunk: trunk, To: number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Header: header,
+		Ring: min(cmp.Or(p.line.RingTimeout, transferRing), transferRing),
 	})
 	var e dial.Ending
 	if err != nil {

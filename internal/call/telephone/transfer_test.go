@@ -67,7 +67,8 @@ func transfers(t *testing.T) *rig {
 func transfersIn(t *testing.T, network sip.Network) *rig {
 	t.Helper()
 	r := newRigIn(t, network, &agent.Agent{
-		Name: "Robin", Greeting: "Hi.", Record: true, AskCallers: true, Result: []agent.Result{{Name: "desk", Type: "boolean", Question: "Desk?"}},
+		Name: "Robin", Greeting: "Hi.", Record: true, AskCallers: true,
+		Result:   []agent.Result{{Name: "desk", Type: "boolean", Question: "Desk?"}},
 		Transfer: &agent.Transfer{Number: desk, Phrases: []string{"yes"}, Message: "Wait."},
 	})
 	r.trunked("127.0.0.1:1", theAgent)
@@ -152,7 +153,8 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 					t.Errorf("%+v", rec)
 				}
 				legs := r.legs(rec.ConversationID)
-				if len(legs) != 1 || legs[0].Number != desk || legs[0].State != carillon.StateCompleted || legs[0].AnsweredAt.IsZero() || legs[0].EndedAt.IsZero() {
+				if len(legs) != 1 || legs[0].Number != desk || legs[0].State != carillon.StateCompleted ||
+					legs[0].AnsweredAt.IsZero() || legs[0].EndedAt.IsZero() {
 					t.Errorf("%+v", legs)
 				}
 				turns := r.turns(&diary{conversation: rec.ConversationID})
@@ -177,8 +179,10 @@ func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
 		set  func(r *rig)
 		want carillon.State // "": nobody was called
 	}{
-		"busy":       {func(in *sip.Incoming) { in.Refuse(486, "Busy Here") }, func(*rig) {}, carillon.StateBusy},
-		"no answer":  {func(in *sip.Incoming) { _ = in.Progress(180, "Ringing") }, func(r *rig) { r.lines[0].RingTimeout = 500 * time.Millisecond }, carillon.StateNoAnswer},
+		"busy": {func(in *sip.Incoming) { in.Refuse(486, "Busy Here") }, func(*rig) {}, carillon.StateBusy},
+		"no answer": {func(in *sip.Incoming) {
+			_ = in.Progress(180, "Ringing")
+		}, func(r *rig) { r.lines[0].RingTimeout = 500 * time.Millisecond }, carillon.StateNoAnswer},
 		"full":       {nil, func(r *rig) { r.lines[0].MaxConcurrent = 1 }, ""},
 		"own number": {nil, func(r *rig) { r.agent.Transfer.Number = "34600110077" }, ""},
 		"own line":   {nil, func(r *rig) { r.agent.Transfer.Number = lineNumber }, ""},
@@ -203,7 +207,8 @@ func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
 				c.HangUp(t.Context())
 				rec := r.ended()
 				legs := r.legs(rec.ConversationID)
-				if x.want == "" && len(legs) != 0 || x.want != "" && (len(legs) != 1 || legs[0].State != x.want || legs[0].EndedAt.IsZero()) || rec.EndedBy != "caller" {
+				if x.want == "" && len(legs) != 0 ||
+					x.want != "" && (len(legs) != 1 || legs[0].State != x.want || legs[0].EndedAt.IsZero()) || rec.EndedBy != "caller" {
 					t.Errorf("%+v, %+v", legs, rec)
 				}
 			})

@@ -89,7 +89,8 @@ func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) Tri
 		x.Show(s)
 	}
 	c, err := t.o.Engine.Dial(ctx, sip.Dial{
-		Trunk: trunk, To: x.Number, From: cmp.Or(trunk.CallerID, line.Number), Name: x.Company, Ring: min(cmp.Or(line.RingTimeout, trialRing), trialRing),
+		Trunk: trunk, To: x.Number, From: cmp.Or(trunk.CallerID, line.Number), Name: x.Company,
+		Ring:   min(cmp.Or(line.RingTimeout, trialRing), trialRing),
 		Header: header, OnLadder: func(step string) { show(stepOf(step)) },
 	})
 	if err != nil {
@@ -207,7 +208,8 @@ func (x *Trial) sentence(ctx context.Context, companyID string) []int16 {
 	var pcm []int16
 	if x.Speaker != nil {
 		err := x.Speaker.Speak(ctx, voice.Utterance{
-			CompanyID: companyID, Voice: (*agent.Voice)(nil).Settings(), Language: x.Language, Text: fmt.Sprintf(wordsOf(x.Language).trial, x.Company), Rate: trialRate,
+			CompanyID: companyID, Voice: (*agent.Voice)(nil).Settings(), Language: x.Language,
+			Text: fmt.Sprintf(wordsOf(x.Language).trial, x.Company), Rate: trialRate,
 		}, func(piece []int16) error {
 			if pcm = append(pcm, piece...); len(pcm) > trialRate*int(trialTalk/time.Second) {
 				return errors.New("the sentence is too long")

@@ -40,7 +40,8 @@ func TestATrialSaysASentenceAndShowsWhatHappened(t *testing.T) {
 		if e.Problem != telephone.TrialWell || !e.Answered || e.Packets == 0 || e.Talked < time.Second {
 			t.Fatalf("%+v", e)
 		}
-		if len(steps) != 5 || !strings.HasPrefix(steps[0], ">INVITE ") || !slices.Equal(steps[1:], []string{"<180 Ringing", "<200 OK", ">ACK", ">BYE"}) {
+		if len(steps) != 5 || !strings.HasPrefix(steps[0], ">INVITE ") ||
+			!slices.Equal(steps[1:], []string{"<180 Ringing", "<200 OK", ">ACK", ">BYE"}) {
 			t.Errorf("%q", steps)
 		}
 		heard := r.phone.Heard("34600111234")
@@ -198,7 +199,8 @@ func answerMutely(conn net.PacketConn) {
 		body := ""
 		if method == "INVITE" {
 			kept = append(kept, "Contact: <sip:far@"+conn.LocalAddr().String()+">", "Content-Type: application/sdp")
-			body = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 9 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
+			body = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 9 RTP/AVP 0\r\na=rtpmap:0 " +
+				"PCMU/8000\r\n"
 		}
 		kept = append(kept, fmt.Sprintf("Content-Length: %d", len(body)))
 		_, _ = conn.WriteTo([]byte("SIP/2.0 200 OK\r\n"+strings.Join(kept, "\r\n")+"\r\n\r\n"+body), from)
@@ -216,7 +218,8 @@ func TestCallsToThePhoneAreOfTheirCompanyAlone(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 		all := r.phone.Calls(r.company)
-		if len(all) != 2 || all[1].Call != "call" || all[1].Suffix != "0011" || all[0].Call != "" || all[0].State().Code != 603 || all[1].State().Code != 486 {
+		if len(all) != 2 || all[1].Call != "call" || all[1].Suffix != "0011" || all[0].Call != "" || all[0].State().Code != 603 ||
+			all[1].State().Code != 486 {
 			t.Errorf("%d calls: %+v", len(all), all)
 		}
 		if n := len(r.phone.Calls("another")) + len(r.phone.Calls("")); n != 0 {

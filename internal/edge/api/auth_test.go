@@ -65,7 +65,8 @@ func newSignInWorld(t *testing.T) *signInWorld {
 		now, all := time.Now(), []error{accounts.PutCompany(ctx, tx, w.acme, time.Now())}
 		for email, role := range map[string]string{testEmail: "owner", "dev@acme.test": "developer", "agent@acme.test": "teammate"} {
 			u := &accounts.Account{Email: email, Name: "Acme " + role, PasswordHash: hash}
-			all = append(all, accounts.PutAccount(ctx, tx, u, now), accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
+			all = append(all, accounts.PutAccount(ctx, tx, u, now),
+				accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: u.ID, CompanyID: w.acme.ID, Role: role}))
 		}
 		for _, k := range []accounts.AccessKey{
 			{Key: "ck_test_live", Scopes: []string{"*"}},
@@ -161,10 +162,12 @@ func TestSignInAnswersTheSessionOfTheContract(t *testing.T) {
 	w := newSignInWorld(t)
 	got := w.send("POST", signInPath, `{"email":"`+testEmail+`","password":"`+testPassword+`"}`)
 	const identity = `{"identity_id":"UUID","id":"UUID","user_id":"UUID","identity_data":{"email":"owner@acme.test","email_verified":true,` +
-		`"phone_verified":false,"sub":"UUID"},"provider":"email","last_sign_in_at":TIME,"created_at":TIME,"updated_at":TIME,"email":"owner@acme.test"}`
+		`"phone_verified":false,"sub":"UUID"},"provider":"email","last_sign_in_at":TIME,"created_at":TIME,"updated_at":TIME,` +
+		`"email":"owner@acme.test"}`
 	const user = `{"id":"UUID","aud":"authenticated","role":"authenticated","email":"owner@acme.test","email_confirmed_at":TIME,"phone":"",` +
 		`"confirmed_at":TIME,"last_sign_in_at":TIME,"app_metadata":{"provider":"email","providers":["email"]},` +
-		`"user_metadata":{"email_verified":true,"name":"Acme owner"},"identities":[` + identity + `],"created_at":TIME,"updated_at":TIME,"is_anonymous":false}`
+		`"user_metadata":{"email_verified":true,"name":"Acme owner"},"identities":[` + identity +
+		`],"created_at":TIME,"updated_at":TIME,"is_anonymous":false}`
 	const want = `{"access_token":"JWT","token_type":"bearer","expires_in":3600,"expires_at":UNIX,"refresh_token":R,"user":` + user + `}`
 	if d := cmp.Diff(want, shape(got.text)); got.status != http.StatusOK || d != "" {
 		t.Errorf("%d (-want +got):\n%s", got.status, d)
@@ -227,7 +230,8 @@ func TestTheEleventhFailureIsA429WithItsHeaders(t *testing.T) {
 			break
 		}
 	}
-	const want = `{"error":"rate_limit_exceeded","message":"Too many requests","details":{"limit":10,"window":"60s","reset_time":TIME},"retry_after":N,"request_id":"REQ"}`
+	const want = `{"error":"rate_limit_exceeded","message":"Too many requests","details":{"limit":10,"window":"60s",` +
+		`"reset_time":TIME},"retry_after":N,"request_id":"REQ"}`
 	text := regexp.MustCompile(`"retry_after":\d+`).ReplaceAllString(shape(got.text), `"retry_after":N`)
 	if d := cmp.Diff(want, text); got.status != 429 || d != "" {
 		t.Fatalf("%d (-want +got):\n%s", got.status, d)
@@ -241,7 +245,8 @@ func TestTheEleventhFailureIsA429WithItsHeaders(t *testing.T) {
 func TestAPIKeysAreThoseTheRoleMaySee(t *testing.T) {
 	w := newSignInWorld(t)
 	const path = "/functions/v1/api_keys"
-	want := `{"validApiKeys":[{"company_id":"` + w.acme.ID + `","key":"ck_test_live","is_active":true,"last_used":null,"company_name":"Acme"}]}`
+	want := `{"validApiKeys":[{"company_id":"` + w.acme.ID +
+		`","key":"ck_test_live","is_active":true,"last_used":null,"company_name":"Acme"}]}`
 	for email, want := range map[string]string{testEmail: want, "dev@acme.test": want, "agent@acme.test": `{"validApiKeys":[]}`} {
 		got := w.send("POST", path, "", "Authorization", "Bearer "+w.signIn(email)["access_token"].(string))
 		if got.status != 200 || got.text != want {
@@ -265,8 +270,11 @@ func TestAPIKeysAreThoseTheRoleMaySee(t *testing.T) {
 func TestCompanyTokenIsForTheHolderOfAKey(t *testing.T) {
 	w := newSignInWorld(t)
 	const path = "/functions/v1/auth/company"
-	want := `{"access_token":"JWT","token_type":"bearer","expires_in":3600,"expires_at":UNIX,"company":{"id":"` + w.acme.ID + `","name":"Acme"}}`
-	for _, got := range []reply{w.send("POST", path+"?access_key=ck_test_live", ""), w.send("POST", path, "", "X-Access-Key", "ck_test_live")} {
+	want := `{"access_token":"JWT","token_type":"bearer","expires_in":3600,"expires_at":UNIX,"company":{"id":"` + w.acme.ID +
+		`","name":"Acme"}}`
+	for _, got := range []reply{
+		w.send("POST", path+"?access_key=ck_test_live", ""), w.send("POST", path, "", "X-Access-Key", "ck_test_live"),
+	} {
 		if d := cmp.Diff(shape(want), shape(got.text)); got.status != 200 || d != "" {
 			t.Errorf("%d (-want +got):\n%s", got.status, d)
 		}
@@ -323,7 +331,8 @@ func TestTheErrorOfAnAccessKeyAsBearerSaysWhereItBelongs(t *testing.T) {
 			}
 		}
 	}
-	if got := w.send("GET", "/functions/v1/usage", "", "Authorization", "Bearer x"); !strings.Contains(got.text, `"message":"The token is invalid","details"`) {
+	if got := w.send("GET", "/functions/v1/usage", "", "Authorization", "Bearer x"); !strings.Contains(got.text,
+		`"message":"The token is invalid","details"`) {
 		t.Errorf("of what is no key: %s", got.text)
 	}
 	if log := w.log.String(); strings.Contains(log, "ck_") || strings.Count(log, "responded") != 16 {
@@ -342,7 +351,8 @@ func TestRefreshAndSignOutOverHTTP(t *testing.T) {
 	}
 	for body, field := range map[string]string{`{}`: "refresh_token", `{"refresh_token":55555}`: "refresh_token", `[]`: "body"} {
 		bad := w.send("POST", path, body)
-		if details, _ := bad.object(t)["details"].(map[string]any); bad.status != 400 || details["field"] != field || strings.Contains(bad.text, "55555") {
+		if details, _ := bad.object(t)["details"].(map[string]any); bad.status != 400 || details["field"] != field ||
+			strings.Contains(bad.text, "55555") {
 			t.Errorf("%s: %d %s", body, bad.status, bad.text)
 		}
 	}
@@ -387,7 +397,8 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		t.Fatalf("the log:\n%s", log)
 	}
 	for _, secret := range []string{
-		testPassword, "a-wrong-password", "ck_test", session["refresh_token"].(string), session["access_token"].(string)[:40], "access_key=",
+		testPassword, "a-wrong-password", "ck_test", session["refresh_token"].(string), session["access_token"].(string)[:40],
+		"access_key=",
 	} {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log holds %q", secret)

@@ -51,5 +51,7 @@ func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Princip
 	if err != nil {
 		return err
 	}
-	return attachment.Serve(w, r, s.files, func(x *stored.File) bool { return x.CompanyID == p.Company.ID && x.ConversationID == conversation }, file)
+	return attachment.Serve(w, r, s.files, func(x *stored.File) bool {
+		return x.CompanyID == p.Company.ID && x.ConversationID == conversation
+	}, file)
 }

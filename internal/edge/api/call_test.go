@@ -44,14 +44,16 @@ func TestACallThatStartsDuringItsCancelIsHungUp(t *testing.T) {
 		id := carillon.NewID(now)
 		err := r.store.Notifications.Accept(t.Context(), &messages.Accept{
 			Notification: messages.Notification{
-				ID: id, CompanyID: "ours", Channel: carillon.Voice, SenderUID: r.main.UID, Total: 1, Open: 1, CreatedAt: now, DueAt: now, Body: "{}",
+				ID: id, CompanyID: "ours", Channel: carillon.Voice, SenderUID: r.main.UID, Total: 1, Open: 1, CreatedAt: now,
+				DueAt: now, Body: "{}",
 			},
 			Messages: []messages.NewMessage{{Number: "34600111222"}}, Quota: messages.Quota{Day: "2026-01-01", Charge: 1},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, r.url+"/functions/v1/notify/"+id+"?hangup=true&access_key=ck_ours", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete,
+			r.url+"/functions/v1/notify/"+id+"?hangup=true&access_key=ck_ours", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

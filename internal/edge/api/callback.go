@@ -66,9 +66,10 @@ func (s callbacks) routes() []httpio.Route {
 		pattern := " /callbacks/" + provider + "/{sender}"
 		routes = append(routes,
 			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
-			httpio.Route{Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback, Handle: func(w http.ResponseWriter, r *http.Request) error {
-				return s.receive(w, r, provider)
-			}})
+			httpio.Route{Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback,
+				Handle: func(w http.ResponseWriter, r *http.Request) error {
+					return s.receive(w, r, provider)
+				}})
 	}
 	return routes
 }
@@ -218,7 +219,8 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	}
 	in.unnamed, in.elsewhere = events.Unnamed, events.Elsewhere
 	if events.Ignored > 0 {
-		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts", events.Ignored)
+		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts",
+			events.Ignored)
 	}
 	s.sight(ctx, x, events)
 	if len(events.Receipts) > 0 {
@@ -259,7 +261,8 @@ func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events Callbac
 	}
 	if events.Notice != nil {
 		if err := s.store.Senders.KeepNotice(ctx, x, *events.Notice); err != nil {
-			httpio.Logger(ctx, s.log).WarnContext(ctx, "store a notice of the channel", "company", x.CompanyID, "sender", x.ID, "error", err)
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "store a notice of the channel", "company", x.CompanyID, "sender", x.ID,
+				"error", err)
 		}
 	}
 }
@@ -268,7 +271,8 @@ func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events Callbac
 func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provider.Inbound, to map[string]string) (own []provider.Inbound) {
 	for _, m := range all {
 		if company, ok := to[m.ID]; ok && company != x.CompanyID {
-			httpio.Logger(ctx, s.log).WarnContext(ctx, "ignore messages to a number that another company has too", "company", x.CompanyID, "sender", x.ID)
+			httpio.Logger(ctx, s.log).WarnContext(ctx, "ignore messages to a number that another company has too", "company",
+				x.CompanyID, "sender", x.ID)
 			continue
 		}
 		to[m.ID] = x.CompanyID

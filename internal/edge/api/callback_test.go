@@ -67,7 +67,8 @@ func TestTheHandshakeNeedsTheToken(t *testing.T) {
 		}
 		return r.do(req)
 	}
-	if status, text := get("main?hub.mode=subscribe&hub.challenge=115820&hub.verify_token=provider-verify-token"); status != 200 || text != "115820" {
+	if status, text := get("main?hub.mode=subscribe&hub.challenge=115820&hub.verify_token=provider-verify-token"); status != 200 ||
+		text != "115820" {
 		t.Error(status, text)
 	}
 	for query, want := range map[string]int{
@@ -219,14 +220,16 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 			own := strings.NewReplacer("1000001", x.phone, "provider-app-secret", x.secret)
 			s.Settings = json.RawMessage(own.Replace(string(r.graph.Settings())))
 			err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()), senders.PutSender(ctx, tx, &s, time.Now()))
+				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()),
+					senders.PutSender(ctx, tx, &s, time.Now()))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		for text, o := range map[string]graphtest.Options{
-			"to ours": {}, "to theirs": {AppSecret: "their-secret"}, "beside": {PhoneNumberID: "1000004"}, "to nobody": {PhoneNumberID: "1000009"},
+			"to ours": {}, "to theirs": {AppSecret: "their-secret"}, "beside": {PhoneNumberID: "1000004"},
+			"to nobody":     {PhoneNumberID: "1000009"},
 			"to our second": {PhoneNumberID: "1000005", AppSecret: "second-secret"}, "in its name": {PhoneNumberID: "1000005"},
 		} {
 			g, err := graphtest.New(o)
@@ -359,7 +362,8 @@ func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
 		r.want("GET", "/suppressions", "ck_ours", "", 200, `{"data":[{"number":"34600111222","reason":"opted_out","created_at":"`)
 		r.want("GET", "/suppressions", "ck_ours", "", 200, `","type":"marketing"}],"next_cursor":null}`)
 		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)
-		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111222"}`, 200, `{"number":"34600111222","reason":"manual","created_at":"`)
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111222"}`, 200,
+			`{"number":"34600111222","reason":"manual","created_at":"`)
 		r.deliver(body, 200)
 		r.want("GET", "/suppressions", "ck_ours", "", 200, `","type":"all"}],"next_cursor":null}`)
 		r.want("GET", "/notify/"+stopped.NotificationID, "ck_ours", "", 200, `"state":"failed","reason":"recipient_opted_out"`)
@@ -370,7 +374,9 @@ func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
 func TestACallbackOfAnotherCompanysSenderTouchesNothing(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	ours := r.accepted("34600111222")
-	body := r.graph.StatusBody(graphtest.Status{Ref: ours.String(), To: "34600111222", ID: "wamid.A", State: "failed", At: time.Now(), Code: 131050})
+	body := r.graph.StatusBody(graphtest.Status{
+		Ref: ours.String(), To: "34600111222", ID: "wamid.A", State: "failed", At: time.Now(), Code: 131050,
+	})
 	mac := hmac.New(sha256.New, []byte("their-secret"))
 	mac.Write(body)
 	if got := r.post(body, "sha256="+hex.EncodeToString(mac.Sum(nil)), "main"); got != http.StatusOK { // their sender has the same id
@@ -455,7 +461,9 @@ func TestReadinessTellsTheReason(t *testing.T) {
 	if status, text := get("/readyz"); status != 200 || text != want {
 		t.Error(status, text)
 	}
-	r.ready = &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Not ready", Details: carillon.Details{{Key: "reason", Value: "the clock is wrong"}}}
+	r.ready = &carillon.Error{
+		Code: carillon.ServiceUnavailable, Message: "Not ready", Details: carillon.Details{{Key: "reason", Value: "the clock is wrong"}},
+	}
 	if status, text := get("/readyz"); status != 503 || !strings.Contains(text, "the clock is wrong") {
 		t.Error(status, text)
 	}
@@ -482,7 +490,8 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 			return x
 		}
 		get := func(token string) {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/callbacks/whatsapp/main?hub.mode=subscribe&hub.challenge=1&hub.verify_token="+token, http.NoBody)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+				r.url+"/callbacks/whatsapp/main?hub.mode=subscribe&hub.challenge=1&hub.verify_token="+token, http.NoBody)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -501,7 +510,8 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 		if first.HandshakeAt.IsZero() || first.CallbackAt.IsZero() || first.Notice != "FLAGGED" || first.Messages != "TIER_250" {
 			t.Errorf("%+v", first)
 		}
-		r.deliver(r.graph.StatusBody(graphtest.Status{Ref: "nobody's", To: "34600111222", ID: "wamid.A", State: "sent", At: time.Now()}), 200)
+		r.deliver(r.graph.StatusBody(graphtest.Status{Ref: "nobody's", To: "34600111222", ID: "wamid.A", State: "sent",
+			At: time.Now()}), 200)
 		if x := report(); !x.CallbackAt.Equal(first.CallbackAt) {
 			t.Error("each callback writes")
 		}
@@ -527,8 +537,10 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
 		wishes := func(all ...string) {
 			t.Helper()
-			r.deliver([]byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[{"field":"user_preferences","value":{
-				"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"user_preferences":[`+strings.Join(all, ",")+`]}}]}]}`), 200)
+			r.deliver([]byte(
+				`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[{"field":"user_preferences","value":{
+				"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"user_preferences":[`+
+					strings.Join(all, ",")+`]}}]}]}`), 200)
 		}
 		wish := func(who, value string, at int) string {
 			return `{` + who + `,"category":"marketing_messages","value":"` + value + `","timestamp":` + strconv.Itoa(at) + `}`
@@ -546,7 +558,8 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		}
 		byID := func(want bool) { // which no number is known of
 			t.Helper()
-			if _, err := r.store.Suppressions.Suppression(t.Context(), r.main.CompanyID, identity.User("ES.2")); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
+			if _, err := r.store.Suppressions.Suppression(t.Context(), r.main.CompanyID,
+				identity.User("ES.2")); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
 				t.Errorf("ES.2 is suppressed: %v, not %t", err, want)
 			}
 		}
@@ -556,11 +569,13 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		wishes(stop) // repeats are normal
 		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)
-		wishes(wish(ana, "resume", 1_731_705_700), wish(dan, "resume", 1_731_705_800)) // the one is older than the stop, the other never stopped
+		// the one is older than the stop, the other never stopped
+		wishes(wish(ana, "resume", 1_731_705_700), wish(dan, "resume", 1_731_705_800))
 		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)
 		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600111444"}`, 200, `"reason":"manual"`)
-		wishes(wish(ana, "resume", 1_731_705_800), wish(bea, "resume", 1_731_705_800), wish(cat, "resume", int(time.Now().Add(time.Hour).Unix())))
+		wishes(wish(ana, "resume", 1_731_705_800), wish(bea, "resume", 1_731_705_800),
+			wish(cat, "resume", int(time.Now().Add(time.Hour).Unix())))
 		listed("34600111444 all manual")
 		byID(false)
 		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)

@@ -45,7 +45,8 @@ func (r *channelRig) list(query url.Values) (status int, body string) {
 func TestAnUnreadableBodyIsListedLikeTheOthers(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.listed("no JSON", messages.Labels{RecipientID: "main", TemplateName: "greeting", Language: "es_ES"})
-	if status, text := r.list(url.Values{}); status != 200 || !strings.Contains(text, `"name_template":"greeting","language_template":"es_ES","recipient_id":"main"`) {
+	if status, text := r.list(url.Values{}); status != 200 ||
+		!strings.Contains(text, `"name_template":"greeting","language_template":"es_ES","recipient_id":"main"`) {
 		t.Error(status, text)
 	}
 }
@@ -77,7 +78,8 @@ func TestAPageOfAListHasAtMostAMebibyte(t *testing.T) {
 func TestListsThatMatchNothingAreCounted(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{ListsPerMinute: 3}}, time.Now())
+		return accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{ListsPerMinute: 3}},
+			time.Now())
 	})
 	if err != nil {
 		t.Fatal(err)

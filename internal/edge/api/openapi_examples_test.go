@@ -7,7 +7,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestOperationsOfTheDescriptionHaveExamples: every JSON body has one. That each is what its schema says is part of the description's validity.
+// TestOperationsOfTheDescriptionHaveExamples: every JSON body has one. That each is what its schema says is part of the
+// description's validity.
 func TestOperationsOfTheDescriptionHaveExamples(t *testing.T) {
 	found := 0
 	check := func(what string, content openapi3.Content) {
@@ -29,7 +30,8 @@ func TestOperationsOfTheDescriptionHaveExamples(t *testing.T) {
 		t.Errorf("only %d examples were found", found)
 	}
 	for name, wrong := range map[string][2]string{
-		"a request": {`"rating": 5`, `"rating": 6`}, "a response": {`"canceled": 1,`, ``}, "one of several errors": {`"window": "60s"`, `"window": "1m"`},
+		"a request": {`"rating": 5`, `"rating": 6`}, "a response": {`"canceled": 1,`, ``},
+		"one of several errors": {`"window": "60s"`, `"window": "1m"`},
 	} {
 		text := strings.Replace(string(OpenAPI()), wrong[0], wrong[1], 1)
 		doc, err := openapi3.NewLoader().LoadFromData([]byte(text))

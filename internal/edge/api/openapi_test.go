@@ -27,8 +27,10 @@ func TestErrorsWithMoreThanAReasonAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for schema, body := range map[string]string{
-		"IdempotencyInProgress": `{"error":"idempotency_in_progress","message":"m","details":{"field":"Idempotency-Key","reason":"r"},"retry_after":1,"request_id":"req_01234567890123456789"}`,
-		"NotReady":              `{"error":"service_unavailable","message":"m","details":{"reason":"r","checks":{"database":"ok"}},"retry_after":1,"request_id":"req_01234567890123456789"}`,
+		"IdempotencyInProgress": `{"error":"idempotency_in_progress","message":"m","details":{"field":"Idempotency-Key",` +
+			`"reason":"r"},"retry_after":1,"request_id":"req_01234567890123456789"}`,
+		"NotReady": `{"error":"service_unavailable","message":"m","details":{"reason":"r","checks":{"database":"ok"}},` +
+			`"retry_after":1,"request_id":"req_01234567890123456789"}`,
 	} {
 		var value any
 		if err := json.Unmarshal([]byte(body), &value); err != nil {

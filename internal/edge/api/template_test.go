@@ -136,7 +136,8 @@ func (r *channelRig) setUp() {
 	}
 	ours := &carillon.Company{ID: "ours", Name: "Ours", Limits: carillon.Limits{TemplatesPerDay: 3, TemplateListsPerMinute: 50}}
 	err := r.store.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		err := errors.Join(accounts.PutCompany(ctx, tx, ours, now), accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
+		err := errors.Join(accounts.PutCompany(ctx, tx, ours, now),
+			accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
 			senders.PutSender(ctx, tx, r.main, now), senders.PutSender(ctx, tx, foreign, now), content.Compile(r.template))
 		r.template.SenderUID = r.main.UID
 		_, proof := senders.ProveNumber(ctx, tx, foreign, false, now)
@@ -215,7 +216,10 @@ func TestTheListAnswersByNumber(t *testing.T) {
 			{"phone_number=15555550200", 403, `"reason":"The phone_number belongs to another company"`},
 			{"x=1", 400, `"Required field missing","details":{"field":"phone_number"`},
 			{"phone_number=", 400, `"Required field missing"`},
-			{"phone_number=%2B15555550100", 400, `"Invalid phone number format","details":{"field":"phone_number","provided":"+15555550100"`},
+			{
+				"phone_number=%2B15555550100", 400,
+				`"Invalid phone number format","details":{"field":"phone_number","provided":"+15555550100"`,
+			},
 			{"phone_number=1555555a100", 400, `"Invalid phone number format"`},
 		} {
 			r.want("GET", "/notify/templates?"+tc.query, "ck_ours", "", tc.status, tc.holds)
@@ -243,7 +247,8 @@ const greeting = `{"name":"greeting","language":"es_ES","content":"Hola {{name}}
 
 func TestATemplateLivesThroughTheRoutes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
-		made := r.want("POST", "/notify/templates", "ck_ours", greeting+"}", 200, `{"success":true,"message":"Template created successfully","template":{"id":"`)
+		made := r.want("POST", "/notify/templates", "ck_ours", greeting+"}", 200,
+			`{"success":true,"message":"Template created successfully","template":{"id":"`)
 		id := idOf(t, made)
 		r.want("GET", "/notify/templates/"+id, "ck_ours", "", 200, `"status":"DRAFT"`)
 		r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"category":"MARKETING"}`, 200, `"status":"DRAFT","category":"MARKETING"`)
@@ -257,7 +262,8 @@ func TestATemplateLivesThroughTheRoutes(t *testing.T) {
 		r.graph.SetTemplate("greeting", "es_ES", "REJECTED", "PROMOTIONAL")
 		r.want("GET", "/notify/template/components?template=greeting", "ck_ours", "", 200, `{"template":{"id":"`+provider+`"`)
 		r.want("GET", "/notify/templates/"+id, "ck_ours", "", 200, `"reason":"PROMOTIONAL"`)
-		r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"content":"Hola {{name}}, gracias.","submit":true}`, 200, `"status":"PENDING"`)
+		r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"content":"Hola {{name}}, gracias.","submit":true}`, 200,
+			`"status":"PENDING"`)
 		r.deliver(r.graph.TemplateBody("greeting", "es_ES", "APPROVED", "NONE"), 200)
 		r.want("GET", "/notify/templates?phone_number=15555550100", "ck_ours", "", 200, `"name":"greeting","status":"APPROVED"`)
 		r.want("PATCH", "/notify/templates/"+id, "ck_ours", `{"category":"UTILITY"}`, 409, `"conflict"`)
@@ -291,7 +297,8 @@ func TestCreationsHaveADailyRate(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		r.want("POST", "/notify/templates?phone_number=15555550100", "ck_ours", strings.Replace(greeting, "greeting", name, 1)+"}", 200, "")
 	}
-	r.want("POST", "/notify/templates", "ck_ours", greeting+"}", 429, `"rate_limit_exceeded","message":"Too many templates were created today","details":{"limit":3,"window":"86400s","reset_time":"`)
+	r.want("POST", "/notify/templates", "ck_ours", greeting+"}", 429,
+		`"rate_limit_exceeded","message":"Too many templates were created today","details":{"limit":3,"window":"86400s","reset_time":"`)
 }
 
 func TestCreationsAreForOwnSenders(t *testing.T) {

@@ -115,7 +115,8 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 		o.Longest = maxSession
 	}
 	c := &Conn{
-		o: o, ws: ws, out: newOutbox(), done: make(chan struct{}), closing: httpio.Closing(r.Context()), written: make(chan struct{}), opened: time.Now(),
+		o: o, ws: ws, out: newOutbox(), done: make(chan struct{}), closing: httpio.Closing(r.Context()),
+		written: make(chan struct{}), opened: time.Now(),
 		pings: newPings(), pace: newPace(),
 	}
 	c.line = newLine(c)

@@ -156,7 +156,10 @@ func TestEventsBecomeTheMessagesOfTheProtocol(t *testing.T) {
 		for _, e := range []voice.Event{
 			{Kind: voice.Responding, ID: 1},
 			{Kind: voice.Piece, ID: 1, Text: "We open "},
-			{Kind: voice.Responded, ID: 1, Seq: 2, Text: "We open at 9.", Sources: []chats.Source{{Title: "Hours", URL: "https://x.test/h"}}, Choices: []string{"Yes", "No"}},
+			{
+				Kind: voice.Responded, ID: 1, Seq: 2, Text: "We open at 9.",
+				Sources: []chats.Source{{Title: "Hours", URL: "https://x.test/h"}}, Choices: []string{"Yes", "No"},
+			},
 			{Kind: voice.Piece, ID: 1, Text: "too late"},
 			{Kind: voice.Transcribed, ID: 2, Seq: 3, Text: "When?"},
 			{Kind: voice.Responding, ID: 2},
@@ -182,20 +185,24 @@ func TestEventsBecomeTheMessagesOfTheProtocol(t *testing.T) {
 		`{"type":"agent_chat_response_part","text_response_part":{"text":"We open ","type":"delta","event_id":1}}`,
 		`{"type":"agent_chat_response_part","text_response_part":{"text":"","type":"stop","event_id":1}}`,
 		`{"type":"agent_response","agent_response_event":{"agent_response":"We open at 9.","event_id":1,"seq":2}}`,
-		`{"type":"rich_content","rich_content":{"rich_content_id":"sources-1","component":"sources","event_id":1,"props":{"sources":[{"title":"Hours","url":"https://x.test/h"}]}}}`,
-		`{"type":"rich_content","rich_content":{"rich_content_id":"choices-1","component":"choices","event_id":1,"props":{"choices":["Yes","No"]}}}`,
+		`{"type":"rich_content","rich_content":{"rich_content_id":"sources-1","component":"sources","event_id":1,` +
+			`"props":{"sources":[{"title":"Hours","url":"https://x.test/h"}]}}}`,
+		`{"type":"rich_content","rich_content":{"rich_content_id":"choices-1","component":"choices","event_id":1,` +
+			`"props":{"choices":["Yes","No"]}}}`,
 		`{"type":"user_transcript","user_transcription_event":{"user_transcript":"When?","event_id":2,"seq":3}}`,
 		`{"type":"agent_chat_response_part","text_response_part":{"text":"","type":"start","event_id":2}}`,
 		`{"type":"agent_chat_response_part","text_response_part":{"text":"","type":"stop","event_id":2}}`,
 		`{"type":"interruption","interruption_event":{"event_id":2}}`,
-		`{"type":"agent_response_correction","agent_response_correction_event":{"original_agent_response":"We open","corrected_agent_response":"We","event_id":2}}`,
+		`{"type":"agent_response_correction","agent_response_correction_event":{"original_agent_response":"We open",` +
+			`"corrected_agent_response":"We","event_id":2}}`,
 		`{"type":"vad_score","vad_score_event":{"vad_score":0.5}}`,
 		`{"type":"conversation_state","conversation_state_event":{"state":"queued","position":3}}`,
 		`{"type":"external_agent_connected","external_agent_connected_event":{"name":"Ana"}}`,
 		`{"type":"turn","turn_event":{"seq":4,"author":"teammate","name":"Ana","text":"Hi"}}`,
 		`{"type":"external_agent_disconnected","external_agent_disconnected_event":{"name":""}}`,
 		`{"type":"client_tool_call","client_tool_call":{"tool_name":"show","tool_call_id":"t1","event_id":3,"parameters":{"a":1}}}`,
-		`{"type":"agent_tool_response","agent_tool_response":{"tool_name":"search","tool_call_id":"t2","event_id":3,"tool_type":"system","is_error":false,"is_called":true}}`,
+		`{"type":"agent_tool_response","agent_tool_response":{"tool_name":"search","tool_call_id":"t2","event_id":3,` +
+			`"tool_type":"system","is_error":false,"is_called":true}}`,
 		`{"type":"error","error_event":{"code":1011,"error_type":"unknown","message":"Sorry.","reason":"speech_failed"}}`,
 	} {
 		var m map[string]any
@@ -229,7 +236,8 @@ func TestWhatTheClientSendsIsPassedOn(t *testing.T) {
 		return nil
 	})
 	x.client = convai.Client{
-		Type: func(id, text string) { add("type", id, text) }, Remark: func(text string) { add("remark", text) }, Active: func() { add("active") },
+		Type: func(id, text string) { add("type", id, text) }, Remark: func(text string) { add("remark", text) },
+		Active: func() { add("active") },
 		ToolResult: func(id, result string, failed bool) {
 			add("result", id, result, map[bool]string{true: "failed"}[failed])
 		},
@@ -238,12 +246,14 @@ func TestWhatTheClientSendsIsPassedOn(t *testing.T) {
 	}
 	p := x.begin()
 	for _, text := range []string{
-		`{"type":"user_message","text":" when? ","client_id":"c1"}`, `{"type":"user_message","text":"  "}`, `{"type":"what is new","x":[1]}`,
+		`{"type":"user_message","text":" when? ","client_id":"c1"}`, `{"type":"user_message","text":"  "}`,
+		`{"type":"what is new","x":[1]}`,
 		`{"type":"multimodal_message","text":{"type":"user_message","text":"there?"},"files":[{"type":"file_input","file_id":"x"}]}`,
 		`{"type":"contextual_update","text":"on page 2","context_id":"x"}`, `{"type":"user_activity"}`,
 		`{"type":"client_tool_result","tool_call_id":"t1","result":"done","is_error":false}`,
 		`{"type":"client_tool_result","tool_call_id":"t2","result":{"a":1},"is_error":true}`,
-		`{"type":"feedback","score":"like","event_id":7}`, `{"type":"feedback","score":null,"event_id":7}`, `{"type":"feedback","score":"like","event_id":8}`,
+		`{"type":"feedback","score":"like","event_id":7}`, `{"type":"feedback","score":null,"event_id":7}`,
+		`{"type":"feedback","score":"like","event_id":8}`,
 		`{"type":"mcp_tool_approval_result","tool_call_id":"x","is_approved":true}`, `{"type":"to_agent"}`, `{"type":"hang_up"}`,
 	} {
 		p.say(text)
@@ -252,7 +262,8 @@ func TestWhatTheClientSendsIsPassedOn(t *testing.T) {
 		t.Error("closed with", code)
 	}
 	if diff := cmp.Diff([]string{
-		"type c1 when?", "type  there?", "remark on page 2", "active", "result t1 done ", `result t2 {"a":1} failed`, "score 12 like", "score 12 ", "to agent", "end",
+		"type c1 when?", "type  there?", "remark on page 2", "active", "result t1 done ", `result t2 {"a":1} failed`,
+		"score 12 like", "score 12 ", "to agent", "end",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -379,10 +390,23 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, c := range []struct{ name, say, kind string }{
 		{"no JSON", `hello`, "invalid_message"},
 		{"another type", `{"type":"conversation_initiation_client_data","user_id":7}`, "invalid_message"},
-		{"an override that is not allowed", `{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"first_message":"Hi"}}}`, "override_error"},
-		{"a prompt", `{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"prompt":{"prompt":"Be rude"}}}}`, "override_error"},
-		{"no language", `{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"language":"?"}}}`, "value_error"},
-		{"too much", `{"type":"conversation_initiation_client_data","dynamic_variables":{"a":"` + strings.Repeat("x", 501) + `"}}`, "value_error"},
+		{
+			"an override that is not allowed",
+			`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"first_message":"Hi"}}}`,
+			"override_error",
+		},
+		{
+			"a prompt", `{"type":"conversation_initiation_client_data",` +
+				`"conversation_config_override":{"agent":{"prompt":{"prompt":"Be rude"}}}}`, "override_error",
+		},
+		{
+			"no language",
+			`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"language":"?"}}}`, "value_error",
+		},
+		{
+			"too much", `{"type":"conversation_initiation_client_data","dynamic_variables":{"a":"` + strings.Repeat("x", 501) +
+				`"}}`, "value_error",
+		},
 		{"a list", `{"type":"conversation_initiation_client_data","dynamic_variables":{"a":[1]}}`, "value_error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -404,7 +428,8 @@ func TestWhatIsRefused(t *testing.T) {
 			return &carillon.Error{Code: carillon.ServiceUnavailable, Message: "Too many talks"}
 		})
 		p := x.begin()
-		if e, _ := p.next()["error_event"].(map[string]any); e["code"] != 1011.0 || e["message"] != "Too many talks" || e["reason"] != "service_unavailable" {
+		if e, _ := p.next()["error_event"].(map[string]any); e["code"] != 1011.0 || e["message"] != "Too many talks" ||
+			e["reason"] != "service_unavailable" {
 			t.Error(e)
 		}
 		if code, _ := p.closed(); code != websocket.StatusInternalError {
@@ -414,7 +439,8 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Run("a panic of the talk", func(t *testing.T) {
 		x := serve(t, func(context.Context, *convai.Conn, *convai.Initiation) error { panic("secret") })
 		p := x.begin()
-		if e, _ := p.next()["error_event"].(map[string]any); strings.Contains(e["message"].(string), "secret") || e["reason"] != "internal_error" {
+		if e, _ := p.next()["error_event"].(map[string]any); strings.Contains(e["message"].(string), "secret") ||
+			e["reason"] != "internal_error" {
 			t.Error(e)
 		}
 	})
@@ -453,7 +479,8 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Run("half a handshake", func(t *testing.T) {
 		x := serve(t, quiet)
 		for _, h := range []map[string]string{
-			{"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAA"}, {"Sec-WebSocket-Version": "13"}, {"Sec-WebSocket-Version": "8", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="},
+			{"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAA"}, {"Sec-WebSocket-Version": "13"},
+			{"Sec-WebSocket-Version": "8", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="},
 		} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.server.URL+"/socket", nil)
 			if err != nil {
@@ -496,12 +523,14 @@ func TestTheInitiationSaysWhatIsWanted(t *testing.T) {
 	p.say(`{"user_audio_chunk":"AAAA"}`)
 	p.say(`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"language":"pt-br","first_message":"Hi"},` +
 		`"tts":{"voice_id":"v","speed":1.5,"stability":1},"conversation":{"text_only":true,"client_events":["audio"]}},` +
-		`"custom_llm_extra_body":{"x":1},"dynamic_variables":{"name":"Ana","n":3,"vip":true,"none":null},"user_id":"u1","source_info":{"source":"js_sdk","version":"1.25.0"}}`)
+		`"custom_llm_extra_body":{"x":1},"dynamic_variables":{"name":"Ana","n":3,"vip":true,"none":null},"user_id":"u1",` +
+		`"source_info":{"source":"js_sdk","version":"1.25.0"}}`)
 	select {
 	case i := <-got:
 		if diff := cmp.Diff(&convai.Initiation{
-			Language: "pt-BR", FirstMessage: "Hi", Voice: "v", Speed: 1.5, TextOnly: true, Variables: map[string]string{"name": "Ana", "n": "3", "vip": "true"},
-			UserID: "u1", Source: "js_sdk 1.25.0",
+			Language: "pt-BR", FirstMessage: "Hi", Voice: "v", Speed: 1.5, TextOnly: true,
+			Variables: map[string]string{"name": "Ana", "n": "3", "vip": "true"},
+			UserID:    "u1", Source: "js_sdk 1.25.0",
 		}, i); diff != "" {
 			t.Error(diff)
 		}

@@ -10,10 +10,14 @@ import (
 // FuzzClient sends any bytes: nothing panics, and what is passed on keeps to its bounds.
 func FuzzClient(f *testing.F) {
 	for _, s := range []string{
-		`{"user_audio_chunk":"AAAA"}`, `{"user_audio_chunk":"` + strings.Repeat("AAAA", 9000) + `"}`, `{"type":"user_message","text":"a\u0000b","client_id":"c"}`,
-		`{"type":"multimodal_message","text":{"text":"x"}}`, `{"type":"contextual_update","text":[]}`, `{"type":"feedback","score":"like","event_id":1}`,
-		`{"type":"client_tool_result","tool_call_id":"t","result":{"a":[1]},"is_error":true}`, `{"type":"pong","event_id":9e99}`, `{"type":"hang_up"}`, `[`, `null`, `{"type":3}`,
-		`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"language":"es"},"tts":{"speed":1e9}},"dynamic_variables":{"a":"b"}}`,
+		`{"user_audio_chunk":"AAAA"}`, `{"user_audio_chunk":"` + strings.Repeat("AAAA", 9000) + `"}`,
+		`{"type":"user_message","text":"a\u0000b","client_id":"c"}`,
+		`{"type":"multimodal_message","text":{"text":"x"}}`, `{"type":"contextual_update","text":[]}`,
+		`{"type":"feedback","score":"like","event_id":1}`,
+		`{"type":"client_tool_result","tool_call_id":"t","result":{"a":[1]},"is_error":true}`, `{"type":"pong","event_id":9e99}`,
+		`{"type":"hang_up"}`, `[`, `null`, `{"type":3}`,
+		`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"language":"es"},` +
+			`"tts":{"speed":1e9}},"dynamic_variables":{"a":"b"}}`,
 	} {
 		f.Add([]byte(s))
 	}

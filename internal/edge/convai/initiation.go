@@ -106,7 +106,8 @@ func (x *Initiation) override(m *initiationMessage, allowed []string) error {
 	}
 	for _, err := range []error{
 		may(OverrideLanguage, given(o.Agent.Language)), may(OverrideFirstMessage, given(o.Agent.FirstMessage)),
-		may(OverrideVoice, given(o.TTS.VoiceID) || o.TTS.Speed != nil), may(OverrideTextOnly, o.Conversation.TextOnly != nil && *o.Conversation.TextOnly),
+		may(OverrideVoice, given(o.TTS.VoiceID) || o.TTS.Speed != nil),
+		may(OverrideTextOnly, o.Conversation.TextOnly != nil && *o.Conversation.TextOnly),
 	} {
 		if err != nil {
 			return err

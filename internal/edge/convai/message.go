@@ -58,9 +58,11 @@ type writer struct {
 func (w *writer) messages(e *voice.Event) []message {
 	switch e.Kind {
 	case voice.Transcribed:
-		return []message{of("user_transcript", "user_transcription_event", object{"user_transcript": e.Text, "event_id": e.ID, "seq": e.Seq})}
+		return []message{of("user_transcript", "user_transcription_event",
+			object{"user_transcript": e.Text, "event_id": e.ID, "seq": e.Seq})}
 	case voice.Tentative:
-		return []message{of("tentative_user_transcript", "tentative_user_transcription_event", object{"user_transcript": e.Text, "event_id": e.ID})}
+		return []message{of("tentative_user_transcript", "tentative_user_transcription_event",
+			object{"user_transcript": e.Text, "event_id": e.ID})}
 	case voice.Responding:
 		w.parts = e.ID
 		return []message{part("start", "", e.ID)}
@@ -110,7 +112,8 @@ func (w *writer) stop(response int64) []message {
 }
 
 func (w *writer) responded(e *voice.Event) []message {
-	all := append(w.stop(e.ID), of("agent_response", "agent_response_event", object{"agent_response": e.Text, "event_id": e.ID, "seq": e.Seq}))
+	all := append(w.stop(e.ID), of("agent_response", "agent_response_event",
+		object{"agent_response": e.Text, "event_id": e.ID, "seq": e.Seq}))
 	rich := func(component string, props object) message {
 		return of("rich_content", "rich_content", object{
 			"rich_content_id": component + "-" + strconv.FormatInt(e.ID, 10), "component": component, "props": props, "event_id": e.ID,

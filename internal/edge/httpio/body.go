@@ -100,8 +100,8 @@ func RawBody(r *http.Request) ([]byte, error) {
 // visitorAccess are the kinds of routes whose credential anybody gets who opens a company's page.
 var visitorAccess = []string{"chat", "voice"} //nolint:gochecknoglobals // read only
 
-// holderOf is whose part of the memory a body counts for: that of the company that SetCompany named, of which its visitors have a part; else
-// that of all requests of the route's Access. A client has half of either.
+// holderOf is whose part of the memory a body counts for: that of the company that SetCompany named, of which its visitors have
+// a part; else that of all requests of the route's Access. A client has half of either.
 func holderOf(st *state, r *http.Request) share.Holder {
 	h := share.Holder{Company: st.company}
 	switch {

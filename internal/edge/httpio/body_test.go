@@ -60,7 +60,8 @@ func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(make([]byte, size))))
 		if rec.Code != status || status == 503 && (rec.Header().Get("Retry-After") == "" ||
-			!strings.Contains(rec.Body.String(), `"error":"service_unavailable"`) || !strings.Contains(rec.Body.String(), `"bound":"client"`)) {
+			!strings.Contains(rec.Body.String(), `"error":"service_unavailable"`) ||
+			!strings.Contains(rec.Body.String(), `"bound":"client"`)) {
 			t.Errorf("%d bytes: %d %s, want %d", size, rec.Code, rec.Body, status)
 		}
 	}

@@ -40,10 +40,12 @@ func TestEachRouteHasItsOwnCORSPolicy(t *testing.T) {
 		rec := httptest.NewRecorder()
 		rt.ServeHTTP(rec, r)
 		h := rec.Header()
-		if rec.Code != tt.status || h.Get("Access-Control-Allow-Origin") != tt.allowed || h.Get("Access-Control-Allow-Methods") != tt.methods {
+		if rec.Code != tt.status || h.Get("Access-Control-Allow-Origin") != tt.allowed ||
+			h.Get("Access-Control-Allow-Methods") != tt.methods {
 			t.Errorf("%s %s from %q: %d %v", tt.method, tt.path, tt.origin, rec.Code, h)
 		}
-		if tt.methods != "" && (h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type, Last-Event-ID" || h.Get("Access-Control-Max-Age") == "") {
+		if tt.methods != "" && (h.Get("Access-Control-Allow-Headers") != "Authorization, Content-Type, Last-Event-ID" ||
+			h.Get("Access-Control-Max-Age") == "") {
 			t.Errorf("%s %s: %v", tt.method, tt.path, h)
 		}
 	}

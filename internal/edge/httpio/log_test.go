@@ -18,14 +18,15 @@ import (
 // Who navigates on ends requests that are under way: that is no fault of the program.
 func TestAClientThatLeavesIsNoFault(t *testing.T) {
 	var out strings.Builder
-	rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil, Route{Pattern: "GET /read", Handle: func(_ http.ResponseWriter, r *http.Request) error {
-		SetCompany(r.Context(), "a company")
-		SetKey(r.Context(), "its key")
-		if err := r.Context().Err(); err != nil {
-			return fmt.Errorf("read: %w", err)
-		}
-		return fmt.Errorf("of its own: %w", context.Canceled)
-	}})
+	rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil,
+		Route{Pattern: "GET /read", Handle: func(_ http.ResponseWriter, r *http.Request) error {
+			SetCompany(r.Context(), "a company")
+			SetKey(r.Context(), "its key")
+			if err := r.Context().Err(); err != nil {
+				return fmt.Errorf("read: %w", err)
+			}
+			return fmt.Errorf("of its own: %w", context.Canceled)
+		}})
 	refusals := 0
 	rt.Refused = func(*http.Request, Refusal) { refusals++ }
 	left, leave := context.WithCancel(t.Context())
@@ -46,20 +47,27 @@ func TestOnlyWhatFailsOrIsSlowIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		fail := func(err error) Handler { return func(http.ResponseWriter, *http.Request) error { return err } }
-		maintenance := &carillon.Error{Code: carillon.ServiceUnavailable, Message: "m", Details: carillon.Details{{Key: "maintenance_window", Value: "now"}}}
+		maintenance := &carillon.Error{
+			Code: carillon.ServiceUnavailable, Message: "m", Details: carillon.Details{{Key: "maintenance_window", Value: "now"}},
+		}
 		rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil,
 			Route{Pattern: "GET /fast", Handle: Value(func(*http.Request) (any, error) { return nil, nil })},
-			Route{Pattern: "GET /slow", Handle: Value(func(*http.Request) (any, error) { time.Sleep(1500 * time.Millisecond); return nil, nil })},
+			Route{Pattern: "GET /slow", Handle: Value(func(*http.Request) (any, error) {
+				time.Sleep(1500 * time.Millisecond)
+				return nil, nil
+			})},
 			Route{Pattern: "GET /refused", Handle: fail(carillon.Missing("x"))},
 			Route{Pattern: "GET /broken", Handle: fail(errors.New("inner"))},
 			Route{Pattern: "GET /maintenance", Handle: fail(maintenance)},
 			Route{Pattern: "GET /probe", Probe: true, Handle: fail(maintenance)})
 		for path, want := range map[string]string{
-			"/fast": "", "/slow": "level=INFO", "/refused": "level=INFO", "/broken": "level=ERROR", "/maintenance": "level=INFO", "/probe": "",
+			"/fast": "", "/slow": "level=INFO", "/refused": "level=INFO", "/broken": "level=ERROR", "/maintenance": "level=INFO",
+			"/probe": "",
 		} {
 			out.Reset()
 			rt.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-			if line := out.String(); (line == "") != (want == "") || !strings.Contains(line, want) || path == "/slow" && !strings.Contains(line, "took=1.5s") {
+			if line := out.String(); (line == "") != (want == "") || !strings.Contains(line, want) ||
+				path == "/slow" && !strings.Contains(line, "took=1.5s") {
 				t.Errorf("%s: %q, want %q", path, line, want)
 			}
 		}
@@ -76,7 +84,10 @@ func TestRefusalsFillNoLog(t *testing.T) {
 				return carillon.Missing("x")
 			}},
 			Route{Pattern: "GET /broken", Handle: func(http.ResponseWriter, *http.Request) error { return errors.New("inner") }},
-			Route{Pattern: "GET /slow", Handle: Value(func(*http.Request) (any, error) { time.Sleep(1500 * time.Millisecond); return nil, nil })})
+			Route{Pattern: "GET /slow", Handle: Value(func(*http.Request) (any, error) {
+				time.Sleep(1500 * time.Millisecond)
+				return nil, nil
+			})})
 		ask := func(path string, times int) (lines int) {
 			out.Reset()
 			for range times {
@@ -84,7 +95,9 @@ func TestRefusalsFillNoLog(t *testing.T) {
 			}
 			return strings.Count(out.String(), "\n")
 		}
-		for path, want := range map[string]int{"/missing/acme": maxRefusalLines, "/missing/beta": maxRefusalLines, "/nowhere": maxRefusalLines, "/broken": 1000} {
+		for path, want := range map[string]int{
+			"/missing/acme": maxRefusalLines, "/missing/beta": maxRefusalLines, "/nowhere": maxRefusalLines, "/broken": 1000,
+		} {
 			if got := ask(path, 1000); got != want {
 				t.Errorf("%s: %d lines of 1000 requests, want %d", path, got, want)
 			}

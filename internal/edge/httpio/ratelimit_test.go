@@ -16,15 +16,24 @@ func TestEvery429CarriesTheRateHeaders(t *testing.T) {
 		want map[string]string
 	}{
 		"a rate": {
-			&carillon.Error{Code: carillon.RateLimitExceeded, RetryAfter: 9, Details: carillon.Details{{Key: "limit", Value: 600}, {Key: "window", Value: "60s"}}},
+			&carillon.Error{
+				Code: carillon.RateLimitExceeded, RetryAfter: 9,
+				Details: carillon.Details{{Key: "limit", Value: 600}, {Key: "window", Value: "60s"}},
+			},
 			map[string]string{"Retry-After": "9", "RateLimit-Policy": `"minute";q=600;w=60`, "RateLimit": `"minute";r=0;t=9`},
 		},
 		"a daily rate": {
-			&carillon.Error{Code: carillon.RateLimitExceeded, RetryAfter: 99, Details: carillon.Details{{Key: "limit", Value: 10}, {Key: "window", Value: "86400s"}}},
+			&carillon.Error{
+				Code: carillon.RateLimitExceeded, RetryAfter: 99,
+				Details: carillon.Details{{Key: "limit", Value: 10}, {Key: "window", Value: "86400s"}},
+			},
 			map[string]string{"Retry-After": "99", "RateLimit-Policy": `"daily";q=10;w=86400`, "RateLimit": `"daily";r=0;t=99`},
 		},
 		"a quota with some left": {
-			&carillon.Error{Code: carillon.QuotaExceeded, RetryAfter: 7, Details: carillon.Details{{Key: "quota", Value: 100}, {Key: "used", Value: 97}}},
+			&carillon.Error{
+				Code: carillon.QuotaExceeded, RetryAfter: 7,
+				Details: carillon.Details{{Key: "quota", Value: 100}, {Key: "used", Value: 97}},
+			},
 			map[string]string{"Retry-After": "7", "RateLimit-Policy": `"daily";q=100;w=86400`, "RateLimit": `"daily";r=3;t=7`},
 		},
 		"no 429": {

@@ -128,7 +128,8 @@ type errorBody struct {
 	RequestID  string           `json:"request_id"`
 }
 
-// clientLeft is the status in the log and the metrics of a request that was given up because its client closed the connection: nobody reads it.
+// clientLeft is the status in the log and the metrics of a request that was given up because its client closed the connection:
+// nobody reads it.
 const clientLeft = 499
 
 // Error writes err. What is not a *carillon.Error becomes internal_error with a fixed reason; its text goes to the log.

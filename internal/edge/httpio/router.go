@@ -60,8 +60,8 @@ type Observer func(ctx context.Context, r Response)
 // Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
 // the key in the query.
 type Router struct {
-	// Refused is called after each response that is an error and whose request named a company by its access key, unless the client has left:
-	// what the company is to see of it. It must not keep the slices.
+	// Refused is called after each response that is an error and whose request named a company by its access key, unless the
+	// client has left: what the company is to see of it. It must not keep the slices.
 	Refused func(r *http.Request, x Refusal)
 	// Proxies are the trusted reverse proxies, by which a client's address is found.
 	Proxies []netip.Prefix

@@ -163,8 +163,10 @@ func TestStreamsBehindAProxyAreBoundByClientAndCompany(t *testing.T) {
 	}{
 		{"a", "1", "2001:db8:1:1::1", 200, ""}, {"a", "2", "2001:db8:1:1::2", 200, ""}, {"a", "3", "2001:db8:1:1::3", 200, ""},
 		{"a", "4", "2001:db8:1:1::4", 200, ""}, {"a", "5", "2001:db8:1:1::5", 429, "client"}, {"a", "6", "2001:db8:1:2::1", 200, ""},
-		{"a", "7", "192.0.2.1", 200, ""}, {"a", "8", "192.0.2.2", 200, ""}, {"a", "9", "192.0.2.3", 200, ""}, {"a", "10", "192.0.2.4", 429, "company"},
-		{"b", "11", "192.0.2.4", 200, ""}, {"c", "12", "192.0.2.4", 200, ""}, {"d", "13", "192.0.2.4", 200, ""}, {"e", "14", "192.0.2.5", 200, ""},
+		{"a", "7", "192.0.2.1", 200, ""}, {"a", "8", "192.0.2.2", 200, ""}, {"a", "9", "192.0.2.3", 200, ""},
+		{"a", "10", "192.0.2.4", 429, "company"},
+		{"b", "11", "192.0.2.4", 200, ""}, {"c", "12", "192.0.2.4", 200, ""}, {"d", "13", "192.0.2.4", 200, ""},
+		{"e", "14", "192.0.2.5", 200, ""},
 		{"f", "15", "192.0.2.6", 503, "node"},
 	} {
 		resp, err := open(x.company, x.session, x.client)
@@ -181,7 +183,8 @@ func TestStreamsBehindAProxyAreBoundByClientAndCompany(t *testing.T) {
 		if !strings.Contains(string(body), `"bound":"`+x.bound+`"`) || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("stream %d is refused by %s", i, body)
 		}
-		if policy := resp.Header.Get("RateLimit-Policy"); (x.status == http.StatusTooManyRequests) != strings.HasPrefix(policy, `"concurrent";q=`) {
+		if policy := resp.Header.Get("RateLimit-Policy"); (x.status == http.StatusTooManyRequests) != strings.HasPrefix(policy,
+			`"concurrent";q=`) {
 			t.Errorf("stream %d is refused by the policy %s", i, policy)
 		}
 	}

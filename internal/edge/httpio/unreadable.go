@@ -37,7 +37,8 @@ func Unreadable(plain []byte) (response []byte, requestID string, ok bool) {
 		return nil, "", false
 	}
 	body.Truncate(body.Len() - 1) // the line end
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Type: "+
+		"application/json\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), id, body.Len(), body.Bytes()), id, true
 }
 

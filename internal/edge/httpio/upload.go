@@ -45,7 +45,8 @@ func Upload(w http.ResponseWriter, r *http.Request, field string, most int64) (*
 		return nil, carillon.Missing("Content-Type")
 	case err != nil || media != "multipart/form-data" || params["boundary"] == "":
 		drop(st, r)
-		return nil, carillon.BadFormat("Content-Type", carillon.Shorten(r.Header.Get("Content-Type")), "multipart/form-data", "multipart/form-data; boundary=x")
+		return nil, carillon.BadFormat("Content-Type", carillon.Shorten(r.Header.Get("Content-Type")), "multipart/form-data",
+			"multipart/form-data; boundary=x")
 	case r.ContentLength > most+uploadSlack:
 		return nil, fileTooLarge(st, r, most)
 	}

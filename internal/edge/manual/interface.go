@@ -78,7 +78,9 @@ type try struct {
 // addInterface makes the pages of the interface, and returns them in order.
 func (lib *library) addInterface(d description) (all []*page) {
 	home := &apiHome{Text: inline(d.at("info").text("description"))}
-	first := &page{path: "api", title: "Interface", summary: "How requests are signed, and what errors look like.", template: "api", api: home}
+	first := &page{
+		path: "api", title: "Interface", summary: "How requests are signed, and what errors look like.", template: "api", api: home,
+	}
 	first.parts = []part{{title: "Interface", text: d.at("info").text("description")}}
 	lib.pages[first.path] = first
 	all = append(all, first)
@@ -88,7 +90,9 @@ func (lib *library) addInterface(d description) (all []*page) {
 			continue
 		}
 		name := tag.text("name")
-		g := &group{Name: name, Title: strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " "), Text: inline(tag.text("description"))}
+		g := &group{
+			Name: name, Title: strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " "), Text: inline(tag.text("description")),
+		}
 		p := &page{path: "api/" + name, title: g.Title, summary: tag.text("description"), template: "group", group: g}
 		p.parts = []part{{title: g.Title, text: tag.text("description")}}
 		for _, o := range d.operations(name) {
@@ -140,7 +144,8 @@ func (d description) operations(tag string) (all []*endpoint) {
 
 func (d description) operation(method, path string, o *object) *endpoint {
 	x := &endpoint{
-		ID: o.text("operationId"), Method: strings.ToUpper(method), Path: path, Summary: o.text("summary"), Text: inline(o.text("description")),
+		ID: o.text("operationId"), Method: strings.ToUpper(method), Path: path, Summary: o.text("summary"),
+		Text:        inline(o.text("description")),
 		Credentials: d.credentials(o),
 	}
 	for _, p := range o.list("parameters") {
@@ -190,7 +195,8 @@ func (d description) credentials(o *object) (all []credential) {
 //
 //nolint:gochecknoglobals,gosec // read only, and no credentials
 var credentialNames = map[string]string{
-	"accessKey": "Access key", "accessKeyHeader": "Access key in the header X-Access-Key", "companyToken": "Company token", "userToken": "User's token", "chatToken": "Chat token",
+	"accessKey": "Access key", "accessKeyHeader": "Access key in the header X-Access-Key", "companyToken": "Company token",
+	"userToken": "User's token", "chatToken": "Chat token",
 	"conversationToken": "Conversation token", "verifyToken": "Verify token", "signature": "Signature",
 }
 

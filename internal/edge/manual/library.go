@@ -59,9 +59,15 @@ type library struct {
 //
 //nolint:gochecknoglobals // read only
 var (
-	guidesFirst    = []string{"quick-start", "develop", "webhooks", "embed", "mcp", "panel", "sandbox", "whatsapp", "provisioning", "install", "production", "security", "operate", "backup", "upgrade", "scale", "migrate"}
-	referenceFirst = []string{"sending", "scheduling", "templates", "calls", "callbacks", "errors", "limits", "signing-in", "roles", "widgets", "voice", "agents", "flows", "conversation", "webhooks", "clients", "set-up"}
-	operation      = []string{"settings", "cli", "metrics", "states", "glossary", "architecture"}
+	guidesFirst = []string{
+		"quick-start", "develop", "webhooks", "embed", "mcp", "panel", "sandbox", "whatsapp", "provisioning", "install",
+		"production", "security", "operate", "backup", "upgrade", "scale", "migrate",
+	}
+	referenceFirst = []string{
+		"sending", "scheduling", "templates", "calls", "callbacks", "errors", "limits", "signing-in", "roles", "widgets", "voice",
+		"agents", "flows", "conversation", "webhooks", "clients", "set-up",
+	}
+	operation = []string{"settings", "cli", "metrics", "states", "glossary", "architecture"}
 )
 
 func newLibrary(o Options) (*library, error) {
@@ -114,7 +120,11 @@ func (lib *library) readMarkdown(files fs.FS) error {
 
 // indexes makes the pages of folders that have none of their own.
 func (lib *library) indexes() {
-	for _, x := range []struct{ folder, title, text string }{{"guides", "Guides", "From the first start to many nodes."}, {"adr", "Decisions", "Why Carillon is built as it is, one decision a page."}} {
+	for _, x := range []struct{ folder, title, text string }{
+		{"guides", "Guides", "From the first start to many nodes."}, {
+			"adr", "Decisions", "Why Carillon is built as it is, one decision a page.",
+		},
+	} {
 		p := &page{path: x.folder, title: x.title, template: "index", summary: x.text}
 		first := []string(nil)
 		if x.folder == "guides" {
@@ -122,7 +132,8 @@ func (lib *library) indexes() {
 		}
 		var b bytes.Buffer
 		for _, one := range lib.folder(x.folder, first) {
-			fmt.Fprintf(&b, "<li><a href=\"%s/%s\"><b>%s</b><span>%s</span></a></li>", root, one.path, template.HTMLEscapeString(one.title), template.HTMLEscapeString(one.summary))
+			fmt.Fprintf(&b, "<li><a href=\"%s/%s\"><b>%s</b><span>%s</span></a></li>", root, one.path,
+				template.HTMLEscapeString(one.title), template.HTMLEscapeString(one.summary))
 		}
 		p.html = template.HTML(b.String()) //nolint:gosec // escaped above
 		lib.pages[x.folder] = p

@@ -121,7 +121,8 @@ func send(w http.ResponseWriter, r *http.Request, kind string, x *written) error
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "+
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "+
+		"'self'; base-uri 'none'; "+
 		"form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept-Encoding")
@@ -169,7 +170,9 @@ func (m *Manual) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	query := carillon.Shorten(strings.TrimSpace(r.URL.Query().Get("q")))
 	var b bytes.Buffer
-	if err := m.write(&b, lib, &page{path: "search", title: "Search", found: lib.search(query), query: query, template: "search"}); err != nil {
+	if err := m.write(&b, lib, &page{
+		path: "search", title: "Search", found: lib.search(query), query: query, template: "search",
+	}); err != nil {
 		return err
 	}
 	return send(w, r, "text/html; charset=utf-8", pack(b.Bytes()))
@@ -182,7 +185,8 @@ func (m *Manual) list(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# Carillon\n\n> Self-hosted template notifications over WhatsApp, calls by a virtual agent, chat and voice widgets, with a panel.\n\n")
+	b.WriteString("# Carillon\n\n> Self-hosted template notifications over WhatsApp, calls by a virtual agent, chat and voice " +
+		"widgets, with a panel.\n\n")
 	fmt.Fprintf(&b, "The description of the interface (OpenAPI 3.1): %s/openapi.json\n", m.Base())
 	for _, s := range lib.sections {
 		if s.Title == "API" {

@@ -27,7 +27,9 @@ type reader struct {
 
 func newReaderOf(t *testing.T) *reader {
 	t.Helper()
-	o := Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Base: func() string { return "https://carillon.test" }, Files: web.In(fstest.MapFS{
+	o := Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Base: func() string {
+		return "https://carillon.test"
+	}, Files: web.In(fstest.MapFS{
 		"docs/docs.js": {Data: []byte("script")}, "docs/docs.css": {Data: []byte("style")},
 	})}
 	m := New(o)
@@ -126,7 +128,8 @@ func TestEveryDocumentIsAPage(t *testing.T) {
 			return err
 		}
 		rec := r.get(root + "/" + at + ".md")
-		if rec.Code != http.StatusOK || !bytes.Equal(rec.Body.Bytes(), source) || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/markdown") {
+		if rec.Code != http.StatusOK || !bytes.Equal(rec.Body.Bytes(), source) ||
+			!strings.HasPrefix(rec.Header().Get("Content-Type"), "text/markdown") {
 			t.Errorf("docs/%s as Markdown: %d %s", name, rec.Code, rec.Header().Get("Content-Type"))
 		}
 		if shown[at] && !strings.Contains(r.get("/llms.txt").Body.String(), "https://carillon.test/docs/"+at+".md") {
@@ -167,7 +170,9 @@ func TestEveryOperationIsShownWithAllThatItHas(t *testing.T) {
 					t.Errorf("%s in %s: %s", o.ID, s.Name, s.Code)
 				}
 			}
-			if o.Try != nil && slices.ContainsFunc(o.Parameters, func(p parameter) bool { return p.Name == "customer_id" || p.Name == "access_key" }) {
+			if o.Try != nil && slices.ContainsFunc(o.Parameters, func(p parameter) bool {
+				return p.Name == "customer_id" || p.Name == "access_key"
+			}) {
 				t.Errorf("%s would put a key into an address", o.ID)
 			}
 		}
@@ -188,11 +193,15 @@ func TestSnippetsAreWhatOneWouldWrite(t *testing.T) {
 	}
 	tags := regexp.MustCompile(`<[^>]+>`)
 	for i, want := range []string{
-		"curl -X POST \"https://carillon.test/functions/v1/notify?access_key=$ACCESS_KEY\" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{\n  \"contact\"",
-		"req, err := http.NewRequestWithContext(ctx, \"POST\", os.ExpandEnv(\"https://carillon.test/functions/v1/notify?access_key=$ACCESS_KEY\"), body)\n",
-		"await fetch(`https://carillon.test/functions/v1/notify?access_key=${process.env.ACCESS_KEY}`, {\n  method: \"POST\",\n  headers: { \"Content-Type\": \"application/json\" },\n  body: JSON.stringify({\n",
+		"curl -X POST \"https://carillon.test/functions/v1/notify?access_key=$ACCESS_KEY\" \\\n  -H \"Content-Type: " +
+			"application/json\" \\\n  -d '{\n  \"contact\"",
+		"req, err := http.NewRequestWithContext(ctx, \"POST\", " +
+			"os.ExpandEnv(\"https://carillon.test/functions/v1/notify?access_key=$ACCESS_KEY\"), body)\n",
+		"await fetch(`https://carillon.test/functions/v1/notify?access_key=${process.env.ACCESS_KEY}`, {\n  method: \"POST\",\n  " +
+			"headers: { \"Content-Type\": \"application/json\" },\n  body: JSON.stringify({\n",
 	} {
-		code := strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(tags.ReplaceAllString(string(send.Snippets[i].Code), ""))
+		code := strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&amp;",
+			"&").Replace(tags.ReplaceAllString(string(send.Snippets[i].Code), ""))
 		if !strings.Contains(code, want) {
 			t.Errorf("%s:\n%s\nlacks\n%s", send.Snippets[i].Name, code, want)
 		}
@@ -201,21 +210,28 @@ func TestSnippetsAreWhatOneWouldWrite(t *testing.T) {
 
 func TestThePagesAreServedUnderAStrictPolicy(t *testing.T) {
 	r := newReaderOf(t)
-	for _, path := range []string{"/docs", "/docs/", "/docs/api/notifications", "/docs/guides/install", "/docs/guides/install.md", "/docs/search?q=x", "/docs/images/inbox.png", "/llms.txt"} {
+	for _, path := range []string{
+		"/docs", "/docs/", "/docs/api/notifications", "/docs/guides/install", "/docs/guides/install.md", "/docs/search?q=x",
+		"/docs/images/inbox.png", "/llms.txt",
+	} {
 		rec := r.get(path)
 		h := rec.Header()
 		policy := h.Get("Content-Security-Policy")
-		if rec.Code != http.StatusOK || h.Get("X-Frame-Options") != "DENY" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" ||
-			!strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "connect-src 'self'; ") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		if rec.Code != http.StatusOK || h.Get("X-Frame-Options") != "DENY" || h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Referrer-Policy") != "no-referrer" ||
+			!strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "unsafe") ||
+			!strings.Contains(policy, "connect-src 'self'; ") || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: %d %v", path, rec.Code, h)
 		}
-		if strings.Contains(rec.Body.String(), "<style") || regexp.MustCompile(`<script>|\son[a-z]+="|\sstyle="`).MatchString(rec.Body.String()) {
+		if strings.Contains(rec.Body.String(), "<style") ||
+			regexp.MustCompile(`<script>|\son[a-z]+="|\sstyle="`).MatchString(rec.Body.String()) {
 			t.Errorf("%s has what its policy forbids", path)
 		}
 	}
 	page := r.get("/docs/guides/install", "Accept-Encoding", "gzip")
 	tag := page.Header().Get("ETag")
-	if page.Header().Get("Content-Encoding") != "gzip" || tag == "" || r.get("/docs/guides/install", "Accept-Encoding", "gzip", "If-None-Match", tag).Code != http.StatusNotModified {
+	if page.Header().Get("Content-Encoding") != "gzip" || tag == "" ||
+		r.get("/docs/guides/install", "Accept-Encoding", "gzip", "If-None-Match", tag).Code != http.StatusNotModified {
 		t.Errorf("%v", page.Header())
 	}
 	script := regexp.MustCompile(`src="(/docs/assets/docs\.js\?v=\w+)"`).FindStringSubmatch(r.get("/docs").Body.String())
@@ -225,10 +241,14 @@ func TestThePagesAreServedUnderAStrictPolicy(t *testing.T) {
 	if rec := r.get(script[1]); rec.Code != http.StatusOK || !strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("%s: %d %v", script[1], rec.Code, rec.Header())
 	}
-	if rec := r.get("/docs/assets/docs.js?v=old"); rec.Code != http.StatusOK || strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
+	if rec := r.get("/docs/assets/docs.js?v=old"); rec.Code != http.StatusOK ||
+		strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("another version: %d %v", rec.Code, rec.Header())
 	}
-	for _, path := range []string{"/docs/nowhere", "/docs/guides/nowhere.md", "/docs/api.md", "/docs/docs.go", "/docs/assets/main.js", "/docs/images/..%2fdocs.go", "/docs/images/none.png", "/docs//evil.test", "/docs/../panel"} {
+	for _, path := range []string{
+		"/docs/nowhere", "/docs/guides/nowhere.md", "/docs/api.md", "/docs/docs.go", "/docs/assets/main.js",
+		"/docs/images/..%2fdocs.go", "/docs/images/none.png", "/docs//evil.test", "/docs/../panel",
+	} {
 		if rec := r.get(path); rec.Code != http.StatusNotFound {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
 		}
@@ -238,7 +258,8 @@ func TestThePagesAreServedUnderAStrictPolicy(t *testing.T) {
 func TestTheSearchFindsPartsAndShowsWhatIsAskedAsText(t *testing.T) {
 	r := newReaderOf(t)
 	for query, want := range map[string]string{
-		"idempotency_key_reused": "/docs/api/notifications#sendNotification", "Idempotency-Key": "/docs/reference/sending#repeats", "master key": "/docs/reference/signing-in#the-master-key",
+		"idempotency_key_reused": "/docs/api/notifications#sendNotification", "Idempotency-Key": "/docs/reference/sending#repeats",
+		"master key":          "/docs/reference/signing-in#the-master-key",
 		"carillon_recipients": "", "keys:write": "/docs/reference/roles",
 	} {
 		body := r.get("/docs/search?q=" + strings.ReplaceAll(query, " ", "+")).Body.String()
@@ -246,9 +267,13 @@ func TestTheSearchFindsPartsAndShowsWhatIsAskedAsText(t *testing.T) {
 			t.Errorf("%s does not find %s", query, want)
 		}
 	}
-	for _, query := range []string{"%3Cscript%3Ealert(1)%3C/script%3E", `%22%20autofocus%20onfocus=%22alert(1)`, strings.Repeat("x", 5000), "%ff", "%00", "sending+%3Cimg+src=x%3E"} {
+	for _, query := range []string{
+		"%3Cscript%3Ealert(1)%3C/script%3E", `%22%20autofocus%20onfocus=%22alert(1)`, strings.Repeat("x", 5000), "%ff", "%00",
+		"sending+%3Cimg+src=x%3E",
+	} {
 		rec := r.get("/docs/search?q=" + query)
-		if body := rec.Body.String(); rec.Code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, `" autofocus`) || strings.Contains(body, "<img") || len(body) > 60_000 {
+		if body := rec.Body.String(); rec.Code != http.StatusOK || strings.Contains(body, "<script>") ||
+			strings.Contains(body, `" autofocus`) || strings.Contains(body, "<img") || len(body) > 60_000 {
 			t.Errorf("%.40s: %d, %d bytes", query, rec.Code, len(body))
 		}
 	}
@@ -258,12 +283,16 @@ func TestTheSearchFindsPartsAndShowsWhatIsAskedAsText(t *testing.T) {
 }
 
 func TestMarkdownCannotBringMarkup(t *testing.T) {
-	p, err := readPage("guides/x.md", []byte("# A <b>title</b>\n\n<script>alert(1)</script>\n\nText <img src=x onerror=alert(1)> [a](javascript:alert(1)) [b](../../cmd/main.go) ![c](../images/inbox.png)\n\n| a |\n|:-:|\n| <i>x</i> |\n"), []string{"guides/x.md"})
+	p, err := readPage("guides/x.md", []byte("# A <b>title</b>\n\n<script>alert(1)</script>\n\nText <img src=x onerror=alert(1)> "+
+		"[a](javascript:alert(1)) [b](../../cmd/main.go) ![c](../images/inbox.png)\n\n| a |\n|:-:|\n| <i>x</i> |\n"),
+		[]string{"guides/x.md"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	html := string(p.html)
-	if strings.Contains(html, "<script") || strings.Contains(html, "javascript:") || strings.Contains(html, "<i>") || strings.Contains(html, "onerror") || strings.Contains(html, "style=") || strings.Contains(html, "main.go") || !strings.Contains(html, `src="/docs/images/inbox.png"`) {
+	if strings.Contains(html, "<script") || strings.Contains(html, "javascript:") || strings.Contains(html, "<i>") ||
+		strings.Contains(html, "onerror") || strings.Contains(html, "style=") || strings.Contains(html, "main.go") ||
+		!strings.Contains(html, `src="/docs/images/inbox.png"`) {
 		t.Error(html)
 	}
 }

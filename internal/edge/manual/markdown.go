@@ -19,7 +19,8 @@ import (
 //
 //nolint:gochecknoglobals // has no state
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+		extension.Strikethrough),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
@@ -189,8 +190,10 @@ func firstSentence(s string) string {
 // scrollable lets keyboards scroll what is wider than the page.
 func scrollable(html string) string {
 	return strings.NewReplacer(
-		"<table>", `<div class="table" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`,
-		`<p><img src="/docs/images/states-`, `<p class="drawing" tabindex="0" role="group" aria-label="Drawing"><img src="/docs/images/states-`,
+		"<table>", `<div class="table" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>", "<pre>",
+		`<pre tabindex="0">`,
+		`<p><img src="/docs/images/states-`, `<p class="drawing" tabindex="0" role="group" aria-label="Drawing"><img `+
+			`src="/docs/images/states-`,
 	).Replace(html)
 }
 

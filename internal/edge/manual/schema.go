@@ -125,7 +125,8 @@ func (d description) single(schema *object) *object {
 	for _, key := range []string{"allOf", "oneOf", "anyOf"} {
 		var left []*object
 		for _, x := range schema.list(key) {
-			if o, ok := x.(*object); ok && o.text("type") != "null" && len(o.keys) > 0 && o.get("required") == nil || ok && o.text("type") == "object" {
+			if o, ok := x.(*object); ok && o.text("type") != "null" && len(o.keys) > 0 && o.get("required") == nil ||
+				ok && o.text("type") == "object" {
 				left = append(left, o)
 			}
 		}

@@ -22,7 +22,9 @@ const (
 
 // search finds the parts of pages that have all words of a query, the best first.
 func (lib *library) search(query string) (hits []hit) {
-	wanted := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' })
+	wanted := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
+	})
 	if len(wanted) == 0 {
 		return nil
 	}

@@ -75,7 +75,10 @@ func snippets(base string, o *endpoint) (all []snippet) {
 	for _, l := range []struct {
 		id, name, key string
 		write         func(r request) string
-	}{{"curl", "curl", "$ACCESS_KEY", curl}, {"go", "Go", "$ACCESS_KEY", goCode}, {"ts", "TypeScript", "${process.env.ACCESS_KEY}", typeScript}} {
+	}{
+		{"curl", "curl", "$ACCESS_KEY", curl}, {"go", "Go", "$ACCESS_KEY", goCode},
+		{"ts", "TypeScript", "${process.env.ACCESS_KEY}", typeScript},
+	} {
 		code := template.HTMLEscapeString(l.write(r))
 		code = strings.ReplaceAll(code, keyPlace, `<span class="key" data-shown="`+l.key+`">`+l.key+`</span>`)
 		code = strings.ReplaceAll(code, basePlace, template.HTMLEscapeString(base))
@@ -108,7 +111,8 @@ func goCode(r request) string {
 	body := "nil"
 	switch {
 	case r.file:
-		b.WriteString("var body bytes.Buffer\nform := multipart.NewWriter(&body)\npart, err := form.CreateFormFile(\"file\", \"summer.jpg\")\nif err != nil {\n\treturn err\n}\n" +
+		b.WriteString("var body bytes.Buffer\nform := multipart.NewWriter(&body)\npart, err := form.CreateFormFile(\"file\", " +
+			"\"summer.jpg\")\nif err != nil {\n\treturn err\n}\n" +
 			"if _, err := io.Copy(part, picture); err != nil {\n\treturn err\n}\nform.Close()\n")
 		body = "&body"
 	case r.body != "":

@@ -102,7 +102,8 @@ func TestChangesOfReadinessAreLoggedOnce(t *testing.T) {
 			time.Sleep(readyMaxAge)
 		}
 		text := out.String()
-		if strings.Count(text, "\n") != 2 || !strings.Contains(text, `msg="not ready" check=writes`) || !strings.Contains(text, "no space left") ||
+		if strings.Count(text, "\n") != 2 || !strings.Contains(text, `msg="not ready" check=writes`) ||
+			!strings.Contains(text, "no space left") ||
 			!strings.Contains(text, `msg="ready again"`) {
 			t.Errorf("the log:\n%s", text)
 		}

@@ -153,7 +153,8 @@ func TestOneAddressHasAQuarterUnlessItIsSet(t *testing.T) {
 	proxy := netip.MustParsePrefix("127.0.0.4/32")
 	for _, c := range []struct{ most, each, want int }{{20, 0, 5}, {20, 20, 20}, {0, 0, 0}} {
 		s, err := Listen(t.Context(), Options{
-			Addr: "127.0.0.1:0", Connections: c.most, PerAddress: c.each, Proxies: []netip.Prefix{proxy}, Log: log, Router: httpio.NewRouter(log, nil),
+			Addr: "127.0.0.1:0", Connections: c.most, PerAddress: c.each, Proxies: []netip.Prefix{proxy}, Log: log,
+			Router: httpio.NewRouter(log, nil),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,9 @@ func newScreens(t *testing.T, s *store.Store, others func(kind string, items ...
 	x := &screens{store: s, hub: realtime.NewHub(s.Topics, slog.New(slog.DiscardHandler), others)}
 	x.router = httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /{company}", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
-			return stream.Serve(w, r, x.hub, stream.Topic{CompanyID: r.PathValue("company"), Name: topic, Allowed: func(context.Context) error { return nil }})
+			return stream.Serve(w, r, x.hub, stream.Topic{
+				CompanyID: r.PathValue("company"), Name: topic, Allowed: func(context.Context) error { return nil },
+			})
 		},
 	})
 	srv := httptest.NewServer(x.router)
@@ -57,7 +59,9 @@ func newCompany(t *testing.T, s *store.Store) string {
 	t.Helper()
 	id := carillon.NewID(time.Now())
 	c := &carillon.Company{ID: id, Name: id}
-	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return accounts.PutCompany(ctx, tx, c, time.Now()) }); err != nil {
+	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.PutCompany(ctx, tx, c, time.Now())
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Topics.Follow(t.Context(), id, topic); err != nil {
@@ -184,7 +188,8 @@ func TestCutStreamsReplayToTheSameList(t *testing.T) {
 		var nodes []*screens
 		for range 2 {
 			var bus *realtime.Bus
-			x := newScreens(t, openStore(t, store.Options{DatabaseURL: url}), func(kind string, items ...realtime.Item) { bus.Publish(kind, items...) })
+			x := newScreens(t, openStore(t, store.Options{DatabaseURL: url}),
+				func(kind string, items ...realtime.Item) { bus.Publish(kind, items...) })
 			bus = realtime.NewBus(x.store.DB, slog.New(slog.DiscardHandler), x.hub.Kind())
 			ctx, cancel := context.WithCancel(context.Background())
 			var done sync.WaitGroup
@@ -263,11 +268,14 @@ func TestEventsWithoutASeqAreNotStored(t *testing.T) {
 
 func TestTheLastOfEventsThatFollowOneAnotherIsAnnounced(t *testing.T) {
 	var announced []realtime.Item
-	hub := realtime.NewHub(nil, slog.New(slog.DiscardHandler), func(_ string, items ...realtime.Item) { announced = append(announced, items...) })
+	hub := realtime.NewHub(nil, slog.New(slog.DiscardHandler), func(_ string, items ...realtime.Item) {
+		announced = append(announced, items...)
+	})
 	event := func(company, topic string, seq int64) *events.Event {
 		return &events.Event{CompanyID: company, Topic: topic, Seq: seq}
 	}
-	hub.Publish(event("a", "x", 1), event("a", "x", 2), event("a", "x", 0), event("a", "y", 1), event("b", "y", 0), event("b", "x", 7), event("a", "x", 3))
+	hub.Publish(event("a", "x", 1), event("a", "x", 2), event("a", "x", 0), event("a", "y", 1), event("b", "y", 0),
+		event("b", "x", 7), event("a", "x", 3))
 	want := []realtime.Item{{Key: "a/x", Value: 2}, {Key: "a/y", Value: 1}, {Key: "b/x", Value: 7}, {Key: "a/x", Value: 3}}
 	if !slices.Equal(announced, want) {
 		t.Errorf("announced: %v, want %v", announced, want)

@@ -30,7 +30,8 @@ func TestAnAddressThatNothingIsDeliveredToIsRefused(t *testing.T) {
 	refused := func(err error) {
 		t.Helper()
 		e, ok := errors.AsType[*carillon.Error](err)
-		if !ok || e.Code != carillon.ValidationFailed || e.Details.Find("field") != "url" || !strings.Contains(e.Details.Find("reason").(string), "media-allow-private") || strings.Contains(e.Error(), "hush") {
+		if !ok || e.Code != carillon.ValidationFailed || e.Details.Find("field") != "url" ||
+			!strings.Contains(e.Details.Find("reason").(string), "media-allow-private") || strings.Contains(e.Error(), "hush") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -45,7 +46,8 @@ func TestAnAddressThatNothingIsDeliveredToIsRefused(t *testing.T) {
 	id := made.(httpio.Created).Value.(*hook.Webhook).ID
 	_, err = call("PUT", id, `{"url":"https://10.1.2.3/hook"}`)
 	refused(err)
-	for _, address := range []string{"https://nobody.test/hook", "http://localhost:3000/hook"} { // a look-up decides about the one, and the other is allowed
+	// a look-up decides about the one, and the other is allowed
+	for _, address := range []string{"https://nobody.test/hook", "http://localhost:3000/hook"} {
 		if _, err := call("PUT", id, `{"url":"`+address+`"}`); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}

@@ -310,11 +310,13 @@ func TestTheConfigurationOfAVoiceWidget(t *testing.T) {
 	for query, want := range map[string]string{
 		"id_widget=" + voiceID + "&language=es-MX": `{"widget_id":"` + voiceID +
 			`","name":"Voice","colors":{"primary":"#2f5bd7","on_primary":"#ffffff","background":"#ffffff","text":"#1d1c1a"},` +
-			`"position":"bottom-right","animation":"","language":"es-MX","languages":["en","es","pt"],"agent":{"name":"Ann"},"welcome":"Hola.","texts":{},"text_input":true,"transcript":true,` +
+			`"position":"bottom-right","animation":"","language":"es-MX","languages":["en","es","pt"],"agent":{"name":"Ann"},` +
+			`"welcome":"Hola.","texts":{},"text_input":true,"transcript":true,` +
 			`"terms":"We record this.","speech":true,"hearing":false,"talk_to_person":true}`,
 		"id_widget=" + voice2ID: `{"widget_id":"` + voice2ID +
 			`","name":"Second","colors":{"primary":"#ffee00","on_primary":"#15130f","background":"#ffffff","text":"#1d1c1a"},` +
-			`"position":"top-left","animation":"wave","language":"en","languages":["en"],"agent":{"name":"Ann"},"welcome":"","texts":{},"text_input":false,"transcript":false,` +
+			`"position":"top-left","animation":"wave","language":"en","languages":["en"],"agent":{"name":"Ann"},"welcome":"",` +
+			`"texts":{},"text_input":false,"transcript":false,` +
 			`"speech":true,"hearing":false,"talk_to_person":false}`,
 	} {
 		if status, body := x.send("GET", voicePath+"?access_key="+widgetKey+"&"+query, "", ""); status != 200 ||

@@ -344,7 +344,8 @@ func TestNotesAndAccountsAreNotForVisitors(t *testing.T) {
 	token, claims := x.begin(widgetID, visitorID)
 	id, _ := claims["conversation"].(string)
 	by := conversation.By{CompanyID: companyID, AccountID: "account-of-bea", Name: "Bea"}
-	if _, _, err := x.Conversations.Desk.Note(t.Context(), by, id, conversation.Said{ClientID: "n", Kind: "text", Text: "a note"}); err != nil {
+	if _, _, err := x.Conversations.Desk.Note(t.Context(), by, id,
+		conversation.Said{ClientID: "n", Kind: "text", Text: "a note"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := x.Conversations.Desk.Answer(

@@ -10,8 +10,8 @@ import (
 	"carillon/internal/base/egress"
 )
 
-// Undeliverable reports whether nothing can be delivered to a webhook on this installation, as far as its address alone shows: what its host's
-// name resolves to is checked with each delivery, because that changes.
+// Undeliverable reports whether nothing can be delivered to a webhook on this installation, as far as its address alone shows:
+// what its host's name resolves to is checked with each delivery, because that changes.
 func Undeliverable(out *egress.Client, w *Webhook) bool {
 	u, err := url.Parse(w.URL)
 	return err == nil && out.AdmitUnresolved(u) != nil
@@ -33,7 +33,9 @@ func Unreached(out *egress.Client, p *config.Provision) (found config.Problems) 
 
 // NewClient builds the client that delivers; allowed are private networks that webhooks may be in.
 func NewClient(allowed []netip.Prefix) *egress.Client {
-	return egress.New(egress.Options{AllowPrivate: allowed, AnyPort: true, PerHost: connections, Timeout: Timeout, MaxBody: -1, Redirects: -1})
+	return egress.New(egress.Options{
+		AllowPrivate: allowed, AnyPort: true, PerHost: connections, Timeout: Timeout, MaxBody: -1, Redirects: -1,
+	})
 }
 
 // connections are kept open to an endpoint.
@@ -54,5 +56,6 @@ func (d *Deliverer) Admit(ctx context.Context, companyID string, w *Webhook) err
 			return err
 		}
 	}
-	return carillon.Invalid("url", "Must be an https address of the public internet; the setting media-allow-private names private networks that are allowed too")
+	return carillon.Invalid("url", "Must be an https address of the public internet; the setting media-allow-private names private "+
+		"networks that are allowed too")
 }

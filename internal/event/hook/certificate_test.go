@@ -41,7 +41,9 @@ type authority struct {
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{t: t}
-	c, root := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "Root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})
+	c, root := a.sign(&x509.Certificate{
+		Subject: pkix.Name{CommonName: "Root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	})
 	a.key, a.root = c.PrivateKey.(*ecdsa.PrivateKey), root //nolint:forcetypeassert // sign made it
 	return a
 }
@@ -101,7 +103,9 @@ func broken(t *testing.T, a *authority) map[string]struct {
 	host := []string{"events.test"}
 	old := time.Date(2020, 5, 1, 12, 0, 0, 0, time.UTC)
 	expired, _ := a.sign(&x509.Certificate{DNSNames: host, NotBefore: old.AddDate(0, -1, 0), NotAfter: old})
-	early, _ := a.sign(&x509.Certificate{DNSNames: host, NotBefore: time.Date(2190, 5, 1, 12, 0, 0, 0, time.UTC), NotAfter: time.Date(2191, 5, 1, 12, 0, 0, 0, time.UTC)})
+	early, _ := a.sign(&x509.Certificate{
+		DNSNames: host, NotBefore: time.Date(2190, 5, 1, 12, 0, 0, 0, time.UTC), NotAfter: time.Date(2191, 5, 1, 12, 0, 0, 0, time.UTC),
+	})
 	other, _ := a.sign(&x509.Certificate{DNSNames: []string{"one.test", "two.test", "three.test", "four.test"}})
 	unnamed, _ := a.sign(&x509.Certificate{})
 	self, _ := (&authority{t: t}).sign(&x509.Certificate{Subject: pkix.Name{CommonName: "events.test"}, DNSNames: host})
@@ -110,13 +114,24 @@ func broken(t *testing.T, a *authority) map[string]struct {
 		open func(net.Conn) net.Conn
 		want string
 	}{
-		"expired":                 {encrypted(expired), "Its certificate expired at 2020-05-01T12:00:00Z: renew it"},
-		"not yet":                 {encrypted(early), "Its certificate is valid only from 2190-05-01T12:00:00Z on: correct the clock, or use another certificate"},
-		"another host":            {encrypted(other), "Its certificate is not for events.test, but for one.test, two.test, three.test: use one that names this host"},
-		"no host":                 {encrypted(unnamed), "Its certificate is not for events.test: use one that names this host"},
-		"self-signed":             {encrypted(self), "Its certificate is self-signed: use one of an authority that this machine trusts"},
-		"an authority of its own": {encrypted(foreign), "Its certificate is not of an authority that this machine trusts: use one of such an authority, and send the whole chain"},
-		"plain HTTP":              {func(c net.Conn) net.Conn { return c }, "It speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there"},
+		"expired": {encrypted(expired), "Its certificate expired at 2020-05-01T12:00:00Z: renew it"},
+		"not yet": {
+			encrypted(early), "Its certificate is valid only from 2190-05-01T12:00:00Z on: correct the clock, or use another certificate",
+		},
+		"another host": {
+			encrypted(other),
+			"Its certificate is not for events.test, but for one.test, two.test, three.test: use one that names this host",
+		},
+		"no host":     {encrypted(unnamed), "Its certificate is not for events.test: use one that names this host"},
+		"self-signed": {encrypted(self), "Its certificate is self-signed: use one of an authority that this machine trusts"},
+		"an authority of its own": {
+			encrypted(foreign), "Its certificate is not of an authority that this machine trusts: use one of such an authority, and " +
+				"send the whole chain",
+		},
+		"plain HTTP": {
+			func(c net.Conn) net.Conn { return c },
+			"It speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there",
+		},
 		"cut": {func(c net.Conn) net.Conn {
 			_, _ = c.Read(make([]byte, 64<<10)) // its first message
 			_ = c.Close()
@@ -150,7 +165,9 @@ func TestABrokenCertificateIsNamedAndItsEventsComeOnceItIsMended(t *testing.T) {
 		go func() { _ = server.Serve(x.door) }()
 		t.Cleanup(func() { _ = server.Close() })
 		_, port, _ := net.SplitHostPort(l.Addr().String())
-		x.k = r.endpoint(hook.Webhook{URL: "https://events.test:" + port + "/hidden?token=hidden", Headers: []hook.Header{{Name: "X-Token", Value: "hidden"}}})
+		x.k = r.endpoint(hook.Webhook{
+			URL: "https://events.test:" + port + "/hidden?token=hidden", Headers: []hook.Header{{Name: "X-Token", Value: "hidden"}},
+		})
 		all[name] = x
 	}
 	r.happen("m1", "message.sent")

@@ -77,7 +77,9 @@ func NewDeliverer(s *store.Store, o Options) *Deliverer {
 	if o.Busy == nil {
 		o.Busy = func() bool { return false }
 	}
-	return &Deliverer{store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}, woken: map[string]bool{}}
+	return &Deliverer{
+		store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}, woken: map[string]bool{},
+	}
 }
 
 // Wake has the endpoints of companies be looked at now: there may be new events.

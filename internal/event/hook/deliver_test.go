@@ -171,7 +171,8 @@ func (r *rig) happen(subject string, kinds ...string) {
 	for _, kind := range kinds {
 		e := &events.Event{
 			CompanyID: company, Topic: events.TopicOf(kind), Kind: kind, Subject: subject, At: r.clock(),
-			Payload: json.RawMessage(`{"v":1,"message_id":"` + subject + `","campaign":"spring","sender_id":"main","state":"sent","previous_state":"queued","at":"2027-03-01T12:00:00Z"}`),
+			Payload: json.RawMessage(`{"v":1,"message_id":"` + subject +
+				`","campaign":"spring","sender_id":"main","state":"sent","previous_state":"queued","at":"2027-03-01T12:00:00Z"}`),
 		}
 		if err := r.store.Events.AddEvents(r.t.Context(), e); err != nil {
 			r.t.Fatal(err)
@@ -223,8 +224,9 @@ func TestEventsAreDeliveredSignedAndVerified(t *testing.T) {
 	r.now = time.Now().UTC().Truncate(time.Second) // the library checks the time
 	r.mu.Unlock()
 	k := r.endpoint(hook.Webhook{
-		URL: e.URL + "/hooks?token=x", SigningSecret: secret, PreviousSecret: old, PreviousUntil: carillon.FormatTime(r.clock().Add(time.Hour)),
-		Headers: []hook.Header{{Name: "Authorization", Value: "Bearer abc"}},
+		URL: e.URL + "/hooks?token=x", SigningSecret: secret, PreviousSecret: old,
+		PreviousUntil: carillon.FormatTime(r.clock().Add(time.Hour)),
+		Headers:       []hook.Header{{Name: "Authorization", Value: "Bearer abc"}},
 	})
 	r.happen("m1", "message.sent")
 	r.pass()
@@ -233,10 +235,12 @@ func TestEventsAreDeliveredSignedAndVerified(t *testing.T) {
 		t.Fatal("received", len(all))
 	}
 	x := all[0]
-	if want := `"type":"message.sent","timestamp":"` + carillon.FormatTime(r.clock()) + `","version":1,"sequence":1,"data":{"campaign":"spring","message_id":"m1","previous_status":"queued","sender_id":"main","status":"sent"}}`; !strings.HasSuffix(x.text, want) {
+	if want := `"type":"message.sent","timestamp":"` + carillon.FormatTime(r.clock()) + `","version":1,"sequence":1,` +
+		`"data":{"campaign":"spring","message_id":"m1","previous_status":"queued","sender_id":"main","status":"sent"}}`; !strings.HasSuffix(x.text, want) {
 		t.Errorf("%s\nwant … %s", x.text, want)
 	}
-	if x.header.Get("Authorization") != "Bearer abc" || x.header.Get("Content-Type") != "application/json" || x.header.Get("Webhook-Id") != x.body.ID || strings.Contains(x.body.ID, ".") {
+	if x.header.Get("Authorization") != "Bearer abc" || x.header.Get("Content-Type") != "application/json" ||
+		x.header.Get("Webhook-Id") != x.body.ID || strings.Contains(x.body.ID, ".") {
 		t.Errorf("%v", x.header)
 	}
 	if topic, seq, ok := hook.Place(x.body.ID); topic != events.Notifications || seq != 1 || !ok {
@@ -325,7 +329,8 @@ func TestWhatFailsIsTriedAgainForThreeDaysAndThenGivenUp(t *testing.T) {
 	if err != nil || len(attempts) != len(tries)+1 {
 		t.Fatal(len(attempts), err)
 	}
-	if a := attempts[0]; a.Status != 500 || a.Error != "It responded 500" || !strings.Contains(a.Response, "no such order") || !strings.Contains(a.Request, `"sequence":1`) || a.N != len(tries)+1 {
+	if a := attempts[0]; a.Status != 500 || a.Error != "It responded 500" || !strings.Contains(a.Response, "no such order") ||
+		!strings.Contains(a.Request, `"sequence":1`) || a.N != len(tries)+1 {
 		t.Errorf("%+v", a)
 	}
 	e.status(http.StatusOK)
@@ -511,8 +516,10 @@ func TestLyingAndSlowEndpointsFailInWords(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}, "It redirects (302), which is not followed: give the final address"},
-		"slow":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "No response in time"},
-		"cut":       {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without a response"},
+		"slow": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "No response in time"},
+		"cut": {
+			func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without a response",
+		},
 		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "It responded 403"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -540,7 +547,8 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	r.happen("m1", "message.sent")
 	r.pass()
 	all, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 10)
-	if err != nil || len(all) != 1 || all[0].Error != "Its address may not be reached: the host is at a private or reserved address; --media-allow-private names networks that may be" {
+	if err != nil || len(all) != 1 || all[0].Error != "Its address may not be reached: the host is at a private or reserved "+
+		"address; --media-allow-private names networks that may be" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -25,7 +25,8 @@ func ID(e *events.Event) string {
 	if err != nil {
 		company = []byte(e.CompanyID)
 	}
-	return "evt_" + base64.RawURLEncoding.EncodeToString(company) + "_" + letters[e.Topic] + strconv.FormatInt(e.Seq, 36) + "_" + strconv.FormatInt(e.At.UnixMilli(), 36)
+	return "evt_" + base64.RawURLEncoding.EncodeToString(company) + "_" + letters[e.Topic] + strconv.FormatInt(e.Seq, 36) + "_" +
+		strconv.FormatInt(e.At.UnixMilli(), 36)
 }
 
 // Place returns the topic and Seq in an id, and whether it is that of an event at all. Whether the event is there, and the company's, its
@@ -105,7 +106,9 @@ func matches(wanted []string, value *string) bool {
 
 // Sample is an event of a type that never happened, for tests of an endpoint.
 func Sample(companyID, kind string, now time.Time) (*Body, error) {
-	e := &events.Event{CompanyID: companyID, Topic: events.TopicOf(kind), Seq: 1, Kind: kind, At: now, Payload: json.RawMessage(sampleOf(kind))}
+	e := &events.Event{
+		CompanyID: companyID, Topic: events.TopicOf(kind), Seq: 1, Kind: kind, At: now, Payload: json.RawMessage(sampleOf(kind)),
+	}
 	b, err := BodyOf(e)
 	if err != nil {
 		return nil, err
@@ -116,7 +119,8 @@ func Sample(companyID, kind string, now time.Time) (*Body, error) {
 
 func sampleOf(kind string) string {
 	const notification = `"notification_id":"0197f0a2-0000-7000-8000-000000000001"`
-	const message = notification + `,"message_id":"0197f0a2-0000-7000-8000-000000000001.0","number":"34600111222","campaign":"Test","sender_id":"test"`
+	const message = notification + `,"message_id":"0197f0a2-0000-7000-8000-000000000001.0","number":"34600111222","campaign":"Test",` +
+		`"sender_id":"test"`
 	const conversation = `"conversation_id":"0197f0a2-0000-7000-8000-000000000003","channel":"chat"`
 	group, state, _ := strings.Cut(kind, ".")
 	switch {
@@ -129,7 +133,8 @@ func sampleOf(kind string) string {
 	case group == "message":
 		return `{` + message + `,"state":"` + state + `","attempt":1}`
 	case group == "call":
-		return `{` + notification + `,"call_id":"0197f0a2-0000-7000-8000-000000000001","direction":"outgoing","number":"34600111222","campaign":"Test","sender_id":"test","state":"` + state + `"}`
+		return `{` + notification + `,"call_id":"0197f0a2-0000-7000-8000-000000000001","direction":"outgoing",` +
+			`"number":"34600111222","campaign":"Test","sender_id":"test","state":"` + state + `"}`
 	case group == "template":
 		return `{"template_id":"0197f0a2-0000-7000-8000-000000000002","name":"test","language":"en","state":"` + state + `"}`
 	case kind == "feedback.received":

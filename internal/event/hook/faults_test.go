@@ -50,7 +50,8 @@ func TestAnEndpointIsLeftToTheNodeThatTookItOver(t *testing.T) {
 func TestEventsWhoseLogCannotBeStoredAreSentOnce(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	k := r.endpoint(hook.Webhook{URL: e.URL})
-	if _, err := r.store.DB.Exec(t.Context(), "CREATE TRIGGER refused BEFORE INSERT ON hook_attempt BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+	if _, err := r.store.DB.Exec(t.Context(), "CREATE TRIGGER refused BEFORE INSERT ON hook_attempt BEGIN SELECT RAISE(ABORT, "+
+		"'refused'); END"); err != nil {
 		t.Fatal(err)
 	}
 	r.happen("m1", "message.sent")
@@ -165,9 +166,11 @@ func liars(t *testing.T) map[string]struct {
 		"broken head":                {raw(t, "HTTP/1.1 2"+strings.Repeat("\x00\xff", 3000)+"\r\n\r\n", false), false},
 		"closed in the head":         {raw(t, head+"Content-Le", false), false},
 		"closed at once":             {raw(t, "", false), false},
-		"a socket":                   {raw(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", true), false},
-		"many interim responses":     {raw(t, strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000), false), false},
-		"not TLS":                    {strings.Replace(raw(t, "HTTP/1.1 400 Bad Request\r\n\r\n", false), "http:", "https:", 1), false},
+		"a socket": {
+			raw(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", true), false,
+		},
+		"many interim responses": {raw(t, strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000), false), false},
+		"not TLS":                {strings.Replace(raw(t, "HTTP/1.1 400 Bad Request\r\n\r\n", false), "http:", "https:", 1), false},
 	}
 }
 
@@ -265,7 +268,8 @@ func TestNothingIsLostInThreeBadDays(t *testing.T) {
 // TestBadNeighborsDelayNobody has twenty endpoints hang, fail and lie next to a good one.
 func TestBadNeighborsDelayNobody(t *testing.T) {
 	alone, among, apart := delays(t, 0, company), delays(t, 20, company), delays(t, 20, neighbor)
-	t.Logf("from the event to the request: p99 %v alone, %v among twenty bad endpoints, %v among those of another company", alone, among, apart)
+	t.Logf("from the event to the request: p99 %v alone, %v among twenty bad endpoints, %v among those of another company", alone,
+		among, apart)
 	if max(among, apart) > alone+500*time.Millisecond {
 		t.Errorf("p99 %v, %v among bad neighbors, %v among those of another company", alone, among, apart)
 	}
@@ -313,7 +317,8 @@ func delays(t *testing.T, bad int, of string) time.Duration {
 	for i := range 100 {
 		if of != company {
 			if err := r.store.Events.AddEvents(t.Context(), &events.Event{
-				CompanyID: of, Topic: events.Notifications, Kind: "message.sent", Subject: "theirs", At: time.Now(), Payload: json.RawMessage(`{"v":1,"message_id":"theirs","state":"sent"}`),
+				CompanyID: of, Topic: events.Notifications, Kind: "message.sent", Subject: "theirs", At: time.Now(),
+				Payload: json.RawMessage(`{"v":1,"message_id":"theirs","state":"sent"}`),
 			}); err != nil {
 				t.Fatal(err)
 			}

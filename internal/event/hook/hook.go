@@ -150,7 +150,8 @@ var headerName = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}$`)
 
 // ownHeaders are set by the program or the connection.
 var ownHeaders = []string{ //nolint:gochecknoglobals // read only
-	"Host", "Connection", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Trailer", "Te", "Upgrade", "Expect", "Keep-Alive", "Proxy-Connection",
+	"Host", "Connection", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Trailer", "Te", "Upgrade",
+	"Expect", "Keep-Alive", "Proxy-Connection",
 	"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature",
 }
 

@@ -343,12 +343,16 @@ func (l *lane) alert(ctx context.Context, w *Webhook, e *hooks.Endpoint, last st
 		return
 	}
 	// Saved before it is sent: one e-mail too few is better than one in each round.
-	if err := l.d.store.Hooks.Save(ctx, &hooks.Round{Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil}); err != nil {
+	if err := l.d.store.Hooks.Save(ctx, &hooks.Round{
+		Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil,
+	}); err != nil {
 		l.d.o.Log.WarnContext(ctx, "save endpoint", "webhook_id", w.ID, "error", err)
 		return
 	}
-	l.d.o.Log.WarnContext(ctx, "an endpoint of events fails", "company_id", l.key.CompanyID, "webhook_id", w.ID, "since", e.FailingSince, "disabled", e.DisabledWhy, "reason", last)
+	l.d.o.Log.WarnContext(ctx, "an endpoint of events fails", "company_id", l.key.CompanyID, "webhook_id", w.ID, "since",
+		e.FailingSince, "disabled", e.DisabledWhy, "reason", last)
 	l.d.o.Alert(ctx, Alert{
-		CompanyID: l.key.CompanyID, URL: w.URL, Since: e.FailingSince, Disabled: e.FailingSince.Add(disableAfter), Ended: !e.DisabledAt.IsZero(), Gone: e.DisabledWhy == "gone", Last: last,
+		CompanyID: l.key.CompanyID, URL: w.URL, Since: e.FailingSince, Disabled: e.FailingSince.Add(disableAfter),
+		Ended: !e.DisabledAt.IsZero(), Gone: e.DisabledWhy == "gone", Last: last,
 	})
 }

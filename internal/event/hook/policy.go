@@ -11,8 +11,8 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// When what failed is tried again. An event is given up three days after it was tried first; an endpoint that has only failed for three days
-// is disabled before it loses any.
+// When what failed is tried again. An event is given up three days after it was tried first; an endpoint that has only failed
+// for three days is disabled before it loses any.
 const (
 	giveUpAfter  = 72 * time.Hour
 	disableAfter = 72 * time.Hour
@@ -70,7 +70,8 @@ func judge(status int, header http.Header, now time.Time) outcome {
 	return o
 }
 
-// readRetryAfter reads seconds or an HTTP date (RFC 9110, section 10.2.3); 0 for anything else. A number beyond all sense still says: not soon.
+// readRetryAfter reads seconds or an HTTP date (RFC 9110, section 10.2.3); 0 for anything else. A number beyond all sense still
+// says: not soon.
 func readRetryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(n) * time.Second

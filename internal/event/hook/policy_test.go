@@ -27,7 +27,9 @@ func TestRetryAfterIsReadWithSense(t *testing.T) {
 
 // A database refuses NUL and broken UTF-8 in a text: what could not be recorded would be sent again for ever.
 func TestReasonsCanBeStored(t *testing.T) {
-	for _, text := range []string{"", "send request: ", "x509: certificate is valid for a\x00b\xff, not example.com", strings.Repeat("ü", 10_000)} {
+	for _, text := range []string{
+		"", "send request: ", "x509: certificate is valid for a\x00b\xff, not example.com", strings.Repeat("ü", 10_000),
+	} {
 		got := reason(errors.New(text))
 		if got == "" || len(got) > 3*keptReason || strings.Contains(got, "\x00") || !utf8.ValidString(got) {
 			t.Errorf("%.40q: %.40q, %d bytes", text, got, len(got))

@@ -89,5 +89,7 @@ func (d *Deliverer) Request(ctx context.Context, companyID string, b *Body) erro
 	if err != nil {
 		return err
 	}
-	return d.store.Events.AddEvents(ctx, &events.Event{CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now()})
+	return d.store.Events.AddEvents(ctx, &events.Event{
+		CompanyID: companyID, Topic: events.Requested, Kind: b.Type, Subject: b.ID, Payload: text, At: d.o.Now(),
+	})
 }

@@ -47,7 +47,8 @@ func reason(err error) string {
 func certificate(err error) string {
 	if x, ok := errors.AsType[x509.CertificateInvalidError](err); ok && x.Reason == x509.Expired && x.Cert != nil {
 		if time.Now().Before(x.Cert.NotBefore) {
-			return "its certificate is valid only from " + carillon.FormatTime(x.Cert.NotBefore) + " on: correct the clock, or use another certificate"
+			return "its certificate is valid only from " + carillon.FormatTime(x.Cert.NotBefore) +
+				" on: correct the clock, or use another certificate"
 		}
 		return "its certificate expired at " + carillon.FormatTime(x.Cert.NotAfter) + ": renew it"
 	}
@@ -59,7 +60,8 @@ func certificate(err error) string {
 		if len(names) == 0 {
 			return "its certificate is not for " + x.Host + ": use one that names this host"
 		}
-		return "its certificate is not for " + x.Host + ", but for " + strings.Join(names[:min(len(names), certificateNames)], ", ") + ": use one that names this host"
+		return "its certificate is not for " + x.Host + ", but for " +
+			strings.Join(names[:min(len(names), certificateNames)], ", ") + ": use one that names this host"
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); !ok {
 		return ""

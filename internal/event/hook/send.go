@@ -30,7 +30,9 @@ const (
 // send posts an event to an endpoint and returns what came of it.
 func (d *Deliverer) send(ctx context.Context, companyID string, w *Webhook, b *Body, subject string, n int) (hooks.Attempt, outcome) {
 	began := d.o.Now()
-	a := hooks.Attempt{ID: carillon.NewID(began), CompanyID: companyID, WebhookID: w.ID, EventID: b.ID, Kind: b.Type, Subject: subject, N: n, At: began}
+	a := hooks.Attempt{
+		ID: carillon.NewID(began), CompanyID: companyID, WebhookID: w.ID, EventID: b.ID, Kind: b.Type, Subject: subject, N: n, At: began,
+	}
 	text, err := json.Marshal(b)
 	if err != nil {
 		a.Error = "The event could not be written"

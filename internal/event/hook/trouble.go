@@ -33,10 +33,12 @@ func StateOf(w *Webhook, e *hooks.Endpoint) string {
 	return "active"
 }
 
-// minFailing is how long an endpoint fails until somebody should look after it, unless it is down: one failure may be an upgrade of the program there.
+// minFailing is how long an endpoint fails until somebody should look after it, unless it is down: one failure may be an
+// upgrade of the program there.
 const minFailing = 10 * time.Minute
 
-// Troubles returns the endpoints of a company that are down or disabled, or have been failing for a while. Paused ones are left alone on purpose.
+// Troubles returns the endpoints of a company that are down or disabled, or have been failing for a while. Paused ones are left
+// alone on purpose.
 func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Trouble, err error) {
 	listed, err := d.store.Resources.Listed(ctx, companyID, Kind())
 	if err != nil {

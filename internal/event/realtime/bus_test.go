@@ -120,7 +120,8 @@ func TestTooManyItemsAskTheOthersToReadEverything(t *testing.T) {
 func TestALostConnectionIsReplacedAndReported(t *testing.T) {
 	url := storetest.Postgres(t)
 	a, b := startNode(t, url), startNode(t, url)
-	storetest.Exec(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()")
+	storetest.Exec(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = "+
+		"current_database()")
 	if items := b.next(t); items != nil {
 		t.Fatalf("after its connection was lost it received %v before the new subscription", items)
 	}

@@ -31,7 +31,8 @@ const (
 // While it is open nothing of the sender starts; no other sender is affected. Half open, the classes take turns, so that a
 // message whose fault is its own does not keep those of lower classes waiting. Attempts that opened it or tried it count for
 // nothing: an outage of hours neither uses up a message's attempts nor fails it. The last one of a message that failed where
-// another then got through counts. Nor do those count that a fault on our side ended before they left. A nil breaker is closed, has seen no recent fault, and forgives no attempt.
+// another then got through counts. Nor do those count that a fault on our side ended before they left. A nil breaker is closed,
+// has seen no recent fault, and forgives no attempt.
 type Breaker struct {
 	Fault   provider.Fault
 	Detail  string

@@ -41,7 +41,8 @@ func TestBreakerForgetsFaultsThatAreOldOrFewAmongGoodAnswers(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var b Breaker
 	for i := range 50 {
-		if b.RecordFault(message(i), provider.FaultUnknown, false, 0, now.Add(time.Duration(i)*(BreakerWithin/(BreakerTrip-1)+time.Second))) {
+		if b.RecordFault(message(i), provider.FaultUnknown, false, 0,
+			now.Add(time.Duration(i)*(BreakerWithin/(BreakerTrip-1)+time.Second))) {
 			t.Fatal("faults that lie far apart opened it")
 		}
 	}

@@ -70,7 +70,8 @@ func (b *Buffer) ReadFrom() time.Time {
 	return b.tail
 }
 
-// Fill ends a read with what it found and when the next message is due; full: the read hit its limit, so there is more from the last row on.
+// Fill ends a read with what it found and when the next message is due; full: the read hit its limit, so there is more from the
+// last row on.
 func (b *Buffer) Fill(rows []work.Queued, full bool, next time.Time) {
 	b.Reading = false
 	b.more = full

@@ -127,7 +127,8 @@ func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error
 	}
 	off := offset.Abs() > ClockTolerance
 	if off && !k.clockOff {
-		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset", offset.String())
+		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset",
+			offset.String())
 	}
 	if k.clockOff = off; off {
 		return work.ClockOff, nil

@@ -29,17 +29,32 @@ func TestNodeIsDeclaredDeadByItsBeatAndItsSession(t *testing.T) {
 		{"it stands still, its session lingers", []look{
 			{0, 1, true, false}, {3 * s, 1, true, false}, {5900 * time.Millisecond, 1, true, false}, {6 * s, 1, true, true},
 		}},
-		{"its process died", []look{{0, 1, true, false}, {s, 1, false, false}, {2900 * time.Millisecond, 1, false, false}, {3 * s, 1, false, true}}},
-		{"it was dead before the observer came", []look{{0, 7, false, false}, {1900 * time.Millisecond, 7, false, false}, {2 * s, 7, false, true}}},
-		{"it lost its session and beats on", []look{{0, 1, false, false}, {s, 2, false, false}, {2 * s, 3, false, false}, {3 * s, 4, false, false}}},
+		{
+			"its process died", []look{
+				{0, 1, true, false}, {s, 1, false, false}, {2900 * time.Millisecond, 1, false, false}, {3 * s, 1, false, true},
+			},
+		},
+		{
+			"it was dead before the observer came", []look{
+				{0, 7, false, false}, {1900 * time.Millisecond, 7, false, false}, {2 * s, 7, false, true},
+			},
+		},
+		{
+			"it lost its session and beats on", []look{
+				{0, 1, false, false}, {s, 2, false, false}, {2 * s, 3, false, false}, {3 * s, 4, false, false},
+			},
+		},
 		{"it lost its session for a moment", []look{
-			{0, 1, true, false}, {s, 1, false, false}, {2 * s, 1, true, false}, {3 * s, 1, false, false}, {4 * s, 1, false, false}, {5 * s, 1, false, true},
+			{0, 1, true, false}, {s, 1, false, false}, {2 * s, 1, true, false}, {3 * s, 1, false, false}, {4 * s, 1, false, false},
+			{5 * s, 1, false, true},
 		}},
 		{"the observer was away for long", []look{
-			{0, 1, true, false}, {5100 * time.Millisecond, 1, true, false}, {10 * s, 1, true, false}, {11100 * time.Millisecond, 1, true, true},
+			{0, 1, true, false}, {5100 * time.Millisecond, 1, true, false}, {10 * s, 1, true, false},
+			{11100 * time.Millisecond, 1, true, true},
 		}},
 		{"the database was away and ended all sessions", []look{
-			{0, 1, true, false}, {4900 * time.Millisecond, 1, false, false}, {5900 * time.Millisecond, 2, false, false}, {6900 * time.Millisecond, 3, true, false},
+			{0, 1, true, false}, {4900 * time.Millisecond, 1, false, false}, {5900 * time.Millisecond, 2, false, false},
+			{6900 * time.Millisecond, 3, true, false},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,7 +13,8 @@ func TestNumbersAreCleanedWhereThatIsCertain(t *testing.T) {
 		"34600111222": "34600111222", "+34 600 11-12.22": "34600111222", "0034600111222": "34600111222", "(34) 600.111222": "34600111222",
 		"'34600111222": "34600111222", "34600111222.0": "34600111222", "\u202a+34600111222\u202c": "34600111222",
 		"": NumberMissing, " ": NumberMissing, "600": NumberInvalid, "0600111222": NumberInvalid,
-		"3.46E+10": NumberAmount, "3,46E+10": NumberAmount, "34600111222.5": NumberAmount, "34600111222,25": NumberAmount, "34600111222,00": "34600111222", "346001112223.333": NumberAmount,
+		"3.46E+10": NumberAmount, "3,46E+10": NumberAmount, "34600111222.5": NumberAmount, "34600111222,25": NumberAmount,
+		"34600111222,00": "34600111222", "346001112223.333": NumberAmount,
 	} {
 		number, cleaned, fault := cleanNumber(text)
 		if number+fault != want || cleaned != (fault == "" && text != want) {
@@ -30,8 +31,14 @@ func TestColumnsAreFoundByTheirNames(t *testing.T) {
 		fields string
 		values string
 	}{
-		{[]string{"Nombre", "Teléfono", "Order", "Fecha", "Image URL"}, 1, "map[first_name:0]", "body_text_0=0 body_text_1=2 body_text_2=3 header_image=4"},
-		{[]string{"first_name", "WhatsApp", "day", "order", "image"}, 1, "map[first_name:0]", "body_text_0=0 body_text_1=3 body_text_2=2 header_image=4"},
+		{
+			[]string{"Nombre", "Teléfono", "Order", "Fecha", "Image URL"}, 1, "map[first_name:0]",
+			"body_text_0=0 body_text_1=2 body_text_2=3 header_image=4",
+		},
+		{
+			[]string{"first_name", "WhatsApp", "day", "order", "image"}, 1, "map[first_name:0]",
+			"body_text_0=0 body_text_1=3 body_text_2=2 header_image=4",
+		},
 		{[]string{"a", "b"}, -1, "map[]", "body_text_0=0 body_text_1=1 body_text_2= header_image="},
 	} {
 		var s Settings

@@ -121,18 +121,22 @@ func newRig(t *testing.T, o store.Options) *rig {
 	company.ID = carillon.NewID(time.Now())
 	r := &rig{t: t, store: s, company: &company, taken: newAccepting()}
 	sender := &carillon.Sender{
-		CompanyID: company.ID, ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox", Default: true, MediaCheck: "syntax",
-		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
+		CompanyID: company.ID, ID: "main", Number: "15555550100", Channel: carillon.Messaging, Provider: "sandbox", Default: true,
+		MediaCheck: "syntax",
+		Unknown:    carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
 	}
 	template := &carillon.Template{
 		ID: "1", CompanyID: company.ID, Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
-		Components: []carillon.Component{{Type: content.TypeHeader, Format: content.FormatImage}, {Type: content.TypeBody, Text: "Hello {{1}}, {{2}}!"}},
+		Components: []carillon.Component{
+			{Type: content.TypeHeader, Format: content.FormatImage}, {Type: content.TypeBody, Text: "Hello {{1}}, {{2}}!"},
+		},
 	}
 	if err := content.Compile(template); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		if err := errors.Join(accounts.PutCompany(ctx, tx, &company, time.Now()), senders.PutSender(ctx, tx, sender, time.Now())); err != nil {
+		if err := errors.Join(accounts.PutCompany(ctx, tx, &company, time.Now()),
+			senders.PutSender(ctx, tx, sender, time.Now())); err != nil {
 			return err
 		}
 		template.SenderUID = sender.UID
@@ -160,7 +164,9 @@ func (r *rig) run(x *bulk.Jobs) (end func()) {
 
 func (r *rig) upload(text string) *bulk.View {
 	r.t.Helper()
-	v, err := r.Upload(r.t.Context(), bulk.File{CompanyID: r.company.ID, Author: "ana", Name: "people.csv", Bytes: int64(len(text)), Content: strings.NewReader(text)})
+	v, err := r.Upload(r.t.Context(), bulk.File{
+		CompanyID: r.company.ID, Author: "ana", Name: "people.csv", Bytes: int64(len(text)), Content: strings.NewReader(text),
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -171,7 +177,8 @@ func (r *rig) upload(text string) *bulk.View {
 func (r *rig) chosen(v *bulk.View) *bulk.View {
 	r.t.Helper()
 	v, err := r.Change(r.t.Context(), r.company.ID, v.ID, bulk.Edit{
-		Version: v.Settings.Version, Template: new("hello"), Language: new("en"), Sender: new("main"), Campaign: new("spring"), Type: new("utility"),
+		Version: v.Settings.Version, Template: new("hello"), Language: new("en"), Sender: new("main"), Campaign: new("spring"),
+		Type: new("utility"),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -221,11 +228,14 @@ func TestTheFormsOfANumberAreOnePersonOfAList(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)
 		r.run(r.Jobs)
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "541123456789"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(),
+			"541123456789"); err != nil {
 			t.Fatal(err)
 		}
 		rows := []string{"phone;first_name;order;image"}
-		for _, number := range []string{"525512345601", "5215512345601", "5551998765432", "555198765432", "551132345678", "5511932345678", "5491123456789"} {
+		for _, number := range []string{
+			"525512345601", "5215512345601", "5551998765432", "555198765432", "551132345678", "5511932345678", "5491123456789",
+		} {
 			rows = append(rows, number+";Ana;1;https://files.example/1.png")
 		}
 		v := r.chosen(r.upload(strings.Join(rows, "\n")))
@@ -267,7 +277,8 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 		}
 		v = r.until(v.ID, stored.Checked)
 		want := map[string]int{
-			bulk.NumberMissing: 1, bulk.NumberInvalid: 2, bulk.VariableMissing: 2, bulk.TextTooLong: 1, bulk.MediaInvalid: 1, bulk.Duplicate: 1, bulk.Suppressed: 1,
+			bulk.NumberMissing: 1, bulk.NumberInvalid: 2, bulk.VariableMissing: 2, bulk.TextTooLong: 1, bulk.MediaInvalid: 1,
+			bulk.Duplicate: 1, bulk.Suppressed: 1,
 			bulk.Refused: 1,
 		}
 		if d := cmp.Diff(want, v.Result.Faults); d != "" || v.Result.Good != 2 || v.Result.Rows != 12 || v.Result.Cleaned != 2 {
@@ -285,12 +296,15 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 			from, more = next, on
 		}
 		if d := cmp.Diff([]string{
-			"3 number_missing ", "4 number_invalid 600", "5 variable_missing first_name", "6 text_too_long The rendered body has at most 1024 characters, this one 1033",
-			"7 media_invalid A media URL must be HTTPS", "8 variable_missing image", "9 duplicate 2", "10 suppressed ", "12 refused " + content.LinesReason, "14 number_invalid @home",
+			"3 number_missing ", "4 number_invalid 600", "5 variable_missing first_name",
+			"6 text_too_long The rendered body has at most 1024 characters, this one 1033",
+			"7 media_invalid A media URL must be HTTPS", "8 variable_missing image", "9 duplicate 2", "10 suppressed ",
+			"12 refused " + content.LinesReason, "14 number_invalid @home",
 		}, got); d != "" {
 			t.Error(d)
 		}
-		if bad, _, more, err := r.BadRows(t.Context(), r.company.ID, v.ID, bulk.Duplicate, bulk.Place{}, 10); err != nil || more || len(bad) != 1 || bad[0].Line != 9 {
+		if bad, _, more, err := r.BadRows(t.Context(), r.company.ID, v.ID, bulk.Duplicate, bulk.Place{}, 10); err != nil || more ||
+			len(bad) != 1 || bad[0].Line != 9 {
 			t.Error(bad, more, err)
 		}
 		var file strings.Builder
@@ -298,11 +312,13 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(file.String(), "\ufeff"))).ReadAll()
-		if err != nil || len(records) != 11 || records[10][0] != "'@home" || records[10][4] != "14" || records[9][1] != "two\nlines" || records[7][0] != "0034600300001" {
+		if err != nil || len(records) != 11 || records[10][0] != "'@home" || records[10][4] != "14" ||
+			records[9][1] != "two\nlines" || records[7][0] != "0034600300001" {
 			t.Error(records, err)
 		}
 		samples, _, err := r.Samples(t.Context(), r.company.ID, v.ID, 1, 1)
-		if err != nil || len(samples) != 1 || samples[0].Values["body_text_0"] != "=1+1" || samples[0].Values["header_image"] != "https://files.example/1.png" {
+		if err != nil || len(samples) != 1 || samples[0].Values["body_text_0"] != "=1+1" ||
+			samples[0].Values["header_image"] != "https://files.example/1.png" {
 			t.Error(samples, err)
 		}
 		again := r.upload(file.String()) // what was guarded is as it was
@@ -400,7 +416,8 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 		if v.Result.Accepted != 300 || v.Reason != bulk.ByTeammate {
 			t.Errorf("%+v", v)
 		}
-		if _, err := r.Change(t.Context(), r.company.ID, v.ID, bulk.Edit{Version: v.Settings.Version}); !carillon.IsCode(err, carillon.Conflict) {
+		if _, err := r.Change(t.Context(), r.company.ID, v.ID, bulk.Edit{Version: v.Settings.Version}); !carillon.IsCode(err,
+			carillon.Conflict) {
 			t.Error("its settings change:", err)
 		}
 		if _, err := r.Resume(t.Context(), r.company.ID, v.ID); err != nil {
@@ -436,7 +453,8 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	v := r.checked(250)
 	// The template is made longer: one row fits no more.
 	name := strings.Repeat("x", 500)
-	bad := r.chosen(r.upload("phone,first_name,order,image\n34600300001,Ana,1,https://a.example/a.png\n34600300002," + name + ",2,https://a.example/a.png\n"))
+	bad := r.chosen(r.upload("phone,first_name,order,image\n34600300001,Ana,1,https://a.example/a.png\n34600300002," + name +
+		",2,https://a.example/a.png\n"))
 	if _, err := r.Check(t.Context(), r.company.ID, bad.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -500,7 +518,8 @@ func TestAnotherCompanyHasNoJob(t *testing.T) {
 	if all, err := r.List(t.Context(), other, nil, 10); len(all) > 0 || err != nil {
 		t.Error(all, err)
 	}
-	if _, err := r.Change(t.Context(), r.company.ID, v.ID, bulk.Edit{Version: v.Settings.Version - 1}); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Change(t.Context(), r.company.ID, v.ID, bulk.Edit{Version: v.Settings.Version - 1}); !carillon.IsCode(err,
+		carillon.Conflict) {
 		t.Error("of two who change it the second is not refused:", err)
 	}
 }
@@ -534,7 +553,8 @@ func TestLongCellsAreShownShortened(t *testing.T) {
 	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	long := strings.Repeat("x", 4000)
 	defer r.run(r.node())()
-	v := r.chosen(r.upload("phone,first_name,order,image\n12," + long + ",1,https://a.example/a.png\n34600300001,Ana,1,https://a.example/a.png\n"))
+	v := r.chosen(r.upload("phone,first_name,order,image\n12," + long +
+		",1,https://a.example/a.png\n34600300001,Ana,1,https://a.example/a.png\n"))
 	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -554,11 +574,16 @@ func TestLongCellsAreShownShortened(t *testing.T) {
 
 func TestAFileHasBounds(t *testing.T) {
 	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
-	_, err := r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: 1, Content: strings.NewReader("phone\n" + strings.Repeat("34600111222\n", bulk.MaxRows+1))})
+	_, err := r.Upload(t.Context(), bulk.File{
+		CompanyID: r.company.ID, Name: "x", Bytes: 1,
+		Content: strings.NewReader("phone\n" + strings.Repeat("34600111222\n", bulk.MaxRows+1)),
+	})
 	if e, ok := errors.AsType[*carillon.Error](err); !ok || !strings.Contains(fmt.Sprint(e.Details), "100000 rows") {
 		t.Error(err)
 	}
-	_, err = r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: 2 << 30, Content: strings.NewReader("phone\n34600111222\n")})
+	_, err = r.Upload(t.Context(), bulk.File{
+		CompanyID: r.company.ID, Name: "x", Bytes: 2 << 30, Content: strings.NewReader("phone\n34600111222\n"),
+	})
 	if !carillon.IsCode(err, carillon.LimitExceeded) {
 		t.Error(err)
 	}
@@ -567,12 +592,16 @@ func TestAFileHasBounds(t *testing.T) {
 	}
 	// Of a body in chunks nobody knows the length before its end: it has room for the largest file, and counts for what it was.
 	chunked := func() (*bulk.View, error) {
-		return r.Upload(t.Context(), bulk.File{CompanyID: r.company.ID, Name: "x", Bytes: -1, Content: strings.NewReader("phone\n34600111222\n")})
+		return r.Upload(t.Context(), bulk.File{
+			CompanyID: r.company.ID, Name: "x", Bytes: -1, Content: strings.NewReader("phone\n34600111222\n"),
+		})
 	}
 	if v, err := chunked(); err != nil || v.Bytes != 18 {
 		t.Error("a file of 18 bytes counts for", v, err)
 	}
-	almost := &stored.Job{ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.MaxFile, CreatedAt: time.Now()}
+	almost := &stored.Job{
+		ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.MaxFile, CreatedAt: time.Now(),
+	}
 	if err := r.store.Bulk.Begin(t.Context(), almost, stored.Room{Bytes: 1 << 30, Jobs: 10}); err != nil {
 		t.Fatal(err)
 	}
@@ -616,7 +645,8 @@ func TestAJobThatAlwaysFailsIsPaused(t *testing.T) {
 			}
 			return v
 		}
-		if v := after(r.Send(t.Context(), r.company.ID, v.ID, 3, false)); v.State != stored.Paused || v.Reason != bulk.Problem || v.Detail == "" || tries != 8 {
+		if v := after(r.Send(t.Context(), r.company.ID, v.ID, 3, false)); v.State != stored.Paused || v.Reason != bulk.Problem ||
+			v.Detail == "" || tries != 8 {
 			t.Errorf("after %d tries the job is %s, %s %s", tries, v.State, v.Reason, v.Detail)
 		}
 		fault = nil

@@ -26,8 +26,10 @@ const gone, conflict = carillon.TemplateStatus("gone"), carillon.TemplateStatus(
 func TestRequestsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 	const draft, pending = carillon.TemplateDraft, carillon.TemplatePending
 	want := map[string]map[carillon.TemplateStatus]carillon.TemplateStatus{
-		"edit":   {"draft": draft, "pending": draft, "approved": conflict, "rejected": draft, "paused": conflict, "disabled": conflict},
-		"submit": {"draft": pending, "pending": conflict, "approved": conflict, "rejected": conflict, "paused": conflict, "disabled": conflict},
+		"edit": {"draft": draft, "pending": draft, "approved": conflict, "rejected": draft, "paused": conflict, "disabled": conflict},
+		"submit": {
+			"draft": pending, "pending": conflict, "approved": conflict, "rejected": conflict, "paused": conflict, "disabled": conflict,
+		},
 		"delete": {"draft": gone, "pending": gone, "approved": gone, "rejected": gone, "paused": gone, "disabled": gone},
 	}
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -82,7 +84,8 @@ func TestARejectedTemplateIsSubmittedAgainUnderItsID(t *testing.T) {
 		t.Fatal(edited, err)
 	}
 	again, err := w.Submit(t.Context(), "ours", made.PublicID())
-	if err != nil || again.Status != carillon.TemplatePending || again.PublicID() != made.PublicID() || again.Components[0].Text != "Buenos días, {{1}}." {
+	if err != nil || again.Status != carillon.TemplatePending || again.PublicID() != made.PublicID() ||
+		again.Components[0].Text != "Buenos días, {{1}}." {
 		t.Fatal(again, err)
 	}
 }
@@ -112,7 +115,8 @@ func TestNameAndLanguageAreFixedOnceTheChannelHadTheTemplate(t *testing.T) {
 	before := w.record(known.ID)
 	for _, revise := range []func(carillon.Template) (carillon.Template, error){rename, translate} {
 		_, err := w.Edit(t.Context(), "ours", known.ID, revise)
-		if now := w.record(known.ID); !carillon.IsCode(err, carillon.Conflict) || now.Name != before.Name || now.Language != before.Language {
+		if now := w.record(known.ID); !carillon.IsCode(err, carillon.Conflict) || now.Name != before.Name ||
+			now.Language != before.Language {
 			t.Errorf("%v, now %s in %s", err, now.Name, now.Language)
 		}
 	}
@@ -132,7 +136,8 @@ func TestAChannelThatIsDownLeavesEverythingAsItWas(t *testing.T) {
 		for name, call := range calls {
 			err := call()
 			var e *carillon.Error
-			if !errors.As(err, &e) || e.Code != carillon.UpstreamUnavailable || e.Details.Find("service") != "desk" || e.Details.Find("estimated_recovery") == nil {
+			if !errors.As(err, &e) || e.Code != carillon.UpstreamUnavailable || e.Details.Find("service") != "desk" ||
+				e.Details.Find("estimated_recovery") == nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -160,7 +165,8 @@ func TestWhatTheChannelRefusesIsToldInItsWords(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.create("made")
 	w.desk.down = carillon.Invalid("template", "Variables must not stand at the end")
-	if _, err := w.Submit(t.Context(), "ours", made.ID); !carillon.IsCode(err, carillon.ValidationFailed) || w.status(made.ID) != carillon.TemplateDraft {
+	if _, err := w.Submit(t.Context(), "ours", made.ID); !carillon.IsCode(err, carillon.ValidationFailed) ||
+		w.status(made.ID) != carillon.TemplateDraft {
 		t.Error(err, w.status(made.ID))
 	}
 }
@@ -188,7 +194,9 @@ func TestAReportDuringTheSubmissionCounts(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		made := w.create("made")
 		w.desk.during = func() {
-			e := provider.TemplateEvent{SenderUID: w.main.UID, Name: "made", Language: "es_ES", ProviderID: "900000001", Status: carillon.TemplateApproved}
+			e := provider.TemplateEvent{
+				SenderUID: w.main.UID, Name: "made", Language: "es_ES", ProviderID: "900000001", Status: carillon.TemplateApproved,
+			}
 			if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
 				t.Error(err)
 			}
@@ -295,7 +303,8 @@ func TestACompanyHasAtMostAHundredActiveTemplates(t *testing.T) {
 				switch {
 				case err == nil:
 					submitted.Add(1)
-				case !errors.As(err, &e) || e.Code != carillon.LimitExceeded || e.Details.Find("limit") != 100 || e.Details.Find("used") != 100:
+				case !errors.As(err, &e) || e.Code != carillon.LimitExceeded || e.Details.Find("limit") != 100 ||
+					e.Details.Find("used") != 100:
 					t.Error(err)
 				}
 			})

@@ -23,7 +23,8 @@ func TestTheDrawingShowsWhatReportsDo(t *testing.T) {
 	}
 	for from, all := range reports {
 		for _, to := range all {
-			lost := from == carillon.TemplatePending && (to == carillon.TemplatePaused || to == carillon.TemplateDisabled) // it was approved in between
+			// it was approved in between
+			lost := from == carillon.TemplatePending && (to == carillon.TemplatePaused || to == carillon.TemplateDisabled)
 			if x := (docs.Transition{From: string(from), To: string(to)}); !lost && !slices.Contains(drawing, x) {
 				t.Errorf("it does not show that %s becomes %s", from, to)
 			}

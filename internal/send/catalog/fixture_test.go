@@ -51,7 +51,9 @@ func (d *desk) Submit(_ context.Context, s *carillon.Sender, t *carillon.Templat
 		d.last++
 		id = strconv.Itoa(900_000_000 + d.last)
 	}
-	d.known[id] = &provider.TemplateEvent{SenderUID: s.UID, ProviderID: id, Name: t.Name, Language: t.Language, Status: carillon.TemplatePending}
+	d.known[id] = &provider.TemplateEvent{
+		SenderUID: s.UID, ProviderID: id, Name: t.Name, Language: t.Language, Status: carillon.TemplatePending,
+	}
 	return id, carillon.TemplatePending, nil
 }
 
@@ -134,11 +136,13 @@ func newWorld(t *testing.T, o store.Options) *world {
 		return nil
 	})
 	w.ours, w.theirs = &carillon.Company{ID: "ours", Name: "Ours"}, &carillon.Company{ID: "theirs", Name: "Theirs"}
-	w.main, w.second, w.foreign = sender("ours", "main", "15555550100"), sender("ours", "second", "15555550101"), sender("theirs", "main", "15555550200")
+	w.main, w.second, w.foreign = sender("ours", "main", "15555550100"), sender("ours", "second", "15555550101"),
+		sender("theirs", "main", "15555550200")
 	w.main.Default = true
 	err = st.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(accounts.PutCompany(ctx, tx, w.ours, time.Now()), accounts.PutCompany(ctx, tx, w.theirs, time.Now()),
-			senders.PutSender(ctx, tx, w.main, time.Now()), senders.PutSender(ctx, tx, w.second, time.Now()), senders.PutSender(ctx, tx, w.foreign, time.Now()))
+			senders.PutSender(ctx, tx, w.main, time.Now()), senders.PutSender(ctx, tx, w.second, time.Now()),
+			senders.PutSender(ctx, tx, w.foreign, time.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)

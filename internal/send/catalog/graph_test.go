@@ -29,7 +29,9 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 	w.reviewers["whatsapp"] = client
 	line := sender("ours", "graph", "15555550103")
 	line.Provider, line.Settings = "whatsapp", graph.Settings()
-	if err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, line, time.Now()) }); err != nil {
+	if err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, line, time.Now())
+	}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -51,7 +53,10 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 	for _, step := range []struct {
 		event string
 		want  carillon.TemplateStatus
-	}{{"APPROVED", carillon.TemplateApproved}, {"PAUSED", carillon.TemplatePaused}, {"DISABLED", carillon.TemplateDisabled}, {"REINSTATED", carillon.TemplateApproved}} {
+	}{
+		{"APPROVED", carillon.TemplateApproved}, {"PAUSED", carillon.TemplatePaused}, {"DISABLED", carillon.TemplateDisabled},
+		{"REINSTATED", carillon.TemplateApproved},
+	} {
 		w.callback(graph, line, step.event, "NONE")
 		if got := w.status(made.ID); got != step.want {
 			t.Errorf("%s: now %s", step.event, got)

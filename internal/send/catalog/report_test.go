@@ -21,7 +21,8 @@ import (
 )
 
 func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
-	const approved, rejected, paused, disabled = carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled
+	const approved, rejected, paused, disabled = carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused,
+		carillon.TemplateDisabled
 	moves := map[carillon.TemplateStatus][]carillon.TemplateStatus{
 		"pending": {approved, rejected, paused, disabled}, "approved": {paused, disabled, rejected},
 		"paused": {approved, disabled, rejected}, "disabled": {approved}, "rejected": {approved},
@@ -35,7 +36,8 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 					want = to
 				}
 				e := provider.TemplateEvent{
-					SenderUID: w.main.UID, ProviderID: made.ProviderID, Name: made.Name, Language: made.Language, Status: to, Reason: "because",
+					SenderUID: w.main.UID, ProviderID: made.ProviderID, Name: made.Name, Language: made.Language, Status: to,
+					Reason: "because",
 				}
 				for range 2 { // repeats change nothing more
 					if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
@@ -46,7 +48,8 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 				if r.Status != want {
 					t.Errorf("%s reported %s: now %s", from, to, r.Status)
 				}
-				waits := want == carillon.TemplatePending || want == paused || from == approved && want == rejected || from == rejected && want == approved
+				waits := want == carillon.TemplatePending || want == paused || from == approved && want == rejected ||
+					from == rejected && want == approved
 				if r.PollAt.IsZero() == waits {
 					t.Errorf("%s reported %s: next asked at %v", from, to, r.PollAt)
 				}
@@ -73,7 +76,9 @@ func TestAReportIsOfThatVeryTemplateOfThatVerySender(t *testing.T) {
 			t.Error(w.status(known.ID), w.status(declared.ID))
 		}
 		// A declared one is found by its name, and known by its id from then on.
-		learn := provider.TemplateEvent{SenderUID: w.main.UID, ProviderID: "900000777", Name: "declared_0", Language: "es_ES", Status: carillon.TemplatePaused}
+		learn := provider.TemplateEvent{
+			SenderUID: w.main.UID, ProviderID: "900000777", Name: "declared_0", Language: "es_ES", Status: carillon.TemplatePaused,
+		}
 		if err := w.Apply(t.Context(), []provider.TemplateEvent{learn}); err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +240,9 @@ func TestASubmissionThatBrokeOffIsCleanedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, store.Options{Dir: dir})
 		arrived, lost := w.broken("arrived"), w.broken("lost")
-		w.desk.known["900000042"] = &provider.TemplateEvent{ProviderID: "900000042", Name: "arrived", Language: "es_ES", Status: carillon.TemplateApproved}
+		w.desk.known["900000042"] = &provider.TemplateEvent{
+			ProviderID: "900000042", Name: "arrived", Language: "es_ES", Status: carillon.TemplateApproved,
+		}
 		if _, err := w.Edit(t.Context(), "ours", lost, same); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("the claim holds: %v", err)
 		}
@@ -321,7 +328,8 @@ func TestTheListHasTheContractsKeysAndOrder(t *testing.T) {
 		record := func(id, name string) string {
 			return `{"id":"` + id + `","name":"` + name + `","status":"APPROVED","category":"UTILITY","language":"es_ES","components":[` +
 				`{"type":"HEADER","format":"IMAGE","example":{"header_handle":["https://cdn.example.org/a.jpg?x=1&y=2"]}},` +
-				`{"text":"Hola {{1}}.","type":"BODY"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Sí"}]}],"parameter_format":"POSITIONAL"}`
+				`{"text":"Hola {{1}}.","type":"BODY"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Sí"}]}],` +
+				`"parameter_format":"POSITIONAL"}`
 		}
 		want := "[" + record("900000003", "a") + "," + record("900000002", "b") + "]"
 		if diff := cmp.Diff(want, list(w.main.UID)); diff != "" {

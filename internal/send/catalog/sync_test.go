@@ -38,7 +38,9 @@ func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest
 	}
 	line := sender("ours", id, number)
 	line.Provider, line.Settings = "whatsapp", graph.Settings()
-	if err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, line, time.Now()) }); err != nil {
+	if err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return senders.PutSender(ctx, tx, line, time.Now())
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 	return graph, line, func() { _ = off() }
@@ -173,7 +175,9 @@ func TestTheHistorySaysWhoDidWhat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.desk.down = &carillon.Error{Code: carillon.ValidationFailed, Message: "Invalid parameter", Details: carillon.Details{{Key: "reason", Value: "It floats"}}}
+	w.desk.down = &carillon.Error{
+		Code: carillon.ValidationFailed, Message: "Invalid parameter", Details: carillon.Details{{Key: "reason", Value: "It floats"}},
+	}
 	if _, err := app.Submit(t.Context(), "ours", made.ID); err == nil {
 		t.Fatal("it was submitted")
 	}
@@ -196,7 +200,8 @@ func TestTheHistorySaysWhoDidWhat(t *testing.T) {
 	}
 	want := []string{
 		"created account ana draft", "submitted key app pending", "refused channel  draft Invalid parameter: It floats",
-		"submitted key app pending", "decided channel  rejected INVALID_FORMAT", "edited account ana draft", "submitted account ana pending",
+		"submitted key app pending", "decided channel  rejected INVALID_FORMAT", "edited account ana draft",
+		"submitted account ana pending",
 		"edited account ana draft", "submitted account ana pending", "decided channel  approved", "decided channel  paused Low quality",
 	}
 	if diff := cmp.Diff(want, w.story(made.ID)); diff != "" {
@@ -207,6 +212,8 @@ func TestTheHistorySaysWhoDidWhat(t *testing.T) {
 // decide has the channel report its decision on a template of ours.
 func (w *world) decide(id string, status carillon.TemplateStatus, reason string) error {
 	r := w.record(id)
-	e := provider.TemplateEvent{SenderUID: r.SenderUID, ProviderID: r.ProviderID, Name: r.Name, Language: r.Language, Status: status, Reason: reason}
+	e := provider.TemplateEvent{
+		SenderUID: r.SenderUID, ProviderID: r.ProviderID, Name: r.Name, Language: r.Language, Status: status, Reason: reason,
+	}
 	return w.Apply(w.t.Context(), []provider.TemplateEvent{e})
 }

@@ -19,7 +19,8 @@ func TestTheBodyIsKeptOnlyForRecipientsToSendTo(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, func(r *rig) { r.company.Suppresses = true })
 		defer r.start()()
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "stop", time.Now(), "34600111222", "34600111223"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "stop", time.Now(), "34600111222",
+			"34600111223"); err != nil {
 			t.Fatal(err)
 		}
 		skipped := r.accept(body("", "34600111222", "34600111223"))

@@ -51,7 +51,8 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 				r.provider.decide = func(*provider.Outgoing) provider.Outcome {
 					if time.Since(begin) < 20*time.Minute {
 						return provider.Outcome{
-							Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted, Detail: "an outage", MaxTries: 3, Fault: fault,
+							Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted, Detail: "an outage",
+							MaxTries: 3, Fault: fault,
 						}
 					}
 					return provider.Outcome{Verdict: provider.Sent}
@@ -125,7 +126,9 @@ func TestAfterAnOutageAMessageThatAlwaysFailsDelaysNoOther(t *testing.T) {
 		const outage = 20 * time.Second
 		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
 			if m.Number == "34600999999" || time.Since(begin) < outage {
-				return provider.Outcome{Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted, MaxTries: 10, Fault: provider.FaultProvider}
+				return provider.Outcome{
+					Verdict: provider.RetryLater, Reason: carillon.ReasonAttemptsExhausted, MaxTries: 10, Fault: provider.FaultProvider,
+				}
 			}
 			return provider.Outcome{Verdict: provider.Sent}
 		}
@@ -190,7 +193,9 @@ func TestBreakerOutlivesARestart(t *testing.T) {
 	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
-		r.provider.always(provider.Outcome{Verdict: provider.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: provider.FaultThrottled})
+		r.provider.always(provider.Outcome{
+			Verdict: provider.PauseSender, Detail: "131048 spam rate limit", RetryAfter: 10 * time.Minute, Fault: provider.FaultThrottled,
+		})
 		stop := r.start()
 		r.accept(body("", "34600111222"))
 		time.Sleep(time.Second)

@@ -267,7 +267,9 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 		}
 		shard := r.sender.Shard()
 		start := &work.Start{Key: work.Key(carillon.SeqOf(id).Message(0)), Shard: shard}
-		d := &work.Batch{Fences: []work.Fence{{Shard: shard, Owner: "dead", Epoch: 1}}, Starts: []*work.Start{start}, Now: time.Now().Add(time.Second)}
+		d := &work.Batch{
+			Fences: []work.Fence{{Shard: shard, Owner: "dead", Epoch: 1}}, Starts: []*work.Start{start}, Now: time.Now().Add(time.Second),
+		}
 		if err := r.store.Messages.Commit(t.Context(), d); err != nil || start.Attempt != 1 {
 			t.Fatalf("start gave attempt %d, %v", start.Attempt, err)
 		}
@@ -317,7 +319,8 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 		now := time.Now()
 		storetest.Exec(t, file, fmt.Sprintf("UPDATE notification SET due_at = %d", now.Add(-c.due).UnixMilli()))
 		storetest.Exec(t, file, fmt.Sprintf("UPDATE template SET updated_at = %d", now.Add(-c.approved).UnixMilli()))
-		if err := r.store.Config.Change(t.Context(), func(context.Context, *configure.Tx) error { return nil }); err != nil { // forgets the template
+		// forgets the template
+		if err := r.store.Config.Change(t.Context(), func(context.Context, *configure.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		n := notify.New(r.store, queue.New(r.store, queue.Options{}), notify.Options{ // one that has not read the notification yet
@@ -354,7 +357,8 @@ func TestAnOptOutInTheChannelsResponseSuppressesMarketingAlone(t *testing.T) {
 			return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 		}
 		send("marketing", carillon.StateFailed, carillon.ReasonRecipientOptedOut)
-		if x, err := r.store.Suppressions.Suppression(t.Context(), r.company.ID, identity.Number(number)); err != nil || x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
+		if x, err := r.store.Suppressions.Suppression(t.Context(), r.company.ID, identity.Number(number)); err != nil ||
+			x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
 			t.Fatalf("%+v, %v", x, err)
 		}
 		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // found when it is due

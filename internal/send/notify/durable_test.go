@@ -43,9 +43,11 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 		now := time.Now()
 		taken := &messages.Accept{
 			Notification: messages.Notification{
-				ID: twin.Next(now), CompanyID: r.company.ID, Channel: carillon.Messaging, SenderUID: r.sender.UID, Total: 1, CreatedAt: now, DueAt: now, DoneAt: now,
+				ID: twin.Next(now), CompanyID: r.company.ID, Channel: carillon.Messaging, SenderUID: r.sender.UID, Total: 1,
+				CreatedAt: now, DueAt: now, DoneAt: now,
 			},
-			Messages: []messages.NewMessage{{Number: "34600111222", Skip: carillon.ReasonSuppressed}}, Quota: messages.Quota{Day: "2026-01-01"},
+			Messages: []messages.NewMessage{{Number: "34600111222", Skip: carillon.ReasonSuppressed}},
+			Quota:    messages.Quota{Day: "2026-01-01"},
 		}
 		if err := r.store.Notifications.Accept(t.Context(), taken); err != nil {
 			t.Fatal(err)

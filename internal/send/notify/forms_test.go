@@ -24,14 +24,16 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 		for _, pair := range forms {
 			for i := range pair {
 				asked, sent := pair[i], pair[1-i]
-				if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(), asked); err != nil {
+				if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message",
+					time.Now(), asked); err != nil {
 					t.Fatal(err)
 				}
 				for _, early := range []bool{true, false} {
 					r.company.Suppresses = early
 					id := r.accept(body("", sent))
 					await(t, "it has ended", func() bool { return r.view(id).State == carillon.StateCompleted })
-					if x := r.view(id).Recipients[0]; x.State != carillon.StateSkipped || x.Reason != carillon.ReasonSuppressed || x.Number != sent {
+					if x := r.view(id).Recipients[0]; x.State != carillon.StateSkipped || x.Reason != carillon.ReasonSuppressed ||
+						x.Number != sent {
 						t.Errorf("%s after %s, accepted: %t: %+v", sent, asked, early, x)
 					}
 				}
@@ -41,7 +43,8 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 			}
 		}
 		r.company.Suppresses = true
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(), "551132345678"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(),
+			"551132345678"); err != nil {
 			t.Fatal(err)
 		}
 		id := r.accept(body("", "5511932345678"))
@@ -74,7 +77,8 @@ func TestAReplyBelongsToWhatWentToAnotherForm(t *testing.T) {
 						t.Errorf("a reply of %s to %q, sent to %s, is bound to %v, %v", from, replyTo, sent, all, err)
 					}
 				}
-				if text, err := notify.SentAs(t.Context(), r.store, r.company.ID, r.sender.UID, identity.Numbers(from), "wamid."+id, time.Now()); text != "Hello Ana!" || err != nil {
+				if text, err := notify.SentAs(t.Context(), r.store, r.company.ID, r.sender.UID, identity.Numbers(from), "wamid."+id,
+					time.Now()); text != "Hello Ana!" || err != nil {
 					t.Errorf("%s answers %q, %v", from, text, err)
 				}
 				found, err := (notify.Sent{Store: r.store}).LookUp(t.Context(), r.company.ID, "+"+from)
@@ -94,7 +98,9 @@ func TestTheChannelsFormOfANumberIsKept(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, func(r *rig) {
 			r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
-				return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid.1", Number: map[string]string{"6281234567": "62081234567"}[m.Number]}
+				return provider.Outcome{
+					Verdict: provider.Sent, ProviderID: "wamid.1", Number: map[string]string{"6281234567": "62081234567"}[m.Number],
+				}
 			}
 		})
 		defer r.start()()
@@ -103,7 +109,8 @@ func TestTheChannelsFormOfANumberIsKept(t *testing.T) {
 			await(t, "it has ended", func() bool { return r.view(id).State == carillon.StateCompleted })
 		}
 		for number, want := range map[string]bool{"62081234567": true, "34600111222": false} {
-			lines, err := r.store.Contacts.LinesOf(t.Context(), r.company.ID, []identity.Identity{{Kind: identity.Line, Key: identity.Number(number)}})
+			lines, err := r.store.Contacts.LinesOf(t.Context(), r.company.ID,
+				[]identity.Identity{{Kind: identity.Line, Key: identity.Number(number)}})
 			if got := identity.Has(lines, "6281234567"); err != nil || got != want {
 				t.Errorf("%s has the lines %v, %v", number, lines, err)
 			}

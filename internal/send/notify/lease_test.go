@@ -42,7 +42,8 @@ func attempt(t *testing.T, after time.Duration, holds bool) (*channel, queue.Don
 		Senders: map[string]notify.Sender{"test": c}, Log: slog.New(slog.DiscardHandler),
 	})
 	return c, n.Deliver(t.Context(), &queue.Job{
-		Queued: work.Queued{Key: work.Key(carillon.SeqOf(id).Message(0)), Number: "34600111222"}, SenderUID: r.sender.UID, Class: carillon.Utility,
+		Queued: work.Queued{Key: work.Key(carillon.SeqOf(id).Message(0)), Number: "34600111222"}, SenderUID: r.sender.UID,
+		Class: carillon.Utility,
 		Shard: r.sender.Shard(), Attempt: 1, Valid: func() bool { return holds },
 	})
 }

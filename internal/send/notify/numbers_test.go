@@ -7,7 +7,8 @@ import (
 
 func TestAnIdOfWhatsAppNamesTheNumber(t *testing.T) {
 	id := func(number string) string {
-		return "wamid." + base64.StdEncoding.EncodeToString([]byte("\x1c\x18"+string(rune(len(number)))+number+"\x15\x02\x00\x11\x18\x12ABC"))
+		return "wamid." + base64.StdEncoding.EncodeToString([]byte("\x1c\x18"+string(rune(len(number)))+number+
+			"\x15\x02\x00\x11\x18\x12ABC"))
 	}
 	for given, want := range map[string]string{
 		id("34600111222"):   "34600111222",

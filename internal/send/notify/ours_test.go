@@ -36,14 +36,16 @@ func withMedia(check func(begin time.Time) error) func(r *rig) {
 		begin := time.Now()
 		r.sender.MediaCheck = "full"
 		r.template.Components = append(r.template.Components, carillon.Component{
-			Type: content.TypeHeader, Format: "IMAGE", Example: &carillon.ComponentExample{HeaderHandle: []string{"https://acme.test/a.jpg"}},
+			Type: content.TypeHeader, Format: "IMAGE",
+			Example: &carillon.ComponentExample{HeaderHandle: []string{"https://acme.test/a.jpg"}},
 		})
 		r.media = func(context.Context, string, string) (bool, error) { return false, check(begin) }
 	}
 }
 
 func image(numbers ...string) []byte {
-	return []byte(replace(string(body("", numbers...)), `"components_push":{`, `"components_push":{"header_image":"https://acme.test/a.jpg",`))
+	return []byte(replace(string(body("", numbers...)), `"components_push":{`,
+		`"components_push":{"header_image":"https://acme.test/a.jpg",`))
 }
 
 func TestFaultsOfOurOwnUseUpNoAttempts(t *testing.T) {
@@ -85,7 +87,8 @@ func TestFileThatStaysOutOfReachFailsTheMessage(t *testing.T) {
 		}
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		if x := r.view(id).Recipients[0]; x.State != carillon.StateFailed || x.Reason != carillon.ReasonMediaRejected || r.provider.count() != 0 {
+		if x := r.view(id).Recipients[0]; x.State != carillon.StateFailed || x.Reason != carillon.ReasonMediaRejected ||
+			r.provider.count() != 0 {
 			t.Errorf("after %d requests the recipient stands at %+v", r.provider.count(), x)
 		}
 	})

@@ -34,7 +34,8 @@ func TestAFaultOfOursThatDoesNotPassEndsAMessage(t *testing.T) {
 		if done.Result.Move != c.want {
 			t.Errorf("%s: %v", name, done.Result)
 		}
-		if o := messages.OutcomeOf(&done.Result); c.want == work.MoveDone && (o.Rank != rank.Failed || o.Reason != carillon.ReasonAttemptsExhausted || done.Result.Detail == "") {
+		if o := messages.OutcomeOf(&done.Result); c.want == work.MoveDone &&
+			(o.Rank != rank.Failed || o.Reason != carillon.ReasonAttemptsExhausted || done.Result.Detail == "") {
 			t.Errorf("%s: %+v, %q", name, o, done.Result.Detail)
 		}
 	}

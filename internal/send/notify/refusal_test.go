@@ -19,7 +19,8 @@ func TestRepeatOfARunningRequestIsToldSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.notify.Repeat(t.Context(), r.company.ID, "notify", "k", "hash"); !carillon.IsCode(err, carillon.IdempotencyInProgress) {
+	if _, _, err := r.notify.Repeat(t.Context(), r.company.ID, "notify", "k", "hash"); !carillon.IsCode(err,
+		carillon.IdempotencyInProgress) {
 		t.Errorf("while the first request runs, its repeat was told %v", err)
 	}
 	_, other, err := r.notify.Repeat(t.Context(), r.company.ID, "notify/voice", "k", "hash")

@@ -130,7 +130,9 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 		},
 		template: &carillon.Template{
 			ID: "100000000000001", Name: "hello", Language: "en", Category: "UTILITY", Status: carillon.TemplateApproved,
-			Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}}}},
+			Components: []carillon.Component{{
+				Type: content.TypeBody, Text: "Hello {{1}}!", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}},
+			}},
 		},
 	}
 	if change != nil {

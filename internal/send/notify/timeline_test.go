@@ -37,7 +37,8 @@ func TestTheTimelineSaysWhichSenderStoodIn(t *testing.T) {
 		r := newRig(t, o, nil)
 		t.Cleanup(func() { _ = r.store.Close() })
 		ask := func(recipient, extra string) *notify.View {
-			b := strings.Replace(string(body(`,"datetime_sending":"2099-01-01T00:00:00"`+extra, "34600111001")), `"recipient_id":"main"`, `"recipient_id":"`+recipient+`"`, 1)
+			b := strings.Replace(string(body(`,"datetime_sending":"2099-01-01T00:00:00"`+extra, "34600111001")),
+				`"recipient_id":"main"`, `"recipient_id":"`+recipient+`"`, 1)
 			return r.view(r.accept([]byte(b)))
 		}
 		want := &notify.SenderView{ID: "main", Number: "15555550100"}
@@ -46,9 +47,14 @@ func TestTheTimelineSaysWhichSenderStoodIn(t *testing.T) {
 			if d := cmp.Diff(want, v.Sender); d != "" || v.RecipientID != recipient {
 				t.Errorf("%q: %s", v.RecipientID, d)
 			}
-			lines := []string{"accepted: accepted", `name_event_unknown: name_event "birthday" belongs to no flow`, "scheduled: scheduled for 2099-01-01T00:00:00Z"}
+			lines := []string{
+				"accepted: accepted", `name_event_unknown: name_event "birthday" belongs to no flow`,
+				"scheduled: scheduled for 2099-01-01T00:00:00Z",
+			}
 			if stoodIn {
-				lines = []string{lines[0], `default_sender: default sender main sends; "booking\x1b 1" is none of the senders`, lines[1], lines[2]}
+				lines = []string{
+					lines[0], `default_sender: default sender main sends; "booking\x1b 1" is none of the senders`, lines[1], lines[2],
+				}
 			}
 			if d := cmp.Diff(lines, events(t, v)); d != "" {
 				t.Error(d)
@@ -108,8 +114,11 @@ func TestTheTimelineShowsMovesCancelsAndTheEnd(t *testing.T) {
 			t.Error(d)
 		}
 		sent := r.accept(body("", "34600111001", "34600111002"))
-		await(t, "the notification is complete", func() bool { return r.view(sent).State == carillon.StateCompleted && len(r.view(sent).Timeline) == 3 })
-		if d := cmp.Diff([]string{"accepted: accepted", "sent: first message sent", "completed: completed"}, events(t, r.view(sent))); d != "" {
+		await(t, "the notification is complete", func() bool {
+			return r.view(sent).State == carillon.StateCompleted && len(r.view(sent).Timeline) == 3
+		})
+		if d := cmp.Diff([]string{"accepted: accepted", "sent: first message sent", "completed: completed"},
+			events(t, r.view(sent))); d != "" {
 			t.Error(d)
 		}
 	})

@@ -15,7 +15,8 @@ func messagingDraft() *Draft {
 		Channel: carillon.Messaging, Contact: map[string]string{"number": "34600111222", "name": "Ana", "city": "Vigo"}, Sender: "main",
 		Template: "order_update", Language: "es_ES", Type: "utility", Campaign: "autumn",
 		Components: map[string]string{
-			"header_text_0": "A-1", "body_text_0": "{{name}}", "body_text_1": "{{ campaign_name }}", "body_text_2": "<lunes>", "button_url_0": "k8",
+			"header_text_0": "A-1", "body_text_0": "{{name}}", "body_text_1": "{{ campaign_name }}", "body_text_2": "<lunes>",
+			"button_url_0": "k8",
 		},
 	}
 }
@@ -108,7 +109,8 @@ func TestAgainIsTheRequestForSomeAtOnce(t *testing.T) {
 	if d := cmp.Diff(facts(t, want), facts(t, r)); d != "" {
 		t.Error(d)
 	}
-	if len(r.Contacts) != 2 || r.Contacts[1].Number != "34600111224" || r.Scheduled || !r.Bulk || !strings.Contains(r.Source(), `{"n":1.5,`) {
+	if len(r.Contacts) != 2 || r.Contacts[1].Number != "34600111224" || r.Scheduled || !r.Bulk ||
+		!strings.Contains(r.Source(), `{"n":1.5,`) {
 		t.Errorf("got %+v", r)
 	}
 	for _, key := range []string{"datetime_sending", "timezone"} {

@@ -17,22 +17,24 @@ import (
 // orderUpdate has a place of every text kind: header 1, body 3, one URL suffix, one quick reply.
 func orderUpdate(t testing.TB) *carillon.Template {
 	t.Helper()
-	return compiled(t, &carillon.Template{Name: "order_update", Language: "es_ES", Status: carillon.TemplateApproved, Components: []carillon.Component{
-		{Type: content.TypeHeader, Format: content.FormatText, Text: "Pedido {{1}}"},
-		{Type: content.TypeBody, Text: "Hola {{1}}, tu pedido {{2}} llega el {{3}}. Hasta luego, {{1}}."},
-		{Type: content.TypeFooter, Text: "Acme Travel"},
-		{Type: content.TypeButtons, Buttons: []carillon.Button{
-			{Type: content.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
-			{Type: content.ButtonQuickReply, Text: "Gracias"},
-			{Type: content.ButtonPhone, Text: "Llamar", PhoneNumber: "34600111222"},
-			{Type: content.ButtonURL, Text: "Inicio", URL: "https://acme.test/"},
-		}},
-	}})
+	return compiled(t, &carillon.Template{Name: "order_update", Language: "es_ES", Status: carillon.TemplateApproved,
+		Components: []carillon.Component{
+			{Type: content.TypeHeader, Format: content.FormatText, Text: "Pedido {{1}}"},
+			{Type: content.TypeBody, Text: "Hola {{1}}, tu pedido {{2}} llega el {{3}}. Hasta luego, {{1}}."},
+			{Type: content.TypeFooter, Text: "Acme Travel"},
+			{Type: content.TypeButtons, Buttons: []carillon.Button{
+				{Type: content.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
+				{Type: content.ButtonQuickReply, Text: "Gracias"},
+				{Type: content.ButtonPhone, Text: "Llamar", PhoneNumber: "34600111222"},
+				{Type: content.ButtonURL, Text: "Inicio", URL: "https://acme.test/"},
+			}},
+		}})
 }
 
 func mediaTemplate(t testing.TB, format string) *carillon.Template {
 	t.Helper()
-	return compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Format: format}, {Type: content.TypeBody, Text: "Hola"}}})
+	return compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Format: format},
+		{Type: content.TypeBody, Text: "Hola"}}})
 }
 
 func compiled(t testing.TB, tpl *carillon.Template) *carillon.Template {
@@ -68,8 +70,14 @@ func TestContentFillsEveryPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []provider.Content{
-		{HeaderText: "A-1", Body: []string{"Ana", "5", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
-		{HeaderText: "A-1", Body: []string{"Bo", "Vigo", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}}},
+		{
+			HeaderText: "A-1", Body: []string{"Ana", "5", "lunes"},
+			Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
+		},
+		{
+			HeaderText: "A-1", Body: []string{"Bo", "Vigo", "lunes"},
+			Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
+		},
 	} {
 		got, err := r.Content(tpl, i)
 		if err != nil {
@@ -85,7 +93,8 @@ func TestContentFillsEveryPlace(t *testing.T) {
 }
 
 func TestCheckAgainstAccepts(t *testing.T) {
-	image, video, document := mediaTemplate(t, content.FormatImage), mediaTemplate(t, content.FormatVideo), mediaTemplate(t, content.FormatDocument)
+	image, video, document := mediaTemplate(t, content.FormatImage), mediaTemplate(t, content.FormatVideo),
+		mediaTemplate(t, content.FormatDocument)
 	for _, c := range []struct {
 		name       string
 		tpl        *carillon.Template
@@ -93,15 +102,23 @@ func TestCheckAgainstAccepts(t *testing.T) {
 		want       provider.Content
 	}{
 		{"full URL is cut", orderUpdate(t), object{"button_url_0": "https://acme.test/p/k8?x=1"}, provider.Content{
-			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8?x=1"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
+			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "lunes"},
+			Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8?x=1"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
-		{"no payload", orderUpdate(t), object{"button_payload_1": dropped{}, "header_text_0": dropped{}, "header_text": "{{number}}"}, provider.Content{
-			HeaderText: "34600111222", Body: []string{"Ana", "Vigo", "lunes"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}},
+		{"no payload", orderUpdate(t), object{
+			"button_payload_1": dropped{}, "header_text_0": dropped{}, "header_text": "{{number}}",
+		}, provider.Content{
+			HeaderText: "34600111222", Body: []string{"Ana", "Vigo", "lunes"},
+			Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}},
 		}},
 		{"root value", orderUpdate(t), object{"body_text_2": "{{campaign_name}}"}, provider.Content{
-			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "autumn"}, Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
+			HeaderText: "A-1", Body: []string{"Ana", "Vigo", "autumn"},
+			Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
-		{"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"}, provider.Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}}},
+		{
+			"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"},
+			provider.Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}},
+		},
 		{"video_0", video, object{"header_video_0": "https://a.test/v"}, provider.Content{MediaURL: "https://a.test/v", Body: []string{}}},
 		{"document", document, object{"header_document": "{{doc}}"}, provider.Content{MediaURL: "https://a.test/d.docx", Body: []string{}}},
 	} {
@@ -137,7 +154,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 		{"a body variable is missing", object{"body_text_1": dropped{}}, []string{"body_text_1"}, none},
 		{"null is absent", object{"body_text_1": nil}, []string{"body_text_1"}, none},
 		{"blank is missing", object{"body_text_1": " "}, []string{"body_text_1"}, none},
-		{"header and URL are missing", object{"header_text_0": dropped{}, "button_url_0": dropped{}}, []string{"header_text_0", "button_url_0"}, none},
+		{
+			"header and URL are missing", object{"header_text_0": dropped{}, "button_url_0": dropped{}},
+			[]string{"header_text_0", "button_url_0"}, none,
+		},
 		{"one too many", object{"body_text_3": "x"}, none, []string{"body_text_3"}},
 		{"far too many", object{"body_text_99999999999999999999": "x"}, none, []string{"body_text_99999999999999999999"}},
 		{"second header", object{"header_text_1": "x"}, none, []string{"header_text_1"}},
@@ -155,7 +175,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 		{"placeholder found empty", object{"body_text_1": "{{blank}}"}, []string{"blank"}, none},
 		{"placeholder of an object", object{"body_text_1": "{{components_push}}"}, []string{"components_push"}, none},
 		{"placeholder twice", object{"body_text_1": "{{street}}", "body_text_2": "{{street}}"}, []string{"street"}, none},
-		{"all at once", object{"body_text_0": dropped{}, "body_text_1": "{{street}}", "footer_text_1": "x"}, []string{"body_text_0", "street"}, []string{"footer_text_1"}},
+		{
+			"all at once", object{"body_text_0": dropped{}, "body_text_1": "{{street}}", "footer_text_1": "x"},
+			[]string{"body_text_0", "street"}, []string{"footer_text_1"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			components := with(fullComponents(), c.changes)
@@ -172,7 +195,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 					provided = append(provided, k)
 				}
 			}
-			want := carillon.Details{{Key: "template_variables", Value: wanted}, {Key: "provided_variables", Value: provided}, {Key: "missing", Value: c.missing}, {Key: "unexpected", Value: c.unexpected}}
+			want := carillon.Details{
+				{Key: "template_variables", Value: wanted}, {Key: "provided_variables", Value: provided},
+				{Key: "missing", Value: c.missing}, {Key: "unexpected", Value: c.unexpected},
+			}
 			if d := cmp.Diff(want, asError(t, err).Details); d != "" {
 				t.Error(d)
 			}
@@ -205,14 +231,18 @@ func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 	if details != want {
 		t.Errorf("got %s", details)
 	}
-	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_video_0": "https://a.test/v.mp4", "body_text_1": dropped{}}}))
+	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_video_0": "https://a.test/v.mp4",
+		"body_text_1": dropped{}}}))
 	_, details = shownTo(t, r.CheckAgainst(mediaTemplate(t, content.FormatVideo)))
-	want = `{"template_variables":["header_video"],"provided_variables":["body_text_0","header_video_0"],"missing":[],"unexpected":["body_text_0"]}`
+	want = `{"template_variables":["header_video"],"provided_variables":["body_text_0","header_video_0"],"missing":[],` +
+		`"unexpected":["body_text_0"]}`
 	if details != want {
 		t.Errorf("got %s", details)
 	}
-	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_text": "x", "body_text_0": dropped{}, "body_text_1": dropped{}}}))
-	_, details = shownTo(t, r.CheckAgainst(compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola"}}})))
+	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_text": "x", "body_text_0": dropped{},
+		"body_text_1": dropped{}}}))
+	_, details = shownTo(t, r.CheckAgainst(compiled(t,
+		&carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola"}}})))
 	want = `{"template_variables":[],"provided_variables":["header_text_0"],"missing":[],"unexpected":["header_text_0"]}`
 	if details != want {
 		t.Errorf("got %s", details)
@@ -220,7 +250,8 @@ func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 }
 
 func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
-	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Text: "{{1}}"}, {Type: content.TypeBody, Text: "{{1}}ñ{{2}} {{1}}"}}})
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Text: "{{1}}"},
+		{Type: content.TypeBody, Text: "{{1}}ñ{{2}} {{1}}"}}})
 	image := mediaTemplate(t, content.FormatImage)
 	at := func(runes int) string { return strings.Repeat("ñ", runes) }
 	for _, c := range []struct {
@@ -263,7 +294,8 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 func TestStaticBodyIsHeldToItsLimit(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "{{1}} {{1}}"}}})
 	for runes, ok := range map[int]bool{511: true, 512: false} {
-		r := parsed(t, with(messagingBase(), object{"components_push": object{"body_text_0": strings.Repeat("ñ", runes), "body_text_1": dropped{}}}))
+		r := parsed(t, with(messagingBase(), object{"components_push": object{"body_text_0": strings.Repeat("ñ", runes),
+			"body_text_1": dropped{}}}))
 		if err := r.CheckAgainst(tpl); (err == nil) != ok {
 			t.Errorf("%d: %v", runes, err)
 		}
@@ -273,7 +305,9 @@ func TestStaticBodyIsHeldToItsLimit(t *testing.T) {
 func TestFlatPlaceholdersAreLookedUpAfterUnflattening(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "{{1}}"}}})
 	for name, found := range map[string]bool{"name": true, "campaign_name": true, "contact.name": false, "a.b": false} {
-		body := with(messagingBase(), object{"a.b": "x", "components_push": object{"body_text_0": "{{" + name + "}}", "body_text_1": dropped{}}})
+		body := with(messagingBase(), object{
+			"a.b": "x", "components_push": object{"body_text_0": "{{" + name + "}}", "body_text_1": dropped{}},
+		})
 		r, err := Parse(carillon.Messaging, marshal(t, flatten(body)), true, testNow)
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +338,8 @@ func TestDuplicatesAreSameNumberAndSameMessage(t *testing.T) {
 func TestDuplicatesAreFoundInEveryFormOfANumber(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}}})
 	body := with(bulk(
-		object{"number": "525512345601", "name": "Ana"}, object{"number": "5215512345601", "name": "Ana"}, object{"number": "5215512345601", "name": "Bo"},
+		object{"number": "525512345601", "name": "Ana"}, object{"number": "5215512345601", "name": "Ana"},
+		object{"number": "5215512345601", "name": "Bo"},
 		object{"number": "551132345678", "name": "Ana"}, object{"number": "5511932345678", "name": "Ana"},
 	), object{"components_push": object{"body_text_1": dropped{}}})
 	if d := cmp.Diff([]bool{false, true, false, false, false}, parsed(t, body).Duplicates(tpl)); d != "" {
@@ -315,7 +350,8 @@ func TestDuplicatesAreFoundInEveryFormOfANumber(t *testing.T) {
 func TestMessagesThatDifferAnywhereAreNoDuplicates(t *testing.T) {
 	media, text := mediaTemplate(t, content.FormatImage), orderUpdate(t)
 	for key, tpl := range map[string]*carillon.Template{
-		"header_text_0": text, "body_text_0": text, "body_text_2": text, "button_url_0": text, "button_payload_1": text, "header_image_0": media,
+		"header_text_0": text, "body_text_0": text, "body_text_2": text, "button_url_0": text, "button_payload_1": text,
+		"header_image_0": media,
 	} {
 		values := [2]string{"one", "two"}
 		components := fullComponents()

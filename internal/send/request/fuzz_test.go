@@ -142,8 +142,12 @@ func rawOf(o *jsonbody.Object, key string) []byte {
 
 func addBodies(f *testing.F, flat bool) {
 	for _, base := range []object{
-		messagingBase(), voiceBase(), with(messagingBase(), object{"components_push": fullComponents()}), bulk(object{"number": "34600111222"}),
-		with(messagingBase(), object{"components_push": object{"header_image": "{{photo}}"}, "photo": "https://a.test/a.png", "datetime_sending": "2030-01-01T00:00:00", "timezone": "Asia/Tokyo"}),
+		messagingBase(), voiceBase(), with(messagingBase(), object{"components_push": fullComponents()}),
+		bulk(object{"number": "34600111222"}),
+		with(messagingBase(), object{
+			"components_push": object{"header_image": "{{photo}}"}, "photo": "https://a.test/a.png",
+			"datetime_sending": "2030-01-01T00:00:00", "timezone": "Asia/Tokyo",
+		}),
 	} {
 		if flat {
 			base = flatten(base)

@@ -18,7 +18,9 @@ func TestAValueOfATextIsOneLine(t *testing.T) {
 		"Ana": true, "Ana    B": true, "Ana\u00a0\u00a0\u00a0\u00a0\u00a0B": true, "Ana\u2028B": true,
 		"Ana\nB": false, "Ana\r\nB": false, "Ana\r": false, "Ana\tB": false, "Ana     B": false, "\nAna": false,
 	} {
-		for key, how := range map[string]string{"header_text_0": "static", "body_text_0": "static", "body_text_1": "of the second contact"} {
+		for key, how := range map[string]string{
+			"header_text_0": "static", "body_text_0": "static", "body_text_1": "of the second contact",
+		} {
 			components := object{"header_text_0": "h", "body_text_0": "a", "body_text_1": "b", "button_payload_0": "one\ntwo"}
 			first, second := object{"number": "34600111222", "x": "x"}, object{"number": "34600111223", "x": value}
 			if components[key] = value; how != "static" {

@@ -117,7 +117,10 @@ var sharedRefusals = []refusal{
 	{"null number", object{"contact": object{"number": nil}}, missingForm, "contact.number", ""},
 	{"blank number", object{"contact": object{"number": "  "}}, missingForm, "contact.number", ""},
 	{"a number that is a number", object{"contact": object{"number": 34600111222}}, formatForm, "contact.number", `"provided":34600111222`},
-	{"plus", object{"contact": object{"number": "+34600111222"}}, phoneForm, "contact.number", `"provided":"+34600111222","expected_format":"Numbers only, no + or spaces","example":`},
+	{
+		"plus", object{"contact": object{"number": "+34600111222"}}, phoneForm, "contact.number",
+		`"provided":"+34600111222","expected_format":"Numbers only, no + or spaces","example":`,
+	},
 	{"spaces", object{"contact": object{"number": "34 600 111 222"}}, phoneForm, "contact.number", ""},
 	{"six digits", object{"contact": object{"number": "123456"}}, phoneForm, "contact.number", ""},
 	{"sixteen digits", object{"contact": object{"number": "1234567890123456"}}, phoneForm, "contact.number", ""},
@@ -128,14 +131,20 @@ var sharedRefusals = []refusal{
 	{"last name that is no string", object{"contact": object{"last_name": 7}}, formatForm, "contact.last_name", ""},
 	{"array in a contact", object{"contact": object{"tags": []int{1}}}, otherForm, "contact.tags", ""},
 	{"no recipient_id", object{"recipient_id": dropped{}}, missingForm, "recipient_id", ""},
-	{"recipient_id of a wrong type", object{"recipient_id": 5}, formatForm, "recipient_id", `"provided":5,"expected_format":"string","example":"text"`},
+	{
+		"recipient_id of a wrong type", object{"recipient_id": 5}, formatForm, "recipient_id",
+		`"provided":5,"expected_format":"string","example":"text"`,
+	},
 	{"no notification_type", object{"notification_type": dropped{}}, missingForm, "notification_type", ""},
 	{"unlisted notification_type", object{"notification_type": "spam"}, otherForm, "notification_type", "marketing, transactional"},
 	{"notification_type in capitals", object{"notification_type": "MARKETING"}, otherForm, "notification_type", `"provided":"MARKETING"`},
 	{"blank campaign_name", object{"campaign_name": " \t"}, missingForm, "campaign_name", ""},
 	{"campaign_name null", object{"campaign_name": nil}, missingForm, "campaign_name", ""},
 	{"long name_event", object{"name_event": strings.Repeat("ñ", 256)}, otherForm, "name_event", ""},
-	{"long recipient_id", object{"recipient_id": strings.Repeat("9", 900_000)}, otherForm, "recipient_id", `"provided":"` + strings.Repeat("9", 99) + `…"`},
+	{
+		"long recipient_id", object{"recipient_id": strings.Repeat("9", 900_000)}, otherForm, "recipient_id",
+		`"provided":"` + strings.Repeat("9", 99) + `…"`,
+	},
 	{"long campaign_name", object{"campaign_name": strings.Repeat("ñ", 256)}, otherForm, "campaign_name", ""},
 	{"long custom value", object{"coupon": strings.Repeat("ñ", 4097)}, otherForm, "coupon", ""},
 	{"long custom value of a contact", object{"contact": object{"order": strings.Repeat("ñ", 4097)}}, otherForm, "contact.order", ""},
@@ -143,7 +152,10 @@ var sharedRefusals = []refusal{
 	{"date of a wrong type", object{"datetime_sending": 20301231}, formatForm, "datetime_sending", ""},
 	{"empty date", object{"datetime_sending": ""}, formatForm, "datetime_sending", `"expected_format":"ISO 8601 (YYYY-MM-DDTHH:MM:SS)"`},
 	{"13th month", object{"datetime_sending": "2030-13-01T09:00:00"}, formatForm, "datetime_sending", `"provided":"2030-13-01T09:00:00"`},
-	{"past", object{"datetime_sending": "2026-11-21T12:00:00"}, pastForm, "datetime_sending", `"provided":"2026-11-21T12:00:00","current_time":"2026-11-21T12:00:00Z"`},
+	{
+		"past", object{"datetime_sending": "2026-11-21T12:00:00"}, pastForm, "datetime_sending",
+		`"provided":"2026-11-21T12:00:00","current_time":"2026-11-21T12:00:00Z"`,
+	},
 	{"the very instant", object{"datetime_sending": "2026-11-21T12:00:00.500"}, pastForm, "datetime_sending", ""},
 	{"past in its zone", object{"datetime_sending": "2026-11-21T13:00:00", "timezone": "Europe/Madrid"}, pastForm, "datetime_sending", ""},
 	{"unknown timezone", object{"timezone": "Europe/Atlantis"}, formatForm, "timezone", `"provided":"Europe/Atlantis"`},
@@ -163,15 +175,39 @@ var messagingRefusals = []refusal{
 	{"unknown type", object{"components_push": object{"body_audio_0": "x"}}, otherForm, "components_push.body_audio_0", ""},
 	{"leading zero", object{"components_push": object{"body_text_00": "x"}}, otherForm, "components_push.body_text_00", ""},
 	{"negative number", object{"components_push": object{"body_text_-1": "x"}}, otherForm, "components_push.body_text_-1", ""},
-	{"both forms", object{"components_push": object{"header_image": "https://a.test/a.png", "header_image_0": "https://a.test/a.png"}}, otherForm, "components_push.header_image", "both"},
-	{"component of a wrong type", object{"components_push": object{"body_text_0": 5}}, formatForm, "components_push.body_text_0", `"provided":5`},
-	{"mixed placeholder", object{"components_push": object{"body_text_0": "Hi {{name}}"}}, otherForm, "components_push.body_text_0", `"provided":"Hi {{name}}"`},
-	{"two placeholders", object{"components_push": object{"body_text_0": "{{name}}{{city}}"}}, otherForm, "components_push.body_text_0", ""},
+	{
+		"both forms", object{"components_push": object{"header_image": "https://a.test/a.png",
+			"header_image_0": "https://a.test/a.png"}}, otherForm, "components_push.header_image", "both",
+	},
+	{
+		"component of a wrong type", object{"components_push": object{"body_text_0": 5}}, formatForm, "components_push.body_text_0",
+		`"provided":5`,
+	},
+	{
+		"mixed placeholder", object{"components_push": object{"body_text_0": "Hi {{name}}"}}, otherForm,
+		"components_push.body_text_0", `"provided":"Hi {{name}}"`,
+	},
+	{
+		"two placeholders", object{"components_push": object{"body_text_0": "{{name}}{{city}}"}}, otherForm,
+		"components_push.body_text_0", "",
+	},
 	{"empty placeholder", object{"components_push": object{"body_text_0": "{{ }}"}}, otherForm, "components_push.body_text_0", "empty"},
-	{"unclosed placeholder", object{"components_push": object{"body_text_0": "{{name"}}, otherForm, "components_push.body_text_0", "not closed"},
-	{"long header", object{"components_push": object{"header_text": strings.Repeat("ñ", 61)}}, otherForm, "components_push.header_text", "61"},
-	{"plain http", object{"components_push": object{"header_image": "http://a.test/a.png"}}, otherForm, "components_push.header_image", "HTTPS"},
-	{"foreign extension", object{"components_push": object{"header_image_0": "https://a.test/a.pdf"}}, otherForm, "components_push.header_image_0", "extension"},
+	{
+		"unclosed placeholder", object{"components_push": object{"body_text_0": "{{name"}}, otherForm,
+		"components_push.body_text_0", "not closed",
+	},
+	{
+		"long header", object{"components_push": object{"header_text": strings.Repeat("ñ", 61)}}, otherForm,
+		"components_push.header_text", "61",
+	},
+	{
+		"plain http", object{"components_push": object{"header_image": "http://a.test/a.png"}}, otherForm,
+		"components_push.header_image", "HTTPS",
+	},
+	{
+		"foreign extension", object{"components_push": object{"header_image_0": "https://a.test/a.pdf"}}, otherForm,
+		"components_push.header_image_0", "extension",
+	},
 }
 
 var voiceRefusals = []refusal{
@@ -216,34 +252,79 @@ func TestParseRequestRefusesInItsForm(t *testing.T) {
 		{"no contact", carillon.Messaging, false, with(messagingBase(), object{"contact": dropped{}}), missingForm, "contact"},
 		{"null contact", carillon.Messaging, false, with(messagingBase(), object{"contact": nil}), missingForm, "contact"},
 		{"no contact, voice", carillon.Voice, false, with(voiceBase(), object{"contact": dropped{}}), missingForm, "contact.number"},
-		{"no contact, flat", carillon.Messaging, true, flatten(with(messagingBase(), object{"contact": dropped{}})), missingForm, "contact.number"},
-		{"contact and contacts", carillon.Messaging, false, with(messagingBase(), object{"contacts": []object{number}}), otherForm, "contacts"},
-		{"contact and no contacts", carillon.Messaging, false, with(messagingBase(), object{"contacts": []object{}}), otherForm, "contacts"},
+		{
+			"no contact, flat", carillon.Messaging, true, flatten(with(messagingBase(), object{"contact": dropped{}})), missingForm,
+			"contact.number",
+		},
+		{
+			"contact and contacts", carillon.Messaging, false, with(messagingBase(), object{"contacts": []object{number}}),
+			otherForm, "contacts",
+		},
+		{
+			"contact and no contacts", carillon.Messaging, false, with(messagingBase(), object{"contacts": []object{}}), otherForm,
+			"contacts",
+		},
 		{"empty contacts", carillon.Messaging, false, bulk(), otherForm, "contacts"},
 		{"101 contacts", carillon.Messaging, false, bulk(make([]any, 101)...), otherForm, "contacts"},
 		{"contacts of a wrong type", carillon.Messaging, false, with(bulk(), object{"contacts": number}), formatForm, "contacts"},
 		{"element of a wrong type", carillon.Messaging, false, bulk(number, "x"), formatForm, "contacts.1"},
 		{"null element", carillon.Messaging, false, bulk(number, nil), missingForm, "contacts.1"},
-		{"bad number in contacts", carillon.Messaging, false, bulk(number, number, number, object{"number": "1-2"}), phoneForm, "contacts.3.number"},
+		{
+			"bad number in contacts", carillon.Messaging, false, bulk(number, number, number, object{"number": "1-2"}), phoneForm,
+			"contacts.3.number",
+		},
 		{"no number in contacts", carillon.Messaging, false, bulk(object{"name": "Ana"}), missingForm, "contacts.0.number"},
 		{"object in contacts", carillon.Messaging, false, bulk(object{"number": "34600111222", "a": object{}}), otherForm, "contacts.0.a"},
-		{"contact of a wrong type", carillon.Messaging, false, with(messagingBase(), object{"contact": "34600111222"}), formatForm, "contact"},
-		{"components of a wrong type", carillon.Messaging, false, with(messagingBase(), object{"components_push": "x"}), formatForm, "components_push"},
+		{
+			"contact of a wrong type", carillon.Messaging, false, with(messagingBase(), object{"contact": "34600111222"}),
+			formatForm, "contact",
+		},
+		{
+			"components of a wrong type", carillon.Messaging, false, with(messagingBase(), object{"components_push": "x"}),
+			formatForm, "components_push",
+		},
 		{"dotted keys in nested form", carillon.Messaging, false, flatten(messagingBase()), missingForm, "contact"},
 		{"nested form as flat", carillon.Messaging, true, messagingBase(), otherForm, "components_push"},
 		{"array as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"tags": []int{}}), otherForm, "tags"},
-		{"array for a named field as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"recipient_id": []int{}}), formatForm, "recipient_id"},
-		{"array for a number as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"contact.number": []int{}}), formatForm, "contact.number"},
-		{"array for an agent as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"agent_id": []int{}}), otherForm, "agent_id"},
+		{
+			"array for a named field as flat", carillon.Messaging, true,
+			with(flatten(messagingBase()), object{"recipient_id": []int{}}), formatForm, "recipient_id",
+		},
+		{
+			"array for a number as flat", carillon.Messaging, true,
+			with(flatten(messagingBase()), object{"contact.number": []int{}}), formatForm, "contact.number",
+		},
+		{
+			"array for an agent as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"agent_id": []int{}}),
+			otherForm, "agent_id",
+		},
 		{"contacts as flat", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts": "x"}), otherForm, "contacts"},
-		{"contacts.0.number", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number"},
-		{"contacts as flat, voice", carillon.Voice, true, with(flatten(voiceBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number"},
-		{"two dots under contact", carillon.Messaging, true, with(flatten(messagingBase()), object{"contact.address.city": "Vigo"}), otherForm, "contact.address.city"},
+		{
+			"contacts.0.number", carillon.Messaging, true,
+			with(flatten(messagingBase()), object{"contacts.0.number": "34600111222"}), otherForm, "contacts.0.number",
+		},
+		{
+			"contacts as flat, voice", carillon.Voice, true, with(flatten(voiceBase()), object{"contacts.0.number": "34600111222"}),
+			otherForm, "contacts.0.number",
+		},
+		{
+			"two dots under contact", carillon.Messaging, true,
+			with(flatten(messagingBase()), object{"contact.address.city": "Vigo"}), otherForm, "contact.address.city",
+		},
 		{"value and parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"a": 1, "a-b": 1, "a.b": 2}), otherForm, "a"},
-		{"deep value and parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"x.y": 1, "x.y.z.w": 2}), otherForm, "x.y"},
+		{
+			"deep value and parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"x.y": 1, "x.y.z.w": 2}),
+			otherForm, "x.y",
+		},
 		{"contact and its parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"contact": "x"}), formatForm, "contact"},
-		{"components and their parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"components_push": 1}), formatForm, "components_push"},
-		{"component two dots", carillon.Messaging, true, with(flatten(messagingBase()), object{"components_push.a.b": "x"}), otherForm, "components_push.a.b"},
+		{
+			"components and their parent", carillon.Messaging, true, with(flatten(messagingBase()), object{"components_push": 1}),
+			formatForm, "components_push",
+		},
+		{
+			"component two dots", carillon.Messaging, true, with(flatten(messagingBase()), object{"components_push.a.b": "x"}),
+			otherForm, "components_push.a.b",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse(c.channel, marshal(t, c.body), c.flat, testNow)
@@ -318,21 +399,41 @@ func TestParseRequestAccepts(t *testing.T) {
 		body    object
 	}{
 		{"100 contacts", carillon.Messaging, false, bulk(hundred...)},
-		{"unknown keys of any type", carillon.Messaging, false, with(messagingBase(), object{"x": []any{object{}}, "agent_id": 5, "a.b": 1})},
+		{
+			"unknown keys of any type", carillon.Messaging, false,
+			with(messagingBase(), object{"x": []any{object{}}, "agent_id": 5, "a.b": 1}),
+		},
 		{"contacts null next to contact", carillon.Messaging, false, with(messagingBase(), object{"contacts": nil})},
-		{"contacts null in flat form", carillon.Messaging, true, with(flatten(messagingBase()), object{"contacts": nil, "contacts.0": nil, "contact": nil})},
+		{
+			"contacts null in flat form", carillon.Messaging, true,
+			with(flatten(messagingBase()), object{"contacts": nil, "contacts.0": nil, "contact": nil}),
+		},
 		{"no components", carillon.Messaging, false, with(messagingBase(), object{"components_push": dropped{}})},
-		{"null component of a bad key", carillon.Messaging, false, with(messagingBase(), object{"components_push": object{"nonsense": nil}})},
+		{
+			"null component of a bad key", carillon.Messaging, false,
+			with(messagingBase(), object{"components_push": object{"nonsense": nil}}),
+		},
 		{"255 characters of name_event", carillon.Messaging, false, with(messagingBase(), object{"name_event": strings.Repeat("ñ", 255)})},
 		{"the longest texts", carillon.Messaging, false, with(messagingBase(), object{
-			"campaign_name": strings.Repeat("ñ", 255), "recipient_id": strings.Repeat("ñ", 255), "language_template": strings.Repeat("ñ", 255),
-			"name_template": strings.Repeat("ñ", 512), "coupon": strings.Repeat("ñ", 4096), "contact": object{"number": "34600111222", "order": strings.Repeat("ñ", 4096)},
+			"campaign_name": strings.Repeat("ñ", 255), "recipient_id": strings.Repeat("ñ", 255),
+			"language_template": strings.Repeat("ñ", 255),
+			"name_template":     strings.Repeat("ñ", 512), "coupon": strings.Repeat("ñ", 4096),
+			"contact": object{"number": "34600111222", "order": strings.Repeat("ñ", 4096)},
 		})},
-		{"voice ignores components and template", carillon.Voice, false, with(voiceBase(), object{"components_push": 1, "name_template": 2, "language_template": 3})},
+		{
+			"voice ignores components and template", carillon.Voice, false,
+			with(voiceBase(), object{"components_push": 1, "name_template": 2, "language_template": 3}),
+		},
 		{"voice, flat", carillon.Voice, true, with(flatten(voiceBase()), object{"components_push.x": "y"})},
 		{"the year 2099", carillon.Voice, false, with(voiceBase(), object{"datetime_sending": "2099-12-31T23:59:59"})},
-		{"other dotted keys in flat form", carillon.Messaging, true, with(flatten(messagingBase()), object{"a.b.c": 1, "a.b-c": 1, "a-b": 1})},
-		{"header of 60 characters", carillon.Messaging, false, with(messagingBase(), object{"components_push": object{"header_text_0": strings.Repeat("ñ", 60)}})},
+		{
+			"other dotted keys in flat form", carillon.Messaging, true,
+			with(flatten(messagingBase()), object{"a.b.c": 1, "a.b-c": 1, "a-b": 1}),
+		},
+		{
+			"header of 60 characters", carillon.Messaging, false,
+			with(messagingBase(), object{"components_push": object{"header_text_0": strings.Repeat("ñ", 60)}}),
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := Parse(c.channel, marshal(t, c.body), c.flat, testNow); err != nil {

@@ -60,7 +60,9 @@ func TestRepliesAndMessagesWaitForAnUnreachablePhone(t *testing.T) {
 		if err := c.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		reply := &provider.Reply{Ref: provider.ReplyRef{ConversationID: "0197a1b2-0000-7000-8000-000000000002", Seq: 4, Attempt: 1}, To: number, Text: "Hi"}
+		reply := &provider.Reply{
+			Ref: provider.ReplyRef{ConversationID: "0197a1b2-0000-7000-8000-000000000002", Seq: 4, Attempt: 1}, To: number, Text: "Hi",
+		}
 		if o := c.SendReply(t.Context(), line, reply); o.Verdict != provider.Sent || o.ProviderID != "sandbox."+reply.Ref.String() {
 			t.Errorf("%+v", o)
 		}
@@ -76,7 +78,8 @@ func TestRepliesAndMessagesWaitForAnUnreachablePhone(t *testing.T) {
 		}
 		book.set()
 		after(5 * time.Second)
-		if got := book.seen(); !slices.Equal(got, []carillon.State{carillon.StateDelivered, carillon.StateRead}) || len(d.snapshot().reported) != 4 {
+		if got := book.seen(); !slices.Equal(got, []carillon.State{carillon.StateDelivered, carillon.StateRead}) ||
+			len(d.snapshot().reported) != 4 {
 			t.Errorf("reported %v, %v", got, d.snapshot().reported)
 		}
 	})

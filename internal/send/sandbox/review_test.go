@@ -50,8 +50,14 @@ func TestReviewerDecidesByTheName(t *testing.T) {
 		}
 		after(1)
 		want := []provider.TemplateEvent{
-			{SenderUID: 7, ProviderID: good.ProviderID, Name: "hello", Language: "en", Status: carillon.TemplateApproved, Category: "UTILITY"},
-			{SenderUID: 7, ProviderID: bad.ProviderID, Name: "hello_reject", Language: "en", Status: carillon.TemplateRejected, Category: "UTILITY", Reason: rejectReason},
+			{
+				SenderUID: 7, ProviderID: good.ProviderID, Name: "hello", Language: "en", Status: carillon.TemplateApproved,
+				Category: "UTILITY",
+			},
+			{
+				SenderUID: 7, ProviderID: bad.ProviderID, Name: "hello_reject", Language: "en", Status: carillon.TemplateRejected,
+				Category: "UTILITY", Reason: rejectReason,
+			},
 		}
 		if diff := cmp.Diff(want, d.snapshot().events); diff != "" {
 			t.Error(diff)

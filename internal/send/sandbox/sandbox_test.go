@@ -79,7 +79,8 @@ func (d *desk) setFail(err error) {
 }
 
 // run starts a sandbox in the bubble of a test; stop ends it.
-func run(t *testing.T, o Options, replies ...func(context.Context, int64, []provider.ReplyReceipt) error) (c *Channel, d *desk, stop func()) {
+func run(t *testing.T, o Options, replies ...func(context.Context, int64, []provider.ReplyReceipt) error) (c *Channel, d *desk,
+	stop func()) {
 	t.Helper()
 	d = &desk{begun: time.Now()}
 	c = New(o)
@@ -100,7 +101,9 @@ func run(t *testing.T, o Options, replies ...func(context.Context, int64, []prov
 }
 
 func outgoing(number string, attempt int) *provider.Outgoing {
-	return &provider.Outgoing{Number: number, Ref: provider.Ref{NotificationID: "0197a1b2-0000-7000-8000-000000000001", N: 3, Attempt: attempt}}
+	return &provider.Outgoing{
+		Number: number, Ref: provider.Ref{NotificationID: "0197a1b2-0000-7000-8000-000000000001", N: 3, Attempt: attempt},
+	}
 }
 
 // after lets time pass in a bubble, and lets the sandbox do what was due by then.
@@ -124,7 +127,11 @@ func TestSuffixDecidesAboutMessages(t *testing.T) {
 		{"0005", []provider.Verdict{sent}, []string{"failed@400ms"}},
 		{"0006", []provider.Verdict{sent}, []string{"delivered@400ms"}},
 		{"0007", []provider.Verdict{sent}, []string{"read@1.5s"}},
-		{"0008", []provider.Verdict{sent}, []string{"read@400ms", "read@400ms", "delivered@1.5s", "delivered@1.5s", "sent@1.5s", "sent@1.5s"}},
+		{
+			"0008", []provider.Verdict{sent}, []string{
+				"read@400ms", "read@400ms", "delivered@1.5s", "delivered@1.5s", "sent@1.5s", "sent@1.5s",
+			},
+		},
 		{"0009", []provider.Verdict{sent}, []string{"delivered@5.4s", "read@6.5s"}},
 		{"0010", []provider.Verdict{retry, sent}, []string{"delivered@400ms", "read@1.5s"}},
 		{"0011", []provider.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},

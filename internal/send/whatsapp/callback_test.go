@@ -29,14 +29,16 @@ func messagesBody(value string) string {
 }
 
 func statusBody(status string) string {
-	return messagesBody(`{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15555550100","phone_number_id":"1000001"},"statuses":[` + status + `]}`)
+	return messagesBody(`{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15555550100",` +
+		`"phone_number_id":"1000001"},"statuses":[` + status + `]}`)
 }
 
 func TestParseCallbackReadsEachStatus(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	head := `{"id":"wamid.X","timestamp":"1767225600","recipient_id":"34600111222","biz_opaque_callback_data":"` + refText + `","status":`
 	failed := func(code int) string {
-		return head + fmt.Sprintf(`"failed","errors":[{"code":%d,"title":"T","message":"M","error_data":{"details":"D"},"href":"H"}]}`, code)
+		return head +
+			fmt.Sprintf(`"failed","errors":[{"code":%d,"title":"T","message":"M","error_data":{"details":"D"},"href":"H"}]}`, code)
 	}
 	base := provider.Receipt{Ref: ref, SenderUID: 7, ProviderID: "wamid.X", At: at, Number: "34600111222"}
 	with := func(change func(*provider.Receipt)) *provider.Receipt {
@@ -48,7 +50,10 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 		name, status string
 		want         *provider.Receipt // nil: ignored
 	}{
-		{"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`, with(func(r *provider.Receipt) { r.State = carillon.StateSent })},
+		{"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`,
+			with(func(r *provider.Receipt) {
+				r.State = carillon.StateSent
+			})},
 		{"delivered", head + `"delivered"}`, with(func(r *provider.Receipt) { r.State = carillon.StateDelivered })},
 		{"read", head + `"read"}`, with(func(r *provider.Receipt) { r.State = carillon.StateRead })},
 		{"played", head + `"played"}`, with(func(r *provider.Receipt) { r.State = carillon.StateRead })},
@@ -56,10 +61,12 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonUndeliverable, "131026 undeliverable"
 		})},
 		{"opted out", failed(131050), with(func(r *provider.Receipt) {
-			r.State, r.Reason, r.Detail, r.OptOut = carillon.StateFailed, carillon.ReasonRecipientOptedOut, "131050 recipient opted out of marketing", true
+			r.State, r.Reason, r.Detail, r.OptOut = carillon.StateFailed, carillon.ReasonRecipientOptedOut,
+				"131050 recipient opted out of marketing", true
 		})},
 		{"marketing cap", failed(131049), with(func(r *provider.Receipt) {
-			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonChannelLimited, "131049 not delivered, to limit marketing to this recipient"
+			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonChannelLimited,
+				"131049 not delivered, to limit marketing to this recipient"
 		})},
 		{"dropped from a paused template", failed(132015), with(func(r *provider.Receipt) {
 			r.State, r.Reason, r.Detail = carillon.StateFailed, carillon.ReasonTemplateRejected, "132015 template paused"
@@ -73,8 +80,12 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 		{"failed without errors", head + `"failed"}`, with(func(r *provider.Receipt) {
 			r.State, r.Reason = carillon.StateFailed, carillon.ReasonProviderRefused
 		})},
-		{"timestamp as number", strings.Replace(head, `"1767225600"`, `1767225600`, 1) + `"sent"}`, with(func(r *provider.Receipt) { r.State = carillon.StateSent })},
-		{"a member of another type", head + `"sent","conversation":7,"errors":"none"}`, with(func(r *provider.Receipt) { r.State = carillon.StateSent })},
+		{"timestamp as number", strings.Replace(head, `"1767225600"`, `1767225600`, 1) + `"sent"}`, with(func(r *provider.Receipt) {
+			r.State = carillon.StateSent
+		})},
+		{"a member of another type", head + `"sent","conversation":7,"errors":"none"}`, with(func(r *provider.Receipt) {
+			r.State = carillon.StateSent
+		})},
 		{"unknown status", head + `"warped"}`, nil},
 		{"no timestamp", strings.Replace(head, `"1767225600"`, `""`, 1) + `"sent"}`, nil},
 		{"no data of ours", `{"id":"wamid.X","timestamp":"1767225600","status":"sent"}`, nil},
@@ -100,10 +111,12 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 
 func TestParseCallbackWalksAllEntriesChangesAndItems(t *testing.T) {
 	status := func(n int, state string) string {
-		return fmt.Sprintf(`{"id":"w%d","status":%q,"timestamp":"1767225600","biz_opaque_callback_data":"%s.%d.1"}`, n, state, notificationID, n)
+		return fmt.Sprintf(`{"id":"w%d","status":%q,"timestamp":"1767225600","biz_opaque_callback_data":"%s.%d.1"}`, n, state,
+			notificationID, n)
 	}
 	value := func(phone string, statuses ...string) string {
-		return `{"field":"messages","value":{"metadata":{"phone_number_id":"` + phone + `"},"statuses":[` + strings.Join(statuses, ",") + `]}}`
+		return `{"field":"messages","value":{"metadata":{"phone_number_id":"` + phone + `"},"statuses":[` +
+			strings.Join(statuses, ",") + `]}}`
 	}
 	body := `{"object":"whatsapp_business_account","entry":[` +
 		`{"id":"1","changes":[` + value("11", status(0, "read"), status(1, "sent")) + `,` + value("12", status(2, "sent")) + `]},` +
@@ -130,7 +143,8 @@ func TestParseCallbackWalksAllEntriesChangesAndItems(t *testing.T) {
 }
 
 func changeBody(field, value string) []byte {
-	return []byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","time":1767225600,"changes":[{"field":"` + field + `","value":` + value + `}]}]}`)
+	return []byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","time":1767225600,"changes":[{"field":"` + field +
+		`","value":` + value + `}]}]}`)
 }
 
 func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
@@ -156,7 +170,8 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 		}
 	}
 
-	rejected := `{"event":"REJECTED","reason":"INVALID_FORMAT",` + which + `,"rejection_info":{"reason":"A variable leads.","recommendation":"Add a word."}}`
+	rejected := `{"event":"REJECTED","reason":"INVALID_FORMAT",` + which +
+		`,"rejection_info":{"reason":"A variable leads.","recommendation":"Add a word."}}`
 	recategorised := `{"previous_category":"UTILITY","new_category":"MARKETING",` + which + `}`
 	first, second := base, base
 	first.Status, first.Reason = carillon.TemplateRejected, "INVALID_FORMAT; A variable leads.; Add a word."
@@ -181,7 +196,8 @@ func TestParseCallbackReadsTemplateUpdates(t *testing.T) {
 func TestParseCallbackIgnoresWhatItDoesNotKnow(t *testing.T) {
 	for _, body := range []string{
 		`{"object":"page","entry":[]}`, `{}`, `[]`, `{"object":7}`, string(changeBody("smb_message_echoes", `{"a":1}`)),
-		string(changeBody("account_update", `{"ban_info":{"waba_ban_state":"DISABLE"}}`)), string(changeBody("phone_number_quality_update", `{"event":"FLAGGED"}`)),
+		string(changeBody("account_update", `{"ban_info":{"waba_ban_state":"DISABLE"}}`)),
+		string(changeBody("phone_number_quality_update", `{"event":"FLAGGED"}`)),
 		string(changeBody("message_template_status_update", `{"event":"APPROVED"}`)), string(changeBody("template_category_update", `{}`)),
 	} {
 		cb, err := ParseCallback([]byte(body), 7)
@@ -308,9 +324,11 @@ func TestStandInPostsSignedStatusesUntilTheyAreTaken(t *testing.T) {
 }
 
 func FuzzParseCallback(f *testing.F) {
-	f.Add([]byte(statusBody(`{"id":"wamid.X","status":"failed","timestamp":"1767225600","recipient_id":"34600111222","biz_opaque_callback_data":"` + refText + `","errors":[{"code":131026,"title":"T","error_data":{"details":"D"}}]}`)))
+	f.Add([]byte(statusBody(`{"id":"wamid.X","status":"failed","timestamp":"1767225600","recipient_id":"34600111222",` +
+		`"biz_opaque_callback_data":"` + refText + `","errors":[{"code":131026,"title":"T","error_data":{"details":"D"}}]}`)))
 	f.Add([]byte(statusBody(`{"id":"w","status":"read","timestamp":1767225600,"biz_opaque_callback_data":"` + refText + `"}`)))
-	f.Add(changeBody("message_template_status_update", `{"event":"REJECTED","reason":"SCAM","message_template_id":1,"rejection_info":{"reason":"r"}}`))
+	f.Add(changeBody("message_template_status_update",
+		`{"event":"REJECTED","reason":"SCAM","message_template_id":1,"rejection_info":{"reason":"r"}}`))
 	f.Add(changeBody("template_category_update", `{"new_category":"MARKETING","message_template_id":"1"}`))
 	f.Add(changeBody("account_update", `{"event":"X","restriction_info":[{"restriction_type":"Y"}]}`))
 	f.Add([]byte(messagesBody(`{"messages":[{"text":{"body":"\u00f1"}}],"errors":[{"code":1}]}`)))

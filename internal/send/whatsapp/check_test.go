@@ -65,7 +65,8 @@ func TestACheckFindsNothingWrongWithASoundSender(t *testing.T) {
 		got = append(got, f.Item+" "+string(f.State)+" "+f.Code)
 	}
 	want := []string{
-		"connection ok connected", "version ok version_served", "token ok token_permanent", "phone_number_id ok phone_ok", "number ok number_same",
+		"connection ok connected", "version ok version_served", "token ok token_permanent", "phone_number_id ok phone_ok",
+		"number ok number_same",
 		"waba_id ok account_ok", "registration ok registered", "name ok name_approved", "quality ok quality_green", "limit ok limit_known",
 		"app_secret ok secret_ok", "subscription ok subscribed",
 	}
@@ -94,16 +95,26 @@ func TestACheckNamesEachFault(t *testing.T) {
 		"a token of two months":        {nil, soon(60 * 24 * time.Hour), nil},
 		"a scope too few":              {nil, func(a *graphtest.Account) { a.Scopes = a.Scopes[:1] }, []string{"bad token_scopes"}},
 		"a token nobody may ask about": {nil, func(a *graphtest.Account) { a.NoDebug = true }, nil},
-		"no permission": {nil, func(a *graphtest.Account) { a.Lacks, a.Scopes = "management", []string{"whatsapp_business_messaging"} }, []string{
+		"no permission": {nil, func(a *graphtest.Account) {
+			a.Lacks, a.Scopes = "management", []string{"whatsapp_business_messaging"}
+		}, []string{
 			"bad token_scopes", "bad phone_denied", "bad account_denied",
 		}},
-		"no such number":            {map[string]string{"phone_number_id": "1999998"}, nil, []string{"bad phone_absent", "bad account_other"}},
-		"no such account":           {map[string]string{"waba_id": "2999998"}, nil, []string{"bad account_absent"}},
-		"another account":           {nil, func(a *graphtest.Account) { a.Foreign, a.OtherNumbers = true, 2 }, []string{"bad account_other"}},
-		"many numbers":              {nil, func(a *graphtest.Account) { a.OtherNumbers = 250 }, nil},
-		"another number":            {nil, func(a *graphtest.Account) { a.DisplayNumber = "+34 600 111 222" }, []string{"bad number_differs"}},
-		"not registered":            {nil, func(a *graphtest.Account) { a.Platform = "NOT_APPLICABLE" }, []string{"bad not_registered"}},
-		"not verified":              {nil, func(a *graphtest.Account) { a.Platform, a.Verification = "NOT_APPLICABLE", "NOT_VERIFIED" }, []string{"bad not_verified"}},
+		"no such number": {
+			map[string]string{"phone_number_id": "1999998"}, nil, []string{"bad phone_absent", "bad account_other"},
+		},
+		"no such account": {map[string]string{"waba_id": "2999998"}, nil, []string{"bad account_absent"}},
+		"another account": {nil, func(a *graphtest.Account) {
+			a.Foreign, a.OtherNumbers = true, 2
+		}, []string{"bad account_other"}},
+		"many numbers": {nil, func(a *graphtest.Account) { a.OtherNumbers = 250 }, nil},
+		"another number": {nil, func(a *graphtest.Account) {
+			a.DisplayNumber = "+34 600 111 222"
+		}, []string{"bad number_differs"}},
+		"not registered": {nil, func(a *graphtest.Account) { a.Platform = "NOT_APPLICABLE" }, []string{"bad not_registered"}},
+		"not verified": {nil, func(a *graphtest.Account) {
+			a.Platform, a.Verification = "NOT_APPLICABLE", "NOT_VERIFIED"
+		}, []string{"bad not_verified"}},
 		"on premises":               {nil, func(a *graphtest.Account) { a.Platform = "ON_PREMISE" }, []string{"bad on_premise"}},
 		"banned":                    {nil, func(a *graphtest.Account) { a.Status = "BANNED" }, []string{"bad number_stopped"}},
 		"a name under review":       {nil, func(a *graphtest.Account) { a.NameStatus = "PENDING_REVIEW" }, []string{"warn name_pending"}},
@@ -113,11 +124,15 @@ func TestACheckNamesEachFault(t *testing.T) {
 		"a version without a limit": {nil, func(a *graphtest.Account) { a.Limit = "-" }, nil},
 		"a wrong app secret":        {map[string]string{"app_secret": "another-apps-secret"}, nil, []string{"bad secret_wrong"}},
 		"no subscription":           {nil, func(a *graphtest.Account) { a.Subscribed = nil }, []string{"bad not_subscribed"}},
-		"another subscription":      {nil, func(a *graphtest.Account) { a.Subscribed = []string{"3999999"} }, []string{"bad subscribed_other"}},
-		"a version that ended":      {nil, func(a *graphtest.Account) { a.Served = "v24.0" }, []string{"warn version_ended"}},
-		"a version there is not":    {map[string]string{"version": "v99.0"}, nil, []string{"bad version_unknown"}},
-		"nobody there":              {map[string]string{"base_url": "http://127.0.0.1:1"}, nil, []string{"bad unreachable"}},
-		"a private address":         {map[string]string{"base_url": "http://127.0.0.1:1", "public": "true"}, nil, []string{"bad address_denied"}},
+		"another subscription": {nil, func(a *graphtest.Account) {
+			a.Subscribed = []string{"3999999"}
+		}, []string{"bad subscribed_other"}},
+		"a version that ended":   {nil, func(a *graphtest.Account) { a.Served = "v24.0" }, []string{"warn version_ended"}},
+		"a version there is not": {map[string]string{"version": "v99.0"}, nil, []string{"bad version_unknown"}},
+		"nobody there":           {map[string]string{"base_url": "http://127.0.0.1:1"}, nil, []string{"bad unreachable"}},
+		"a private address": {
+			map[string]string{"base_url": "http://127.0.0.1:1", "public": "true"}, nil, []string{"bad address_denied"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := checked(t, c.settings, c.change)

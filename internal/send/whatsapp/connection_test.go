@@ -115,10 +115,16 @@ func TestResponsesAreReadInEveryFormOfHTTP(t *testing.T) {
 	}{
 		{"with a length", "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" + acceptedBody, provider.Sent, false},
 		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1f\r\n" + acceptedBody + "\r\n0\r\n\r\n", provider.Sent, false},
-		{"announced", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" + acceptedBody, provider.Sent, false},
+		{
+			"announced", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n" +
+				acceptedBody, provider.Sent, false,
+		},
 		{"with its end as the end", "HTTP/1.0 200 OK\r\n\r\n" + acceptedBody, provider.Sent, false},
 		{"announced for ever", strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 20), provider.Unknown, false},
-		{"with a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 4000), provider.Unknown, false},
+		{
+			"with a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 4000),
+			provider.Unknown, false,
+		},
 		{"cut off in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1f\r\n" + acceptedBody[:10], provider.Unknown, false},
 		{"of another protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", provider.Unknown, true},
 	} {
@@ -138,7 +144,8 @@ func TestConnectionWithBytesAfterAResponseIsNotUsedAgain(t *testing.T) {
 	var conns atomic.Int32
 	sender := peer(t, func(n int, w io.Writer) bool {
 		conns.Store(int32(n))
-		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n"+acceptedBody+"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n"+acceptedBody+
+			"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		return true
 	})
 	c := client(t, Options{})

@@ -61,7 +61,8 @@ func TestFilesOfPeople(t *testing.T) {
 				t.Errorf("%s: %d bytes, %v", id, len(got), err)
 			}
 			continue
-		case err == nil, !errors.Is(x.want, some) && !errors.Is(err, x.want), errors.Is(x.want, some) && (errors.Is(err, provider.ErrNoFile) || errors.Is(err, provider.ErrFileTooLarge)):
+		case err == nil, !errors.Is(x.want, some) && !errors.Is(err, x.want),
+			errors.Is(x.want, some) && (errors.Is(err, provider.ErrNoFile) || errors.Is(err, provider.ErrFileTooLarge)):
 			t.Errorf("%s: %v, not %v", id, err, x.want)
 		case strings.Contains(err.Error(), "token"), strings.Contains(err.Error(), "http"), strings.Contains(err.Error(), "/files"):
 			t.Errorf("%s: the error says %v", id, err)

@@ -47,18 +47,22 @@ func kinds() []kind {
 					Type: content.TypeHeader, Text: "Pedido {{1}}",
 					Example: &carillon.ComponentExample{HeaderText: []string{"A-1"}},
 				},
-				body("Hola {{1}}, tu pedido {{2}} llega el {{3}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "A-1", "lunes"}}}),
+				body("Hola {{1}}, tu pedido {{2}} llega el {{3}}.",
+					&carillon.ComponentExample{BodyText: [][]string{{"Ana", "A-1", "lunes"}}}),
 				carillon.Component{Type: content.TypeFooter, Text: "Acme Travel"},
 				buttons(carillon.Button{Type: content.ButtonURL, Text: "Ver", URL: "https://acme.test/p/{{1}}"},
 					carillon.Button{Type: content.ButtonQuickReply, Text: "Gracias"})),
 			provider.Content{
 				HeaderText: "A-1", Body: []string{"Ana", "A-1", "lunes"},
-				Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}, {Index: 1, Kind: "quick_reply", Value: "thanks:7"}},
+				Buttons: []provider.ButtonValue{
+					{Index: 0, Kind: "url", Value: "k8-22"}, {Index: 1, Kind: "quick_reply", Value: "thanks:7"},
+				},
 			},
 		},
 		{
 			"image_header", template("visit_reminder", "es_ES", content.Positional, media(content.FormatImage),
-				body("Hola {{1}}, su cita es a las {{2}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "10:30"}}}), buttons(see)),
+				body("Hola {{1}}, su cita es a las {{2}}.", &carillon.ComponentExample{BodyText: [][]string{{"Ana", "10:30"}}}),
+				buttons(see)),
 			provider.Content{
 				MediaURL: "https://cdn.example.org/a.jpg", Body: []string{"Ana", "10:30"},
 				Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8-22"}},
@@ -88,7 +92,10 @@ func kinds() []kind {
 				Buttons: []provider.ButtonValue{{Index: 1, Kind: "url", Value: "ab1"}},
 			},
 		},
-		{"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)), provider.Content{}},
+		{
+			"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)),
+			provider.Content{},
+		},
 	}
 }
 

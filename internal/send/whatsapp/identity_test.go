@@ -26,7 +26,8 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 		want              who
 	}{
 		"number and id": {
-			`[{"wa_id":"34600111222","user_id":"US.1","profile":{"name":"Ana","username":"ana.r"}}]`, `"from":"34600111222","from_user_id":"US.1",` + hello,
+			`[{"wa_id":"34600111222","user_id":"US.1","profile":{"name":"Ana","username":"ana.r"}}]`,
+			`"from":"34600111222","from_user_id":"US.1",` + hello,
 			who{From: "34600111222", UserID: "US.1", Name: "Ana", Username: "ana.r"},
 		},
 		"id alone": {
@@ -52,8 +53,12 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 			who{UserID: "US.1", Username: strings.Repeat("u", 200)},
 		},
 		"number changed": {
-			`null`, `"from":"34600111222","type":"system","system":{"type":"user_changed_number","wa_id":"34600999888","user_id":"US.9","previous_user_id":"US.1"}`,
-			who{From: "34600111222", UserID: "US.1", Kind: provider.InboundNumber, Became: provider.Became{Number: "34600999888", UserID: "US.9"}},
+			`null`, `"from":"34600111222","type":"system","system":{"type":"user_changed_number","wa_id":"34600999888",` +
+				`"user_id":"US.9","previous_user_id":"US.1"}`,
+			who{
+				From: "34600111222", UserID: "US.1", Kind: provider.InboundNumber,
+				Became: provider.Became{Number: "34600999888", UserID: "US.9"},
+			},
 		},
 		"id changed": {
 			`null`, `"type":"system","system":{"type":"user_changed_user_id","user_id":"US.9","previous_user_id":"US.1"}`,
@@ -68,17 +73,20 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 			who{UserID: "US.1", Shared: "34600111222"},
 		},
 		"number given, as the channel has it": {
-			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"contact_request","phones":[{"phone":"+52 55","wa_id":"5215512345601"}]}]`,
+			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"contact_request","phones":[{"phone":"+52 55",` +
+				`"wa_id":"5215512345601"}]}]`,
 			who{UserID: "US.1", Shared: "5215512345601"},
 		},
 		"card of somebody": {
-			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"other","phones":[{"phone":"+34600111222","wa_id":"34600111222"}]}]`,
+			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"other","phones":[{"phone":"+34600111222",` +
+				`"wa_id":"34600111222"}]}]`,
 			who{UserID: "US.1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cb, err := ParseCallback(changeBody("messages", `{"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"contacts":`+tc.contacts+
-				`,"messages":[{"id":"wamid.1","timestamp":"1767225600",`+tc.message+`}]}`), 7)
+			cb, err := ParseCallback(changeBody("messages",
+				`{"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"contacts":`+tc.contacts+
+					`,"messages":[{"id":"wamid.1","timestamp":"1767225600",`+tc.message+`}]}`), 7)
 			if err != nil || len(cb.Inbound["1000001"]) != 1 {
 				t.Fatalf("%+v, %v", cb, err)
 			}
@@ -109,7 +117,8 @@ func TestMessagesMayNameNoAuthor(t *testing.T) {
 			t.Errorf("%s: %+v, %v", from, cb, err)
 		}
 	}
-	cb, err := ParseCallback(changeBody("messages", `{"metadata":{"phone_number_id":"1000001"},"messages":[{},null,7,"Hola",[[]],true]}`), 7)
+	cb, err := ParseCallback(changeBody("messages",
+		`{"metadata":{"phone_number_id":"1000001"},"messages":[{},null,7,"Hola",[[]],true]}`), 7)
 	if err != nil || len(cb.Inbound) != 0 || len(cb.Unnamed) != 6 || cb.Unnamed[0].Label() != "other" {
 		t.Errorf("what is no message: %+v, %v", cb, err)
 	}
@@ -124,7 +133,8 @@ func TestStatusesSayWhomTheyAreOf(t *testing.T) {
 		`"recipient_id":7,"recipient_user_id":["ES.1"]`:           {"", ""},
 		`"recipient_id":"","recipient_user_id":""`:                {"", ""},
 	} {
-		cb, err := ParseCallback([]byte(statusBody(`{"id":"wamid.X","timestamp":"1767225600","status":"delivered","biz_opaque_callback_data":"`+refText+`",`+members+`}`)), 7)
+		cb, err := ParseCallback([]byte(statusBody(
+			`{"id":"wamid.X","timestamp":"1767225600","status":"delivered","biz_opaque_callback_data":"`+refText+`",`+members+`}`)), 7)
 		if err != nil || len(cb.Receipts) != 1 || cb.Ignored != 0 {
 			t.Errorf("%s: %+v, %v", members, cb, err)
 			continue
@@ -140,12 +150,15 @@ func TestRepliesGoToTheIDOfWhoHasNoNumber(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{})
 	c := client(t, Options{})
 	s.InboundBody("Ana", graphtest.Inbound{"from_user_id": "US.1", "id": "wamid.1", "timestamp": "4102444800"})
-	m := &provider.Reply{Ref: provider.ReplyRef{ConversationID: "0199f000-0000-7000-8000-000000000001", Seq: 3, Attempt: 1}, UserID: "US.1", Text: "Hola"}
+	m := &provider.Reply{
+		Ref: provider.ReplyRef{ConversationID: "0199f000-0000-7000-8000-000000000001", Seq: 3, Attempt: 1}, UserID: "US.1", Text: "Hola",
+	}
 	if out := c.SendReply(t.Context(), sender, m); out.Verdict != provider.Sent || out.Number != "" {
 		t.Fatalf("%+v", out)
 	}
 	var body map[string]any
-	if err := json.Unmarshal(s.Posts(m.Ref.String())[0].Body, &body); err != nil || body["recipient"] != "US.1" || body["recipient_type"] != "individual" || body["to"] != nil {
+	if err := json.Unmarshal(s.Posts(m.Ref.String())[0].Body, &body); err != nil || body["recipient"] != "US.1" ||
+		body["recipient_type"] != "individual" || body["to"] != nil {
 		t.Errorf("%v, %v", body, err)
 	}
 	m.To, m.Ref.Seq = "34600111222", 4

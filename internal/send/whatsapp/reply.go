@@ -61,7 +61,8 @@ func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, ty
 // errExpired means that the address of a file has expired, after some minutes.
 var errExpired = errors.New("the address of the file has expired")
 
-// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge. No error holds an address.
+// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge. No error
+// holds an address.
 func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
 	a, err := c.account(s)
 	if err != nil {

@@ -65,7 +65,9 @@ func TestTemplatesOfAllKindsGoThroughReview(t *testing.T) {
 		}
 		s.SetTemplate(tpl.Name, tpl.Language, "APPROVED", "NONE")
 		e, err := c.Status(t.Context(), sender, &tpl)
-		want := provider.TemplateEvent{SenderUID: 7, ProviderID: id, Name: tpl.Name, Language: tpl.Language, Status: carillon.TemplateApproved}
+		want := provider.TemplateEvent{
+			SenderUID: 7, ProviderID: id, Name: tpl.Name, Language: tpl.Language, Status: carillon.TemplateApproved,
+		}
 		if diff := cmp.Diff(want, e); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
@@ -131,7 +133,8 @@ func TestACreationWithoutAnswerIsAdopted(t *testing.T) {
 	other.Components[2].Text = "Otra clinica"
 	_, _, err = c.Submit(t.Context(), sender, &other)
 	var ce *carillon.Error
-	if !errors.As(err, &ce) || ce.Code != carillon.Conflict || ce.Details.Find("reason") != "There is already content in this language for this template." {
+	if !errors.As(err, &ce) || ce.Code != carillon.Conflict ||
+		ce.Details.Find("reason") != "There is already content in this language for this template." {
 		t.Errorf("another template of the name: %v", err)
 	}
 	e, err := c.Status(t.Context(), sender, &tpl)
@@ -191,7 +194,9 @@ func TestFindWalksThePages(t *testing.T) {
 
 func TestAMediaHeaderNeedsAHandle(t *testing.T) {
 	c := client(t, Options{})
-	for _, ex := range []*carillon.ComponentExample{nil, {}, {HeaderHandle: []string{""}}, {HeaderHandle: []string{"https://cdn.example.org/a.jpg"}}} {
+	for _, ex := range []*carillon.ComponentExample{
+		nil, {}, {HeaderHandle: []string{""}}, {HeaderHandle: []string{"https://cdn.example.org/a.jpg"}},
+	} {
 		tpl := kindOf(t, "visit_reminder").template
 		tpl.Components = append([]carillon.Component(nil), tpl.Components...)
 		tpl.Components[0].Example = ex
@@ -210,11 +215,27 @@ func TestManagementErrorsAreSortedByWhoCanMendThem(t *testing.T) {
 		want   carillon.Code
 		shows  string
 	}{
-		{"a fault of the author's", 400, `{"error":{"code":100,"error_subcode":2388299,"error_user_msg":"A variable must not lead."}}`, carillon.ValidationFailed, "A variable must not lead."},
-		{"the same as a code", 400, `{"error":{"code":2388293,"error_user_title":"Too many variables"}}`, carillon.ValidationFailed, "Too many variables"},
-		{"one without words", 400, `{"error":{"code":100}}`, carillon.ValidationFailed, "The channel refused the template: invalid parameter"},
-		{"too many templates", 400, `{"error":{"code":100,"error_subcode":2388019,"error_user_msg":"Too many."}}`, carillon.Conflict, "Too many."},
-		{"language being deleted", 400, `{"error":{"code":100,"error_subcode":2388023,"error_user_msg":"Wait."}}`, carillon.Conflict, "Wait."},
+		{
+			"a fault of the author's", 400,
+			`{"error":{"code":100,"error_subcode":2388299,"error_user_msg":"A variable must not lead."}}`,
+			carillon.ValidationFailed, "A variable must not lead.",
+		},
+		{
+			"the same as a code", 400, `{"error":{"code":2388293,"error_user_title":"Too many variables"}}`,
+			carillon.ValidationFailed, "Too many variables",
+		},
+		{
+			"one without words", 400, `{"error":{"code":100}}`, carillon.ValidationFailed,
+			"The channel refused the template: invalid parameter",
+		},
+		{
+			"too many templates", 400, `{"error":{"code":100,"error_subcode":2388019,"error_user_msg":"Too many."}}`,
+			carillon.Conflict, "Too many.",
+		},
+		{
+			"language being deleted", 400, `{"error":{"code":100,"error_subcode":2388023,"error_user_msg":"Wait."}}`,
+			carillon.Conflict, "Wait.",
+		},
 		{"a bad token", 401, `{"error":{"code":190,"message":"Malformed access token EAAsecret"}}`, carillon.UpstreamUnavailable, ""},
 		{"an unknown account", 400, `{"error":{"code":100,"error_subcode":33}}`, carillon.UpstreamUnavailable, ""},
 		{"down", 503, `{"error":{"code":2}}`, carillon.UpstreamUnavailable, ""},

@@ -213,7 +213,10 @@ func TestJudgeReadsTheAnswer(t *testing.T) {
 		},
 		{
 			"a passing fault without a rule", 500, `{"error":{"code":777777,"is_transient":true}}`,
-			provider.Outcome{Verdict: provider.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule", Fault: provider.FaultProvider},
+			provider.Outcome{
+				Verdict: provider.RetryLater, Reason: exhausted, MaxTries: 3, Detail: "777777 code without a rule",
+				Fault: provider.FaultProvider,
+			},
 		},
 		{"an error without a code", 400, `{"error":{"message":"no"}}`, unknown("response 400 without the channel's JSON")},
 		{"no id", 200, `{"messages":[{}]}`, unknown("response 200 without the channel's JSON")},
@@ -230,7 +233,9 @@ func TestJudgeReadsTheAnswer(t *testing.T) {
 }
 
 func TestDetailNeverRepeatsTheChannelsText(t *testing.T) {
-	got := judge(response{status: 401, body: []byte(`{"error":{"code":190,"message":"Malformed access token EAAsecret","error_user_title":"EAAsecret"}}`)}, 1)
+	got := judge(response{
+		status: 401, body: []byte(`{"error":{"code":190,"message":"Malformed access token EAAsecret","error_user_title":"EAAsecret"}}`),
+	}, 1)
 	if strings.Contains(got.Detail, "EAAsecret") {
 		t.Error(got.Detail)
 	}

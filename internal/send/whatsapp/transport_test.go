@@ -85,7 +85,8 @@ func senderAt(base string) *carillon.Sender {
 
 func wantNotSent(t *testing.T, verdict provider.Verdict, out provider.Outcome) {
 	t.Helper()
-	if out.Verdict != verdict || out.Fault != provider.FaultUnreachable || out.RetryAfter != 0 || out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
+	if out.Verdict != verdict || out.Fault != provider.FaultUnreachable || out.RetryAfter != 0 ||
+		out.Reason != carillon.ReasonAttemptsExhausted || !strings.HasPrefix(out.Detail, "not sent: ") {
 		t.Errorf("outcome %+v, want a message that was not sent", out)
 	}
 	if strings.Contains(out.Detail, "provider-token") || strings.Contains(out.Detail, "34600111222") {

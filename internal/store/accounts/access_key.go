@@ -154,11 +154,13 @@ func recordKey(ctx context.Context, tx *configure.Tx, action audit.Action, befor
 			return nil
 		}
 		return map[string]any{
-			"label": k.Label, "scopes": strings.Join(k.Scopes, " "), "expires_at": instantOrNull(k.ExpiresAt), "revoked_at": instantOrNull(k.RevokedAt),
+			"label": k.Label, "scopes": strings.Join(k.Scopes, " "), "expires_at": instantOrNull(k.ExpiresAt),
+			"revoked_at": instantOrNull(k.RevokedAt),
 		}
 	}
 	return audit.Record(ctx, tx.Tx, now, audit.Entry{
-		CompanyID: after.CompanyID, Kind: audit.Key, ID: after.ID, Name: after.Label, Action: action, Before: doc(before), After: doc(after),
+		CompanyID: after.CompanyID, Kind: audit.Key, ID: after.ID, Name: after.Label, Action: action, Before: doc(before),
+		After: doc(after),
 	})
 }
 
@@ -189,7 +191,8 @@ func RevokeKey(ctx context.Context, tx *configure.Tx, companyID, id string, now 
 	case !before.RevokedAt.IsZero():
 		return nil
 	}
-	if _, err := tx.Exec(ctx, "UPDATE access_key SET revoked_at = $3 WHERE company_id = $1 AND id = $2", companyID, id, db.Millis(now)); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE access_key SET revoked_at = $3 WHERE company_id = $1 AND id = $2", companyID, id,
+		db.Millis(now)); err != nil {
 		return fmt.Errorf("revoke access key: %w", err)
 	}
 	after := *before
@@ -223,7 +226,8 @@ func FindKey(ctx context.Context, tx *configure.Tx, secret string) (*AccessKey, 
 func (s *Keys) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, id := range slices.Sorted(maps.Keys(used)) {
-			if _, err := tx.Exec(ctx, "UPDATE access_key SET last_used = $2 WHERE id = $1 AND last_used < $2", id, db.Millis(used[id])); err != nil {
+			if _, err := tx.Exec(ctx, "UPDATE access_key SET last_used = $2 WHERE id = $1 AND last_used < $2", id,
+				db.Millis(used[id])); err != nil {
 				return err
 			}
 		}

@@ -98,10 +98,13 @@ func PutAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time
 	if err := tx.Row(ctx, []any{&name}, "SELECT name FROM account WHERE id = $1", a.ID); err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
-	if _, err = tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name, db.Millis(now)); err != nil {
+	if _, err = tx.Exec(ctx, "UPDATE account SET name = $2, updated_at = $3 WHERE id = $1 AND name <> $2", a.ID, a.Name,
+		db.Millis(now)); err != nil {
 		return fmt.Errorf("write account: %w", err)
 	}
-	return RecordUser(ctx, tx, now, a.ID, audit.Entry{Action: audit.Changed, Before: map[string]string{"name": name}, After: map[string]string{"name": a.Name}})
+	return RecordUser(ctx, tx, now, a.ID, audit.Entry{
+		Action: audit.Changed, Before: map[string]string{"name": name}, After: map[string]string{"name": a.Name},
+	})
 }
 
 // RecordUser records what concerns the sign-in of an account in each of its companies.

@@ -100,7 +100,8 @@ func PutCompany(ctx context.Context, tx *configure.Tx, c *carillon.Company, now 
 // companyDoc is what is recorded of a company.
 func companyDoc(c *carillon.Company) map[string]any {
 	return map[string]any{
-		"name": c.Name, "suspended": c.Suspended, "strict_recipient_id": c.StrictRecipientID, "calling_hours": c.CallingHours, "redial": c.Redial,
+		"name": c.Name, "suspended": c.Suspended, "strict_recipient_id": c.StrictRecipientID, "calling_hours": c.CallingHours,
+		"redial": c.Redial,
 		"limits": c.Limits, "retention_days": c.RetentionDays,
 	}
 }

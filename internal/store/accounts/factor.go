@@ -68,7 +68,8 @@ func (s *Factors) ProposeFactor(ctx context.Context, accountID string, secret []
 // removed meanwhile, or its code was taken.
 func (s *Factors) ConfirmFactor(ctx context.Context, accountID string, step int64, codes []string, now time.Time) (bool, error) {
 	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
-		n, err := tx.Exec(ctx, "UPDATE second_factor SET confirmed_at = $2, last_step = $3 WHERE account_id = $1 AND confirmed_at = 0 AND last_step < $3",
+		n, err := tx.Exec(ctx, "UPDATE second_factor SET confirmed_at = $2, last_step = $3 WHERE account_id = $1 AND confirmed_at = "+
+			"0 AND last_step < $3",
 			accountID, db.Millis(now), step)
 		if err != nil || n == 0 {
 			return false, err
@@ -97,7 +98,8 @@ func replaceRecovery(ctx context.Context, tx *db.Tx, accountID string, codes []s
 		return err
 	}
 	for _, code := range codes {
-		if _, err := tx.Exec(ctx, "INSERT INTO recovery_code (account_id, digest) VALUES ($1, $2)", accountID, recoveryDigest(accountID, code)); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO recovery_code (account_id, digest) VALUES ($1, $2)", accountID,
+			recoveryDigest(accountID, code)); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,8 @@ func (s *Links) Invitations(ctx context.Context, companyID string, limit int) ([
 
 // InvitationBy finds an invitation by the secret of its link; nil when there is none.
 func (s *Links) InvitationBy(ctx context.Context, secret string) (*Invitation, error) {
-	return db.Find(ctx, s.d, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE digest = $1", configure.Digest(secret))
+	return db.Find(ctx, s.d, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE digest = $1",
+		configure.Digest(secret))
 }
 
 // PutInvitation stores an invitation under a new secret, in place of an earlier one of the e-mail to the company, whose link is no
@@ -52,11 +53,14 @@ func PutInvitation(ctx context.Context, tx *configure.Tx, x *Invitation, secret 
 	x.Email = config.FoldEmail(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
 	fresh := x.ID
-	err := tx.Row(ctx, []any{&x.ID}, `INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
+	err := tx.Row(ctx, []any{&x.ID},
+		`INSERT INTO invitation (id, company_id, email, role, invited_by, inviter_id, digest, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by, inviter_id = excluded.inviter_id, digest = excluded.digest,
+		ON CONFLICT (company_id, email) DO UPDATE SET role = excluded.role, invited_by = excluded.invited_by,
+			inviter_id = excluded.inviter_id, digest = excluded.digest,
 			created_at = excluded.created_at, sent_at = 0, expires_at = excluded.expires_at
-		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, x.InviterID, configure.Digest(secret), db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
+		RETURNING id`, x.ID, x.CompanyID, x.Email, x.Role, x.InvitedBy, x.InviterID, configure.Digest(secret),
+		db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("store invitation: %w", err)
 	}
@@ -83,7 +87,8 @@ func CountInvitations(ctx context.Context, tx *configure.Tx, companyID string) (
 
 // Invitation finds an invitation of a company; nil when there is none.
 func FindInvitation(ctx context.Context, tx *configure.Tx, companyID, id string) (*Invitation, error) {
-	return db.Find(ctx, tx, "invitation", scanInvitation, "SELECT "+invitationColumns+" FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
+	return db.Find(ctx, tx, "invitation", scanInvitation,
+		"SELECT "+invitationColumns+" FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
 // InvitationSent records that the link with a secret left by e-mail, and nobody else saw it.
@@ -142,7 +147,8 @@ func (x *PasswordLink) Proves() bool { return x.CompanyID == "" || !x.SentAt.IsZ
 
 // PutPasswordLink stores the secret of a link that sets an account's password, next to earlier ones.
 func PutPasswordLink(ctx context.Context, tx *configure.Tx, x PasswordLink, secret string) error {
-	_, err := tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+	_, err := tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, "+
+		"$2, $3, $4, $5, $6)",
 		configure.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
 	if err != nil || x.MadeBy == "" { // what somebody asks for who is not signed in changes nothing until it is used
 		return db.Wrap(err, "store a link for a password")
@@ -158,14 +164,16 @@ func (s *Links) PasswordLinkSent(ctx context.Context, secret string, now time.Ti
 
 // CountPasswordLinks is how many links of an account were asked for by e-mail and are still valid.
 func CountPasswordLinks(ctx context.Context, tx *configure.Tx, accountID string, now time.Time) (n int, err error) {
-	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2", accountID, db.Millis(now))
+	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2",
+		accountID, db.Millis(now))
 	return n, db.Wrap(err, "count links for a password")
 }
 
 // PasswordLink finds the link of a secret; nil when there is none.
 func (s *Links) PasswordLink(ctx context.Context, secret string) (*PasswordLink, error) {
 	return db.Find(ctx, s.d, "link for a password", scanPasswordLink,
-		"SELECT account_id, made_for, made_by, created_at, sent_at, expires_at FROM password_reset WHERE digest = $1", configure.Digest(secret))
+		"SELECT account_id, made_for, made_by, created_at, sent_at, expires_at FROM password_reset WHERE digest = $1",
+		configure.Digest(secret))
 }
 
 // SpendPasswordLink deletes a link, and reports whether it was there and valid: of several callers, for one.

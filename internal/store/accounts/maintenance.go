@@ -45,7 +45,8 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 		if m.Until.IsZero() {
 			_, err = tx.Exec(ctx, "DELETE FROM meta WHERE name = 'maintenance'")
 		} else {
-			_, err = tx.Exec(ctx, "INSERT INTO meta (name, value, text) VALUES ('maintenance', $1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text",
+			_, err = tx.Exec(ctx, "INSERT INTO meta (name, value, text) VALUES ('maintenance', $1, $2) ON CONFLICT (name) DO UPDATE "+
+				"SET value = excluded.value, text = excluded.text",
 				db.Millis(m.Until), strconv.FormatInt(db.Millis(m.From), 10))
 		}
 		if err != nil || first == "" {

@@ -54,7 +54,8 @@ func (s *Rates) RateUsed(ctx context.Context, name string, window time.Time) (in
 
 // DropRates deletes the counts of windows that began before a time, at most `most` of them, and returns how many.
 func (s *Rates) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
-	n, err = s.d.Exec(ctx, `DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
+	n, err = s.d.Exec(ctx,
+		`DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,
 		db.Millis(before), most)
 	return n, db.Wrap(err, "delete old rates")
 }

@@ -54,7 +54,8 @@ func insertSession(ctx context.Context, tx *db.Tx, x Session, checked, rehashed 
 }
 
 func addRefreshToken(ctx context.Context, tx *db.Tx, session, token string, now time.Time) error {
-	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)", configure.Digest(token), session, db.Millis(now))
+	_, err := tx.Exec(ctx, "INSERT INTO refresh_token (digest, session_id, created_at) VALUES ($1, $2, $3)",
+		configure.Digest(token), session, db.Millis(now))
 	return err
 }
 
@@ -129,7 +130,8 @@ func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, for
 		used_at = CASE WHEN used_at = 0 THEN $2 ELSE used_at END WHERE digest = $1`, configure.Digest(token), db.Millis(now)); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session, db.Millis(forget)); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM refresh_token WHERE session_id = $1 AND used_at <> 0 AND used_at < $2", session,
+		db.Millis(forget)); err != nil {
 		return err
 	}
 	return addRefreshToken(ctx, tx, session, next, now)
@@ -148,7 +150,8 @@ func (s *Sessions) EndSession(ctx context.Context, id string, now time.Time) err
 
 // EndSessions ends the sessions of an account but for one; keep is empty to end all.
 func EndSessions(ctx context.Context, tx *configure.Tx, accountID, keep string, now time.Time) error {
-	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep, db.Millis(now))
+	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep,
+		db.Millis(now))
 	return db.Wrap(err, "end sessions")
 }
 
@@ -167,7 +170,8 @@ const sessionsADrop = 500
 func (s *Sessions) DropSessions(ctx context.Context, now time.Time) error {
 	for n := int64(sessionsADrop); n == sessionsADrop; {
 		var err error
-		if n, err = s.d.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
+		if n, err = s.d.Exec(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at < $1 ORDER BY "+
+			"expires_at LIMIT $2)",
 			db.Millis(now), sessionsADrop); err != nil {
 			return fmt.Errorf("delete old sessions: %w", err)
 		}

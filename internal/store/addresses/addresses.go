@@ -30,7 +30,8 @@ func New(d *db.DB) *Store { return &Store{d} }
 // Add stores an address.
 func (s *Store) Add(ctx context.Context, a *Address) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO signed_address (id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, a.ID, a.CompanyID, a.ConversationID, a.WidgetID, a.AgentID, a.KeyID, a.Origin, db.Millis(a.ExpiresAt))
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, a.ID, a.CompanyID, a.ConversationID, a.WidgetID, a.AgentID, a.KeyID, a.Origin,
+		db.Millis(a.ExpiresAt))
 	return db.Wrap(err, "write signed address")
 }
 

@@ -114,7 +114,8 @@ func (s *Store) Write(ctx context.Context, calls []Call, chunks []Chunk, trim []
 }
 
 func writeCalls(ctx context.Context, tx *db.Tx, calls []Call) error {
-	b := db.NewBulk("api_call", "ON CONFLICT DO NOTHING", "company_id:text", "id:text", "at:bigint", "bytes:bigint", "status:bigint", "code:text", "method:text",
+	b := db.NewBulk("api_call", "ON CONFLICT DO NOTHING", "company_id:text", "id:text", "at:bigint", "bytes:bigint",
+		"status:bigint", "code:text", "method:text",
 		"path:text", "key_id:text", "request_id:text", "repeats:bigint", "micros:bigint", "message:text", "doc:text")
 	for i := range calls {
 		c := &calls[i]
@@ -123,14 +124,16 @@ func writeCalls(ctx context.Context, tx *db.Tx, calls []Call) error {
 			return err
 		}
 		text := func(s string) string { return db.Storable(s) }
-		b.Add(c.CompanyID, c.ID, db.Millis(c.At), int64(len(doc)+len(c.Path)+len(c.Message)), int64(c.Status), c.Code, text(c.Method), text(c.Path), c.KeyID, c.RequestID,
+		b.Add(c.CompanyID, c.ID, db.Millis(c.At), int64(len(doc)+len(c.Path)+len(c.Message)), int64(c.Status), c.Code,
+			text(c.Method), text(c.Path), c.KeyID, c.RequestID,
 			int64(c.Repeats), c.Took.Microseconds(), text(c.Message), text(string(doc)))
 	}
 	return b.Write(ctx, tx)
 }
 
 func writeChunks(ctx context.Context, tx *db.Tx, chunks []Chunk) error {
-	b := db.NewBulk("api_accepted", "ON CONFLICT (company_id, id) DO UPDATE SET at = excluded.at, amount = excluded.amount, doc = excluded.doc",
+	b := db.NewBulk("api_accepted", "ON CONFLICT (company_id, id) DO UPDATE SET at = excluded.at, amount = excluded.amount, doc = "+
+		"excluded.doc",
 		"company_id:text", "id:text", "at:bigint", "amount:bigint", "doc:text")
 	for _, c := range chunks {
 		doc, err := json.Marshal(c.All)
@@ -178,7 +181,8 @@ func trimCalls(ctx context.Context, tx *db.Tx, company string) error {
 }
 
 func trimChunks(ctx context.Context, tx *db.Tx, company string) error {
-	rows, err := readSized(ctx, tx, "SELECT id, amount FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, maxChunks+1)
+	rows, err := readSized(ctx, tx, "SELECT id, amount FROM api_accepted WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company,
+		maxChunks+1)
 	if err != nil {
 		return err
 	}
@@ -240,13 +244,16 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Call, e
 	}
 	args = append(args, f.Limit)
 	fmt.Fprintf(&q, " ORDER BY id DESC LIMIT $%d", len(args))
-	return db.Collect(ctx, s.d, "calls of the interface", func(scan db.Scan) (Call, error) { return scanCall(companyID, scan) }, q.String(), args...)
+	return db.Collect(ctx, s.d, "calls of the interface", func(scan db.Scan) (Call, error) {
+		return scanCall(companyID, scan)
+	}, q.String(), args...)
 }
 
 func scanCall(companyID string, scan db.Scan, more ...any) (Call, error) {
 	c := Call{CompanyID: companyID}
 	var at, micros int64
-	err := scan(append([]any{&c.ID, &at, &c.Status, &c.Code, &c.Method, &c.Path, &c.KeyID, &c.RequestID, &c.Repeats, &micros, &c.Message}, more...)...)
+	err := scan(append([]any{&c.ID, &at, &c.Status, &c.Code, &c.Method, &c.Path, &c.KeyID, &c.RequestID, &c.Repeats, &micros,
+		&c.Message}, more...)...)
 	c.At, c.Took = db.Instant(at), time.Duration(micros)*time.Microsecond
 	return c, err
 }

@@ -124,8 +124,8 @@ const (
 	Erased       Action = "erased"
 )
 
-// Entry is one change. Before and After are what is marshalled to a JSON object, nil where the thing did not exist or where there is nothing
-// to compare; what they have in common is left out.
+// Entry is one change. Before and After are what is marshalled to a JSON object, nil where the thing did not exist or where
+// there is nothing to compare; what they have in common is left out.
 type Entry struct {
 	CompanyID     string
 	Kind          Kind
@@ -160,9 +160,11 @@ func Record(ctx context.Context, tx *db.Tx, now time.Time, e Entry) error {
 		return fmt.Errorf("record a change: %w", err)
 	}
 	a := AuthorOf(ctx)
-	_, err = tx.Exec(ctx, `INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
+	_, err = tx.Exec(ctx,
+		`INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		e.CompanyID, carillon.NewID(now), db.Millis(now), a.Key(), short(a.Name), string(a.Origin), a.Address, string(e.Kind), e.ID, short(e.Name),
+		e.CompanyID, carillon.NewID(now), db.Millis(now), a.Key(), short(a.Name), string(a.Origin), a.Address, string(e.Kind), e.ID,
+		short(e.Name),
 		string(e.Action), string(doc))
 	return db.Wrap(err, "record a change")
 }
@@ -259,7 +261,8 @@ func listQuery(companyID string, f Filter) (string, []any) {
 
 func scanChange(scan db.Scan, more ...any) (c Change, err error) {
 	var at int64
-	err = scan(append([]any{&c.ID, &at, &c.Author, &c.AuthorName, &c.Origin, &c.Address, &c.Kind, &c.ObjectID, &c.ObjectName, &c.Action}, more...)...)
+	err = scan(append([]any{&c.ID, &at, &c.Author, &c.AuthorName, &c.Origin, &c.Address, &c.Kind, &c.ObjectID, &c.ObjectName,
+		&c.Action}, more...)...)
 	c.At = db.Instant(at)
 	return c, err
 }
@@ -291,7 +294,8 @@ type Person struct {
 
 const authorsQuery = `WITH RECURSIVE authors (author) AS (
 		SELECT MIN(author) FROM audit WHERE company_id = $1
-		UNION ALL SELECT (SELECT MIN(author) FROM audit WHERE company_id = $1 AND audit.author > authors.author) FROM authors WHERE author IS NOT NULL
+		UNION ALL SELECT (SELECT MIN(author) FROM audit WHERE company_id = $1 AND audit.author > authors.author) FROM authors
+			WHERE author IS NOT NULL
 	) SELECT author FROM authors WHERE author IS NOT NULL LIMIT $2`
 
 // Authors returns who changed something of a company, each with the name of the last time. It skips from one to the next in an index.

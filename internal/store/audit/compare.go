@@ -11,8 +11,8 @@ import (
 	"carillon/internal/base/redact"
 )
 
-// Field is a field whose value differs, by its path: `limits.daily_recipients`, `nodes[ask].text`. Before or After is null where the field was
-// not there. A secret's values are not recorded: they are true where there was one.
+// Field is a field whose value differs, by its path: `limits.daily_recipients`, `nodes[ask].text`. Before or After is null
+// where the field was not there. A secret's values are not recorded: they are true where there was one.
 type Field struct {
 	Path   string          `json:"path"`
 	Before json.RawMessage `json:"before,omitempty"`
@@ -27,7 +27,8 @@ const (
 	maxFields = 100
 	maxValue  = 2000  // bytes of a value
 	maxBytes  = 64000 // of all values
-	// maxRead bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a token at the end is seen whole.
+	// maxRead bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a token at
+	// the end is seen whole.
 	maxRead = maxValue + 2000
 )
 

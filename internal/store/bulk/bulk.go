@@ -80,9 +80,11 @@ const columns = `id, company_id, author, rev, state, reason, detail, file, bytes
 func scan(row db.Scan) (*Job, error) {
 	var j Job
 	var lease, created, changed, begun, ended, restored int64
-	err := row(&j.ID, &j.CompanyID, &j.Author, &j.Rev, &j.State, &j.Reason, &j.Detail, &j.File, &j.Bytes, &j.Total, &j.Settings, &j.Result, &j.Done,
+	err := row(&j.ID, &j.CompanyID, &j.Author, &j.Rev, &j.State, &j.Reason, &j.Detail, &j.File, &j.Bytes, &j.Total, &j.Settings,
+		&j.Result, &j.Done,
 		&j.Owner, &lease, &created, &changed, &begun, &ended, &restored)
-	j.LeaseUntil, j.CreatedAt, j.ChangedAt, j.BegunAt, j.EndedAt = db.Instant(lease), db.Instant(created), db.Instant(changed), db.Instant(begun), db.Instant(ended)
+	j.LeaseUntil, j.CreatedAt, j.ChangedAt, j.BegunAt, j.EndedAt = db.Instant(lease), db.Instant(created), db.Instant(changed),
+		db.Instant(begun), db.Instant(ended)
 	j.RestoredAt = db.Instant(restored)
 	return &j, err
 }
@@ -92,7 +94,9 @@ type Room struct{ Bytes, Jobs int64 }
 
 // full is the error of a bound that is reached.
 func full(message string, most, used int64) error {
-	return &carillon.Error{Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: most}, {Key: "used", Value: used}}}
+	return &carillon.Error{
+		Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: most}, {Key: "used", Value: used}},
+	}
 }
 
 // Underway is the error of an upload that is being read already.
@@ -105,7 +109,8 @@ func Underway() error {
 func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var jobs, used int64
-		if err := tx.Row(ctx, []any{&jobs, &used}, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM bulk_job WHERE company_id = $1", j.CompanyID); err != nil {
+		if err := tx.Row(ctx, []any{&jobs, &used}, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM bulk_job WHERE company_id = $1",
+			j.CompanyID); err != nil {
 			return db.Wrap(err, "add up files")
 		}
 		switch {
@@ -115,7 +120,8 @@ func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 			return full("The company has too many files: remove old ones", most.Jobs, jobs)
 		}
 		n, err := tx.Exec(ctx, `INSERT INTO bulk_job (id, company_id, author, rev, state, file, bytes, settings, created_at, changed_at)
-			VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $8) ON CONFLICT (id) DO NOTHING`, j.ID, j.CompanyID, j.Author, string(j.State), j.File, j.Bytes, j.Settings, db.Millis(j.CreatedAt))
+			VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $8) ON CONFLICT (id) DO NOTHING`, j.ID, j.CompanyID, j.Author,
+			string(j.State), j.File, j.Bytes, j.Settings, db.Millis(j.CreatedAt))
 		if err == nil && n == 0 {
 			return Underway()
 		}
@@ -144,10 +150,12 @@ func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 		if err := record(ctx, tx, j); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `UPDATE bulk_job SET rev = rev + 1, state = $1, reason = $2, detail = $3, bytes = $4, total = $5, settings = $6, result = $7,
+		n, err := tx.Exec(ctx,
+			`UPDATE bulk_job SET rev = rev + 1, state = $1, reason = $2, detail = $3, bytes = $4, total = $5, settings = $6, result = $7,
 			done = $8, owner = $9, lease_until = $10, changed_at = $11, begun_at = $12, ended_at = $13, restored_at = $14
 			WHERE id = $15 AND company_id = $16 AND rev = $17`,
-			string(j.State), j.Reason, j.Detail, j.Bytes, j.Total, j.Settings, j.Result, j.Done, j.Owner, db.Millis(j.LeaseUntil), db.Millis(j.ChangedAt),
+			string(j.State), j.Reason, j.Detail, j.Bytes, j.Total, j.Settings, j.Result, j.Done, j.Owner, db.Millis(j.LeaseUntil),
+			db.Millis(j.ChangedAt),
 			db.Millis(j.BegunAt), db.Millis(j.EndedAt), db.Millis(j.RestoredAt), j.ID, j.CompanyID, j.Rev)
 		switch {
 		case err != nil:
@@ -157,8 +165,10 @@ func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 		case len(checks) == 0:
 			return nil
 		}
-		b := db.NewBulk("bulk_check", `ON CONFLICT (job_id, n) DO UPDATE SET good = excluded.good, faulty = excluded.faulty, faults = excluded.faults,
-			notification_id = excluded.notification_id`, "job_id:text", "n:bigint", "good:bigint", "faulty:bigint", "faults:text", "notification_id:text")
+		b := db.NewBulk("bulk_check",
+			`ON CONFLICT (job_id, n) DO UPDATE SET good = excluded.good, faulty = excluded.faulty, faults = excluded.faults,
+			notification_id = excluded.notification_id`, "job_id:text", "n:bigint", "good:bigint", "faulty:bigint", "faults:text",
+			"notification_id:text")
 		for _, c := range checks {
 			b.Add(j.ID, int64(c.N), int64(c.Good), int64(c.Faulty), c.Faults, c.NotificationID)
 		}
@@ -176,11 +186,15 @@ func record(ctx context.Context, tx *db.Tx, j *Job) error {
 		return nil
 	}
 	var before State
-	err := tx.Row(ctx, []any{&before}, "SELECT state FROM bulk_job WHERE id = $1 AND company_id = $2 AND rev = $3", j.ID, j.CompanyID, j.Rev)
+	err := tx.Row(ctx, []any{&before}, "SELECT state FROM bulk_job WHERE id = $1 AND company_id = $2 AND rev = $3", j.ID,
+		j.CompanyID, j.Rev)
 	if err != nil || before == j.State {
 		return db.Wrap(db.Ignore(err), "read job")
 	}
-	e := audit.Entry{CompanyID: j.CompanyID, Kind: audit.Job, ID: j.ID, Name: j.File, Before: map[string]State{"state": before}, After: map[string]State{"state": j.State}}
+	e := audit.Entry{
+		CompanyID: j.CompanyID, Kind: audit.Job, ID: j.ID, Name: j.File, Before: map[string]State{"state": before},
+		After: map[string]State{"state": j.State},
+	}
 	switch {
 	case before == Uploading && j.State == Draft:
 		e.Action, e.Before, e.After = audit.Created, nil, map[string]int{"rows": j.Total}
@@ -202,7 +216,8 @@ func record(ctx context.Context, tx *db.Tx, j *Job) error {
 
 // Yield ends a lease of a job that could not be saved, and changes nothing else of it. Errors: ErrOvertaken.
 func (s *Store) Yield(ctx context.Context, j *Job, until time.Time, reason string) error {
-	n, err := s.d.Exec(ctx, "UPDATE bulk_job SET rev = rev + 1, owner = '', lease_until = $1, reason = $2 WHERE id = $3 AND company_id = $4 AND rev = $5",
+	n, err := s.d.Exec(ctx, "UPDATE bulk_job SET rev = rev + 1, owner = '', lease_until = $1, reason = $2 WHERE id = $3 AND "+
+		"company_id = $4 AND rev = $5",
 		db.Millis(until), reason, j.ID, j.CompanyID, j.Rev)
 	if err == nil && n == 0 {
 		return ErrOvertaken
@@ -228,14 +243,16 @@ func (s *Store) List(ctx context.Context, companyID string, after *Page, limit i
 		where += " AND (created_at, id) < ($3, $4)"
 		args = append(args, db.Millis(after.CreatedAt), after.ID)
 	}
-	return db.Collect(ctx, s.d, "jobs", scan, "SELECT "+columns+" FROM bulk_job WHERE "+where+" ORDER BY created_at DESC, id DESC LIMIT $2", args...)
+	return db.Collect(ctx, s.d, "jobs", scan, "SELECT "+columns+" FROM bulk_job WHERE "+where+
+		" ORDER BY created_at DESC, id DESC LIMIT $2", args...)
 }
 
 // Due returns jobs of any company but those of `without` that nobody works at and that somebody should, those that waited longest first.
 func (s *Store) Due(ctx context.Context, now time.Time, most int, without []string) ([]*Job, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
-	return db.Collect(ctx, s.d, "due jobs", scan, "SELECT "+columns+" FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1"+
-		others+" ORDER BY lease_until LIMIT $2", args...)
+	return db.Collect(ctx, s.d, "due jobs", scan,
+		"SELECT "+columns+" FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1"+
+			others+" ORDER BY lease_until LIMIT $2", args...)
 }
 
 // Running counts the jobs of all companies that somebody works at or should, by state.
@@ -252,7 +269,8 @@ func (s *Store) Running(ctx context.Context) (map[State]int, error) {
 
 // Release has the jobs that somebody worked at be due: those who did have stopped, and nobody else has this database.
 func (s *Store) Release(ctx context.Context, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE bulk_job SET lease_until = $1, owner = '' WHERE state IN ('checking', 'sending', 'canceling') AND lease_until > $1", db.Millis(now))
+	_, err := s.d.Exec(ctx, "UPDATE bulk_job SET lease_until = $1, owner = '' WHERE state IN ('checking', 'sending', 'canceling') "+
+		"AND lease_until > $1", db.Millis(now))
 	return db.Wrap(err, "release jobs")
 }
 
@@ -262,7 +280,8 @@ func (s *Store) Cells(ctx context.Context, companyID, jobID string, n int) (stri
 		var text string
 		err := row(&text)
 		return &text, err
-	}, "SELECT b.cells FROM bulk_batch b JOIN bulk_job j ON j.id = b.job_id WHERE b.job_id = $1 AND b.n = $2 AND j.company_id = $3", jobID, n, companyID)
+	}, "SELECT b.cells FROM bulk_batch b JOIN bulk_job j ON j.id = b.job_id WHERE b.job_id = $1 AND b.n = $2 AND j.company_id = $3",
+		jobID, n, companyID)
 	if err != nil || text == nil {
 		return "", err
 	}

@@ -84,13 +84,15 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 			return nil
 		}
 	}
-	err := db.Ignore(tx.Row(ctx, []any{&st.Attempt}, `UPDATE call SET q = 2, attempt = attempt + 1, epoch = $1, node = $2, state = 'dialing', dialed_at = $3,
+	err := db.Ignore(tx.Row(ctx, []any{&st.Attempt},
+		`UPDATE call SET q = 2, attempt = attempt + 1, epoch = $1, node = $2, state = 'dialing', dialed_at = $3,
 		ringing_at = 0, answered_at = 0, hang_up = FALSE, detail = ''
 		WHERE id = $4 AND q + 0 = 1 AND hold || '' = '' AND due_at <= $3 RETURNING attempt`, epoch, s.node(), now, int64(st.Key)))
 	if err != nil || st.Attempt == 0 {
 		return err
 	}
-	_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)", int64(st.Key), st.Attempt, now)
+	_, err = tx.Exec(ctx, "INSERT INTO call_attempt (call, attempt, state, dialed_at) VALUES ($1, $2, 'dialing', $3)",
+		int64(st.Key), st.Attempt, now)
 	if err == nil && st.Followed {
 		err = events.Call(ctx, tx, carillon.MessageKey(st.Key), nil)
 	}
@@ -161,7 +163,8 @@ func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail strin
 	n, err := tx.Exec(ctx, `UPDATE call SET q = 0, state = $3, reason = $4, detail = $5, cause = $6, ended_by = $7, answered_by = $8,
 		dials = dials + $9, ringing_at = CASE WHEN ringing_at = 0 THEN $10 ELSE ringing_at END,
 		answered_at = CASE WHEN answered_at = 0 THEN $11 ELSE answered_at END, ended_at = $12
-		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, int64(r.Key), r.Attempt, string(o.State), string(o.Reason), detail, o.Cause, o.EndedBy,
+		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, int64(r.Key), r.Attempt, string(o.State), string(o.Reason), detail, o.Cause,
+		o.EndedBy,
 		o.AnsweredBy, counts, db.Millis(o.RingingAt), db.Millis(o.AnsweredAt), db.Millis(r.At))
 	if err != nil || n == 0 {
 		return err

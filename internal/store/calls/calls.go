@@ -85,9 +85,12 @@ type Store struct {
 // the order of locks; node is this node's id; followed reports whether the events of a line's company are to be written; changed is called
 // after each commit that changes a call of a notification, or may have.
 func New(
-	d *db.DB, batches, progress db.Place, node func() string, followed func(ctx context.Context, lineUID int64) bool, changed func(seq carillon.Seq, err error),
+	d *db.DB, batches, progress db.Place, node func() string, followed func(ctx context.Context, lineUID int64) bool,
+	changed func(seq carillon.Seq, err error),
 ) *Store {
-	s := &Store{Table: &work.Table{DB: d, Name: "call"}, progress: db.Funcs("call", progress), node: node, followed: followed, changed: changed}
+	s := &Store{
+		Table: &work.Table{DB: d, Name: "call"}, progress: db.Funcs("call", progress), node: node, followed: followed, changed: changed,
+	}
 	s.batches = &db.Kind[*work.Batch]{
 		Name: "calls", Place: batches, Background: true, Unrepeatable: true, Apply: s.apply, Rows: (*work.Batch).Rows,
 	}
@@ -102,7 +105,8 @@ func scan(row func(...any) error) (*Call, error) {
 	var q int
 	var hold string
 	var due, dialed, ringing, answered, ended int64
-	err := row(&c.Key, &c.CompanyID, &c.SenderUID, &c.Number, &q, &hold, &due, &c.Attempts, &c.Dials, &c.Node, &c.State, &c.Reason, &c.Detail,
+	err := row(&c.Key, &c.CompanyID, &c.SenderUID, &c.Number, &q, &hold, &due, &c.Attempts, &c.Dials, &c.Node, &c.State, &c.Reason,
+		&c.Detail,
 		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended, &c.ConversationID, &c.Recording)
 	c.Queued, c.UnderWay, c.Held, c.Due = q == 1, q == 2, hold != "", db.Instant(due)
 	c.Times = times(dialed, ringing, answered, ended)
@@ -152,7 +156,8 @@ func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attemp
 
 // SetTalk records what is said in an attempt at a call, while the attempt is the call's last.
 func (s *Store) SetTalk(ctx context.Context, key carillon.MessageKey, attempt int, t Talk) error {
-	_, err := s.DB.Exec(ctx, "UPDATE call SET conversation_id = $1, recording = $2 WHERE id = $3 AND attempt = $4", t.ConversationID, t.Recording, int64(key), attempt)
+	_, err := s.DB.Exec(ctx, "UPDATE call SET conversation_id = $1, recording = $2 WHERE id = $3 AND attempt = $4",
+		t.ConversationID, t.Recording, int64(key), attempt)
 	return db.Wrap(err, "record a talk")
 }
 
@@ -164,17 +169,20 @@ func (s *Store) UnderWay(ctx context.Context, senderUID int64) (int, error) {
 
 // NewRows returns an insert of accepted calls, which Add fills.
 func NewRows() *db.Bulk {
-	return db.NewBulk("call", "", "id:bigint", "company_id:text", "shard:bigint", "sender:bigint", "class:bigint", "number:text", "due_at:bigint",
+	return db.NewBulk("call", "", "id:bigint", "company_id:text", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
+		"due_at:bigint",
 		"q:bigint", "state:text", "reason:text", "ended_at:bigint")
 }
 
 // Add adds a call that is due at an instant, or ends at once when there is a reason to skip it.
-func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due, now time.Time, skip carillon.Reason) {
+func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due,
+	now time.Time, skip carillon.Reason) {
 	q, state, ended := 1, carillon.StateQueued, int64(0)
 	if skip != "" {
 		q, state, ended = 0, carillon.StateSkipped, db.Millis(now)
 	}
-	b.Add(int64(key), companyID, senderUID%carillon.Shards, senderUID, int64(class), number, db.Millis(due), int64(q), string(state), string(skip), ended)
+	b.Add(int64(key), companyID, senderUID%carillon.Shards, senderUID, int64(class), number, db.Millis(due), int64(q),
+		string(state), string(skip), ended)
 }
 
 // Cancel cancels the queued call of a notification. It returns how many calls it canceled and how many had begun.
@@ -194,7 +202,8 @@ func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (ca
 // and how many there are.
 func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (moved, all int64, err error) {
 	key := int64(seq.Message(0))
-	if moved, err = tx.Exec(ctx, "UPDATE call SET due_at = $1 WHERE id = $2 AND q + 0 = 1 AND attempt = 0", db.Millis(due), key); err != nil {
+	if moved, err = tx.Exec(ctx, "UPDATE call SET due_at = $1 WHERE id = $2 AND q + 0 = 1 AND attempt = 0", db.Millis(due),
+		key); err != nil {
 		return 0, 0, fmt.Errorf("move: %w", err)
 	}
 	err = tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM call WHERE id = $1 AND state <> 'skipped'", key)

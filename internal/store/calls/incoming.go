@@ -47,7 +47,8 @@ type Incoming struct {
 	followed func(ctx context.Context, lineUID int64) bool
 }
 
-// NewIncoming returns the table of calls to lines. node is this node's id; followed reports whether the events of a line's company are to be written.
+// NewIncoming returns the table of calls to lines. node is this node's id; followed reports whether the events of a line's
+// company are to be written.
 func NewIncoming(d *db.DB, node func() string, followed func(ctx context.Context, lineUID int64) bool) *Incoming {
 	return &Incoming{d, node, followed}
 }
@@ -58,7 +59,8 @@ const incomingColumns = `id, company_id, sender, agent_id, number, node, under_w
 func scanIncoming(row db.Scan) (*IncomingCall, error) {
 	var c IncomingCall
 	var ringing, answered, ended int64
-	err := row(&c.ID, &c.CompanyID, &c.SenderUID, &c.AgentID, &c.Number, &c.Node, &c.UnderWay, &c.State, &c.Reason, &c.Detail, &c.Cause, &c.EndedBy,
+	err := row(&c.ID, &c.CompanyID, &c.SenderUID, &c.AgentID, &c.Number, &c.Node, &c.UnderWay, &c.State, &c.Reason, &c.Detail,
+		&c.Cause, &c.EndedBy,
 		&c.ConversationID, &c.Recording, &ringing, &answered, &ended)
 	c.RingingAt, c.AnsweredAt, c.EndedAt = db.Instant(ringing), db.Instant(answered), db.Instant(ended)
 	return &c, err
@@ -73,12 +75,14 @@ func (s *Incoming) Take(ctx context.Context, c *IncomingCall, limit int) (full b
 			return full, err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, state, ringing_at)
-			VALUES ($1, $2, $3, $4, $5, $6, 'ringing', $7)`, c.ID, c.CompanyID, c.SenderUID, c.AgentID, c.Number, s.node(), db.Millis(c.RingingAt)); err != nil {
+			VALUES ($1, $2, $3, $4, $5, $6, 'ringing', $7)`, c.ID, c.CompanyID, c.SenderUID, c.AgentID, c.Number, s.node(),
+			db.Millis(c.RingingAt)); err != nil {
 			return false, err
 		}
 		if followed {
 			return false, events.Incoming(ctx, tx, &events.IncomingCall{
-				ID: c.ID, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number, State: carillon.StateRinging, At: c.RingingAt,
+				ID: c.ID, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number,
+				State: carillon.StateRinging, At: c.RingingAt,
 			})
 		}
 		return false, nil
@@ -110,7 +114,8 @@ func underWay(ctx context.Context, q db.Querier, senderUID int64) (n int, err er
 
 // Answered records that a call was answered, and its conversation.
 func (s *Incoming) Answered(ctx context.Context, id, conversationID string, at time.Time) error {
-	_, err := s.d.Exec(ctx, `UPDATE incoming_call SET state = 'in_progress', conversation_id = $1, answered_at = $2 WHERE id = $3 AND under_way`,
+	_, err := s.d.Exec(ctx, `UPDATE incoming_call SET state = 'in_progress', conversation_id = $1, answered_at = $2 WHERE id = $3 `+
+		`AND under_way`,
 		conversationID, db.Millis(at), id)
 	return db.Wrap(err, "record that a call was answered")
 }
@@ -137,7 +142,8 @@ func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 			e.EndedBy, db.Millis(c.AnsweredAt), db.Millis(e.At))
 		if err == nil && n > 0 && followed {
 			err = events.Incoming(ctx, tx, &events.IncomingCall{
-				ID: id, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number, State: e.State, Reason: e.Reason, EndedBy: e.EndedBy,
+				ID: id, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number, State: e.State,
+				Reason: e.Reason, EndedBy: e.EndedBy,
 				Result: e.Result, AnsweredAt: c.AnsweredAt, At: e.At,
 			})
 		}
@@ -155,7 +161,8 @@ func (s *Incoming) find(ctx context.Context, id string) (*IncomingCall, error) {
 
 // Find reads a company's call; nil where there is none.
 func (s *Incoming) Find(ctx context.Context, companyID, id string) (*IncomingCall, error) {
-	return db.Find(ctx, s.d, "call", scanIncoming, "SELECT "+incomingColumns+" FROM incoming_call WHERE id = $1 AND company_id = $2", id, companyID)
+	return db.Find(ctx, s.d, "call", scanIncoming,
+		"SELECT "+incomingColumns+" FROM incoming_call WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
 // Foreign are the calls under way on other nodes.

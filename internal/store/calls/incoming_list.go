@@ -68,7 +68,8 @@ func (s *Incoming) page(ctx context.Context, companyID string, f IncomingFilter)
 		l.IncomingCall = *one
 		return &l, err
 	}, "SELECT "+aliased(incomingColumns, "x")+`, COALESCE((SELECT k.name FROM conversation AS v JOIN contact AS k ON k.id = v.contact_id
-		WHERE v.id = x.conversation_id), '') FROM incoming_call AS x WHERE `+c.clause()+" ORDER BY x.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
+		WHERE v.id = x.conversation_id), '') FROM incoming_call AS x WHERE `+c.clause()+" ORDER BY x.id DESC LIMIT $"+
+		strconv.Itoa(len(c.args)), c.args...)
 	return found, edge, err
 }
 
@@ -79,7 +80,8 @@ func (s *Incoming) edge(ctx context.Context, companyID string, f IncomingFilter)
 	}
 	c := conditions{}
 	f.indexed(&c, companyID)
-	err = s.d.Row(ctx, []any{&oldest}, "SELECT x.id FROM incoming_call AS x WHERE "+c.clause()+" ORDER BY x.id DESC LIMIT 1 OFFSET "+strconv.Itoa(maxExamine-1), c.args...)
+	err = s.d.Row(ctx, []any{&oldest}, "SELECT x.id FROM incoming_call AS x WHERE "+c.clause()+
+		" ORDER BY x.id DESC LIMIT 1 OFFSET "+strconv.Itoa(maxExamine-1), c.args...)
 	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
 }
 

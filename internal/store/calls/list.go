@@ -56,7 +56,8 @@ const Oldest carillon.MessageKey = math.MinInt64
 
 // List returns a page of a company's calls, newest first; next is what the next page begins before, Oldest after the last. A page
 // that has looked at maxExamine calls ends early, even with none found.
-func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, next carillon.MessageKey, err error) {
+func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, next carillon.MessageKey,
+	err error) {
 	if f.Before == 0 {
 		f.Before = math.MaxInt64
 	}
@@ -96,8 +97,9 @@ func (s *Store) page(
 	f.others(&c, now)
 	c.args = append(c.args, f.Limit)
 	// CROSS JOIN keeps SQLite from starting with the notifications.
-	found, err = db.Collect(ctx, s.DB, "calls", scanListed, "SELECT "+listedColumns+" FROM call AS c CROSS JOIN notification AS n WHERE "+c.clause()+
-		" ORDER BY c.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
+	found, err = db.Collect(ctx, s.DB, "calls", scanListed,
+		"SELECT "+listedColumns+" FROM call AS c CROSS JOIN notification AS n WHERE "+c.clause()+
+			" ORDER BY c.id DESC LIMIT $"+strconv.Itoa(len(c.args)), c.args...)
 	return found, edge, err
 }
 
@@ -110,7 +112,8 @@ func (s *Store) edge(ctx context.Context, companyID string, f Filter) (oldest ca
 	f.indexed(&c, "", companyID)
 	c.add("id < ?", int64(f.Before))
 	oldest = Oldest
-	err = s.DB.Row(ctx, []any{&oldest}, "SELECT id FROM call WHERE "+c.clause()+" ORDER BY id DESC LIMIT 1 OFFSET "+strconv.Itoa(maxExamine-1), c.args...)
+	err = s.DB.Row(ctx, []any{&oldest}, "SELECT id FROM call WHERE "+c.clause()+" ORDER BY id DESC LIMIT 1 OFFSET "+
+		strconv.Itoa(maxExamine-1), c.args...)
 	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
 }
 

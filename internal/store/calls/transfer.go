@@ -35,7 +35,8 @@ func (s *Incoming) Transfer(ctx context.Context, t *Transfer, limit int) (full b
 
 // TransferAnswered records that a second leg was answered.
 func (s *Incoming) TransferAnswered(ctx context.Context, id string, at time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE call_transfer SET state = 'in_progress', answered_at = $1 WHERE id = $2 AND under_way", db.Millis(at), id)
+	_, err := s.d.Exec(ctx, "UPDATE call_transfer SET state = 'in_progress', answered_at = $1 WHERE id = $2 AND under_way",
+		db.Millis(at), id)
 	return db.Wrap(err, "record that a transfer was answered")
 }
 
@@ -51,7 +52,8 @@ func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, at int6
 	if conversationID == "" {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = CASE WHEN answered_at > 0 THEN 'completed' ELSE 'failed' END, ended_at = $1
+	_, err := tx.Exec(ctx,
+		`UPDATE call_transfer SET under_way = FALSE, state = CASE WHEN answered_at > 0 THEN 'completed' ELSE 'failed' END, ended_at = $1
 		WHERE conversation_id = $2 AND under_way`, at, conversationID)
 	return err
 }
@@ -63,6 +65,7 @@ func (s *Incoming) Transfers(ctx context.Context, companyID, conversationID stri
 		err = scan(&t.ID, &t.Number, &t.State, &t.Cause, &dialed, &answered, &ended)
 		t.DialedAt, t.AnsweredAt, t.EndedAt = db.Instant(dialed), db.Instant(answered), db.Instant(ended)
 		return t, err
-	}, `SELECT id, number, state, cause, dialed_at, answered_at, ended_at FROM call_transfer WHERE conversation_id = $1 AND company_id = $2 ORDER BY id`,
+	}, `SELECT id, number, state, cause, dialed_at, answered_at, ended_at FROM call_transfer WHERE conversation_id = $1 AND `+
+		`company_id = $2 ORDER BY id`,
 		conversationID, companyID)
 }

@@ -140,7 +140,8 @@ func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*ch
 		lock = " ORDER BY id FOR UPDATE"
 	}
 	d := tx.DB()
-	found, err := db.Collect(ctx, tx, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE id "+d.In(1)+" AND company_id "+d.In(2)+lock,
+	found, err := db.Collect(ctx, tx, "conversations", scan,
+		"SELECT "+columns+" FROM conversation WHERE id "+d.In(1)+" AND company_id "+d.In(2)+lock,
 		d.List(ids), d.List(companies))
 	rows := make(map[string]*changedRow, len(found))
 	for _, c := range found {
@@ -259,7 +260,8 @@ func setSpoken(ctx context.Context, tx *db.Tx, conversationID string, s *Spoken)
 		return err
 	}
 	t.Extra.Voice = &s.Voice
-	_, err = tx.Exec(ctx, "UPDATE turn SET payload = $1 WHERE conversation_id = $2 AND seq = $3", extraText(&t.Extra), conversationID, s.Seq)
+	_, err = tx.Exec(ctx, "UPDATE turn SET payload = $1 WHERE conversation_id = $2 AND seq = $3", extraText(&t.Extra),
+		conversationID, s.Seq)
 	return db.Wrap(err, "record how a turn was said")
 }
 
@@ -320,7 +322,8 @@ func preview(s string) string {
 }
 
 func turnRows() *db.Bulk {
-	return db.NewBulk("turn", "", "conversation_id:text", "seq:bigint", "author:text", "kind:text", "note:boolean", "account_id:text", "client_id:text",
+	return db.NewBulk("turn", "", "conversation_id:text", "seq:bigint", "author:text", "kind:text", "note:boolean",
+		"account_id:text", "client_id:text",
 		"at:bigint", "text:text", "payload:text")
 }
 

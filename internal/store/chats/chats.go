@@ -259,7 +259,8 @@ func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
 	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt int64
 	var tags string
-	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee, &c.Language, &c.Page,
+	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee,
+		&c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
 		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq); err != nil {
 		return nil, err
@@ -271,7 +272,8 @@ func scan(row db.Scan) (*Conversation, error) {
 
 // Find returns a company's conversation. Errors: not_found.
 func (s *Store) Find(ctx context.Context, companyID, id string) (*Conversation, error) {
-	c, err := db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+" FROM conversation WHERE id = $1 AND company_id = $2", id, companyID)
+	c, err := db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+" FROM conversation WHERE id = $1 AND company_id = $2", id,
+		companyID)
 	if err == nil && c == nil {
 		return nil, carillon.Absent("Conversation")
 	}
@@ -294,13 +296,15 @@ func scanTurn(row db.Scan) (t Turn, err error) {
 // Turns returns the turns of a company's conversation after a seq, oldest first, at most `most`; notes among them.
 func (s *Store) Turns(ctx context.Context, companyID, id string, after int64, most int) ([]Turn, error) {
 	return db.Collect(ctx, s.d, "turns", scanTurn, "SELECT "+turnColumns+` FROM turn WHERE conversation_id = $1 AND seq > $2
-		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq LIMIT $4`, id, after, companyID, most)
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq LIMIT $4`, id, after,
+		companyID, most)
 }
 
 // TurnsBefore returns the turns right before a seq, oldest first, at most `most`.
 func (s *Store) TurnsBefore(ctx context.Context, companyID, id string, before int64, most int) ([]Turn, error) {
 	turns, err := db.Collect(ctx, s.d, "turns", scanTurn, "SELECT "+turnColumns+` FROM turn WHERE conversation_id = $1 AND seq < $2
-		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq DESC LIMIT $4`, id, before, companyID, most)
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq DESC LIMIT $4`, id, before,
+		companyID, most)
 	slices.Reverse(turns)
 	return turns, err
 }
@@ -316,7 +320,8 @@ func (s *Store) TurnBy(ctx context.Context, companyID, id, clientID string) (*Tu
 
 // ContactOf returns a company's contact. Errors: not_found.
 func (s *Contacts) ContactOf(ctx context.Context, companyID, id string) (*Contact, error) {
-	c, err := db.Find(ctx, s.d, "contact", scanContact, "SELECT "+contactColumns+" FROM contact WHERE id = $1 AND company_id = $2", id, companyID)
+	c, err := db.Find(ctx, s.d, "contact", scanContact, "SELECT "+contactColumns+" FROM contact WHERE id = $1 AND company_id = $2",
+		id, companyID)
 	if err == nil && c == nil {
 		return nil, carillon.Absent("Contact")
 	}
@@ -339,7 +344,8 @@ func scanContact(row db.Scan) (*Contact, error) {
 // what the company signed stays: teammates see it as verified.
 func (s *Contacts) SetContact(ctx context.Context, companyID, id, name, email string) error {
 	n, err := s.d.Exec(ctx, `UPDATE contact SET name = CASE WHEN $1 = '' OR verified AND name <> '' THEN name ELSE $1 END,
-		email = CASE WHEN $2 = '' OR verified AND email <> '' THEN email ELSE $2 END WHERE id = $3 AND company_id = $4`, name, email, id, companyID)
+		email = CASE WHEN $2 = '' OR verified AND email <> '' THEN email ELSE $2 END WHERE id = $3 AND company_id = $4`, name,
+		email, id, companyID)
 	if err == nil && n == 0 {
 		return carillon.Absent("Contact")
 	}
@@ -390,7 +396,8 @@ func (s *Store) OfContact(ctx context.Context, companyID, contactID, except stri
 
 // OfPerson returns the newest conversation over a messaging channel of the contact with an identity, or nil.
 func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Identity) (*Conversation, error) {
-	return db.Find(ctx, s.d, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
+	return db.Find(ctx, s.d, "conversation", scan,
+		"SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
 		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4)
 		ORDER BY opened_at DESC LIMIT 1`,
 		companyID, x.Key.String(), string(x.Kind), x.Scope)
@@ -398,6 +405,7 @@ func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Ident
 
 // Alive records when a contact was there.
 func (s *Contacts) Alive(ctx context.Context, companyID, contactID string, now time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE contact SET seen_at = $1 WHERE id = $2 AND company_id = $3 AND seen_at < $1", db.Millis(now), contactID, companyID)
+	_, err := s.d.Exec(ctx, "UPDATE contact SET seen_at = $1 WHERE id = $2 AND company_id = $3 AND seen_at < $1", db.Millis(now),
+		contactID, companyID)
 	return db.Wrap(err, "write contact")
 }

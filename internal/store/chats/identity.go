@@ -177,8 +177,9 @@ func (c *claimer) adopt(ctx context.Context, known []identity.Identity) error {
 			visitors = append(visitors, visitorOf(form))
 		}
 		var id string
-		err := c.tx.Row(ctx, []any{&id}, `SELECT id FROM contact WHERE company_id = $1 AND widget_id = '' AND verified = $2 AND visitor_id `+
-			c.s.d.In(3)+" LIMIT 1", c.companyID, x.Kind == identity.Line, c.s.d.List(visitors))
+		err := c.tx.Row(ctx, []any{&id},
+			`SELECT id FROM contact WHERE company_id = $1 AND widget_id = '' AND verified = $2 AND visitor_id `+
+				c.s.d.In(3)+" LIMIT 1", c.companyID, x.Kind == identity.Line, c.s.d.List(visitors))
 		if err := db.Ignore(err); err != nil {
 			return db.Wrap(err, "find a contact by its number")
 		}

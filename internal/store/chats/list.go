@@ -140,7 +140,8 @@ func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Count
 
 // AnyVisitor reports whether one of a company's last thousand conversations came by a widget.
 func (s *Store) AnyVisitor(ctx context.Context, companyID string) (found bool, err error) {
-	err = s.d.Row(ctx, []any{&found}, `SELECT COUNT(*) > 0 FROM (SELECT channel FROM conversation WHERE company_id = $1 ORDER BY last_at DESC, id DESC LIMIT 1000) AS x
+	err = s.d.Row(ctx, []any{&found},
+		`SELECT COUNT(*) > 0 FROM (SELECT channel FROM conversation WHERE company_id = $1 ORDER BY last_at DESC, id DESC LIMIT 1000) AS x
 		WHERE x.channel IN ('web_chat', 'web_voice')`, companyID)
 	return found, db.Wrap(err, "look for visitors")
 }
@@ -160,7 +161,8 @@ func (s *Store) States(ctx context.Context) (map[State]int, error) {
 
 // QueuePosition is the place of a queued conversation among those of its company, from 1.
 func (s *Store) QueuePosition(ctx context.Context, c *Conversation) (n int, err error) {
-	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state = 'queued' AND (state_at < $2 OR state_at = $2 AND id <= $3)`,
+	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state = 'queued' AND (state_at < $2 `+
+		`OR state_at = $2 AND id <= $3)`,
 		c.CompanyID, db.Millis(c.StateAt), c.ID)
 	return n, db.Wrap(err, "count the queue")
 }
@@ -173,14 +175,17 @@ func (s *Store) HeldBy(ctx context.Context, companyID, accountID string, most in
 
 // InState returns conversations of any company that have been in a state since before an instant, the oldest first.
 func (s *Store) InState(ctx context.Context, state State, before time.Time, most int) ([]*Conversation, error) {
-	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE state = $1 AND state IN ('queued', 'wrap_up') AND state_at < $2 ORDER BY state_at LIMIT $3",
+	return db.Collect(ctx, s.d, "conversations", scan,
+		"SELECT "+columns+" FROM conversation WHERE state = $1 AND state IN ('queued', 'wrap_up') AND state_at < $2 ORDER BY "+
+			"state_at LIMIT $3",
 		string(state), db.Millis(before), most)
 }
 
 // Unreplied returns conversations of any company whose reply of the agent has been due since before an instant: the node that
 // was to give it stopped.
 func (s *Store) Unreplied(ctx context.Context, before time.Time, most int) ([]*Conversation, error) {
-	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1 ORDER BY reply_at LIMIT $2",
+	return db.Collect(ctx, s.d, "conversations", scan,
+		"SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1 ORDER BY reply_at LIMIT $2",
 		db.Millis(before), most)
 }
 
@@ -199,7 +204,8 @@ func (s *Store) Noted(ctx context.Context, companyID string, ids []string) (map[
 		n.turn, err = scanTurn(func(dest ...any) error { return row(append(dest, &n.id)...) })
 		return n, err
 	}, "SELECT "+turnColumns+", conversation_id FROM turn WHERE conversation_id "+s.d.In(1)+` AND kind = 'event' AND payload LIKE '%"set":%'
-		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = turn.conversation_id AND c.company_id = $2) LIMIT $3`, s.d.List(ids), companyID, maxNoted)
+		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = turn.conversation_id AND c.company_id = $2) LIMIT $3`,
+		s.d.List(ids), companyID, maxNoted)
 	slices.SortFunc(found, func(a, b noted) int { return cmp.Compare(a.turn.Seq, b.turn.Seq) })
 	for _, n := range found {
 		all[n.id] = append(all[n.id], n.turn.Extra.Set...)

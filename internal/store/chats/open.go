@@ -72,7 +72,8 @@ func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {
 		return err
 	}
 	o.Contact, o.Made = *contact, false
-	have, err := db.Find(ctx, tx, "conversation", scan, "SELECT "+columns+` FROM conversation WHERE contact_id = $1 AND company_id = $2 AND channel <> 'phone'
+	have, err := db.Find(ctx, tx, "conversation", scan,
+		"SELECT "+columns+` FROM conversation WHERE contact_id = $1 AND company_id = $2 AND channel <> 'phone'
 		ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC LIMIT 1`, contact.ID, contact.CompanyID)
 	if err != nil {
 		return err
@@ -158,9 +159,12 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 	c := o.Conversation
 	c.CompanyID, c.ContactID, c.OpenedAt, c.LastAt, c.StateAt = o.Contact.CompanyID, o.Contact.ID, o.Now, o.Now, o.Now
 	turns := number(&c, append([]Turn{}, o.Greeting...))
-	if _, err := tx.Exec(ctx, `INSERT INTO conversation (id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, language, page, last_at, opened_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $8)`, c.ID, c.CompanyID, c.Channel, c.WidgetID, c.AgentID, c.ContactID, string(c.State),
-		db.Millis(o.Now), c.Language, c.Page); err != nil {
+	if _, err :=
+		tx.Exec(ctx,
+			`INSERT INTO conversation (id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, language, page, last_at, opened_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $8)`, c.ID, c.CompanyID, c.Channel, c.WidgetID, c.AgentID, c.ContactID,
+			string(c.State),
+			db.Millis(o.Now), c.Language, c.Page); err != nil {
 		return fmt.Errorf("write conversation: %w", err)
 	}
 	rows := turnRows()

@@ -86,12 +86,15 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 	}
 	who := person{ID: c.ContactID}
 	if err := tx.Row(ctx, []any{&who.Name, &who.Number, &who.Email, &who.UserID, &who.Username},
-		"SELECT name, number, email, user_id, username FROM contact WHERE id = $1 AND company_id = $2", c.ContactID, c.CompanyID); err != nil {
+		"SELECT name, number, email, user_id, username FROM contact WHERE id = $1 AND company_id = $2", c.ContactID,
+		c.CompanyID); err != nil {
 		return db.Wrap(db.Ignore(err), "read contact")
 	}
 	for _, x := range all {
 		x.what.Contact = &who
-		events.Record(tx, &events.Event{CompanyID: c.CompanyID, Topic: events.Conversations, Kind: x.kind, Subject: c.ID, At: x.at, Payload: jsonOf(x.what)})
+		events.Record(tx, &events.Event{
+			CompanyID: c.CompanyID, Topic: events.Conversations, Kind: x.kind, Subject: c.ID, At: x.at, Payload: jsonOf(x.what),
+		})
 	}
 	return nil
 }

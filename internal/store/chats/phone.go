@@ -29,7 +29,8 @@ func NewPhones(d *db.DB) *Phones { return &Phones{d} }
 
 // Phone returns what a phone of a company's sender keeps; one that is not known keeps nothing.
 func (s *Phones) Phone(ctx context.Context, companyID string, senderUID int64, number string) (*Phone, error) {
-	p, err := db.Find(ctx, s.d, "phone", scanPhone, "SELECT "+phoneColumns+" FROM sandbox_phone WHERE sender_uid = $1 AND number = $2 AND company_id = $3",
+	p, err := db.Find(ctx, s.d, "phone", scanPhone,
+		"SELECT "+phoneColumns+" FROM sandbox_phone WHERE sender_uid = $1 AND number = $2 AND company_id = $3",
 		senderUID, number, companyID)
 	if p == nil && err == nil {
 		p = &Phone{CompanyID: companyID, SenderUID: senderUID, Number: number}
@@ -48,11 +49,13 @@ func scanPhone(scan db.Scan) (*Phone, error) {
 }
 
 // SetUnreachable records whether a phone is unreachable. Errors: limit_exceeded where a company has too many such phones.
-func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID int64, number string, unreachable bool, now time.Time) error {
+func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID int64, number string, unreachable bool,
+	now time.Time) error {
 	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if unreachable {
 			var n int
-			if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM sandbox_phone WHERE company_id = $1 AND unreachable AND NOT (sender_uid = $2 AND number = $3)",
+			if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM sandbox_phone WHERE company_id = $1 AND unreachable AND NOT "+
+				"(sender_uid = $2 AND number = $3)",
 				companyID, senderUID, number); err != nil {
 				return err
 			}
@@ -62,7 +65,8 @@ func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID
 				}}
 			}
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO sandbox_phone (company_id, sender_uid, number, unreachable, changed_at) VALUES ($1, $2, $3, $4, $5)
+		_, err := tx.Exec(ctx,
+			`INSERT INTO sandbox_phone (company_id, sender_uid, number, unreachable, changed_at) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (sender_uid, number) DO UPDATE SET unreachable = excluded.unreachable, changed_at = excluded.changed_at
 			WHERE sandbox_phone.company_id = excluded.company_id`, companyID, senderUID, number, unreachable, db.Millis(now))
 		return err
@@ -71,13 +75,16 @@ func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID
 
 // MarkPhone records that a company has read what a phone wrote by now, and until when it is shown as writing.
 func (s *Phones) MarkPhone(ctx context.Context, companyID string, senderUID int64, number string, now, typingUntil time.Time) error {
-	_, err := s.d.Exec(ctx, `INSERT INTO sandbox_phone (company_id, sender_uid, number, read_at, typing_until, changed_at) VALUES ($1, $2, $3, $4, $5, $4)
-		ON CONFLICT (sender_uid, number) DO UPDATE SET read_at = excluded.read_at, typing_until = excluded.typing_until, changed_at = excluded.changed_at
+	_, err := s.d.Exec(ctx,
+		`INSERT INTO sandbox_phone (company_id, sender_uid, number, read_at, typing_until, changed_at) VALUES ($1, $2, $3, $4, $5, $4)
+		ON CONFLICT (sender_uid, number) DO UPDATE SET read_at = excluded.read_at, typing_until = excluded.typing_until,
+			changed_at = excluded.changed_at
 		WHERE sandbox_phone.company_id = excluded.company_id`, companyID, senderUID, number, db.Millis(now), db.Millis(typingUntil))
 	return db.Wrap(err, "write phone")
 }
 
 // Unreachable returns the phones of all companies that are unreachable, at most `most`.
 func (s *Phones) Unreachable(ctx context.Context, most int) ([]*Phone, error) {
-	return db.Collect(ctx, s.d, "phones", scanPhone, "SELECT "+phoneColumns+" FROM sandbox_phone WHERE unreachable AND company_id > '' ORDER BY company_id LIMIT $1", most)
+	return db.Collect(ctx, s.d, "phones", scanPhone,
+		"SELECT "+phoneColumns+" FROM sandbox_phone WHERE unreachable AND company_id > '' ORDER BY company_id LIMIT $1", most)
 }

@@ -27,7 +27,8 @@ func (s *Attendance) Attend(ctx context.Context, companyID, accountID string, un
 // EndAttendance records that a teammate's inbox, which was open until an instant, is open until an earlier one. What another
 // node has recorded since is left.
 func (s *Attendance) EndAttendance(ctx context.Context, companyID, accountID string, recorded, until time.Time) error {
-	_, err := s.d.Exec(ctx, "UPDATE presence SET until = $1 WHERE company_id = $2 AND account_id = $3 AND until <= $4", db.Millis(until), companyID,
+	_, err := s.d.Exec(ctx, "UPDATE presence SET until = $1 WHERE company_id = $2 AND account_id = $3 AND until <= $4",
+		db.Millis(until), companyID,
 		accountID, db.Millis(recorded))
 	return db.Wrap(err, "write presence")
 }

@@ -56,9 +56,10 @@ func (s *Replies) Receive(ctx context.Context, all []Inbound) (n int, err error)
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		for _, m := range all {
-			made, err := tx.Exec(ctx, `INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at)
+			made, err :=
+				tx.Exec(ctx, `INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (sender_uid, provider_id) DO NOTHING`,
-				m.SenderUID, m.ProviderID, m.CompanyID, m.Person, m.Content, db.Millis(m.ReceivedAt))
+					m.SenderUID, m.ProviderID, m.CompanyID, m.Person, m.Content, db.Millis(m.ReceivedAt))
 			if err != nil {
 				return err
 			}
@@ -118,7 +119,8 @@ func (s *Replies) Recover(ctx context.Context, now time.Time, alone bool) error 
 
 // Done records that a message needs no more work. Its content is dropped.
 func (s *Replies) Done(ctx context.Context, m *Inbound) error {
-	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND company_id = $3",
+	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND "+
+		"company_id = $3",
 		m.SenderUID, m.ProviderID, m.CompanyID)
 	return db.Wrap(err, "finish inbound message")
 }
@@ -150,7 +152,8 @@ const replyColumns = "company_id, conversation_id, seq, sender_uid, number, stat
 func scanReply(scan db.Scan) (*Reply, error) {
 	var r Reply
 	var due, changed int64
-	err := scan(&r.CompanyID, &r.ConversationID, &r.Seq, &r.SenderUID, &r.Number, &r.State, &r.Attempt, &r.ProviderID, &r.Reason, &r.Detail, &due, &changed)
+	err := scan(&r.CompanyID, &r.ConversationID, &r.Seq, &r.SenderUID, &r.Number, &r.State, &r.Attempt, &r.ProviderID, &r.Reason,
+		&r.Detail, &due, &changed)
 	r.Due, r.ChangedAt = db.Instant(due), db.Instant(changed)
 	return &r, err
 }
@@ -166,7 +169,8 @@ func (s *Replies) SeqOf(ctx context.Context, companyID, conversationID, provider
 	if providerID == "" {
 		return 0, nil
 	}
-	err = s.d.Row(ctx, []any{&seq}, "SELECT seq FROM reply WHERE conversation_id = $1 AND company_id = $2 AND provider_id = $3 ORDER BY seq DESC LIMIT 1",
+	err = s.d.Row(ctx, []any{&seq}, "SELECT seq FROM reply WHERE conversation_id = $1 AND company_id = $2 AND provider_id = $3 "+
+		"ORDER BY seq DESC LIMIT 1",
 		conversationID, companyID, providerID)
 	return seq, db.Wrap(db.Ignore(err), "find reply")
 }
@@ -211,7 +215,8 @@ func (s *Replies) Unproven(ctx context.Context, companyID, conversationID string
 // Again puts a reply that was not sent back, for a later attempt.
 func (s *Replies) Again(ctx context.Context, r *Reply, detail string, now, due time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE reply SET state = 'queued', detail = $1, due_at = $2, changed_at = $3
-		WHERE conversation_id = $4 AND seq = $5 AND company_id = $6 AND state = 'sending'`, detail, db.Millis(due), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
+		WHERE conversation_id = $4 AND seq = $5 AND company_id = $6 AND state = 'sending'`, detail, db.Millis(due), db.Millis(now),
+		r.ConversationID, r.Seq, r.CompanyID)
 	return db.Wrap(err, "put back reply")
 }
 
@@ -222,14 +227,16 @@ func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bo
 		if err := lock(ctx, tx, r.CompanyID, r.ConversationID); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
+		n, err := tx.Exec(ctx,
+			`UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
 			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND company_id = $8 AND state IN ('queued', 'sending')`,
 			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
 		if err != nil {
 			return err
 		}
 		if risen = n > 0; !risen {
-			if _, err := tx.Exec(ctx, "UPDATE reply SET provider_id = $1 WHERE conversation_id = $2 AND seq = $3 AND company_id = $4 AND provider_id = ''",
+			if _, err := tx.Exec(ctx, "UPDATE reply SET provider_id = $1 WHERE conversation_id = $2 AND seq = $3 AND company_id = "+
+				"$4 AND provider_id = ''",
 				r.ProviderID, r.ConversationID, r.Seq, r.CompanyID); err != nil {
 				return err
 			}
@@ -242,7 +249,8 @@ func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bo
 // wakeNext has the first reply of a conversation that waits sent, where none is being sent.
 func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, now time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE reply SET due_at = $1 WHERE conversation_id = $2 AND company_id = $3 AND state = 'queued' AND due_at = 0
-		AND seq = (SELECT MIN(seq) FROM reply WHERE conversation_id = $2 AND state IN ('queued', 'sending'))`, db.Millis(now), conversationID, companyID)
+		AND seq = (SELECT MIN(seq) FROM reply WHERE conversation_id = $2 AND state IN ('queued', 'sending'))`, db.Millis(now),
+		conversationID, companyID)
 	return err
 }
 
@@ -256,13 +264,16 @@ func (s *Replies) Receipt(ctx context.Context, senderUID int64, r *Reply, now ti
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		risen = false
 		var company string
-		if err := tx.Row(ctx, []any{&company}, "SELECT company_id FROM reply WHERE conversation_id = $1 AND seq = $2 AND sender_uid = $3", r.ConversationID, r.Seq, senderUID); err != nil {
+		if err := tx.Row(ctx, []any{&company},
+			"SELECT company_id FROM reply WHERE conversation_id = $1 AND seq = $2 AND sender_uid = $3", r.ConversationID, r.Seq,
+			senderUID); err != nil {
 			return db.Ignore(err)
 		}
 		if err := lock(ctx, tx, company, r.ConversationID); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
+		n, err := tx.Exec(ctx,
+			`UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
 			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND `+receiptFollows,
 			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq)
 		if err != nil {

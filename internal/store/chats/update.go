@@ -70,7 +70,8 @@ func updateFrom() string {
 		set[i] = f.name + " = x." + f.name
 		from = append(from, "unnest($"+strconv.Itoa(i+2)+"::"+f.kind+"[]) AS "+f.name)
 	}
-	return "UPDATE conversation AS c SET " + strings.Join(set, ", ") + " FROM (SELECT " + strings.Join(from, ", ") + ") AS x WHERE c.id = x.id"
+	return "UPDATE conversation AS c SET " + strings.Join(set, ", ") + " FROM (SELECT " + strings.Join(from, ", ") +
+		") AS x WHERE c.id = x.id"
 }
 
 // updateRows writes conversations.

@@ -24,7 +24,10 @@ type TurnView struct {
 
 // View returns the turn in JSON's form.
 func (t *Turn) View() TurnView {
-	return TurnView{t.Seq, t.Author, t.Kind, t.Text, carillon.FormatTime(t.At), strings.TrimPrefix(t.ClientID, string(t.Author)+":"), t.Note, t.AccountID, t.Extra}
+	return TurnView{
+		t.Seq, t.Author, t.Kind, t.Text, carillon.FormatTime(t.At), strings.TrimPrefix(t.ClientID, string(t.Author)+":"), t.Note,
+		t.AccountID, t.Extra,
+	}
 }
 
 // Views returns turns in JSON's form.
@@ -67,9 +70,12 @@ type Summary struct {
 // Summarize returns the summary of a conversation.
 func Summarize(c *Conversation) Summary {
 	return Summary{
-		ID: c.ID, Channel: c.Channel, WidgetID: c.WidgetID, AgentID: c.AgentID, ContactID: c.ContactID, State: c.State, StateAt: formatTime(c.StateAt),
-		Assignee: c.Assignee, Language: c.Language, Page: c.Page, Tags: append([]string{}, c.Tags...), LastSeq: c.LastSeq, LastAt: formatTime(c.LastAt),
-		LastAuthor: c.LastAuthor, LastText: c.LastText, VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq, Unread: c.Unread(),
+		ID: c.ID, Channel: c.Channel, WidgetID: c.WidgetID, AgentID: c.AgentID, ContactID: c.ContactID, State: c.State,
+		StateAt:  formatTime(c.StateAt),
+		Assignee: c.Assignee, Language: c.Language, Page: c.Page, Tags: append([]string{}, c.Tags...), LastSeq: c.LastSeq,
+		LastAt:     formatTime(c.LastAt),
+		LastAuthor: c.LastAuthor, LastText: c.LastText, VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq,
+		Unread:  c.Unread(),
 		AskedAt: formatTime(c.AskedAt),
 		Rating:  c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),
 	}
@@ -93,7 +99,8 @@ type ContactView struct {
 // View returns the contact in JSON's form.
 func (c *Contact) View() ContactView {
 	return ContactView{
-		c.ID, c.Name, c.Email, c.Number, c.UserID, c.Username, c.Language, c.Verified, c.VisitorID, formatTime(c.CreatedAt), formatTime(c.SeenAt),
+		c.ID, c.Name, c.Email, c.Number, c.UserID, c.Username, c.Language, c.Verified, c.VisitorID, formatTime(c.CreatedAt),
+		formatTime(c.SeenAt),
 	}
 }
 
@@ -115,7 +122,8 @@ type Update struct {
 // turnEvent passes a turn on. The table of turns holds it.
 func turnEvent(companyID, conversationID string, t *Turn) *events.Event {
 	return &events.Event{
-		CompanyID: companyID, Topic: Topic(conversationID), Seq: t.Seq, Kind: "turn", Subject: conversationID, At: t.At, Payload: jsonOf(t.View()), Own: true,
+		CompanyID: companyID, Topic: Topic(conversationID), Seq: t.Seq, Kind: "turn", Subject: conversationID, At: t.At,
+		Payload: jsonOf(t.View()), Own: true,
 	}
 }
 

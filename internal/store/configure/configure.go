@@ -160,7 +160,8 @@ func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Contex
 	var generation int64
 	err := c.db.Update(context.WithoutCancel(ctx), func(ctx context.Context, dbtx *db.Tx) error {
 		tx := &Tx{Tx: dbtx, Seal: c.seal, changed: map[string]bool{}}
-		if err := tx.Row(ctx, []any{&generation}, "UPDATE meta SET value = value + 1 WHERE name = 'generation' RETURNING value"); err != nil {
+		if err := tx.Row(ctx, []any{&generation},
+			"UPDATE meta SET value = value + 1 WHERE name = 'generation' RETURNING value"); err != nil {
 			return fmt.Errorf("raise the generation: %w", err)
 		}
 		changed, err := fn(ctx, tx)
@@ -173,7 +174,8 @@ func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Contex
 		if companies = slices.Sorted(maps.Keys(tx.changed)); len(companies) == 0 {
 			companies = []string{allCompanies}
 		}
-		b := db.NewBulk("invalidation", "ON CONFLICT (company_id) DO UPDATE SET generation = excluded.generation", "company_id:text", "generation:bigint")
+		b := db.NewBulk("invalidation", "ON CONFLICT (company_id) DO UPDATE SET generation = excluded.generation",
+			"company_id:text", "generation:bigint")
 		for _, id := range companies {
 			b.Add(id, generation)
 		}

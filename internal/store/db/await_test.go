@@ -24,15 +24,28 @@ func TestOpenWaitsForAServerThatComesUpLate(t *testing.T) {
 		err            string
 		lines          []string
 	}{
-		"it is up":               {wait: time.Minute},
-		"it comes up":            {wait: time.Minute, up: 20 * time.Second, took: 20 * time.Second, lines: []string{"waiting for the database", "the database answers\" after=20s"}},
-		"it does not come up":    {wait: time.Minute, up: time.Hour, took: time.Minute, err: "reach the database", lines: []string{"waiting for the database"}},
-		"nobody waits":           {up: time.Hour, err: "reach the database"},
-		"the program is stopped": {wait: time.Minute, up: time.Hour, stop: 1500 * time.Millisecond, took: 1500 * time.Millisecond, err: "wait for the database: context canceled", lines: []string{"waiting for the database"}},
-		"the password is wrong":  {wait: time.Minute, up: time.Hour, refusal: &pgconn.PgError{Code: "28P01"}, err: "28P01"},
-		"there is no such one":   {wait: time.Minute, up: time.Hour, refusal: fmt.Errorf("connect: %w", &pgconn.PgError{Code: "3D000"}), err: "3D000"},
-		"it is a standby":        {wait: time.Minute, up: time.Hour, refusal: errStandby, err: "standby"},
-		"it is starting":         {wait: time.Minute, up: 3 * time.Second, refusal: &pgconn.PgError{Code: "57P03"}, took: 3 * time.Second, lines: []string{"waiting for the database", "after=3s"}},
+		"it is up": {wait: time.Minute},
+		"it comes up": {
+			wait: time.Minute, up: 20 * time.Second, took: 20 * time.Second,
+			lines: []string{"waiting for the database", "the database answers\" after=20s"},
+		},
+		"it does not come up": {
+			wait: time.Minute, up: time.Hour, took: time.Minute, err: "reach the database", lines: []string{"waiting for the database"},
+		},
+		"nobody waits": {up: time.Hour, err: "reach the database"},
+		"the program is stopped": {
+			wait: time.Minute, up: time.Hour, stop: 1500 * time.Millisecond, took: 1500 * time.Millisecond,
+			err: "wait for the database: context canceled", lines: []string{"waiting for the database"},
+		},
+		"the password is wrong": {wait: time.Minute, up: time.Hour, refusal: &pgconn.PgError{Code: "28P01"}, err: "28P01"},
+		"there is no such one": {
+			wait: time.Minute, up: time.Hour, refusal: fmt.Errorf("connect: %w", &pgconn.PgError{Code: "3D000"}), err: "3D000",
+		},
+		"it is a standby": {wait: time.Minute, up: time.Hour, refusal: errStandby, err: "standby"},
+		"it is starting": {
+			wait: time.Minute, up: 3 * time.Second, refusal: &pgconn.PgError{Code: "57P03"}, took: 3 * time.Second,
+			lines: []string{"waiting for the database", "after=3s"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -106,7 +119,9 @@ func startingServer(t *testing.T, n int) (url string) {
 
 func TestOpenTriesAServerAgainUntilItRefusesForGood(t *testing.T) {
 	var out strings.Builder
-	_, err := Open(t.Context(), Options{URL: startingServer(t, 1), Migrations: migrations, Wait: time.Minute, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	_, err := Open(t.Context(), Options{
+		URL: startingServer(t, 1), Migrations: migrations, Wait: time.Minute, Logger: slog.New(slog.NewTextHandler(&out, nil)),
+	})
 	var pe *pgconn.PgError
 	if !errors.As(err, &pe) || pe.Code != "28P01" || strings.Contains(err.Error()+out.String(), "s3cret") {
 		t.Errorf("%v, %v", err, &out)

@@ -12,7 +12,8 @@ import (
 )
 
 // migrations of a program with a table of its own.
-var migrations = fstest.MapFS{"migrations/0001_start.sql": {Data: []byte(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL DEFAULT 0, text TEXT NOT NULL DEFAULT '');
+var migrations = fstest.MapFS{"migrations/0001_start.sql": {Data: []byte(
+	`CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL DEFAULT 0, text TEXT NOT NULL DEFAULT '');
 CREATE TABLE thing (id BIGINT PRIMARY KEY, kind TEXT NOT NULL);
 `)}}
 
@@ -52,7 +53,9 @@ func (d *DB) count(t *testing.T) (n int) {
 
 func TestKindsThatWaitShareATransactionInTheirOrder(t *testing.T) {
 	var commits []int
-	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Migrations: migrations, Committed: func(rows int, _ time.Duration) { commits = append(commits, rows) }})
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Migrations: migrations, Committed: func(rows int, _ time.Duration) {
+		commits = append(commits, rows)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

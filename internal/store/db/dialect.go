@@ -22,8 +22,9 @@ type dialect struct {
 func sqliteDialect() dialect {
 	return dialect{
 		name: "sqlite", goose: goose.DialectSQLite3, sqlite: true,
-		schema: strings.NewReplacer("{without_rowid}", " WITHOUT ROWID", "{integer_key}", "INTEGER PRIMARY KEY", "{bytes}", "BLOB", "{hot}", "", "{on_postgres}", "-- "),
-		in:     "IN (SELECT value FROM json_each($%d))", elements: "json_each($%d)",
+		schema: strings.NewReplacer("{without_rowid}", " WITHOUT ROWID", "{integer_key}", "INTEGER PRIMARY KEY", "{bytes}", "BLOB",
+			"{hot}", "", "{on_postgres}", "-- "),
+		in: "IN (SELECT value FROM json_each($%d))", elements: "json_each($%d)",
 	}
 }
 
@@ -32,7 +33,8 @@ func postgresDialect() dialect {
 		name: "postgres", goose: goose.DialectPostgres,
 		// Texts are compared byte by byte, as on SQLite: names come in one order whatever the database's language, and no
 		// update of the system's rules of collation spoils an index.
-		schema: strings.NewReplacer(" TEXT", ` TEXT COLLATE "C"`, "{without_rowid}", "", "{integer_key}", "BIGINT PRIMARY KEY", "{bytes}", "BYTEA", "{hot}",
+		schema: strings.NewReplacer(" TEXT", ` TEXT COLLATE "C"`, "{without_rowid}", "", "{integer_key}", "BIGINT PRIMARY KEY",
+			"{bytes}", "BYTEA", "{hot}",
 			" WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.01)", "{on_postgres}", ""),
 		in: "= ANY($%d)", elements: "jsonb_array_elements($%d::jsonb)",
 	}

@@ -235,12 +235,13 @@ type Func func(ctx context.Context, tx *Tx) error
 
 // Funcs returns a background kind of operations that are functions, run one after the other.
 func Funcs(name string, place Place) *Kind[Func] {
-	return &Kind[Func]{Name: name, Place: place, Background: true, Maintenance: true, Apply: func(ctx context.Context, tx *Tx, ops []Func, _ bool) error {
-		for _, run := range ops {
-			if err := run(ctx, tx); err != nil {
-				return err
+	return &Kind[Func]{Name: name, Place: place, Background: true, Maintenance: true,
+		Apply: func(ctx context.Context, tx *Tx, ops []Func, _ bool) error {
+			for _, run := range ops {
+				if err := run(ctx, tx); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}}
+			return nil
+		}}
 }

@@ -36,7 +36,8 @@ func TestAnOutageOfTheDatabaseIsTwoLines(t *testing.T) {
 		back.Store(true)
 		time.Sleep(5 * time.Second)
 		text := out.String()
-		if strings.Count(text, "\n") != 3 || strings.Count(text, "the database is away") != 1 || strings.Count(text, "the database is back") != 1 ||
+		if strings.Count(text, "\n") != 3 || strings.Count(text, "the database is away") != 1 ||
+			strings.Count(text, "the database is back") != 1 ||
 			!strings.Contains(text, "something else") || !strings.Contains(text, " after=") {
 			t.Errorf("the log:\n%s", text)
 		}

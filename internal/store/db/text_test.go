@@ -7,7 +7,8 @@ import (
 
 func TestTheEscapeOfNULIsReplacedAndNoOther(t *testing.T) {
 	for text, want := range map[string]string{
-		`"a\u0000b"`: `"a\ufffdb"`, `"\\u0000"`: `"\\u0000"`, `"\\\u0000"`: `"\\\ufffd"`, `"\u0001\"\u0000"`: `"\u0001\"\ufffd"`, `["\u0000","\u0000"]`: `["\ufffd","\ufffd"]`,
+		`"a\u0000b"`: `"a\ufffdb"`, `"\\u0000"`: `"\\u0000"`, `"\\\u0000"`: `"\\\ufffd"`, `"\u0001\"\u0000"`: `"\u0001\"\ufffd"`,
+		`["\u0000","\u0000"]`: `["\ufffd","\ufffd"]`,
 	} {
 		if got := storableJSON(text); got != want {
 			t.Errorf("%s becomes %s, want %s", text, got, want)

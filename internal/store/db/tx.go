@@ -232,7 +232,9 @@ func (t *Tx) Conn() *sql.Conn { return t.conn }
 // ends in the COMMIT may be stored or not. fn sees the values of the caller's context.
 func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	if d.SQLite() {
-		return d.Commits.foreground.do(ctx, &write{exclusive: func(writer context.Context, tx *Tx) error { return fn(withValues{writer, ctx}, tx) }})
+		return d.Commits.foreground.do(ctx, &write{exclusive: func(writer context.Context, tx *Tx) error {
+			return fn(withValues{writer, ctx}, tx)
+		}})
 	}
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
@@ -270,7 +272,9 @@ func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error)
 // OnWriter runs fn on SQLite's writing connection, between two transactions. A full queue is waited for.
 func (d *DB) OnWriter(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
 	for {
-		err := d.Commits.foreground.do(context.WithoutCancel(ctx), &write{raw: true, exclusive: func(ctx context.Context, tx *Tx) error { return fn(ctx, tx.conn) }})
+		err := d.Commits.foreground.do(context.WithoutCancel(ctx), &write{
+			raw: true, exclusive: func(ctx context.Context, tx *Tx) error { return fn(ctx, tx.conn) },
+		})
 		if !isOverloaded(err) {
 			return err
 		}

@@ -100,7 +100,8 @@ func (n *Notification) message(key carillon.MessageKey, number string) message {
 
 func (m *message) event(state, previous carillon.State, at int64) *Event {
 	p := payload{
-		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: m.number, Campaign: m.campaign,
+		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: m.number,
+		Campaign: m.campaign,
 		SenderID: m.senderID, State: state, Previous: previous, Attempt: m.attempt,
 	}
 	if state == carillon.StateFailed || state == carillon.StateCanceled || state == carillon.StateSkipped {
@@ -127,7 +128,8 @@ func (m *message) changes(before *message) (all []*Event) {
 		}
 	}
 	reach(rank.Sent, m.sent, before.sent)
-	if m.rank != before.rank && slices.Contains([]carillon.State{carillon.StateFailed, carillon.StateCanceled, carillon.StateSkipped}, m.rank.State()) {
+	if m.rank != before.rank && slices.Contains([]carillon.State{carillon.StateFailed, carillon.StateCanceled,
+		carillon.StateSkipped}, m.rank.State()) {
 		all = append(all, m.event(m.rank.State(), previous, m.ended))
 	}
 	reach(rank.Delivered, m.delivered, before.delivered)
@@ -273,9 +275,11 @@ func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carill
 	var companyID string
 	var dialed, answered, ended int64
 	if err := tx.Row(ctx, []any{
-		&companyID, &p.NotificationID, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt, &p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
+		&companyID, &p.NotificationID, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt,
+		&p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
 	}, `SELECT n.company_id, n.id, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by, c.dialed_at, c.answered_at, c.ended_at
-		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = n.sender WHERE c.id = $1`, int64(key)); err != nil {
+		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = n.sender WHERE c.id = $1`,
+		int64(key)); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
 	p.CallID = p.NotificationID

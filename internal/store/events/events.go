@@ -121,7 +121,8 @@ func write(ctx context.Context, tx *db.Tx, recorded []any) error {
 	if !tx.SQLite() {
 		return db.Wrap(tx.Run(ctx, statements(recorded)...), "write events")
 	}
-	rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "events:bigint", "kind:text", "subject:text", "payload:text", "created_at:bigint")
+	rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "events:bigint", "kind:text", "subject:text",
+		"payload:text", "created_at:bigint")
 	for _, events := range byTopic(recorded) {
 		var last int64
 		if err := tx.Row(ctx, []any{&last}, nextNumbers, events[0].CompanyID, events[0].Topic, len(events)); err != nil {
@@ -214,7 +215,8 @@ func stored(ctx context.Context, tx *db.Tx, events []*Event) (bool, error) {
 		return false, err
 	}
 	e := &found[0]
-	return e.Seq == first.Seq && e.Kind == first.Kind && e.Subject == db.Storable(first.Subject) && db.Millis(e.At) == db.Millis(first.At), nil
+	return e.Seq == first.Seq && e.Kind == first.Kind && e.Subject == db.Storable(first.Subject) &&
+		db.Millis(e.At) == db.Millis(first.At), nil
 }
 
 // LastEvent returns the Seq of a topic's newest event, 0 when there was none.

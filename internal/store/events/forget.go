@@ -79,10 +79,12 @@ func (r *topicRow) without(companyID string, gone func(e *Event) bool) (kept []E
 // rewrite puts the events that are kept in the place of a row, each in a row of its own, for a row's events follow one another.
 func (s *Store) rewrite(ctx context.Context, companyID string, r *topicRow, kept []Event) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, "DELETE FROM event WHERE company_id = $1 AND topic = $2 AND seq = $3", companyID, r.topic, r.seq); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM event WHERE company_id = $1 AND topic = $2 AND seq = $3", companyID, r.topic,
+			r.seq); err != nil {
 			return err
 		}
-		rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "events:bigint", "kind:text", "subject:text", "payload:text", "created_at:bigint")
+		rows := db.NewBulk("event", "", "company_id:text", "topic:text", "seq:bigint", "events:bigint", "kind:text", "subject:text",
+			"payload:text", "created_at:bigint")
 		for i := range kept {
 			e := &kept[i]
 			rows.Add(companyID, r.topic, e.Seq, int64(1), e.Kind, e.Subject, string(e.Payload), db.Millis(e.At))

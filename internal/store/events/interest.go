@@ -97,7 +97,8 @@ func (s *Store) follow(ctx context.Context, companyID, topic string, lease, rene
 	var until int64 // before
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		until = 0
-		if err := db.Ignore(tx.Row(ctx, []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", companyID, topic)); err != nil {
+		if err := db.Ignore(tx.Row(ctx, []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2",
+			companyID, topic)); err != nil {
 			return err
 		}
 		if until <= db.Millis(now) || until > db.Millis(now.Add(lease-renewAfter)) {

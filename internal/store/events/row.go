@@ -78,7 +78,10 @@ func pack(events []*Event, bytes int) string {
 // unpack returns the events of a row.
 func (r *row) unpack(companyID, topic string) ([]Event, error) {
 	if r.events == 1 {
-		return []Event{{CompanyID: companyID, Topic: topic, Seq: r.seq, Kind: r.kind, Subject: r.subject, Payload: json.RawMessage(r.payload), At: db.Instant(r.at)}}, nil
+		return []Event{{
+			CompanyID: companyID, Topic: topic, Seq: r.seq, Kind: r.kind, Subject: r.subject, Payload: json.RawMessage(r.payload),
+			At: db.Instant(r.at),
+		}}, nil
 	}
 	var all []packed
 	if err := json.Unmarshal([]byte(r.payload), &all); err != nil {
@@ -89,7 +92,10 @@ func (r *row) unpack(companyID, topic string) ([]Event, error) {
 	}
 	events := make([]Event, len(all))
 	for i, e := range all {
-		events[i] = Event{CompanyID: companyID, Topic: topic, Seq: r.seq - int64(len(all)-1-i), Kind: e.Kind, Subject: e.Subject, Payload: e.Payload, At: db.Instant(e.At)}
+		events[i] = Event{
+			CompanyID: companyID, Topic: topic, Seq: r.seq - int64(len(all)-1-i), Kind: e.Kind, Subject: e.Subject,
+			Payload: e.Payload, At: db.Instant(e.At),
+		}
 	}
 	return events, nil
 }
@@ -112,7 +118,8 @@ func read(ctx context.Context, q db.Querier, companyID, topic, where string, arg
 // After returns a topic's events after seq, at most `most` of them, in their order.
 func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64, most int) (events []Event, err error) {
 	for len(events) < most {
-		more, err := read(ctx, q, companyID, topic, "seq > $3 AND seq < "+beforeFirst+" + $5 AND seq - events < "+beforeFirst+" + $4 ORDER BY seq",
+		more, err := read(ctx, q, companyID, topic,
+			"seq > $3 AND seq < "+beforeFirst+" + $5 AND seq - events < "+beforeFirst+" + $4 ORDER BY seq",
 			seq, most-len(events), most-len(events)+maxRow+1)
 		if err != nil {
 			return nil, err
@@ -130,7 +137,8 @@ func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64
 }
 
 // beforeFirst is the number before the first event of the next row after $3. Numbers may be missing before a row, and seldom between rows.
-const beforeFirst = "(SELECT r.seq - r.events FROM event AS r WHERE r.company_id = $1 AND r.topic = $2 AND r.seq > $3 ORDER BY r.seq LIMIT 1)"
+const beforeFirst = "(SELECT r.seq - r.events FROM event AS r WHERE r.company_id = $1 AND r.topic = $2 AND r.seq > $3 ORDER BY " +
+	"r.seq LIMIT 1)"
 
 // At returns those of a topic's events with some numbers that are still kept, by number.
 func At(ctx context.Context, d *db.DB, companyID, topic string, seqs []int64) (map[int64]Event, error) {

@@ -53,9 +53,12 @@ func (s *Store) Begin(ctx context.Context, f *File, first []byte, whole bool, ro
 				return db.Absent(err, "Conversation")
 			}
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, sha256, whole, created_at, expires_at)
-			VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $7, $8, $9, $10, $11)`, f.ID, f.CompanyID, f.ConversationID, f.SentBy, f.Name, f.Type, f.Size,
-			f.SHA256, whole, db.Millis(f.CreatedAt), db.Millis(f.ExpiresAt)); err != nil {
+		if _, err :=
+			tx.Exec(ctx,
+				`INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, sha256, whole, created_at, expires_at)
+			VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $7, $8, $9, $10, $11)`, f.ID, f.CompanyID, f.ConversationID, f.SentBy,
+				f.Name, f.Type, f.Size,
+				f.SHA256, whole, db.Millis(f.CreatedAt), db.Millis(f.ExpiresAt)); err != nil {
 			return db.Wrap(err, "write file")
 		}
 		return addPart(ctx, tx, f.ID, 0, first)
@@ -85,7 +88,9 @@ func (s *Store) fits(ctx context.Context, tx *db.Tx, f *File, room Room) error {
 }
 
 func full(message string, limit, used int64) error {
-	return &carillon.Error{Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: limit}, {Key: "used", Value: used}}}
+	return &carillon.Error{
+		Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: limit}, {Key: "used", Value: used}},
+	}
 }
 
 func addPart(ctx context.Context, tx *db.Tx, id string, part int, bytes []byte) error {
@@ -110,7 +115,8 @@ func (s *Store) Finish(ctx context.Context, f *File, room Room) error {
 		if err := s.fits(ctx, tx, &File{CompanyID: f.CompanyID, Size: f.Size}, room); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, "UPDATE file SET type = $1, name = $2, size = $3, sha256 = $4, whole = TRUE WHERE id = $5 AND company_id = $6",
+		n, err := tx.Exec(ctx, "UPDATE file SET type = $1, name = $2, size = $3, sha256 = $4, whole = TRUE WHERE id = $5 AND "+
+			"company_id = $6",
 			f.Type, f.Name, f.Size, f.SHA256, f.ID, f.CompanyID)
 		if err == nil && n == 0 { // its conversation was deleted meanwhile
 			return carillon.Absent("File")

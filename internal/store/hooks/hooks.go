@@ -77,7 +77,8 @@ func New(d *db.DB) *Store { return &Store{d} }
 
 // Begin has a new endpoint start with what happens from now on.
 func Begin(ctx context.Context, tx *db.Tx, companyID, webhookID string) error {
-	if _, err := tx.Exec(ctx, "INSERT INTO hook (company_id, webhook_id) VALUES ($1, $2) ON CONFLICT (company_id, webhook_id) DO UPDATE SET pause_until = 0, disabled_at = 0, failures = 0, failing_since = 0, wake_at = 0", companyID, webhookID); err != nil {
+	if _, err := tx.Exec(ctx, "INSERT INTO hook (company_id, webhook_id) VALUES ($1, $2) ON CONFLICT (company_id, webhook_id) DO "+
+		"UPDATE SET pause_until = 0, disabled_at = 0, failures = 0, failing_since = 0, wake_at = 0", companyID, webhookID); err != nil {
 		return db.Wrap(err, "begin an endpoint")
 	}
 	for _, topic := range events.Topics() {
@@ -104,7 +105,8 @@ func (s *Store) DueOf(ctx context.Context, companies []string, now time.Time) ([
 }
 
 const due = `SELECT company_id, webhook_id FROM hook WHERE disabled_at = 0 AND pause_until <= $1
-	AND (wake_at BETWEEN 1 AND $1 OR EXISTS (SELECT 1 FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic
+	AND (wake_at BETWEEN 1 AND $1 OR EXISTS (SELECT 1 FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id
+		AND t.topic = c.topic
 	WHERE c.company_id = hook.company_id AND c.webhook_id = hook.webhook_id AND t.seq > c.seq))`
 
 func (s *Store) keys(ctx context.Context, query string, args ...any) ([]Key, error) {
@@ -138,7 +140,8 @@ func (s *Store) Cursors(ctx context.Context, k Key) ([]Cursor, error) {
 
 // Behind returns how many events an endpoint was not served yet, wanted or not.
 func (s *Store) Behind(ctx context.Context, k Key) (n int64, err error) {
-	err = s.d.Row(ctx, []any{&n}, `SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic
+	err = s.d.Row(ctx, []any{&n},
+		`SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic
 		WHERE c.company_id = $1 AND c.webhook_id = $2`, k.CompanyID, k.WebhookID)
 	return n, db.Wrap(err, "count the events that wait")
 }

@@ -21,7 +21,8 @@ type Replay struct {
 // MaxReplay is how many events one Replay takes at most.
 const MaxReplay = 10_000
 
-// Replay has an endpoint get events again, at most MaxReplay, the earliest first, and returns how many. What waits for it already is counted too.
+// Replay has an endpoint get events again, at most MaxReplay, the earliest first, and returns how many. What waits for it
+// already is counted too.
 func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n int64, err error) {
 	var found []events.Event
 	if !r.Failed { // they are looked for outside the transaction, which a long range would hold up
@@ -38,16 +39,19 @@ func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n i
 		if err != nil || n == 0 {
 			return db.Wrap(err, "replay events")
 		}
-		_, err = tx.Exec(ctx, "UPDATE hook SET wake_at = $1 WHERE company_id = $2 AND webhook_id = $3", db.Millis(now), k.CompanyID, k.WebhookID)
+		_, err = tx.Exec(ctx, "UPDATE hook SET wake_at = $1 WHERE company_id = $2 AND webhook_id = $3", db.Millis(now), k.CompanyID,
+			k.WebhookID)
 		return db.Wrap(err, "wake endpoint")
 	})
 	return n, err
 }
 
-const again = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = 'waiting', attempt = 0, begun_at = 0, next_at = excluded.next_at`
+const again = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = 'waiting', attempt = 0, begun_at = 0, ` +
+	`next_at = excluded.next_at`
 
 func sendFailedAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int64, error) {
-	return tx.Exec(ctx, `UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
+	return tx.Exec(ctx,
+		`UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
 		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed' ORDER BY next_at LIMIT $4)`,
 		db.Millis(now), k.CompanyID, k.WebhookID, MaxReplay)
 }
@@ -106,7 +110,8 @@ func (r *Replay) wants(e *events.Event) bool {
 
 // sendAgain has events wait for an endpoint.
 func sendAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time, all []events.Event) error {
-	rows := db.NewBulk("hook_retry", again, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text", "next_at:bigint",
+	rows := db.NewBulk("hook_retry", again, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text",
+		"next_at:bigint",
 		"state='waiting'", "attempt=0", "begun_at=0")
 	for i := range all {
 		e := &all[i]
@@ -121,17 +126,21 @@ const slack = 5 * time.Minute
 // firstSince returns a Seq before which no event of a topic is from an instant or later, give or take slack.
 func firstSince(ctx context.Context, d *db.DB, companyID, topic string, since time.Time) (int64, error) {
 	var low, high int64 // the answer is in (low, high]
-	if err := d.Row(ctx, []any{&low}, `SELECT COALESCE((SELECT seq - events + 1 FROM event WHERE company_id = $1 AND topic = $2 ORDER BY seq LIMIT 1), 1)`,
+	if err := d.Row(ctx, []any{&low}, `SELECT COALESCE((SELECT seq - events + 1 FROM event WHERE company_id = $1 AND topic = $2 `+
+		`ORDER BY seq LIMIT 1), 1)`,
 		companyID, topic); err != nil {
 		return 0, db.Wrap(err, "read the oldest event")
 	}
-	if err := d.Row(ctx, []any{&high}, "SELECT COALESCE(MAX(seq), 0) FROM event WHERE company_id = $1 AND topic = $2", companyID, topic); err != nil {
+	if err := d.Row(ctx, []any{&high}, "SELECT COALESCE(MAX(seq), 0) FROM event WHERE company_id = $1 AND topic = $2", companyID,
+		topic); err != nil {
 		return 0, db.Wrap(err, "read the newest event")
 	}
 	for low, high = low-1, high+1; high-low > 1; {
 		middle := low + (high-low)/2
 		var at int64
-		err := d.Row(ctx, []any{&at}, "SELECT created_at FROM event WHERE company_id = $1 AND topic = $2 AND seq >= $3 ORDER BY seq LIMIT 1", companyID, topic, middle)
+		err := d.Row(ctx, []any{&at},
+			"SELECT created_at FROM event WHERE company_id = $1 AND topic = $2 AND seq >= $3 ORDER BY seq LIMIT 1", companyID,
+			topic, middle)
 		if err != nil {
 			return 0, db.Wrap(err, "read an event")
 		}
@@ -166,10 +175,12 @@ func (s *Store) attempts(ctx context.Context, where string, args ...any) ([]Atte
 	return db.Collect(ctx, s.d, "attempts", func(scan db.Scan) (Attempt, error) {
 		var a Attempt
 		var at, took int64
-		err := scan(&a.ID, &a.CompanyID, &a.WebhookID, &a.EventID, &a.Kind, &a.Subject, &a.N, &at, &took, &a.OK, &a.Status, &a.Error, &a.Request, &a.Response)
+		err := scan(&a.ID, &a.CompanyID, &a.WebhookID, &a.EventID, &a.Kind, &a.Subject, &a.N, &at, &took, &a.OK, &a.Status,
+			&a.Error, &a.Request, &a.Response)
 		a.At, a.Took = db.Instant(at), time.Duration(took)*time.Millisecond
 		return a, err
-	}, `SELECT id, company_id, webhook_id, event_id, kind, subject, attempt, at, took, ok, status, error, request, response FROM hook_attempt WHERE `+where, args...)
+	}, `SELECT id, company_id, webhook_id, event_id, kind, subject, attempt, at, took, ok, status, error, request, response FROM `+
+		`hook_attempt WHERE `+where, args...)
 }
 
 // Trim deletes the attempts of an endpoint beyond the latest, at most `most` of them, and returns how many.
@@ -179,8 +190,10 @@ func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
 		where string
 		keep  int
 	}{{" AND ok", maxAttempts}, {" AND NOT ok", maxFailed}} {
-		n, err := s.d.Exec(ctx, `DELETE FROM hook_attempt WHERE id IN (SELECT id FROM hook_attempt WHERE company_id = $1 AND webhook_id = $2`+x.where+`
-			AND id <= (SELECT id FROM hook_attempt WHERE company_id = $1 AND webhook_id = $2`+x.where+` ORDER BY id DESC LIMIT 1 OFFSET $3) LIMIT $4)`,
+		n, err := s.d.Exec(ctx, `DELETE FROM hook_attempt WHERE id IN (SELECT id FROM hook_attempt WHERE company_id = $1 AND `+
+			`webhook_id = $2`+x.where+`
+			AND id <= (SELECT id FROM hook_attempt WHERE company_id = $1 AND webhook_id = $2`+x.where+
+			` ORDER BY id DESC LIMIT 1 OFFSET $3) LIMIT $4)`,
 			k.CompanyID, k.WebhookID, x.keep, most)
 		if err != nil {
 			return total, db.Wrap(err, "delete attempts")

@@ -32,8 +32,10 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 	k := Key{e.CompanyID, e.WebhookID}
 	var wake int64
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE hook SET failures = $1, failing_since = $2, pause_until = $3, disabled_at = $4, disabled_why = $5, alerts = $6,
-			succeeded_at = $7 WHERE company_id = $8 AND webhook_id = $9 AND failing_since = $10`, e.Failures, db.Millis(e.FailingSince), db.Millis(e.PauseUntil),
+		n, err := tx.Exec(ctx,
+			`UPDATE hook SET failures = $1, failing_since = $2, pause_until = $3, disabled_at = $4, disabled_why = $5, alerts = $6,
+			succeeded_at = $7 WHERE company_id = $8 AND webhook_id = $9 AND failing_since = $10`, e.Failures,
+			db.Millis(e.FailingSince), db.Millis(e.PauseUntil),
 			db.Millis(e.DisabledAt), e.DisabledWhy, e.Alerts, db.Millis(e.SucceededAt), k.CompanyID, k.WebhookID, db.Millis(r.Since))
 		if err != nil {
 			return db.Wrap(err, "save endpoint")
@@ -45,7 +47,8 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 			}
 		}
 		for _, c := range r.Cursors {
-			if _, err := tx.Exec(ctx, "UPDATE hook_cursor SET seq = $1 WHERE company_id = $2 AND webhook_id = $3 AND topic = $4 AND seq < $1",
+			if _, err := tx.Exec(ctx, "UPDATE hook_cursor SET seq = $1 WHERE company_id = $2 AND webhook_id = $3 AND topic = $4 AND "+
+				"seq < $1",
 				c.Seq, k.CompanyID, k.WebhookID, c.Topic); err != nil {
 				return db.Wrap(err, "move a cursor")
 			}
@@ -84,22 +87,27 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 }
 
 func keep(ctx context.Context, tx *db.Tx, k Key, deliveries []Delivery) error {
-	b := db.NewBulk("hook_retry", `ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = excluded.state, attempt = excluded.attempt,
-		begun_at = excluded.begun_at, next_at = excluded.next_at`, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text", "state:text",
+	b := db.NewBulk("hook_retry",
+		`ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = excluded.state, attempt = excluded.attempt,
+		begun_at = excluded.begun_at, next_at = excluded.next_at`, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint",
+		"subject:text", "state:text",
 		"attempt:bigint", "begun_at:bigint", "next_at:bigint")
 	for i := range deliveries {
 		x := &deliveries[i]
-		b.Add(k.CompanyID, k.WebhookID, x.Topic, x.Seq, x.Subject, string(x.State), int64(x.Attempt), db.Millis(x.BegunAt), db.Millis(x.NextAt))
+		b.Add(k.CompanyID, k.WebhookID, x.Topic, x.Seq, x.Subject, string(x.State), int64(x.Attempt), db.Millis(x.BegunAt),
+			db.Millis(x.NextAt))
 	}
 	return b.Write(ctx, tx)
 }
 
 func logAttempts(ctx context.Context, tx *db.Tx, attempts []Attempt) error {
-	b := db.NewBulk("hook_attempt", "", "id:text", "company_id:text", "webhook_id:text", "event_id:text", "kind:text", "subject:text", "attempt:bigint", "at:bigint",
+	b := db.NewBulk("hook_attempt", "", "id:text", "company_id:text", "webhook_id:text", "event_id:text", "kind:text",
+		"subject:text", "attempt:bigint", "at:bigint",
 		"took:bigint", "ok:boolean", "status:bigint", "error:text", "request:text", "response:text")
 	for i := range attempts {
 		a := &attempts[i]
-		b.Add(a.ID, a.CompanyID, a.WebhookID, a.EventID, a.Kind, a.Subject, int64(a.N), db.Millis(a.At), a.Took.Milliseconds(), a.OK, int64(a.Status), a.Error,
+		b.Add(a.ID, a.CompanyID, a.WebhookID, a.EventID, a.Kind, a.Subject, int64(a.N), db.Millis(a.At), a.Took.Milliseconds(),
+			a.OK, int64(a.Status), a.Error,
 			a.Request, a.Response)
 	}
 	return b.Write(ctx, tx)
@@ -113,7 +121,8 @@ func (s *Store) Log(ctx context.Context, a *Attempt) error {
 // Again has an endpoint, which may be disabled, be tried at once with all that waits.
 func (s *Store) Again(ctx context.Context, k Key, now time.Time) (found bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE hook SET failures = 0, failing_since = 0, pause_until = 0, disabled_at = 0, disabled_why = '', alerts = 0, wake_at = $1
+		n, err := tx.Exec(ctx,
+			`UPDATE hook SET failures = 0, failing_since = 0, pause_until = 0, disabled_at = 0, disabled_why = '', alerts = 0, wake_at = $1
 			WHERE company_id = $2 AND webhook_id = $3`, db.Millis(now), k.CompanyID, k.WebhookID)
 		if found = n > 0; err != nil || !found {
 			return db.Wrap(err, "enable endpoint")
@@ -125,7 +134,8 @@ func (s *Store) Again(ctx context.Context, k Key, now time.Time) (found bool, er
 
 // hasten has all that waits for an endpoint be due.
 func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
-	_, err := tx.Exec(ctx, "UPDATE hook_retry SET next_at = $1 WHERE company_id = $2 AND webhook_id = $3 AND state = 'waiting' AND next_at > $1",
+	_, err := tx.Exec(ctx, "UPDATE hook_retry SET next_at = $1 WHERE company_id = $2 AND webhook_id = $3 AND state = 'waiting' AND "+
+		"next_at > $1",
 		db.Millis(now), k.CompanyID, k.WebhookID)
 	return db.Wrap(err, "hasten deliveries")
 }
@@ -133,12 +143,15 @@ func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
 // SkipAll has an endpoint go on with what happens from now on: what waits for it is not delivered.
 func (s *Store) SkipAll(ctx context.Context, k Key) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id AND t.topic = hook_cursor.topic)
+		if _, err :=
+			tx.Exec(ctx,
+				`UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id AND t.topic = hook_cursor.topic)
 			WHERE company_id = $1 AND webhook_id = $2 AND EXISTS (SELECT 1 FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id
 			AND t.topic = hook_cursor.topic AND t.seq > hook_cursor.seq)`, k.CompanyID, k.WebhookID); err != nil {
 			return db.Wrap(err, "move cursors")
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM hook_retry WHERE company_id = $1 AND webhook_id = $2 AND state = 'waiting'", k.CompanyID, k.WebhookID); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM hook_retry WHERE company_id = $1 AND webhook_id = $2 AND state = 'waiting'",
+			k.CompanyID, k.WebhookID); err != nil {
 			return db.Wrap(err, "end deliveries")
 		}
 		_, err := tx.Exec(ctx, "UPDATE hook SET wake_at = 0 WHERE company_id = $1 AND webhook_id = $2", k.CompanyID, k.WebhookID)

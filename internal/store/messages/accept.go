@@ -378,7 +378,9 @@ func claimKey(ctx context.Context, tx *db.Tx, a *Accept) error {
 func KeyReused() *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.IdempotencyKeyReused, Message: "Idempotency key was used with another request",
-		Details: carillon.Details{{Key: "field", Value: "Idempotency-Key"}, {Key: "reason", Value: "The key belongs to a request with other content"}},
+		Details: carillon.Details{
+			{Key: "field", Value: "Idempotency-Key"}, {Key: "reason", Value: "The key belongs to a request with other content"},
+		},
 	}
 }
 
@@ -397,9 +399,11 @@ func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 }
 
 // LookupIdempotent returns the response stored under a key, "" when there is none. Errors: idempotency_key_reused.
-func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string, err error) {
+func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string,
+	err error) {
 	var had string
-	err = s.d.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4",
+	err = s.d.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = "+
+		"$3 AND expires_at > $4",
 		companyID, route, key, db.Millis(now))
 	if err == nil && had != hash {
 		return "", KeyReused()
@@ -409,21 +413,24 @@ func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, 
 
 // AcceptedAs returns the response to an earlier request with a key, whatever it asked for; "": there is none.
 func (s *Notifications) AcceptedAs(ctx context.Context, companyID, route, key string, now time.Time) (answer string, err error) {
-	err = s.d.Row(ctx, []any{&answer}, "SELECT answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND expires_at > $4", companyID, route, key, db.Millis(now))
+	err = s.d.Row(ctx, []any{&answer}, "SELECT answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND "+
+		"expires_at > $4", companyID, route, key, db.Millis(now))
 	return answer, db.Wrap(db.Ignore(err), "look up idempotency key")
 }
 
 const notificationConflict = "ON CONFLICT (seq) DO NOTHING"
 
 func notificationBulk(suffix string) *db.Bulk {
-	return db.NewBulk("notification", suffix, "seq:bigint", "id:text", "company_id:text", "channel:text", "sender:bigint", "template_id:text",
+	return db.NewBulk("notification", suffix, "seq:bigint", "id:text", "company_id:text", "channel:text", "sender:bigint",
+		"template_id:text",
 		"class:bigint", "campaign:text", "flat:boolean", "body:text", "notes:text", "total:bigint", "open:bigint",
 		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint",
 		"recipient_id:text", "name_template:text", "language:text", "agent_id:text", "name_event:text")
 }
 
 func (n *Notification) addTo(b *db.Bulk) {
-	b.Add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat, n.Body, n.Notes,
+	b.Add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat,
+		n.Body, n.Notes,
 		int64(n.Total), int64(n.Open), n.Scheduled, db.Millis(n.CreatedAt), db.Millis(n.DueAt), db.Millis(n.DoneAt),
 		n.Labels.RecipientID, n.Labels.TemplateName, n.Labels.Language, n.Labels.AgentID, n.Labels.Event)
 }
@@ -458,7 +465,8 @@ func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 	var messages int
 	seq := a.Notification.Seq()
 	err := tx.Row(ctx, []any{&id, &messages}, `SELECT id, (SELECT COUNT(*) FROM message WHERE id BETWEEN $2 AND $3)
-		+ (SELECT COUNT(*) FROM call WHERE id BETWEEN $2 AND $3) FROM notification WHERE seq = $1`, int64(seq), int64(seq.Message(0)), int64(seq.LastMessage()))
+		+ (SELECT COUNT(*) FROM call WHERE id BETWEEN $2 AND $3) FROM notification WHERE seq = $1`, int64(seq),
+		int64(seq.Message(0)), int64(seq.LastMessage()))
 	if err == nil && id != a.Notification.ID {
 		err = ErrIDTaken
 	}

@@ -389,7 +389,8 @@ const (
 	receiptSent      = receiptUp + `sent_at = COALESCE(sent_at, $5)` + receiptWhere + ` AND (rank < $3 OR sent_at IS NULL)`
 	receiptDelivered = receiptUp + `delivered_at = COALESCE(delivered_at, $5)` + receiptWhere + ` AND (rank < $3 OR delivered_at IS NULL)`
 	receiptRead      = receiptUp + `read_at = COALESCE(read_at, $5)` + receiptWhere + ` AND (rank < $3 OR read_at IS NULL)`
-	receiptFailed    = `UPDATE message SET q = 0, rank = $3, reason = $5, detail = $6, ended_at = $7, provider_id = COALESCE(provider_id, $4)` +
+	receiptFailed    = `UPDATE message SET q = 0, rank = $3, reason = $5, detail = $6, ended_at = $7, provider_id = ` +
+		`COALESCE(provider_id, $4)` +
 		receiptWhere + ` AND rank < $3 AND (attempt = $8 OR $8 = 0)`
 )
 

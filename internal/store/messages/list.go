@@ -71,7 +71,8 @@ func (f *Filter) span() span {
 // List returns a page of a company's notifications, newest first, without their bodies; next is the cursor of the next
 // page, "" after the last. A page that has looked at maxExamine rows ends early, even with none found. A search by number or
 // campaign reads the search table, which is filled in the background, and the newer notifications directly.
-func (s *Notifications) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string, err error) {
+func (s *Notifications) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string,
+	err error) {
 	place, err := s.lists.Wait(ctx, share.Holder{Company: companyID})
 	if err != nil {
 		return nil, "", err
@@ -95,7 +96,8 @@ func (s *Notifications) List(ctx context.Context, companyID string, f Filter, no
 }
 
 // toLines merges the notifications to each form of the numbers of lines.
-func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string, err error) {
+func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string,
+	err error) {
 	var numbers []string
 	for _, line := range f.Lines {
 		numbers = append(numbers, line.Forms()...)
@@ -107,7 +109,8 @@ func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter,
 }
 
 // search reads what is newer than the search table, then the search table.
-func (s *Notifications) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
+func (s *Notifications) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification,
+	edge string, err error) {
 	until, err := Horizon(ctx, s.d)
 	if err != nil {
 		return nil, "", err
@@ -130,7 +133,8 @@ func (s *Notifications) search(ctx context.Context, companyID string, f Filter, 
 // are fewer.
 func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ...any) (id string, err error) {
 	var seq carillon.Seq
-	err = s.d.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+" ORDER BY seq DESC LIMIT 1 OFFSET "+
+	err = s.d.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+
+		" ORDER BY seq DESC LIMIT 1 OFFSET "+
 		strconv.Itoa(maxExamine-1)+")", args...)
 	if err == nil {
 		in.above = seq - 1
@@ -139,9 +143,11 @@ func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ..
 }
 
 // list reads a company's notifications. edge is the last one that was looked at where that was not all.
-func (s *Notifications) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification, edge string, err error) {
+func (s *Notifications) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification,
+	edge string, err error) {
 	if f.narrows() {
-		edge, err = s.edge(ctx, &in, "notification WHERE company_id = $1 AND seq > $2 AND seq < $3"+f.indexed(), companyID, int64(in.above), int64(in.below))
+		edge, err = s.edge(ctx, &in, "notification WHERE company_id = $1 AND seq > $2 AND seq < $3"+f.indexed(), companyID,
+			int64(in.above), int64(in.below))
 		if err != nil {
 			return nil, "", err
 		}
@@ -172,7 +178,8 @@ func (f *Filter) indexed() string {
 }
 
 // listIndexed reads through the search table.
-func (s *Notifications) listIndexed(ctx context.Context, f Filter, now time.Time, in span, companyID, field, value string) (found []*Notification, edge string, err error) {
+func (s *Notifications) listIndexed(ctx context.Context, f Filter, now time.Time, in span, companyID, field,
+	value string) (found []*Notification, edge string, err error) {
 	edge, err = s.edge(ctx, &in, "search WHERE company_id = $1 AND seq > $2 AND seq < $3 AND field = $4 AND value = $5",
 		companyID, int64(in.above), int64(in.below), field, value)
 	if err != nil {
@@ -205,8 +212,10 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	}
 	if f.number != "" {
 		// PostgreSQL may turn EXISTS into a join that reads all messages of the number.
-		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND m.number = ?) IS NOT NULL OR "+
-			"(SELECT MIN(c.id) FROM call c WHERE c.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND c.number = ?) IS NOT NULL)", f.number, f.number)
+		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id BETWEEN "+seq+" * 128 AND "+seq+
+			" * 128 + 127 AND m.number = ?) IS NOT NULL OR "+
+			"(SELECT MIN(c.id) FROM call c WHERE c.id BETWEEN "+seq+" * 128 AND "+seq+" * 128 + 127 AND c.number = ?) IS NOT NULL)",
+			f.number, f.number)
 	}
 	if f.Class != nil {
 		w.add(p+"class = ?", int(*f.Class))

@@ -21,7 +21,8 @@ func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
 	var created, due, moved, done int64
 	l := &n.Labels
 	err := scan(append([]any{
-		&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Total, &n.Open, &n.Scheduled, &n.Canceled,
+		&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Total, &n.Open,
+		&n.Scheduled, &n.Canceled,
 		&created, &due, &moved, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes,
 	}, more...)...)
 	n.CreatedAt, n.DueAt, n.MovedAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(moved), db.Instant(done)
@@ -49,7 +50,8 @@ func (s *Notifications) Load(ctx context.Context, seq carillon.Seq) (*Notificati
 // Find reads a company's notification without its body. Errors: not_found, also for another company's.
 func (s *Notifications) Find(ctx context.Context, companyID, id string) (*Notification, error) {
 	n, err := db.Find(ctx, s.d, "notification", scanListed,
-		"SELECT "+notificationColumns+" FROM notification WHERE seq = $1 AND company_id = $2 AND id = $3", int64(carillon.SeqOf(id)), companyID, id)
+		"SELECT "+notificationColumns+" FROM notification WHERE seq = $1 AND company_id = $2 AND id = $3",
+		int64(carillon.SeqOf(id)), companyID, id)
 	if n == nil && err == nil {
 		err = carillon.Absent("Notification")
 	}
@@ -160,7 +162,8 @@ func (s *Notifications) Cancel(ctx context.Context, companyID, id string, now ti
 }
 
 // cancel is Cancel inside a transaction. keys are the messages whose events are to be written; ofCall says whether a call's are.
-func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled, sent int, err error) {
+func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled,
+	sent int, err error) {
 	if err := own(ctx, tx, companyID, id); err != nil {
 		return 0, 0, err
 	}
@@ -185,8 +188,9 @@ func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillo
 		return 0, 0, carillon.InConflict("Nothing is left to cancel")
 	}
 	var open int
-	if err := tx.Row(ctx, []any{&sent, &open}, "SELECT COUNT(CASE WHEN rank NOT IN (10, 20) THEN 1 END), COUNT(CASE WHEN "+stillOpen+" THEN 1 END)"+
-		" FROM message WHERE id BETWEEN $1 AND $2", first, last); err != nil {
+	if err := tx.Row(ctx, []any{&sent, &open},
+		"SELECT COUNT(CASE WHEN rank NOT IN (10, 20) THEN 1 END), COUNT(CASE WHEN "+stillOpen+" THEN 1 END)"+
+			" FROM message WHERE id BETWEEN $1 AND $2", first, last); err != nil {
 		return 0, 0, fmt.Errorf("cancel: %w", err)
 	}
 	sent += begun
@@ -195,11 +199,13 @@ func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillo
 	if open == 0 {
 		ended = db.Millis(now)
 	}
-	if _, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open, ended, int64(seq)); err != nil {
+	if _, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open,
+		ended, int64(seq)); err != nil {
 		return 0, 0, fmt.Errorf("cancel: %w", err)
 	}
 	return canceled, sent, audit.Record(ctx, tx, now, audit.Entry{
-		CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Canceled, After: map[string]int{"canceled": canceled, "already_sent": sent},
+		CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Canceled,
+		After: map[string]int{"canceled": canceled, "already_sent": sent},
 	})
 }
 
@@ -211,12 +217,14 @@ func (s *Notifications) CancelTo(ctx context.Context, companyID string, seq cari
 }
 
 func cancelTo(ctx context.Context, tx *db.Tx, companyID string, seq carillon.Seq, numbers []string, now time.Time) error {
-	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND open > 0", int64(seq), companyID) // locks it
+	// locks it
+	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND open > 0", int64(seq), companyID)
 	if err != nil || n == 0 {
 		return err
 	}
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
-	if _, err := tx.Exec(ctx, "UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3 WHERE id BETWEEN $4 AND $5 AND q + 0 = 1 AND number "+tx.DB().In(6),
+	if _, err := tx.Exec(ctx, "UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3 WHERE id BETWEEN $4 AND $5 AND q + 0 "+
+		"= 1 AND number "+tx.DB().In(6),
 		int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last, tx.DB().List(numbers)); err != nil {
 		return err
 	}
@@ -254,12 +262,14 @@ func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now
 		if err := own(ctx, tx, companyID, id); err != nil {
 			return err
 		}
-		moved, err := tx.Exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0", db.Millis(due), first, last)
+		moved, err := tx.Exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0",
+			db.Millis(due), first, last)
 		if err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		var all int64
-		if err := tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first, last); err != nil {
+		if err := tx.Row(ctx, []any{&all}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND rank <> 10", first,
+			last); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		called, dialable, err := calls.Move(ctx, tx, seq, due)
@@ -273,12 +283,14 @@ func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now
 		if err := tx.Row(ctx, []any{&before}, "SELECT due_at FROM notification WHERE seq = $1", int64(seq)); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
-		if _, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, moved_at = $2, scheduled = TRUE WHERE seq = $3", db.Millis(due), db.Millis(now), int64(seq)); err != nil {
+		if _, err = tx.Exec(ctx, "UPDATE notification SET due_at = $1, moved_at = $2, scheduled = TRUE WHERE seq = $3",
+			db.Millis(due), db.Millis(now), int64(seq)); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 		return audit.Record(ctx, tx, now, audit.Entry{
 			CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Moved,
-			Before: map[string]string{"scheduled_time": carillon.FormatTime(db.Instant(before))}, After: map[string]string{"scheduled_time": carillon.FormatTime(due)},
+			Before: map[string]string{"scheduled_time": carillon.FormatTime(db.Instant(before))},
+			After:  map[string]string{"scheduled_time": carillon.FormatTime(due)},
 		})
 	})
 	if err != nil {
@@ -320,7 +332,8 @@ func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 		statements[i] = db.Statement{
 			SQL: `UPDATE notification SET open = 0, done_at = $1 WHERE seq ` + tx.DB().In(2) + ` AND open + 0 > 0
 			AND (SELECT COUNT(*) FROM call WHERE id = notification.seq * 128 AND q > 0) = 0
-			AND (SELECT COUNT(*) FROM message WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND ` + stillOpen + `) = 0`,
+			AND (SELECT COUNT(*) FROM message WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND ` +
+				stillOpen + `) = 0`,
 			Args: []any{db.Millis(c.now), tx.DB().List(c.seqs)},
 		}
 	}
@@ -329,7 +342,8 @@ func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 
 // OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and complete,
 // so that the writer need not check the others.
-func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time, limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
+func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time,
+	limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
 	err = db.Each(ctx, s.d, func(scan db.Scan) error {
 		var ended bool
 		err := scan(&lastCompany, &last, &ended)
@@ -356,12 +370,14 @@ func (s *Notifications) UsedSince(ctx context.Context, companyID, day string) ([
 	return db.Collect(ctx, s.d, "usage", func(scan db.Scan) (d DayUse, err error) {
 		err = scan(&d.Date, &d.Used)
 		return d, err
-	}, "SELECT day, CAST(SUM(used) AS BIGINT) FROM quota WHERE company_id = $1 AND day >= $2 GROUP BY company_id, day ORDER BY company_id, day", companyID, day)
+	}, "SELECT day, CAST(SUM(used) AS BIGINT) FROM quota WHERE company_id = $1 AND day >= $2 GROUP BY company_id, day ORDER BY "+
+		"company_id, day", companyID, day)
 }
 
 // Used returns a company's use of a UTC day.
 func (s *Notifications) Used(ctx context.Context, companyID, day string) (int, error) {
 	var used int
-	err := s.d.Row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2", companyID, day)
+	err := s.d.Row(ctx, []any{&used}, "SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2",
+		companyID, day)
 	return used, db.Wrap(err, "read usage")
 }

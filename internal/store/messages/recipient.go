@@ -45,7 +45,8 @@ func (s *Notifications) Of(ctx context.Context, companyID string, ids []string) 
 	for i, id := range ids {
 		seqs[i], wanted[id] = int64(carillon.SeqOf(id)), true
 	}
-	all, err := s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE seq "+s.d.In(1)+" AND company_id = $2", s.d.List(seqs), companyID)
+	all, err := s.notifications(ctx, "SELECT "+notificationColumns+" FROM notification WHERE seq "+s.d.In(1)+" AND company_id = $2",
+		s.d.List(seqs), companyID)
 	found := all[:0]
 	for _, n := range all {
 		if wanted[n.ID] { // ids that share a number are others
@@ -61,7 +62,8 @@ const lookBack = 1000
 // ByProviderID finds the message that the provider knows by an id, among a company's newest notifications; ok is false where there is none.
 func (s *Messages) ByProviderID(ctx context.Context, companyID, providerID string) (key carillon.MessageKey, ok bool, err error) {
 	oldest := carillon.NoSeq
-	if err := s.DB.Row(ctx, []any{&oldest}, "SELECT seq FROM notification WHERE company_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET "+strconv.Itoa(lookBack-1), companyID); db.Ignore(err) != nil {
+	if err := s.DB.Row(ctx, []any{&oldest}, "SELECT seq FROM notification WHERE company_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET "+
+		strconv.Itoa(lookBack-1), companyID); db.Ignore(err) != nil {
 		return 0, false, db.Wrap(err, "bound a search")
 	}
 	// CROSS JOIN keeps SQLite from starting with the messages.
@@ -74,7 +76,8 @@ func (s *Messages) ByProviderID(ctx context.Context, companyID, providerID strin
 func (s *Notifications) AddNote(ctx context.Context, companyID, id, note string, done audit.Action) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE notification SET notes = CASE WHEN notes = '' THEN $4 ELSE notes || ' ' || $4 END
-			WHERE seq = $1 AND company_id = $2 AND id = $3 AND ' ' || notes || ' ' NOT LIKE '% ' || $4 || ' %'`, int64(carillon.SeqOf(id)), companyID, id, note)
+			WHERE seq = $1 AND company_id = $2 AND id = $3 AND ' ' || notes || ' ' NOT LIKE '% ' || $4 || ' %'`,
+			int64(carillon.SeqOf(id)), companyID, id, note)
 		if err != nil || n == 0 || done == "" {
 			return db.Wrap(err, "note on a notification")
 		}
@@ -87,7 +90,8 @@ func (s *Notifications) AddNote(ctx context.Context, companyID, id, note string,
 // DropNote removes a note from a company's notification.
 func (s *Notifications) DropNote(ctx context.Context, companyID, id, note string) error {
 	_, err := s.d.Exec(ctx, `UPDATE notification SET notes = TRIM(REPLACE(' ' || notes || ' ', ' ' || $4 || ' ', ' '))
-		WHERE seq = $1 AND company_id = $2 AND id = $3 AND ' ' || notes || ' ' LIKE '% ' || $4 || ' %'`, int64(carillon.SeqOf(id)), companyID, id, note)
+		WHERE seq = $1 AND company_id = $2 AND id = $3 AND ' ' || notes || ' ' LIKE '% ' || $4 || ' %'`, int64(carillon.SeqOf(id)),
+		companyID, id, note)
 	return db.Wrap(err, "remove a note of a notification")
 }
 

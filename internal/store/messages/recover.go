@@ -23,7 +23,8 @@ func (s *Messages) InFlight(ctx context.Context, shards []int) (map[int][]int64,
 // Recover marks messages that earlier owners of a shard left in flight as unknown, and restarts the wait of all unknown ones,
 // because receipts may have been missed. The senders are those that InFlight returns once the shard is acquired: from then on
 // no earlier owner starts anything. It returns the number of messages.
-func (s *Messages) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64, wait func(senderUID int64) time.Duration) (int64, error) {
+func (s *Messages) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64,
+	wait func(senderUID int64) time.Duration) (int64, error) {
 	waits := map[time.Duration][]int64{} // computed first, because a transaction must not wait for another connection
 	for _, uid := range senders {
 		w := wait(uid)
@@ -31,7 +32,8 @@ func (s *Messages) Recover(ctx context.Context, shard int, epoch int64, now time
 	}
 	total, err := db.Returning(ctx, s.DB, func(ctx context.Context, tx *db.Tx) (total int64, err error) {
 		for w, uids := range waits { // one statement for all with the same wait, since each scans the shard's rows in flight
-			n, err := tx.Exec(ctx, "UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "+s.DB.In(4),
+			n, err := tx.Exec(ctx,
+				"UPDATE message SET q = 3, due_at = $1 WHERE shard = $2 AND q >= 2 AND (q = 3 OR epoch < $3) AND sender "+s.DB.In(4),
 				db.Millis(now.Add(w)), shard, epoch, s.DB.List(uids))
 			if err != nil {
 				return 0, err

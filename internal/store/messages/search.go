@@ -71,7 +71,8 @@ func addSearched(ctx context.Context, tx *db.Tx, all ...searchEntry) error {
 }
 
 func moveHorizon(ctx context.Context, tx *db.Tx, to carillon.Seq) error {
-	_, err := tx.Exec(ctx, "INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
+	_, err := tx.Exec(ctx,
+		"INSERT INTO meta (name, value) VALUES ('search', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", int64(to))
 	return err
 }
 
@@ -156,7 +157,8 @@ func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
 		}
 	}
 	slices.SortFunc(found, func(a, b searchEntry) int {
-		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value), cmp.Compare(a.seq, b.seq))
+		return cmp.Or(cmp.Compare(a.company, b.company), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value),
+			cmp.Compare(a.seq, b.seq))
 	})
 	return slices.Compact(found), to
 }

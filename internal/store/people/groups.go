@@ -64,7 +64,8 @@ func (p *Person) Unquote(ctx context.Context, d *db.DB) error {
 			r = record{key: make([]any, 1), texts: make([]string, 1)}
 			err = scan(&r.key[0], &r.texts[0])
 			return r, err
-		}, "SELECT seq, payload FROM turn WHERE conversation_id = $1 AND payload LIKE $2", s.Conversation, fmt.Sprintf(`%%"of":%d,%%`, s.Seq))
+		}, "SELECT seq, payload FROM turn WHERE conversation_id = $1 AND payload LIKE $2", s.Conversation,
+			fmt.Sprintf(`%%"of":%d,%%`, s.Seq))
 		if err != nil {
 			return err
 		}
@@ -73,7 +74,8 @@ func (p *Person) Unquote(ctx context.Context, d *db.DB) error {
 			if err != nil {
 				return err
 			}
-			if _, err := d.Exec(ctx, "UPDATE turn SET payload = $1 WHERE conversation_id = $2 AND seq = $3", payload, s.Conversation, q.key[0]); err != nil {
+			if _, err := d.Exec(ctx, "UPDATE turn SET payload = $1 WHERE conversation_id = $2 AND seq = $3", payload,
+				s.Conversation, q.key[0]); err != nil {
 				return err
 			}
 		}

@@ -62,7 +62,8 @@ func EraseNotes(ctx context.Context, d *db.DB, p *Person) (n int, err error) {
 			return err
 		}
 		n = int(noted)
-		_, err = tx.Exec(ctx, "DELETE FROM contact_identity WHERE company_id = $1 AND value "+d.In(2)+" AND kind = 'claimed'", p.CompanyID, d.List(p.Keys))
+		_, err = tx.Exec(ctx, "DELETE FROM contact_identity WHERE company_id = $1 AND value "+d.In(2)+" AND kind = 'claimed'",
+			p.CompanyID, d.List(p.Keys))
 		return err
 	})
 	return n, db.Wrap(err, "erase noted numbers")
@@ -119,7 +120,8 @@ func (x *mention) page(ctx context.Context, d *db.DB, companyID string, after []
 		}
 		err := scan(into...)
 		return r, err
-	}, "SELECT "+x.key+", "+strings.Join(x.texts, ", ")+" FROM "+x.table+" WHERE "+where+" ORDER BY "+x.key+fmt.Sprintf(" LIMIT %d", pageRows), args...)
+	}, "SELECT "+x.key+", "+strings.Join(x.texts, ", ")+" FROM "+x.table+" WHERE "+where+" ORDER BY "+x.key+
+		fmt.Sprintf(" LIMIT %d", pageRows), args...)
 }
 
 func (x *mention) change(ctx context.Context, d *db.DB, companyID string, r *record, m Matcher, mark string) error {

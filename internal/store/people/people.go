@@ -34,8 +34,9 @@ func (p *Person) Empty() bool {
 	return len(p.Contacts)+len(p.Conversations)+len(p.Notifications)+len(p.Calls)+len(p.Said) == 0
 }
 
-// Find finds a person. A number is followed to the contacts that the channel or a call knows by it, and from them to the other numbers and ids
-// that the channel vouches for. A number that a teammate noted may be a typing error: it leads to contacts that are known by nothing else.
+// Find finds a person. A number is followed to the contacts that the channel or a call knows by it, and from them to the other
+// numbers and ids that the channel vouches for. A number that a teammate noted may be a typing error: it leads to contacts that
+// are known by nothing else.
 func Find(ctx context.Context, d *db.DB, companyID string, q Query) (*Person, error) {
 	p := &Person{CompanyID: companyID}
 	if q.Number != "" {
@@ -76,7 +77,8 @@ func (p *Person) follow(ctx context.Context, d *db.DB) error {
 	for i, key := range p.Keys {
 		visitors[i] = "tel:" + key
 	}
-	contacts, err := texts(ctx, d, "SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value "+d.In(2)+` AND (kind <> 'claimed'
+	contacts, err := texts(ctx, d, "SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value "+d.In(2)+
+		` AND (kind <> 'claimed'
 			OR NOT EXISTS (SELECT 1 FROM contact_identity AS o WHERE o.contact_id = i.contact_id AND o.kind <> 'claimed'))
 		UNION SELECT id FROM contact WHERE company_id = $1 AND (user_id `+d.In(2)+" OR visitor_id "+d.In(3)+")",
 		p.CompanyID, d.List(p.Keys), d.List(visitors))
@@ -84,10 +86,11 @@ func (p *Person) follow(ctx context.Context, d *db.DB) error {
 		return err
 	}
 	p.Contacts = union(p.Contacts, contacts)
-	keys, err := texts(ctx, d, "SELECT value FROM contact_identity WHERE company_id = $1 AND kind IN ('line', 'person') AND contact_id "+d.In(2)+
-		" UNION SELECT user_id FROM contact WHERE company_id = $1 AND user_id <> '' AND id "+d.In(2)+
-		" UNION SELECT number FROM contact WHERE company_id = $1 AND number <> '' AND visitor_id LIKE 'tel:%' AND id "+d.In(2),
-		p.CompanyID, d.List(p.Contacts))
+	keys, err :=
+		texts(ctx, d, "SELECT value FROM contact_identity WHERE company_id = $1 AND kind IN ('line', 'person') AND contact_id "+d.In(2)+
+			" UNION SELECT user_id FROM contact WHERE company_id = $1 AND user_id <> '' AND id "+d.In(2)+
+			" UNION SELECT number FROM contact WHERE company_id = $1 AND number <> '' AND visitor_id LIKE 'tel:%' AND id "+d.In(2),
+			p.CompanyID, d.List(p.Contacts))
 	for _, key := range keys {
 		p.Keys = union(p.Keys, identity.Of(key).Forms())
 	}
@@ -101,7 +104,8 @@ func (p *Person) rows(ctx context.Context, d *db.DB) (err error) {
 		p.CompanyID, d.List(p.Contacts)); err != nil {
 		return err
 	}
-	if p.Calls, err = texts(ctx, d, "SELECT id FROM incoming_call WHERE company_id = $1 AND number "+d.In(2)+" ORDER BY id", p.CompanyID, keys); err != nil {
+	if p.Calls, err = texts(ctx, d, "SELECT id FROM incoming_call WHERE company_id = $1 AND number "+d.In(2)+" ORDER BY id",
+		p.CompanyID, keys); err != nil {
 		return err
 	}
 	// The search table has all notifications but the newest, whose recipients are few.
@@ -111,7 +115,8 @@ func (p *Person) rows(ctx context.Context, d *db.DB) (err error) {
 	}, "SELECT seq FROM search WHERE company_id = $1 AND field = 'number' AND value "+d.In(2)+
 		" UNION SELECT id / 128 FROM call WHERE company_id = $1 AND number "+d.In(2)+
 		` UNION SELECT n.seq FROM notification AS n JOIN message AS m ON m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127
-			WHERE n.company_id = $1 AND n.seq > COALESCE((SELECT value FROM meta WHERE name = 'search'), 0) AND m.number `+d.In(2)+" ORDER BY 1",
+			WHERE n.company_id = $1 AND n.seq > COALESCE((SELECT value FROM meta WHERE name = 'search'), 0) AND m.number `+d.In(2)+
+		" ORDER BY 1",
 		p.CompanyID, keys)
 	if err != nil {
 		return err

@@ -62,7 +62,10 @@ func Places() []Place {
 	return []Place{
 		{Table: "notification", Where: company + "seq IN {list}", Of: notifications, Kept: true, Hidden: "company_id sender"},
 		{Table: "message", Where: ofMessage, Of: messages, Kept: true, Hidden: "shard epoch sender class q hold rank"},
-		{Table: "call", Where: company + "number IN {list}", Of: keys, Kept: true, Hidden: "shard epoch node sender company_id class q hold"},
+		{
+			Table: "call", Where: company + "number IN {list}", Of: keys, Kept: true,
+			Hidden: "shard epoch node sender company_id class q hold",
+		},
 		{Table: "call_attempt", Where: "call IN (SELECT id FROM call WHERE company_id = $1 AND number IN {list})", Of: keys, Kept: true},
 		{Table: "search", Where: company + "field = 'number' AND value IN {list}", Of: keys, Kept: true, Hidden: "company_id"},
 		{Table: "question", Where: company + "conversation_id IN {list}", Of: conversations, Hidden: "company_id words"},

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// CleanFile writes SQLite's file again after an erasure, because a page may keep the bytes of rows that were deleted. Writes wait meanwhile:
-// some ten seconds a gigabyte. A program that ended before does it at its next start.
+// CleanFile writes SQLite's file again after an erasure, because a page may keep the bytes of rows that were deleted. Writes
+// wait meanwhile: some ten seconds a gigabyte. A program that ended before does it at its next start.
 func (s *Store) CleanFile(ctx context.Context) error {
 	if !s.d.SQLite() {
 		return nil

@@ -17,11 +17,13 @@ func (s *Store) DropBulk(ctx context.Context, companyID string, before time.Time
 
 // DropGone deletes jobs that were discarded, and those whose upload broke off before an instant.
 func (s *Store) DropGone(ctx context.Context, before time.Time, most int) (Purged, error) {
-	p, err := s.dropJob(ctx, "SELECT id FROM bulk_job WHERE state IN ('uploading', 'discarded') AND state = 'discarded' AND changed_at > 0 ORDER BY changed_at LIMIT 1", most)
+	p, err := s.dropJob(ctx, "SELECT id FROM bulk_job WHERE state IN ('uploading', 'discarded') AND state = 'discarded' AND "+
+		"changed_at > 0 ORDER BY changed_at LIMIT 1", most)
 	if err != nil || p.Busy || p.Rows > 0 {
 		return p, err
 	}
-	return s.dropJob(ctx, `SELECT id FROM bulk_job WHERE state IN ('uploading', 'discarded') AND changed_at < $1 ORDER BY changed_at LIMIT 1`,
+	return s.dropJob(ctx, `SELECT id FROM bulk_job WHERE state IN ('uploading', 'discarded') AND changed_at < $1 ORDER BY `+
+		`changed_at LIMIT 1`,
 		most, db.Millis(before))
 }
 
@@ -36,7 +38,8 @@ func (s *Store) dropJob(ctx context.Context, query string, most int, args ...any
 	}
 	step := max(most/batchRows, 1)
 	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, "DELETE FROM bulk_batch WHERE job_id = $1 AND n IN (SELECT n FROM bulk_batch WHERE job_id = $1 ORDER BY n LIMIT $2)", id, step)
+		n, err := tx.Exec(ctx, "DELETE FROM bulk_batch WHERE job_id = $1 AND n IN (SELECT n FROM bulk_batch WHERE job_id = $1 ORDER "+
+			"BY n LIMIT $2)", id, step)
 		if err != nil {
 			return err
 		}
@@ -56,8 +59,10 @@ func (s *Store) DropAPICalls(ctx context.Context, companyID string, before time.
 	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
 		p.Rows, p.More = 0, false
 		for _, statement := range []string{
-			"DELETE FROM api_call WHERE company_id = $1 AND id IN (SELECT id FROM api_call WHERE company_id = $1 AND id < $2 ORDER BY id LIMIT $3)",
-			"DELETE FROM api_accepted WHERE company_id = $1 AND id IN (SELECT id FROM api_accepted WHERE company_id = $1 AND at < $2 ORDER BY id LIMIT $3)",
+			"DELETE FROM api_call WHERE company_id = $1 AND id IN (SELECT id FROM api_call WHERE company_id = $1 AND id < $2 ORDER " +
+				"BY id LIMIT $3)",
+			"DELETE FROM api_accepted WHERE company_id = $1 AND id IN (SELECT id FROM api_accepted WHERE company_id = $1 AND at < " +
+				"$2 ORDER BY id LIMIT $3)",
 		} {
 			instant := any(db.FirstID(before))
 			if strings.Contains(statement, "at < $2") { // a chunk counts as old as its newest reference

@@ -128,7 +128,8 @@ func (s *Store) recipients(ctx context.Context, all []doomed) error {
 		d := bySeq[key.Seq()]
 		d.numbers = append(d.numbers, number)
 		return nil
-	}, "SELECT id, number FROM message WHERE id "+s.d.In(1)+" UNION ALL SELECT id, number FROM call WHERE id "+s.d.In(1), s.d.List(keys)); err != nil {
+	}, "SELECT id, number FROM message WHERE id "+s.d.In(1)+" UNION ALL SELECT id, number FROM call WHERE id "+s.d.In(1),
+		s.d.List(keys)); err != nil {
 		return err
 	}
 	for i := range all {
@@ -234,7 +235,8 @@ func deleteRecipients(ctx context.Context, tx *db.Tx, p *Purged, keys []int64, c
 			return read(scan)
 		}
 	}
-	if err := db.Each(ctx, tx, counted(counts.Message), "DELETE FROM message WHERE id "+in+" RETURNING "+stats.MessageColumns, list); err != nil {
+	if err := db.Each(ctx, tx, counted(counts.Message), "DELETE FROM message WHERE id "+in+" RETURNING "+stats.MessageColumns,
+		list); err != nil {
 		return err
 	}
 	if err := db.Each(ctx, tx, counted(counts.Call), "DELETE FROM call WHERE id "+in+" RETURNING "+stats.CallColumns, list); err != nil {
@@ -251,8 +253,9 @@ func deleteClosed(ctx context.Context, tx *db.Tx, all []doomed, before int64, co
 		seqs[i] = int64(all[i].seq)
 	}
 	gone = make(map[carillon.Seq]bool, len(seqs))
-	err = db.Each(ctx, tx, counts.Notification, "DELETE FROM notification WHERE seq "+tx.DB().In(1)+" AND open + 0 = 0 AND done_at < $2 RETURNING "+
-		stats.NotificationColumns, tx.DB().List(seqs), before)
+	err = db.Each(ctx, tx, counts.Notification,
+		"DELETE FROM notification WHERE seq "+tx.DB().In(1)+" AND open + 0 = 0 AND done_at < $2 RETURNING "+
+			stats.NotificationColumns, tx.DB().List(seqs), before)
 	for _, seq := range seqs {
 		gone[carillon.Seq(seq)] = counts.Has(carillon.Seq(seq))
 	}
@@ -261,7 +264,8 @@ func deleteClosed(ctx context.Context, tx *db.Tx, all []doomed, before int64, co
 
 // QuotaAfter returns the next company, by id, with quota rows, and its first day; both are empty when there is none.
 func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
-	err = s.d.Row(ctx, []any{&company, &day}, "SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
+	err = s.d.Row(ctx, []any{&company, &day},
+		"SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
 	return company, day, db.Wrap(db.Ignore(err), "find old quotas")
 }
 
@@ -272,7 +276,8 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 		return Purged{}, nil
 	}
 	var day string
-	err = db.Ignore(s.d.Row(ctx, []any{&day}, "SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before))
+	err = db.Ignore(s.d.Row(ctx, []any{&day},
+		"SELECT day FROM quota WHERE company_id = $1 AND day < $2 AND part > 0 ORDER BY day LIMIT 1", companyID, before))
 	if err == nil && day != "" {
 		err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
 			var recipients, bytes, calls int

@@ -286,7 +286,9 @@ func (p *Purge) activity(ctx context.Context, now time.Time) (busy bool, err err
 		if kept.After(before) {
 			before = kept
 		}
-		if busy, err := p.steps(ctx, APICalls, func() (Purged, error) { return p.rows.DropAPICalls(ctx, id, before, p.pace.rows) }); busy || err != nil {
+		if busy, err := p.steps(ctx, APICalls, func() (Purged, error) {
+			return p.rows.DropAPICalls(ctx, id, before, p.pace.rows)
+		}); busy || err != nil {
 			return busy, err
 		}
 	}
@@ -339,7 +341,9 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 		}
 		id = company
 		if oldest < keep {
-			if busy, err := p.steps(ctx, Quotas, func() (Purged, error) { return p.rows.DropQuotas(ctx, company, keep) }); busy || err != nil {
+			if busy, err := p.steps(ctx, Quotas, func() (Purged, error) {
+				return p.rows.DropQuotas(ctx, company, keep)
+			}); busy || err != nil {
 				return busy, err
 			}
 		}

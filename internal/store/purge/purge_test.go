@@ -67,7 +67,9 @@ func newWorld(t *testing.T, o store.Options) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{Store: s, senders: map[string]*carillon.Sender{}, epochs: map[string]work.Fence{}, base: time.UnixMilli(1_800_000_000_000).UTC()}
+	w := &world{
+		Store: s, senders: map[string]*carillon.Sender{}, epochs: map[string]work.Fence{}, base: time.UnixMilli(1_800_000_000_000).UTC(),
+	}
 	err = s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		var errs []error
 		for company, days := range map[string]int{brief: 1, forever: 0} {
@@ -76,7 +78,8 @@ func newWorld(t *testing.T, o store.Options) *world {
 				MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 			}
 			w.senders[company] = sender
-			errs = append(errs, accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: company, RetentionDays: days}, w.base), senders.PutSender(ctx, tx, sender, w.base))
+			errs = append(errs, accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: company, RetentionDays: days},
+				w.base), senders.PutSender(ctx, tx, sender, w.base))
 		}
 		return errors.Join(errs...)
 	})
@@ -160,7 +163,9 @@ func (w *world) deliver(ctx context.Context, a *messages.Accept, ended time.Time
 	}
 	r := &work.Batch{Now: d.Now}
 	for n := range a.Messages {
-		r.Results = append(r.Results, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: messages.Outcome{Rank: rank.Sent}})
+		r.Results = append(r.Results, work.Result{
+			Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: ended, Outcome: messages.Outcome{Rank: rank.Sent},
+		})
 	}
 	if err := w.Messages.Commit(ctx, r); err != nil {
 		return err
@@ -204,7 +209,9 @@ func (w *world) check(t *testing.T) {
 		}
 	}
 	for company, want := range kept {
-		for name, f := range map[string]messages.Filter{"all": {}, "campaign": {Campaign: "c"}, "number": {Lines: identity.Numbers("34600000000")}} {
+		for name, f := range map[string]messages.Filter{
+			"all": {}, "campaign": {Campaign: "c"}, "number": {Lines: identity.Numbers("34600000000")},
+		} {
 			f.Limit = len(w.all) + 1
 			found, _, err := w.Notifications.List(t.Context(), company, f, w.base)
 			if err != nil || len(found) != want {
@@ -341,7 +348,9 @@ func TestRoundEndsWithItsContext(t *testing.T) {
 		now := w.base.Add(time.Hour)
 		for i := range 600 { // steps of several sizes
 			a := w.of(brief, 1)
-			a.Idempotency = &messages.Idempotency{Route: "notify", Key: strconv.Itoa(i), Hash: "h", Answer: "{}", ExpiresAt: w.base.Add(time.Minute)}
+			a.Idempotency = &messages.Idempotency{
+				Route: "notify", Key: strconv.Itoa(i), Hash: "h", Answer: "{}", ExpiresAt: w.base.Add(time.Minute),
+			}
 			if err := w.Notifications.Accept(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
@@ -374,7 +383,8 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 				}
 				ids[company+" "+name] = o.Conversation.ID
 				if err := w.Questions.Record(t.Context(), &questions.Question{
-					ID: carillon.NewID(at), CompanyID: company, AgentID: "a", Words: name, Text: name, LastAt: at, ConversationID: o.Conversation.ID,
+					ID: carillon.NewID(at), CompanyID: company, AgentID: "a", Words: name, Text: name, LastAt: at,
+					ConversationID: o.Conversation.ID,
 				}); err != nil {
 					t.Fatal(err)
 				}
@@ -393,7 +403,8 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 			}
 		}
 		for company, want := range map[string]int{brief: 1, forever: 2} {
-			if left, _, err := w.Questions.List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil || len(left) != want || left[0].Text != "new" {
+			if left, _, err := w.Questions.List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil ||
+				len(left) != want || left[0].Text != "new" {
 				t.Errorf("%s has the questions %v, %v", company, left, err)
 			}
 		}

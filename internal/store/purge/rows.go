@@ -43,7 +43,8 @@ func expired(what string) (name, query string) {
 		return "phones", `DELETE FROM sandbox_phone WHERE (sender_uid, number) IN (
 			SELECT sender_uid, number FROM sandbox_phone WHERE changed_at < $1 ORDER BY changed_at LIMIT $2)`
 	case Changes:
-		return "recorded changes", "DELETE FROM audit WHERE (company_id, id) IN (SELECT company_id, id FROM audit WHERE at < $1 ORDER BY at LIMIT $2)"
+		return "recorded changes", "DELETE FROM audit WHERE (company_id, id) IN (SELECT company_id, id FROM audit WHERE at < $1 " +
+			"ORDER BY at LIMIT $2)"
 	case Incoming:
 		return "calls to lines", `DELETE FROM incoming_call WHERE id IN (SELECT id FROM incoming_call
 			WHERE NOT under_way AND company_id = $1 AND ended_at < $2 ORDER BY ended_at LIMIT $3)`

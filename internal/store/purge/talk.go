@@ -24,7 +24,8 @@ func (s *Store) DropConversations(ctx context.Context, companyID string, before 
 		err = scan(&q.id, &q.turns, &q.bytes)
 		return q, err
 	}, `SELECT c.id, c.last_seq, (SELECT CAST(COALESCE(SUM(f.size), 0) AS BIGINT) FROM file AS f WHERE f.conversation_id = c.id)
-		FROM conversation AS c WHERE c.company_id = $1 AND c.last_at < $2 ORDER BY c.last_at, c.id LIMIT $3`, companyID, db.Millis(before), most)
+		FROM conversation AS c WHERE c.company_id = $1 AND c.last_at < $2 ORDER BY c.last_at, c.id LIMIT $3`, companyID,
+		db.Millis(before), most)
 	if err != nil || len(page) == 0 {
 		return Purged{}, err
 	}

@@ -43,7 +43,8 @@ func New(d *db.DB, place db.Place) *Store { return &Store{d, db.Funcs("question"
 func (s *Store) Record(ctx context.Context, q *Question) error {
 	return s.records.Commit(context.WithoutCancel(ctx), s.d, func(ctx context.Context, tx *db.Tx) error {
 		var asked int64
-		if err := tx.Row(ctx, []any{&asked}, `INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
+		if err := tx.Row(ctx, []any{&asked},
+			`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 			VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7, $8) ON CONFLICT (company_id, agent_id, words) DO UPDATE SET text = excluded.text,
 			language = excluded.language, asked = question.asked + 1, last_at = excluded.last_at, conversation_id = excluded.conversation_id RETURNING asked`,
 			q.ID, q.CompanyID, q.AgentID, q.Words, q.Text, q.Language, db.Millis(q.LastAt), q.ConversationID); err != nil {
@@ -52,7 +53,8 @@ func (s *Store) Record(ctx context.Context, q *Question) error {
 		if asked > 1 {
 			return nil
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM question WHERE id IN (SELECT id FROM question WHERE company_id = $1 ORDER BY last_at DESC, id DESC LIMIT 10 OFFSET $2)`,
+		_, err := tx.Exec(ctx, `DELETE FROM question WHERE id IN (SELECT id FROM question WHERE company_id = $1 ORDER BY last_at `+
+			`DESC, id DESC LIMIT 10 OFFSET $2)`,
 			q.CompanyID, most)
 		return db.Wrap(err, "delete old questions")
 	})

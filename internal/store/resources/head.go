@@ -94,7 +94,8 @@ func writeHead(ctx context.Context, tx *db.Tx, companyID string, k resource.Kind
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO resource_head (company_id, kind, id, updated_at, head)
 		SELECT company_id, kind, id, updated_at, CAST($4 AS TEXT) FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3
-		ON CONFLICT (company_id, kind, id) DO UPDATE SET updated_at = excluded.updated_at, head = excluded.head`, companyID, k.Name, id, text)
+		ON CONFLICT (company_id, kind, id) DO UPDATE SET updated_at = excluded.updated_at, head = excluded.head`, companyID, k.Name,
+		id, text)
 	return db.Wrap(err, "write a head")
 }
 
@@ -109,7 +110,8 @@ func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
 			err = scan(&x.company, &x.id)
 			return x, err
 		}, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM resource_head AS h
-			WHERE h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at) LIMIT $2`, k.Name, maxRefresh)
+			WHERE h.company_id = r.company_id AND h.kind = r.kind AND h.id = r.id AND h.updated_at = r.updated_at) LIMIT $2`,
+			k.Name, maxRefresh)
 		if err != nil {
 			return err
 		}
@@ -127,7 +129,8 @@ func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
 func (s *Store) refreshHead(ctx context.Context, companyID string, k resource.Kind, id string) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var doc string
-		if err := tx.Row(ctx, []any{&doc}, "SELECT doc FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID, k.Name, id); err != nil {
+		if err := tx.Row(ctx, []any{&doc}, "SELECT doc FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", companyID,
+			k.Name, id); err != nil {
 			return db.Wrap(db.Ignore(err), "read "+k.Name) // deleted meanwhile
 		}
 		x := k.New()

@@ -35,7 +35,8 @@ func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id
 	for {
 		var doc string
 		var updatedAt int64
-		err := s.d.Row(ctx, []any{&doc, &updatedAt}, `SELECT r.doc, r.updated_at FROM resource AS r WHERE r.company_id = $1 AND r.kind = $2 AND r.id = $3
+		err := s.d.Row(ctx, []any{&doc, &updatedAt},
+			`SELECT r.doc, r.updated_at FROM resource AS r WHERE r.company_id = $1 AND r.kind = $2 AND r.id = $3
 			AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = $1 AND x.knowledge_id = $3 AND x.version = $4 AND x.updated_at = r.updated_at)`,
 			companyID, k.Name, id, k.SearchVersion)
 		if err != nil {
@@ -70,11 +71,13 @@ type passageCopy struct {
 
 // write writes a copy that nobody uses yet.
 func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now time.Time) error {
-	if _, err := c.s.d.Exec(ctx, "INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, $2, 0, $3, 0)",
+	if _, err := c.s.d.Exec(ctx, "INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, "+
+		"$2, 0, $3, 0)",
 		c.companyID, c.key, db.Millis(now)); err != nil {
 		return fmt.Errorf("begin what is searched: %w", err)
 	}
-	rows := c.batch("passage", "company_id:text", "knowledge_id:text", "n:bigint", "article:bigint", "title:text", "text:text", "url:text", "language:text")
+	rows := c.batch("passage", "company_id:text", "knowledge_id:text", "n:bigint", "article:bigint", "title:text", "text:text",
+		"url:text", "language:text")
 	found := map[string][]string{}
 	for n, p := range passages {
 		size := len(p.Title) + len(p.Text) + len(p.URL)
@@ -136,7 +139,8 @@ func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, update
 		tx.Changes(c.companyID)
 		unused.key = c.key // a repeated transaction starts over
 		var now int64
-		err := tx.Row(ctx, []any{&now}, "SELECT updated_at FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3", c.companyID, k.Name, id)
+		err := tx.Row(ctx, []any{&now}, "SELECT updated_at FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+			c.companyID, k.Name, id)
 		if err != nil || now != updatedAt {
 			return db.Wrap(db.Ignore(err), "read "+k.Name)
 		}
@@ -148,8 +152,10 @@ func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, update
 		if unused.key = before; before == "" {
 			unused.key = id
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages, copy) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (company_id, knowledge_id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at, passages = excluded.passages,
+		_, err = tx.Exec(ctx,
+			`INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages, copy) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (company_id, knowledge_id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at,
+				passages = excluded.passages,
 			copy = excluded.copy`, c.companyID, id, k.SearchVersion, updatedAt, passages, c.key)
 		return db.Wrap(err, "write what is searched")
 	})
@@ -159,7 +165,8 @@ func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, update
 // delete deletes a copy that nobody uses.
 func (c passageCopy) delete(ctx context.Context) error {
 	for _, query := range []string{
-		"DELETE FROM passage WHERE company_id = $1 AND knowledge_id = $2 AND n IN (SELECT n FROM passage WHERE company_id = $1 AND knowledge_id = $2 ORDER BY n LIMIT $3)",
+		"DELETE FROM passage WHERE company_id = $1 AND knowledge_id = $2 AND n IN (SELECT n FROM passage WHERE company_id = $1 AND " +
+			"knowledge_id = $2 ORDER BY n LIMIT $3)",
 		"DELETE FROM passage_term WHERE company_id = $1 AND knowledge_id = $2 AND term IN " +
 			"(SELECT term FROM passage_term WHERE company_id = $1 AND knowledge_id = $2 ORDER BY term LIMIT $3)",
 	} {
@@ -177,7 +184,8 @@ func (c passageCopy) delete(ctx context.Context) error {
 // forget has searches find a resource no more, in the transaction that deletes it. It returns the key of the copy that nobody uses
 // then.
 func forget(ctx context.Context, tx *configure.Tx, companyID, id string) (unused string, err error) {
-	err = tx.Row(ctx, []any{&unused}, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 RETURNING copy", companyID, id)
+	err = tx.Row(ctx, []any{&unused}, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 RETURNING copy",
+		companyID, id)
 	return cmp.Or(unused, id), db.Wrap(db.Ignore(err), "delete what is searched")
 }
 
@@ -215,7 +223,8 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 			found[term] = append(found[term], Occurrence{KnowledgeID: id, Passage: n / 2, Title: n%2 == 1})
 		}
 		return nil
-	}, "SELECT x.knowledge_id, t.term, t.passages FROM knowledge_index AS x JOIN passage_term AS t ON t.company_id = x.company_id AND t.knowledge_id = "+used+
+	}, "SELECT x.knowledge_id, t.term, t.passages FROM knowledge_index AS x JOIN passage_term AS t ON t.company_id = x.company_id "+
+		"AND t.knowledge_id = "+used+
 		" WHERE x.company_id = $1 AND x.version > 0 AND x.knowledge_id "+s.d.In(2)+" AND t.term "+s.d.In(3),
 		companyID, s.d.List(knowledge), s.d.List(terms))
 	return found, db.Wrap(err, "search passages")
@@ -223,7 +232,8 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 
 // PassageCount returns how many passages some knowledge of a company has.
 func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, err error) {
-	err = s.d.Row(ctx, []any{&n}, "SELECT COALESCE(SUM(passages), 0) FROM knowledge_index WHERE company_id = $1 AND knowledge_id "+s.d.In(2),
+	err = s.d.Row(ctx, []any{&n}, "SELECT COALESCE(SUM(passages), 0) FROM knowledge_index WHERE company_id = $1 AND knowledge_id "+
+		s.d.In(2),
 		companyID, s.d.List(knowledge))
 	return n, db.Wrap(err, "count passages")
 }
@@ -245,7 +255,8 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 		err := scan(&n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language)
 		all[n] = p
 		return err
-	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language FROM knowledge_index AS x JOIN passage AS p ON p.company_id = x.company_id"+
+	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language FROM knowledge_index AS x JOIN passage AS p ON p.company_id = "+
+		"x.company_id"+
 		" AND p.knowledge_id = "+used+" WHERE x.company_id = $1 AND x.knowledge_id = $2 AND x.version > 0 AND p.n "+s.d.In(3),
 		companyID, knowledgeID, s.d.List(numbers))
 	return all, db.Wrap(err, "read passages")
@@ -266,7 +277,8 @@ func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 		return x, err
 	}
 	for {
-		stale, err := db.Collect(ctx, s.d, k.Plural, scan, `SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x
+		stale, err := db.Collect(ctx, s.d, k.Plural, scan,
+			`SELECT r.company_id, r.id FROM resource AS r WHERE r.kind = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x
 			WHERE x.company_id = r.company_id AND x.knowledge_id = r.id AND x.version = $2 AND x.updated_at = r.updated_at) LIMIT $3`,
 			k.Name, k.SearchVersion, maxRefresh)
 		if err != nil {
@@ -281,7 +293,8 @@ func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 			break
 		}
 	}
-	left, err := db.Collect(ctx, s.d, "copies", scan, `SELECT c.company_id, c.knowledge_id FROM knowledge_index AS c WHERE c.version = 0 AND c.updated_at < $1
+	left, err := db.Collect(ctx, s.d, "copies", scan,
+		`SELECT c.company_id, c.knowledge_id FROM knowledge_index AS c WHERE c.version = 0 AND c.updated_at < $1
 		AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = c.company_id AND x.copy = c.knowledge_id) LIMIT $2`,
 		db.Millis(time.Now().Add(-copyExpiry)), maxRefresh)
 	if err != nil {

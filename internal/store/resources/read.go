@@ -41,7 +41,8 @@ func (s *Store) Agent(ctx context.Context, companyID, id string) (*Agent, error)
 // agent reads an agent. A missing one is returned as inactive and without a name.
 func (s *Store) agent(ctx context.Context, companyID, id string) (*Agent, error) {
 	a := &Agent{ID: id}
-	err := s.d.Row(ctx, []any{&a.Name, &a.Active}, "SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
+	err := s.d.Row(ctx, []any{&a.Name, &a.Active},
+		"SELECT name, active FROM resource WHERE company_id = $1 AND kind = 'agent' AND id = $2", companyID, id)
 	return a, db.Wrap(db.Ignore(err), "read agent")
 }
 
@@ -90,7 +91,8 @@ func (s *Store) Find(ctx context.Context, k resource.Kind, id string) (x resourc
 // Resource reads a company's resource with its secret. Errors: not_found.
 func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind, id string) (resource.Resource, error) {
 	var row resourceRow
-	err := s.d.Row(ctx, []any{&row.name, &row.doc, &row.secret}, "SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+	err := s.d.Row(ctx, []any{&row.name, &row.doc, &row.secret},
+		"SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, k.Name, id)
 	if err != nil {
 		return nil, db.Absent(err, k.Title())
@@ -124,7 +126,8 @@ func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) (
 				return nil, err
 			}
 			return s.readResource(companyID, k, id, row)
-		}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3", companyID, k.Name, maxListed)
+		}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3",
+			companyID, k.Name, maxListed)
 		return all, companyID, err
 	})
 }
@@ -153,7 +156,8 @@ type resourceRow struct {
 
 // findResource reads a row and opens its secret.
 func findResource(ctx context.Context, tx *configure.Tx, companyID, kind, id string) (row resourceRow, err error) {
-	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret}, "SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret},
+		"SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)
 	if err != nil {
 		return row, db.Wrap(db.Ignore(err), "look up "+kind)

@@ -24,7 +24,8 @@ type Store struct {
 // New returns the store of a database.
 func New(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Store {
 	return &Store{
-		d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), events: configure.Cache[map[string]bool](c), listed: configure.Cache[[]resource.Resource](c),
-		heads: configure.Sized(c, maxHeads, sizeOfHeads), found: configure.Cache[found](c),
+		d: d, seal: s, config: c, agents: configure.Cache[*Agent](c), events: configure.Cache[map[string]bool](c),
+		listed: configure.Cache[[]resource.Resource](c),
+		heads:  configure.Sized(c, maxHeads, sizeOfHeads), found: configure.Cache[found](c),
 	}
 }

@@ -26,7 +26,8 @@ func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Ki
 
 // PutResource is Store.PutResource inside a transaction. What is stored already is not written. What is searched of it is stored by
 // Store.Index, after the transaction.
-func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, x resource.Resource, now time.Time) (e configure.Effect, made bool, err error) {
+func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, x resource.Resource,
+	now time.Time) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
 	if *id, err = identify(ctx, tx, companyID, k, *id, *name, now); err != nil {
 		return configure.Unchanged, false, err
@@ -83,7 +84,8 @@ func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k reso
 }
 
 // record records a change of a resource; a row that was not found stands for none.
-func record(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, before, after resourceRow, now time.Time) error {
+func record(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, before, after resourceRow,
+	now time.Time) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Kind(k.Name), ID: id, Name: cmp.Or(after.name, before.name), Action: audit.Changed}
 	switch {
 	case !before.found:
@@ -132,7 +134,8 @@ func identify(ctx context.Context, tx *configure.Tx, companyID string, k resourc
 		return id, nil
 	}
 	var owner string
-	err := tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1", k.Name, id, companyID)
+	err := tx.Row(ctx, []any{&owner}, "SELECT company_id FROM resource WHERE kind = $1 AND id = $2 AND company_id <> $3 LIMIT 1",
+		k.Name, id, companyID)
 	if err == nil {
 		return "", carillon.InConflict("The id of the " + k.Name + " is taken")
 	}
@@ -247,15 +250,17 @@ func roomForBytes(ctx context.Context, tx *configure.Tx, companyID string, k res
 		return carillon.Invalid("body", "Must have at most "+strconv.Itoa(one)+" bytes as JSON, and has "+strconv.Itoa(size))
 	}
 	used := 0
-	if err := tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(OCTET_LENGTH(doc)), 0) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
+	if err := tx.Row(ctx, []any{&used},
+		"SELECT COALESCE(SUM(OCTET_LENGTH(doc)), 0) FROM resource WHERE company_id = $1 AND kind = $2", companyID, k.Name); err != nil {
 		return fmt.Errorf("measure %s: %w", k.Plural, err)
 	}
 	if used-before+size <= all {
 		return nil
 	}
-	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company's " + k.Plural + " are too large together, in bytes", Details: carillon.Details{
-		{Key: "limit", Value: all}, {Key: "used", Value: used},
-	}}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company's " + k.Plural + " are too large together, in bytes",
+		Details: carillon.Details{
+			{Key: "limit", Value: all}, {Key: "used", Value: used},
+		}}
 }
 
 // sealedResource is the row that a resource's secret is sealed for.
@@ -263,14 +268,18 @@ func sealedResource(companyID, kind, id string) string {
 	return "resource/" + companyID + "/" + kind + "/" + id
 }
 
-func writeResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, row resourceRow, now time.Time) error {
+func writeResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, row resourceRow,
+	now time.Time) error {
 	sealed := ""
 	if row.secret != "" {
 		sealed = tx.Seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
-		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc, sealed = excluded.sealed,
-		updated_at = CASE WHEN excluded.updated_at > resource.updated_at THEN excluded.updated_at ELSE resource.updated_at + 1 END`, companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
+	_, err := tx.Exec(ctx,
+		`INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)
+		ON CONFLICT (company_id, kind, id) DO UPDATE SET name = excluded.name, active = excluded.active, doc = excluded.doc,
+			sealed = excluded.sealed,
+		updated_at = CASE WHEN excluded.updated_at > resource.updated_at THEN excluded.updated_at ELSE resource.updated_at + 1 END`,
+		companyID, k.Name, id, row.name, row.doc, sealed, db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another " + k.Name + " of the company has the name " + row.name)
 	}

@@ -59,7 +59,8 @@ func (s *Store) SaveDraft(ctx context.Context, companyID string, x *Draft, seen 
 		if seen.IsZero() {
 			return addDraft(ctx, tx, companyID, x)
 		}
-		n, err := tx.Exec(ctx, "UPDATE flow_draft SET name = $1, definition = $2, saved_at = $3 WHERE company_id = $4 AND flow_id = $5 AND saved_at = $6",
+		n, err := tx.Exec(ctx, "UPDATE flow_draft SET name = $1, definition = $2, saved_at = $3 WHERE company_id = $4 AND flow_id = "+
+			"$5 AND saved_at = $6",
 			x.Name, x.Definition, db.Millis(x.SavedAt), companyID, x.FlowID, db.Millis(seen))
 		if err == nil && n == 0 {
 			return savedBySomebody()
@@ -76,7 +77,8 @@ func savedBySomebody() error {
 func roomForDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error {
 	var used, before int
 	if err := tx.Row(ctx, []any{&used, &before}, `SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0),
-		COALESCE(SUM(CASE WHEN flow_id = $2 THEN OCTET_LENGTH(definition) END), 0) FROM flow_draft WHERE company_id = $1`, companyID, x.FlowID); err != nil {
+		COALESCE(SUM(CASE WHEN flow_id = $2 THEN OCTET_LENGTH(definition) END), 0) FROM flow_draft WHERE company_id = $1`,
+		companyID, x.FlowID); err != nil {
 		return db.Wrap(err, "measure flow drafts")
 	}
 	switch size := len(x.Definition); {
@@ -85,9 +87,10 @@ func roomForDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) er
 	case size > MaxDraft:
 		return carillon.Invalid("flow", "Must have at most "+strconv.Itoa(MaxDraft)+" bytes as JSON, and has "+strconv.Itoa(size))
 	case used-before+size > MaxDrafts:
-		return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company's drafts of flows are too large together, in bytes", Details: carillon.Details{
-			{Key: "limit", Value: MaxDrafts}, {Key: "used", Value: used},
-		}}
+		return &carillon.Error{Code: carillon.LimitExceeded,
+			Message: "The company's drafts of flows are too large together, in bytes", Details: carillon.Details{
+				{Key: "limit", Value: MaxDrafts}, {Key: "used", Value: used},
+			}}
 	}
 	return nil
 }
@@ -102,7 +105,8 @@ func addDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error 
 			{Key: "limit", Value: MostDrafts}, {Key: "used", Value: n},
 		}}
 	}
-	added, err := tx.Exec(ctx, "INSERT INTO flow_draft (company_id, flow_id, name, definition, saved_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+	added, err := tx.Exec(ctx, "INSERT INTO flow_draft (company_id, flow_id, name, definition, saved_at) VALUES ($1, $2, $3, $4, "+
+		"$5) ON CONFLICT DO NOTHING",
 		companyID, x.FlowID, x.Name, x.Definition, db.Millis(x.SavedAt))
 	if err == nil && added == 0 {
 		return savedBySomebody()
@@ -113,6 +117,7 @@ func addDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error 
 // DropDraft removes the draft of a company's flow that was saved at an instant, or whichever there is where that is zero. It reports
 // whether there was one.
 func (s *Store) DropDraft(ctx context.Context, companyID, flowID string, seen time.Time) (bool, error) {
-	n, err := s.d.Exec(ctx, "DELETE FROM flow_draft WHERE company_id = $1 AND flow_id = $2 AND (saved_at = $3 OR $3 = 0)", companyID, flowID, db.Millis(seen))
+	n, err := s.d.Exec(ctx, "DELETE FROM flow_draft WHERE company_id = $1 AND flow_id = $2 AND (saved_at = $3 OR $3 = 0)",
+		companyID, flowID, db.Millis(seen))
 	return n > 0, db.Wrap(err, "remove flow draft")
 }

@@ -77,7 +77,8 @@ func scan(row db.Scan) (*Run, error) {
 	var r Run
 	var variables string
 	var due, started, changed int64
-	if err := row(&r.ID, &r.CompanyID, &r.FlowID, &r.Version, &r.ConversationID, &r.Cause, &r.Event, &r.NotificationID, &r.Rev, &r.State, &r.Place,
+	if err := row(&r.ID, &r.CompanyID, &r.FlowID, &r.Version, &r.ConversationID, &r.Cause, &r.Event, &r.NotificationID, &r.Rev,
+		&r.State, &r.Place,
 		&r.Path, &variables, &r.Question, &r.Tries, &r.Steps, &r.Alone, &r.Entries, &due, &r.Begun, &r.Error,
 		&started, &changed, &r.Node); err != nil {
 		return nil, err
@@ -94,7 +95,8 @@ const open = "state IN ('ready', 'asking', 'waiting', 'calling')"
 
 // Current returns the run that a conversation of a company is in; nil: none.
 func (s *Store) Current(ctx context.Context, companyID, conversationID string) (*Run, error) {
-	return db.Find(ctx, s.d, "flow run", scan, "SELECT "+columns+" FROM flow_run WHERE conversation_id = $1 AND "+open+" AND company_id = $2", conversationID, companyID)
+	return db.Find(ctx, s.d, "flow run", scan,
+		"SELECT "+columns+" FROM flow_run WHERE conversation_id = $1 AND "+open+" AND company_id = $2", conversationID, companyID)
 }
 
 // Find returns a run of a company; nil: there is none.
@@ -118,7 +120,8 @@ func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificati
 
 // OfNotification returns the runs that a notification of a company began, the first one first, at most `most`.
 func (s *Store) OfNotification(ctx context.Context, companyID, notificationID string, most int) ([]*Run, error) {
-	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE notification_id = $1 AND notification_id <> '' AND company_id = $2
+	return db.Collect(ctx, s.d, "flow runs", scan,
+		"SELECT "+columns+` FROM flow_run WHERE notification_id = $1 AND notification_id <> '' AND company_id = $2
 		ORDER BY started_at LIMIT $3`, notificationID, companyID, most)
 }
 
@@ -148,12 +151,14 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, after *Pag
 		args = append(args, db.Millis(after.StartedAt), after.ID)
 		where += fmt.Sprintf(" AND (started_at, id) < ($%d, $%d)", len(args)-1, len(args))
 	}
-	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
+	return db.Collect(ctx, s.d, "flow runs", scan,
+		"SELECT "+columns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
 }
 
 // Count returns how many runs of a company's flow have started since an instant, at most `most`.
 func (s *Store) Count(ctx context.Context, companyID, flowID string, since time.Time, most int) (n int, err error) {
-	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM (SELECT 1 FROM flow_run WHERE company_id = $1 AND flow_id = $2 AND started_at >= $3 LIMIT $4) AS x`,
+	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM (SELECT 1 FROM flow_run WHERE company_id = $1 AND flow_id = $2 AND `+
+		`started_at >= $3 LIMIT $4) AS x`,
 		companyID, flowID, db.Millis(since), most)
 	return n, db.Wrap(err, "count flow runs")
 }
@@ -197,21 +202,24 @@ func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, 
 
 // Due returns runs of any company whose time has come at an instant, the longest first, and when that of the next one does; zero: none is.
 func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
-	due, err = db.Collect(ctx, s.d, "due flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
+	due, err = db.Collect(ctx, s.d, "due flow runs", scan,
+		"SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
 		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
 	if err != nil {
 		return nil, next, err
 	}
 	var at int64
-	err = s.d.Row(ctx, []any{&at}, "SELECT COALESCE(MIN(due_at), 0) FROM flow_run WHERE due_at > 0 AND due_at > $1 AND state <> 'calling'", db.Millis(now))
+	err = s.d.Row(ctx, []any{&at},
+		"SELECT COALESCE(MIN(due_at), 0) FROM flow_run WHERE due_at > 0 AND due_at > $1 AND state <> 'calling'", db.Millis(now))
 	return due, db.Instant(at), db.Wrap(err, "find the next flow run")
 }
 
 // Calls returns runs of any company but those of `without` whose effect is due at an instant, the longest first.
 func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []string) ([]*Run, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
-	return db.Collect(ctx, s.d, "effects of flow runs", scan, "SELECT "+columns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'"+
-		others+" ORDER BY due_at LIMIT $2", args...)
+	return db.Collect(ctx, s.d, "effects of flow runs", scan,
+		"SELECT "+columns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'"+
+			others+" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Recover has the effects be due that were begun by nodes that are no more. alone says that nobody else has this database, so that all of
@@ -269,7 +277,8 @@ func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition 
 			return v, err
 		}
 		if _, err := s.d.Exec(ctx, `INSERT INTO flow_version (company_id, flow_id, version, digest, definition, created_at)
-			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), COALESCE(MAX(version), 0) + 1, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT) FROM flow_version WHERE company_id = $1 AND flow_id = $2
+			SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), COALESCE(MAX(version), 0) + 1, CAST($3 AS TEXT), CAST($4 AS TEXT),
+				CAST($5 AS BIGINT) FROM flow_version WHERE company_id = $1 AND flow_id = $2
 			ON CONFLICT DO NOTHING`, companyID, flowID, digest, definition, db.Millis(now)); err != nil {
 			return 0, db.Wrap(err, "keep a version of a flow")
 		}
@@ -291,7 +300,8 @@ const (
 func (s *Store) prune(ctx context.Context, companyID string) error {
 	for {
 		used := 0
-		err := s.d.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0) FROM flow_version WHERE company_id = $1", companyID)
+		err := s.d.Row(ctx, []any{&used},
+			"SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0) FROM flow_version WHERE company_id = $1", companyID)
 		if err != nil || used <= MaxVersions {
 			return db.Wrap(err, "measure versions of flows")
 		}
@@ -299,7 +309,8 @@ func (s *Store) prune(ctx context.Context, companyID string) error {
 			err = row(&v.FlowID, &v.Version)
 			return v, err
 		}, `SELECT v.flow_id, v.version FROM flow_version AS v WHERE v.company_id = $1
-			AND (EXISTS (SELECT 1 FROM flow_version AS newer WHERE newer.company_id = $1 AND newer.flow_id = v.flow_id AND newer.version > v.version)
+			AND (EXISTS (SELECT 1 FROM flow_version AS newer WHERE newer.company_id = $1 AND newer.flow_id = v.flow_id
+				AND newer.version > v.version)
 				OR NOT EXISTS (SELECT 1 FROM resource AS f WHERE f.company_id = $1 AND f.kind = 'flow' AND f.id = v.flow_id))
 			AND NOT EXISTS (SELECT 1 FROM flow_run AS r WHERE r.company_id = $1 AND r.flow_id = v.flow_id AND r.version = v.version
 				AND r.state IN ('ready', 'asking', 'waiting', 'calling'))
@@ -308,7 +319,8 @@ func (s *Store) prune(ctx context.Context, companyID string) error {
 			return err
 		}
 		for _, v := range old {
-			if _, err := s.d.Exec(ctx, "DELETE FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND version = $3", companyID, v.FlowID, v.Version); err != nil {
+			if _, err := s.d.Exec(ctx, "DELETE FROM flow_version WHERE company_id = $1 AND flow_id = $2 AND version = $3",
+				companyID, v.FlowID, v.Version); err != nil {
 				return db.Wrap(err, "remove a version of a flow")
 			}
 		}

@@ -25,7 +25,10 @@ type opened struct {
 
 // Lock reads the runs of conversations whose rows the transaction has locked: nobody else writes them.
 func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, error) {
-	x := &Standing{runs: map[string]opened{}, stops: map[string]time.Time{}, log: db.NewBulk("flow_entry", "", "run_id:text", "seq:bigint", "at:bigint", "path:text", "kind:text", "text:text", "changed:text")}
+	x := &Standing{
+		runs: map[string]opened{}, stops: map[string]time.Time{},
+		log: db.NewBulk("flow_entry", "", "run_id:text", "seq:bigint", "at:bigint", "path:text", "kind:text", "text:text", "changed:text"),
+	}
 	if len(conversations) == 0 {
 		return x, nil
 	}
@@ -80,11 +83,14 @@ func (x *Standing) Stop(conversation string, at time.Time) { x.stops[conversatio
 func (x *Standing) stop(ctx context.Context, tx *db.Tx) error {
 	for _, conversation := range slices.Sorted(maps.Keys(x.stops)) {
 		at := db.Millis(x.stops[conversation])
-		if _, err := tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind) SELECT id, entries + 1, CAST($2 AS BIGINT), path, 'stopped'
+		if _, err :=
+			tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind) SELECT id, entries + 1, CAST($2 AS BIGINT), path, 'stopped'
 			FROM flow_run WHERE conversation_id = $1 AND `+open, conversation, at); err != nil {
 			return db.Wrap(err, "write flow entry")
 		}
-		if _, err := tx.Exec(ctx, `UPDATE flow_run SET state = 'stopped', rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE, changed_at = $2
+		if _, err :=
+			tx.Exec(ctx,
+				`UPDATE flow_run SET state = 'stopped', rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE, changed_at = $2
 			WHERE conversation_id = $1 AND `+open, conversation, at); err != nil {
 			return db.Wrap(err, "stop flow run")
 		}

@@ -40,7 +40,8 @@ const maxShared = 1000
 
 // SharedNumbers are the lines of numbers that several companies have, by number, the oldest first.
 func (s *Store) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
-	return s.senders(ctx, `channel = 'voice' AND NOT removed AND number IN (SELECT number FROM sender WHERE channel = 'voice' AND NOT removed
+	return s.senders(ctx,
+		`channel = 'voice' AND NOT removed AND number IN (SELECT number FROM sender WHERE channel = 'voice' AND NOT removed
 		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, uid LIMIT $1`, maxShared)
 }
 

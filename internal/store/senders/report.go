@@ -26,7 +26,8 @@ type Report struct {
 	CheckedAt   time.Time
 }
 
-const reportColumns = "sender, handshake_at, callback_at, notice, notice_at, quality, quality_at, messages, messages_at, findings, checked_at"
+const reportColumns = "sender, handshake_at, callback_at, notice, notice_at, quality, quality_at, messages, messages_at, findings, " +
+	"checked_at"
 
 // Reports are those of a company's senders that there is something to say of, by the sender's uid.
 func (s *Store) Reports(ctx context.Context, companyID string) (map[int64]Report, error) {
@@ -44,7 +45,8 @@ func (s *Store) Report(ctx context.Context, companyID string, uid int64) (Report
 	r, err := db.Find(ctx, s.d, "what the channel says of a sender", func(scan db.Scan) (*Report, error) {
 		r, err := scanReport(scan)
 		return &r, err
-	}, "SELECT "+reportColumns+" FROM sender_report WHERE sender = $2 AND EXISTS (SELECT 1 FROM sender WHERE uid = $2 AND company_id = $1)", companyID, uid)
+	}, "SELECT "+reportColumns+
+		" FROM sender_report WHERE sender = $2 AND EXISTS (SELECT 1 FROM sender WHERE uid = $2 AND company_id = $1)", companyID, uid)
 	if r == nil || err != nil {
 		return Report{SenderUID: uid}, err
 	}
@@ -54,7 +56,8 @@ func (s *Store) Report(ctx context.Context, companyID string, uid int64) (Report
 func scanReport(scan db.Scan) (r Report, err error) {
 	var handshake, callback, notice, quality, messages, checked int64
 	var findings string
-	if err = scan(&r.SenderUID, &handshake, &callback, &r.Notice, &notice, &r.Quality, &quality, &r.Messages, &messages, &findings, &checked); err != nil {
+	if err = scan(&r.SenderUID, &handshake, &callback, &r.Notice, &notice, &r.Quality, &quality, &r.Messages, &messages, &findings,
+		&checked); err != nil {
 		return r, err
 	}
 	r.HandshakeAt, r.CallbackAt, r.NoticeAt = db.Instant(handshake), db.Instant(callback), db.Instant(notice)
@@ -67,21 +70,23 @@ func scanReport(scan db.Scan) (r Report, err error) {
 
 // KeepHandshake stores that the channel made sure of the callback's address.
 func (s *Store) KeepHandshake(ctx context.Context, x *carillon.Sender, at time.Time) error {
-	_, err := s.d.Exec(ctx, `INSERT INTO sender_report (sender, handshake_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
+	_, err := s.d.Exec(ctx,
+		`INSERT INTO sender_report (sender, handshake_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET handshake_at = excluded.handshake_at`, x.CompanyID, x.UID, db.Millis(at))
 	return db.Wrap(err, "store a handshake")
 }
 
 // KeepCallback stores that a callback came. It need not be called for each of them.
 func (s *Store) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Time) error {
-	_, err := s.d.Exec(ctx, `INSERT INTO sender_report (sender, callback_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
+	_, err := s.d.Exec(ctx,
+		`INSERT INTO sender_report (sender, callback_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET callback_at = excluded.callback_at WHERE sender_report.callback_at < excluded.callback_at`,
 		x.CompanyID, x.UID, db.Millis(at))
 	return db.Wrap(err, "store when a callback came")
 }
 
-// KeepNotice stores what the channel reported by itself; an older report than the stored one changes nothing. The channel counts in seconds:
-// what it reported in the second of a check is taken for the later.
+// KeepNotice stores what the channel reported by itself; an older report than the stored one changes nothing. The channel
+// counts in seconds: what it reported in the second of a check is taken for the later.
 func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.Notice) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO sender_report (sender, notice, notice_at, messages, messages_at)
 		SELECT uid, $3, $4, $5, $6 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
@@ -133,7 +138,8 @@ func (s *Store) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) 
 	for class := range carillon.Classes {
 		var n, due int
 		var oldest int64
-		err := s.d.Row(ctx, []any{&n, &due, &oldest}, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN due_at <= $4 THEN 1 ELSE 0 END), 0), COALESCE(MIN(due_at), 0)
+		err := s.d.Row(ctx, []any{&n, &due, &oldest},
+			`SELECT COUNT(*), COALESCE(SUM(CASE WHEN due_at <= $4 THEN 1 ELSE 0 END), 0), COALESCE(MIN(due_at), 0)
 			FROM (SELECT due_at FROM message WHERE shard = $1 AND sender = $2 AND class = $3 AND q = 1 AND hold = '' ORDER BY due_at LIMIT $5) AS counted`,
 			x.Shard(), x.UID, class, db.Millis(now), maxWaiting)
 		if err != nil {

@@ -161,7 +161,8 @@ func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender,
 	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
 }
 
-// LinesByNumber are all voice lines of that number, of any company, the oldest first: a call from outside names a number without its company.
+// LinesByNumber are all voice lines of that number, of any company, the oldest first: a call from outside names a number
+// without its company.
 func (s *Store) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
 	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed", number)
 }

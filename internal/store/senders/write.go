@@ -23,12 +23,14 @@ func SenderUID(ctx context.Context, tx *configure.Tx, companyID, id string) (int
 
 // FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
 func FindSender(ctx context.Context, tx *configure.Tx, companyID, id string) (*carillon.Sender, error) {
-	return db.Find(ctx, tx, "sender", scanner(tx.Seal), "SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
+	return db.Find(ctx, tx, "sender", scanner(tx.Seal),
+		"SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
 }
 
 // MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
 func MessagingSender(ctx context.Context, tx *configure.Tx, companyID, idOrNumber string) (uid int64, err error) {
-	err = tx.Row(ctx, []any{&uid}, `SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2) AND NOT removed
+	err = tx.Row(ctx, []any{&uid},
+		`SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2) AND NOT removed
 		ORDER BY CASE WHEN id = $2 THEN 0 ELSE 1 END LIMIT 1`, companyID, idOrNumber)
 	return uid, db.Wrap(db.Ignore(err), "look up sender")
 }
@@ -47,7 +49,8 @@ func ReplaceDefault(ctx context.Context, tx *configure.Tx, x *carillon.Sender, n
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default",
+	_, err = tx.Exec(ctx, "UPDATE sender SET is_default = FALSE, updated_at = $4 WHERE company_id = $1 AND channel = $2 AND id <> "+
+		"$3 AND is_default",
 		x.CompanyID, string(x.Channel), x.ID, db.Millis(now))
 	return db.Wrap(err, "replace the default sender")
 }
@@ -165,7 +168,8 @@ func senderDoc(x *carillon.Sender) map[string]any {
 	}
 	doc := map[string]any{
 		"number": x.Number, "channel": x.Channel, "provider": x.Provider, "default": x.Default, "per_second": x.PerSecond,
-		"per_recipient_interval": x.PerRecipient.String(), "max_concurrent": x.MaxConcurrent, "media_check": x.MediaCheck, "unknown_outcome": unknown,
+		"per_recipient_interval": x.PerRecipient.String(), "max_concurrent": x.MaxConcurrent, "media_check": x.MediaCheck,
+		"unknown_outcome": unknown,
 	}
 	if x.Channel == carillon.Voice {
 		doc["ring_timeout"] = x.RingTimeout.String()

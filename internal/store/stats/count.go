@@ -106,7 +106,8 @@ const adjacent = 4
 
 // read reads the notifications in [from, to) and then their recipients.
 func (t *tally) read(ctx context.Context, q db.Querier, from, to carillon.Seq) error {
-	if err := db.Each(ctx, q, t.notification, "SELECT "+NotificationColumns+" FROM notification WHERE seq >= $1 AND seq < $2", int64(from), int64(to)); err != nil {
+	if err := db.Each(ctx, q, t.notification, "SELECT "+NotificationColumns+" FROM notification WHERE seq >= $1 AND seq < $2",
+		int64(from), int64(to)); err != nil {
 		return err
 	}
 	first, end := int64(from.Message(0)), int64(to.Message(0))
@@ -182,12 +183,14 @@ func addAll(to, from map[key]*counted, sign int64) {
 //nolint:gochecknoglobals // constant texts
 var (
 	hourColumns = append([]string{
-		"company_id:text", "campaign:text", "hour:bigint", "class:bigint", "sender:bigint", "template:text", "language:text", "channel:text",
+		"company_id:text", "campaign:text", "hour:bigint", "class:bigint", "sender:bigint", "template:text", "language:text",
+		"channel:text",
 	}, bigints(names)...)
 	hourSuffix = "ON CONFLICT (company_id, campaign, hour, class, sender, template, language) DO UPDATE SET " +
 		each(names, func(name string) string { return name + " = stat." + name + " + excluded." + name })
-	campaignColumns = append([]string{"company_id:text", "campaign:text", "name:text", "first_at:bigint", "at:bigint"}, bigints(names[:campaignFields])...)
-	campaignSuffix  = `ON CONFLICT (company_id, campaign) DO UPDATE SET
+	campaignColumns = append([]string{"company_id:text", "campaign:text", "name:text", "first_at:bigint", "at:bigint"},
+		bigints(names[:campaignFields])...)
+	campaignSuffix = `ON CONFLICT (company_id, campaign) DO UPDATE SET
 		first_at = CASE WHEN excluded.at > 0 AND excluded.first_at < stat_campaign.first_at THEN excluded.first_at ELSE stat_campaign.first_at END,
 		at = CASE WHEN excluded.at > stat_campaign.at THEN excluded.at ELSE stat_campaign.at END, ` +
 		each(names[:campaignFields], func(name string) string { return name + " = stat_campaign." + name + " + excluded." + name })
@@ -244,7 +247,8 @@ func addHours(ctx context.Context, tx *db.Tx, change map[key]*counted) error {
 	}
 	rows := db.NewBulk("stat", hourSuffix, hourColumns...)
 	for _, k := range slices.SortedFunc(maps.Keys(hours), hourKey.compare) {
-		rows.Add(append([]any{k.company, k.campaign, k.hour, int64(k.class), k.sender, k.template, k.language, string(k.channel)}, values(hours[k], len(names))...)...)
+		rows.Add(append([]any{k.company, k.campaign, k.hour, int64(k.class), k.sender, k.template, k.language, string(k.channel)},
+			values(hours[k], len(names))...)...)
 	}
 	if err := rows.Write(ctx, tx); err != nil {
 		return err

@@ -179,7 +179,8 @@ func (s *Store) Campaigns(ctx context.Context, companyID string, from Cursor, li
 		c, key, err := scanCampaign(scan)
 		keys = append(keys, key)
 		return c, err
-	}, "SELECT "+campaignColumnsRead+" FROM stat_campaign WHERE company_id = $1"+where+" ORDER BY company_id DESC, at DESC, campaign DESC LIMIT $2", args...)
+	}, "SELECT "+campaignColumnsRead+" FROM stat_campaign WHERE company_id = $1"+where+
+		" ORDER BY company_id DESC, at DESC, campaign DESC LIMIT $2", args...)
 	if len(all) > limit {
 		all, next = all[:limit], &Cursor{all[limit-1].LastAt, keys[limit-1]}
 	}
@@ -207,7 +208,8 @@ func Drop(ctx context.Context, tx *db.Tx, before time.Time, most int) (rows int,
 	for _, query := range []string{
 		`DELETE FROM stat WHERE (company_id, campaign, hour, class, sender, template, language) IN (
 			SELECT company_id, campaign, hour, class, sender, template, language FROM stat WHERE hour < $1 ORDER BY hour LIMIT $2)`,
-		"DELETE FROM stat_campaign WHERE (company_id, campaign) IN (SELECT company_id, campaign FROM stat_campaign WHERE at < $1 ORDER BY at LIMIT $2)",
+		"DELETE FROM stat_campaign WHERE (company_id, campaign) IN (SELECT company_id, campaign FROM stat_campaign WHERE at < $1 " +
+			"ORDER BY at LIMIT $2)",
 	} {
 		n, err := tx.Exec(ctx, query, db.Millis(before), most)
 		if err != nil {

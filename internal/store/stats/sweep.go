@@ -61,7 +61,8 @@ func (s *Store) enter(ctx context.Context, now time.Time) error {
 // note notes that everything up to an instant has been counted.
 func (s *Store) note(ctx context.Context, at time.Time) error {
 	err := s.commit(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO stat_node (id, at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET at = excluded.at", s.id, db.Millis(at))
+		_, err := tx.Exec(ctx, "INSERT INTO stat_node (id, at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET at = excluded.at",
+			s.id, db.Millis(at))
 		return err
 	})
 	if err == nil {
@@ -117,11 +118,13 @@ func (s *Store) blocksFrom(ctx context.Context, from Block) ([]Block, error) {
 		err = scan(&n)
 		return n, err
 	}
-	seqs, err := db.Collect(ctx, s.d, "blocks to count", scan, "SELECT seq FROM notification WHERE seq >= $1 ORDER BY seq LIMIT $2", int64(from.first()), sweepNotifications)
+	seqs, err := db.Collect(ctx, s.d, "blocks to count", scan, "SELECT seq FROM notification WHERE seq >= $1 ORDER BY seq LIMIT $2",
+		int64(from.first()), sweepNotifications)
 	if err != nil {
 		return nil, err
 	}
-	counted, err := db.Collect(ctx, s.d, "blocks to count", scan, "SELECT block FROM stat_block WHERE block >= $1 ORDER BY block LIMIT $2", int64(from), sweepBlocks)
+	counted, err := db.Collect(ctx, s.d, "blocks to count", scan,
+		"SELECT block FROM stat_block WHERE block >= $1 ORDER BY block LIMIT $2", int64(from), sweepBlocks)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +182,8 @@ func (s *Store) Leave(ctx context.Context, now time.Time) error {
 
 // Distrust has everything counted again by the next program that runs on the database.
 func (s *Store) Distrust(ctx context.Context, now time.Time) error {
-	_, err := s.d.Exec(ctx, "INSERT INTO stat_node (id, at) VALUES ('restored', $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at", db.Millis(now))
+	_, err := s.d.Exec(ctx,
+		"INSERT INTO stat_node (id, at) VALUES ('restored', $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at", db.Millis(now))
 	return db.Wrap(err, "have everything counted again")
 }
 

@@ -121,7 +121,8 @@ func template(admin, name string) error {
 		return err
 	}
 	var there bool
-	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&there); err != nil || there {
+	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)",
+		name).Scan(&there); err != nil || there {
 		return err
 	}
 	unfinished := "carillon_unfinished_" + strings.ToLower(rand.Text()[:16]) // a process may be killed before it is whole

@@ -138,12 +138,14 @@ func (s *Store) SuppressionsFrom(ctx context.Context, companyID, begin, after st
 		end = begin + ":" // the character after the digits
 	}
 	return db.Collect(ctx, s.d, "suppressions", scan, "SELECT "+columns+` FROM suppression
-		WHERE company_id = $1 AND number > $2 AND number >= $3 AND number < $4 ORDER BY number LIMIT $5`, companyID, after, begin, end, limit)
+		WHERE company_id = $1 AND number > $2 AND number >= $3 AND number < $4 ORDER BY number LIMIT $5`, companyID, after, begin,
+		end, limit)
 }
 
 // Suppression is one person of a company's list. Errors: not_found.
 func (s *Store) Suppression(ctx context.Context, companyID string, who identity.Key) (*Suppression, error) {
-	all, err := db.Collect(ctx, s.d, "suppressions", scan, "SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+s.d.In(2),
+	all, err := db.Collect(ctx, s.d, "suppressions", scan,
+		"SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+s.d.In(2),
 		companyID, s.d.List(who.Forms()))
 	if err == nil && len(all) == 0 {
 		return nil, carillon.Absent("Suppression")
@@ -217,7 +219,8 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 }
 
 // PutSuppressions adds people inside a change of configuration, as Suppress does.
-func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
+func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of Type, reason string, now time.Time,
+	addresses ...string) error {
 	tx.Changes(companyID)
 	_, err := put(ctx, tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
@@ -229,7 +232,10 @@ const numbersShown = 20
 // Record records that numbers were added to a company's list or lifted from it.
 func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Action, x Suppression, numbers []string) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Suppression, Action: action}
-	doc := map[string]any{"type": x.Type, "reason": x.Reason, "amount": len(numbers), "numbers": strings.Join(numbers[:min(len(numbers), numbersShown)], ", ")}
+	doc := map[string]any{
+		"type": x.Type, "reason": x.Reason, "amount": len(numbers),
+		"numbers": strings.Join(numbers[:min(len(numbers), numbersShown)], ", "),
+	}
 	if len(numbers) == 1 {
 		e.ID, e.Name = numbers[0], numbers[0]
 		delete(doc, "amount")

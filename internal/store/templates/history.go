@@ -90,8 +90,10 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 			c.Reason = next.Reason
 		}
 		var seq int64
-		err = tx.Row(ctx, []any{&seq}, `INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
-			SELECT $1, $2, COALESCE(MAX(seq), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10 FROM template_change WHERE company_id = $1 AND template_id = $2
+		err = tx.Row(ctx, []any{&seq},
+			`INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
+			SELECT $1, $2, COALESCE(MAX(seq), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10 FROM template_change WHERE company_id = $1
+				AND template_id = $2
 			RETURNING seq`, next.CompanyID, next.ID, db.Millis(next.UpdatedAt), string(c.Action), c.By.Kind, c.By.ID, string(next.Status),
 			c.Reason, before, after)
 		if err != nil {
@@ -114,7 +116,8 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 // recordAudit records a change of a template in the record of all changes.
 func recordAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, c Change) error {
 	e := audit.Entry{
-		CompanyID: next.CompanyID, Kind: audit.Template, ID: next.ID, Name: next.Name + " (" + next.Language + ")", Action: audit.Action(c.Action), After: auditDoc(next),
+		CompanyID: next.CompanyID, Kind: audit.Template, ID: next.ID, Name: next.Name + " (" + next.Language + ")",
+		Action: audit.Action(c.Action), After: auditDoc(next),
 	}
 	if read != nil {
 		e.Before = auditDoc(read)

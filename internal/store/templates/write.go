@@ -82,9 +82,10 @@ func checkActive(ctx context.Context, tx *configure.Tx, companyID string, limit 
 	if err != nil || used < limit {
 		return err
 	}
-	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has all the active templates it may have", Details: carillon.Details{
-		{Key: "limit", Value: limit}, {Key: "used", Value: used},
-	}}
+	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has all the active templates it may have",
+		Details: carillon.Details{
+			{Key: "limit", Value: limit}, {Key: "used", Value: used},
+		}}
 }
 
 func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string, limit int) error {
@@ -127,7 +128,8 @@ func (s *Store) DeleteTemplate(ctx context.Context, read *Record) (bool, error) 
 
 func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, error) {
 	tx.Changes(read.CompanyID)
-	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil))
+	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt),
+		db.Millis(read.ClaimedUntil))
 	if err != nil || n == 0 {
 		return false, db.Wrap(err, "delete template")
 	}
@@ -138,8 +140,8 @@ func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, 
 }
 
 // SwapTemplate replaces read by next, and adds changes to its history, if the stored one is unchanged since; else it returns false.
-// UpdatedAt of next is filled with now, or a moment later than before, so that no two states look alike. A template that becomes active must
-// keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
+// UpdatedAt of next is filled with now, or a moment later than before, so that no two states look alike. A template that
+// becomes active must keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
 func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits, changes ...Change) (bool, error) {
 	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as it is stored: two states of one millisecond must differ
 	if !next.UpdatedAt.After(read.UpdatedAt) {
@@ -197,7 +199,8 @@ func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) 
 		return fmt.Errorf("write an event: %w", err)
 	}
 	events.Record(tx, &events.Event{
-		CompanyID: next.CompanyID, Topic: events.Templates, Kind: "template." + strings.ToLower(string(next.Status)), Subject: next.ID, Payload: text, At: next.UpdatedAt,
+		CompanyID: next.CompanyID, Topic: events.Templates, Kind: "template." + strings.ToLower(string(next.Status)),
+		Subject: next.ID, Payload: text, At: next.UpdatedAt,
 	})
 	return nil
 }

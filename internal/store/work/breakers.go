@@ -18,7 +18,8 @@ func (s *Breakers) Keep(ctx context.Context, b Breaker) error {
 		_, err := s.d.Exec(ctx, "DELETE FROM breaker WHERE sender = $1", b.SenderUID)
 		return db.Wrap(err, "delete a closed breaker")
 	}
-	_, err := s.d.Exec(ctx, `INSERT INTO breaker (`+breakerColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (sender) DO UPDATE SET
+	_, err := s.d.Exec(ctx, `INSERT INTO breaker (`+breakerColumns+
+		`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (sender) DO UPDATE SET
 		state = excluded.state, fault = excluded.fault, detail = excluded.detail, since = excluded.since, until = excluded.until`,
 		b.SenderUID, b.CompanyID, b.Kind, string(b.State), string(b.Fault), b.Detail, db.Millis(b.Since), db.Millis(b.Until))
 	return db.Wrap(err, "store a breaker")

@@ -121,7 +121,8 @@ func (a Aloud) Announce(ctx context.Context, companyID, id string, in voice.Sayi
 			c.ReplySeq, c.ReplyAt = 0, time.Time{}
 		}
 		turns := []chats.Turn{{
-			Author: chats.Agent, Kind: in.Kind, Text: in.Text, ClientID: clientID, At: now, Extra: chats.Extra{Name: name, Choices: in.Choices, Voice: in.Voice},
+			Author: chats.Agent, Kind: in.Kind, Text: in.Text, ClientID: clientID, At: now,
+			Extra: chats.Extra{Name: name, Choices: in.Choices, Voice: in.Voice},
 		}}
 		if in.Asks != "" {
 			asks(c, turns, in.Asks)
@@ -141,7 +142,8 @@ func (a Aloud) agentName(ctx context.Context, companyID, id string) (string, err
 
 // Answer implements voice.Dialogue.
 func (a Aloud) Answer(ctx context.Context, t voice.Teammate, in voice.Saying) (*chats.Turn, error) {
-	return a.c.Desk.Caption(ctx, By{t.CompanyID, t.AccountID, t.Name}, t.ConversationID, Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
+	return a.c.Desk.Caption(ctx, By{t.CompanyID, t.AccountID, t.Name}, t.ConversationID,
+		Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
 }
 
 // spoke is the payload of the event spoke, which is not stored.
@@ -157,7 +159,9 @@ func (a Aloud) Spoke(ctx context.Context, companyID, id string, seq int64, v cha
 		return err
 	}
 	text, _ := json.Marshal(spoke{seq, v}) // numbers and a text
-	a.c.o.Publisher.Publish(&events.Event{CompanyID: companyID, Topic: chats.Topic(id), Kind: "spoke", Subject: id, Payload: text, At: a.c.now()})
+	a.c.o.Publisher.Publish(&events.Event{
+		CompanyID: companyID, Topic: chats.Topic(id), Kind: "spoke", Subject: id, Payload: text, At: a.c.now(),
+	})
 	return nil
 }
 

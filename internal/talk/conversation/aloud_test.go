@@ -29,7 +29,8 @@ func TestATalkGivesTheResponseAndTheWorkersDoNot(t *testing.T) {
 		r.agent.set(func(ctx context.Context, q *agent.Request, emit func(agent.Action) error) error {
 			said = q.Said
 			result, err := q.UseTool(ctx, "map", "{}")
-			return errors.Join(err, emit(agent.Action{Say: "We open at "}), emit(agent.Action{Say: "nine: " + result, Choices: []string{"Thanks"}}))
+			return errors.Join(err, emit(agent.Action{Say: "We open at "}),
+				emit(agent.Action{Say: "nine: " + result, Choices: []string{"Thanks"}}))
 		})
 		r.run()
 		a, id := NewAloud(r.Conversations), r.open()
@@ -117,8 +118,9 @@ func TestATalkWithoutAnAgentIsHandedOver(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"begin": errOf(a.Begin(t.Context(), "other", id)), "say": errOf(a.Say(t.Context(), "other", id, aloud("x", ""))),
-		"announce": errOf(a.Announce(t.Context(), "other", id, aloud("x", ""), false)), "spoke": a.Spoke(t.Context(), "other", id, 1, chats.Voice{}),
-		"leave": a.Leave(t.Context(), "other", id),
+		"announce": errOf(a.Announce(t.Context(), "other", id, aloud("x", ""), false)),
+		"spoke":    a.Spoke(t.Context(), "other", id, 1, chats.Voice{}),
+		"leave":    a.Leave(t.Context(), "other", id),
 	} {
 		if !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("%s in another company: %v", what, err)

@@ -93,7 +93,8 @@ func (x *fills) noted() string {
 
 const filledIn = "adults=2 children=3 come=true sure=true"
 
-// The question is kept, not read back from the words that were heard: each response is cut off before its first word, and another node goes on.
+// The question is kept, not read back from the words that were heard: each response is cut off before its first word, and
+// another node goes on.
 func TestAFormKnowsWhatItAskedWhateverWasHeard(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		x := r.fills(former())
@@ -110,7 +111,9 @@ func TestAFormKnowsWhatItAskedWhateverWasHeard(t *testing.T) {
 		x.says(r.Conversations, voice.Saying{Text: "yes"}) // the last answer once more
 		x.pass(2 * time.Second)
 		x.says(r.Conversations, voice.Saying{Text: "thanks"})
-		if got := r.turns(x.id); !slices.Equal(got[len(got)-4:], []string{"system noted", "visitor yes", "visitor thanks", "agent You are welcome. Is there anything else?"}) {
+		if got := r.turns(x.id); !slices.Equal(got[len(got)-4:], []string{
+			"system noted", "visitor yes", "visitor thanks", "agent You are welcome. Is there anything else?",
+		}) {
 			t.Errorf("%q", got)
 		}
 		if c := r.find(x.id); c.AskedSeq != 0 {
@@ -160,7 +163,8 @@ func TestAQuestionWaitsForItsAnswer(t *testing.T) {
 	a := NewAloud(r.Conversations)
 	x.says(r.Conversations, voice.Saying{Text: "hello"})
 	x.says(r.Conversations, voice.Saying{Text: "what do you sell?"})
-	if _, err := a.Announce(t.Context(), r.company, x.id, voice.Saying{ClientID: "sorry", Kind: chats.KindText, Text: "I am sorry. Are you sure?"}, true); err != nil {
+	if _, err := a.Announce(t.Context(), r.company, x.id,
+		voice.Saying{ClientID: "sorry", Kind: chats.KindText, Text: "I am sorry. Are you sure?"}, true); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := a.Pending(t.Context(), r.company, x.id); err != nil || p == nil || p.Question != "How many?" || !p.Number {
@@ -205,7 +209,8 @@ func TestWhatIsSaidWhileTheNextQuestionComesIsNoAnswerToIt(t *testing.T) {
 		}
 		return agent.Builtin{}.Reply(ctx, q, emit)
 	})
-	if _, err := NewAloud(r.Conversations).Say(t.Context(), r.company, x.id, voice.Saying{ClientID: "first", Kind: chats.KindText, Text: "2"}); err != nil {
+	if _, err := NewAloud(r.Conversations).Say(t.Context(), r.company, x.id,
+		voice.Saying{ClientID: "first", Kind: chats.KindText, Text: "2"}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -220,7 +225,9 @@ func TestWhatIsSaidWhileTheNextQuestionComesIsNoAnswerToIt(t *testing.T) {
 	if got := x.noted(); got != "adults=2" {
 		t.Errorf("noted %q", got)
 	}
-	if got, want := r.turns(x.id), []string{"agent Hello. How many?", "visitor 2", "visitor 2", "agent And children? How many?", "system noted"}; !slices.Equal(got, want) {
+	if got, want := r.turns(x.id), []string{
+		"agent Hello. How many?", "visitor 2", "visitor 2", "agent And children? How many?", "system noted",
+	}; !slices.Equal(got, want) {
 		t.Errorf("%q, not %q", got, want)
 	}
 	if n := thoughts.Load(); n != 3 {
@@ -281,9 +288,11 @@ func TestAnEarlyKeyTakesNothingFromTheNext(t *testing.T) {
 		turns []chats.Turn
 		want  bearing
 	}{
-		"pressed again":                {[]chats.Turn{asked, turn(4, 0, early), turn(5, 600*time.Millisecond, key)}, attempts},
-		"pressed before the question":  {[]chats.Turn{turn(2, 0, early), asked, turn(4, 600*time.Millisecond, key)}, attempts},
-		"pressed three times":          {[]chats.Turn{turn(1, 0, key), turn(2, 0, early), asked, turn(4, 600*time.Millisecond, key)}, repeated},
+		"pressed again":               {[]chats.Turn{asked, turn(4, 0, early), turn(5, 600*time.Millisecond, key)}, attempts},
+		"pressed before the question": {[]chats.Turn{turn(2, 0, early), asked, turn(4, 600*time.Millisecond, key)}, attempts},
+		"pressed three times": {
+			[]chats.Turn{turn(1, 0, key), turn(2, 0, early), asked, turn(4, 600*time.Millisecond, key)}, repeated,
+		},
 		"spoken, before anything else": {[]chats.Turn{asked, turn(4, 0, chats.Extra{Early: true})}, past},
 		"pressed, before anything":     {[]chats.Turn{asked, turn(4, 0, early)}, past},
 	} {
@@ -295,17 +304,29 @@ func TestAnEarlyKeyTakesNothingFromTheNext(t *testing.T) {
 
 // What is typed ahead answers a flow's question where it fits; what is typed twice answers one, and a button answers its own.
 func TestAFlowTakesAnswersForTheirQuestions(t *testing.T) {
-	const steps = `[{"say": "Come?"}, {"ask": "come", "choices": ["yes", "no"]}, {"say": "Sure?"}, {"ask": "sure", "choices": ["yes", "no"]}, {"say": "Done {{come}} {{sure}}"}]`
+	const steps = `[{"say": "Come?"}, {"ask": "come", "choices": ["yes", "no"]}, {"say": "Sure?"}, {"ask": "sure", "choices": ` +
+		`["yes", "no"]}, {"say": "Done {{come}} {{sure}}"}]`
 	for name, c := range map[string]struct {
 		after time.Duration
 		said  []Said
 		want  []string
 	}{
-		"one after the other": {2 * time.Second, []Said{{Text: "yes"}, {Text: "yes"}}, []string{"visitor yes", "agent Sure?", "visitor yes", "agent Done yes yes"}},
-		"twice":               {200 * time.Millisecond, []Said{{Text: "yes"}, {Text: "Yes"}}, []string{"visitor yes", "agent Sure?", "visitor Yes"}},
-		"ahead":               {200 * time.Millisecond, []Said{{Text: "no"}, {Text: "yes"}}, []string{"visitor no", "agent Sure?", "visitor yes", "agent Done no yes"}},
-		"a button twice":      {time.Hour, []Said{{Text: "yes", Kind: chats.KindChoice, Of: 3}, {Text: "no", Kind: chats.KindChoice, Of: 3}}, []string{"visitor yes", "agent Sure?", "visitor no"}},
-		"not heard":           {time.Hour, []Said{{Text: "yes"}, {Text: "no", Early: true}}, []string{"visitor yes", "agent Sure?", "visitor no"}},
+		"one after the other": {
+			2 * time.Second, []Said{{Text: "yes"}, {Text: "yes"}},
+			[]string{"visitor yes", "agent Sure?", "visitor yes", "agent Done yes yes"},
+		},
+		"twice": {
+			200 * time.Millisecond, []Said{{Text: "yes"}, {Text: "Yes"}}, []string{"visitor yes", "agent Sure?", "visitor Yes"},
+		},
+		"ahead": {
+			200 * time.Millisecond, []Said{{Text: "no"}, {Text: "yes"}},
+			[]string{"visitor no", "agent Sure?", "visitor yes", "agent Done no yes"},
+		},
+		"a button twice": {
+			time.Hour, []Said{{Text: "yes", Kind: chats.KindChoice, Of: 3}, {Text: "no", Kind: chats.KindChoice, Of: 3}},
+			[]string{"visitor yes", "agent Sure?", "visitor no"},
+		},
+		"not heard": {time.Hour, []Said{{Text: "yes"}, {Text: "no", Early: true}}, []string{"visitor yes", "agent Sure?", "visitor no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, r *rig) {
@@ -343,7 +364,8 @@ func TestAFlowEndsWithAQuestionOfTheAgents(t *testing.T) {
 	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "Welcome. Do you come?"}]`)
 	x := &fills{rig: r, id: r.open()}
 	x.says(r.Conversations, voice.Saying{Text: "begin"})
-	if turns, err := r.store.Chats.TurnsBefore(t.Context(), r.company, x.id, 100, 1); err != nil || !slices.Equal(turns[0].Extra.Choices, []string{"Yes", "No"}) {
+	if turns, err := r.store.Chats.TurnsBefore(t.Context(), r.company, x.id, 100, 1); err != nil ||
+		!slices.Equal(turns[0].Extra.Choices, []string{"Yes", "No"}) {
 		t.Errorf("%+v, %v", turns, err)
 	}
 	x.pass(2 * time.Second)

@@ -171,7 +171,8 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 		Contact: in.Contact, Known: in.Known, Became: in.Became, Shared: in.Shared,
 		Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
 		Conversation: chats.Conversation{
-			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID, State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
+			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID,
+			State: stateOfNew(in.Channel, in.AgentID), Language: in.Language, Page: in.Page,
 		},
 	}
 	if err := s.store.Chats.Open(context.WithoutCancel(ctx), o); err != nil {
@@ -183,7 +184,8 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	if o.Conversation.LastSeq == 0 { // a node that made it may have died before its flow began
 		begun, err := s.Runner.opened(ctx, &o.Conversation)
 		if err != nil {
-			s.o.Log.WarnContext(ctx, "begin the flow of a widget", "company", o.Conversation.CompanyID, "conversation", o.Conversation.ID, "error", err)
+			s.o.Log.WarnContext(ctx, "begin the flow of a widget", "company", o.Conversation.CompanyID, "conversation",
+				o.Conversation.ID, "error", err)
 		}
 		if begun && !spoken(&o.Conversation) {
 			s.replies.reply(o.Conversation.CompanyID, o.Conversation.ID)
@@ -294,10 +296,11 @@ func (s *core) change(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
 	var before chats.Conversation
-	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
-		before = *c
-		return edit(c)
-	}}
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID,
+		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+			before = *c
+			return edit(c)
+		}}
 	return c, s.do(ctx, c, &before)
 }
 
@@ -306,10 +309,11 @@ func (s *core) changeRun(
 	ctx context.Context, companyID, id, clientID string, run *runs.Write, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
 	var before chats.Conversation
-	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Run: run, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
-		before = *c
-		return edit(c)
-	}}
+	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Run: run,
+		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+			before = *c
+			return edit(c)
+		}}
 	return c, s.do(ctx, c, &before)
 }
 

@@ -88,7 +88,8 @@ func TestOneOfTwoTeammatesWins(t *testing.T) {
 			c := r.find(id)
 			e := &carillon.Error{}
 			refused := errors.As(loser, &e)
-			if (errs[0] == nil) == (errs[1] == nil) || c.Assignee != winner.AccountID || !refused || e.Details.Find(DetailAssignee) != winner.AccountID {
+			if (errs[0] == nil) == (errs[1] == nil) || c.Assignee != winner.AccountID || !refused ||
+				e.Details.Find(DetailAssignee) != winner.AccountID {
 				t.Fatalf("time %d: %v; %s has it", n, errs, c.Assignee)
 			}
 			r.must(r.Desk.Release(t.Context(), winner, id, false))
@@ -129,7 +130,8 @@ func TestAContactWhoReturnsFindsTheConversation(t *testing.T) {
 		if got := r.find(c.ID); got.State != chats.Automated || got.Assignee != "" || got.ReplySeq != got.LastSeq {
 			t.Errorf("it is %+v", got)
 		}
-		if diff := cmp.Diff([]string{"system joined", "system resolved", "system reopened", "visitor One more thing"}, r.turns(c.ID)); diff != "" {
+		if diff := cmp.Diff([]string{"system joined", "system resolved", "system reopened", "visitor One more thing"},
+			r.turns(c.ID)); diff != "" {
 			t.Error(diff)
 		}
 		if again := r.openAs("maria", true); again.ID != c.ID {
@@ -143,7 +145,8 @@ func TestAContactWhoReturnsFindsTheConversation(t *testing.T) {
 		if _, err := r.Desk.Reopen(t.Context(), r.ana, c.ID); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("an old one together with the new one: %v", err)
 		}
-		if _, _, err := r.Say(t.Context(), r.company, c.ID, Said{ClientID: "2", Kind: chats.KindText, Text: "Here"}); !carillon.IsCode(err, carillon.Conflict) {
+		if _, _, err := r.Say(t.Context(), r.company, c.ID,
+			Said{ClientID: "2", Kind: chats.KindText, Text: "Here"}); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("a turn in an old one together with the new one: %v", err)
 		}
 		r.must(r.Desk.Resolve(t.Context(), r.ana, second.ID))
@@ -185,7 +188,8 @@ func TestTheSweepLooksAfterTheQueue(t *testing.T) {
 	sweep(chats.WrapUp, chats.Abandoned)
 	r.pass(2 * time.Second)
 	sweep(chats.Resolved, chats.Abandoned)
-	if diff := cmp.Diff([]string{"system handoff_requested", "system missed", "system joined", "system left", "system resolved"}, r.turns(alive)); diff != "" {
+	if diff := cmp.Diff([]string{"system handoff_requested", "system missed", "system joined", "system left", "system resolved"},
+		r.turns(alive)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -193,17 +197,20 @@ func TestTheSweepLooksAfterTheQueue(t *testing.T) {
 func TestAConversationHasABound(t *testing.T) {
 	r := newRig(t, store.Options{})
 	id := r.open()
-	if err := r.store.Chats.Do(t.Context(), &chats.Change{CompanyID: r.company, ConversationID: id, Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
-		c.LastSeq = maxTurns
-		return nil, nil
-	}}); err != nil {
+	if err := r.store.Chats.Do(t.Context(), &chats.Change{CompanyID: r.company, ConversationID: id,
+		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+			c.LastSeq = maxTurns
+			return nil, nil
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	said := Said{ClientID: "1", Kind: chats.KindText, Text: "More"}
 	_, _, err := r.Say(t.Context(), r.company, id, said)
 	_, _, err2 := r.Desk.Answer(t.Context(), r.ana, id, said, 0)
 	_, _, err3 := r.Desk.Note(t.Context(), r.ana, id, said)
-	for _, err := range []error{err, err2, err3, r.Rate(t.Context(), r.company, id, 5, ""), r.Introduce(t.Context(), r.company, id, "M", "m@acme.test")} {
+	for _, err := range []error{
+		err, err2, err3, r.Rate(t.Context(), r.company, id, 5, ""), r.Introduce(t.Context(), r.company, id, "M", "m@acme.test"),
+	} {
 		if !carillon.IsCode(err, carillon.LimitExceeded) {
 			t.Error(err)
 		}
@@ -234,7 +241,8 @@ func TestAnotherCompanyReachesNothing(t *testing.T) {
 	_, _, err := r.Desk.Answer(t.Context(), stranger, id, said, -1)
 	_, _, err2 := r.Desk.Note(t.Context(), stranger, id, said)
 	_, _, err3 := r.Say(t.Context(), stranger.CompanyID, id, said)
-	errs = append(errs, err, err2, err3, r.Rate(t.Context(), stranger.CompanyID, id, 1, ""), r.Introduce(t.Context(), stranger.CompanyID, id, "E", "e@e.test"),
+	errs = append(errs, err, err2, err3, r.Rate(t.Context(), stranger.CompanyID, id, 1, ""),
+		r.Introduce(t.Context(), stranger.CompanyID, id, "E", "e@e.test"),
 		r.Seen(t.Context(), stranger.CompanyID, id, 1))
 	for i, err := range errs {
 		if !carillon.IsCode(err, carillon.NotFound) {
@@ -322,7 +330,8 @@ func says(actions ...agent.Action) func(context.Context, *agent.Request, func(ag
 func TestTheAgentReplies(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.agent.set(func(_ context.Context, q *agent.Request, emit func(agent.Action) error) error {
-			return says(agent.Action{Say: "You said "}, agent.Action{Say: q.Message(), Sources: []agent.Source{{Title: "FAQ"}}})(nil, q, emit)
+			return says(agent.Action{Say: "You said "},
+				agent.Action{Say: q.Message(), Sources: []agent.Source{{Title: "FAQ"}}})(nil, q, emit)
 		})
 		r.run()
 		id := r.open()
@@ -342,7 +351,8 @@ func TestTheAgentReplies(t *testing.T) {
 		r.say(id, "3", "Bye")
 		r.within("the end", func() bool { return r.find(id).State == chats.Resolved })
 		want := []string{
-			"visitor Hello", "agent You said Hello", "visitor A person", "agent A person will help.", "system handoff_requested", "system missed", "system returned",
+			"visitor Hello", "agent You said Hello", "visitor A person", "agent A person will help.", "system handoff_requested",
+			"system missed", "system returned",
 			"visitor Bye", "agent Goodbye", "system resolved",
 		}
 		if diff := cmp.Diff(want, r.turns(id)); diff != "" {
@@ -544,7 +554,9 @@ func TestWhatAMemberHadWhoIsDismissedGoesBack(t *testing.T) {
 	if err := r.Desk.Dismiss(t.Context(), r.cat, r.ben.AccountID); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]chats.State{active: chats.Queued, finishing: chats.Resolved, closed: chats.Resolved, other: chats.Active} {
+	for id, want := range map[string]chats.State{
+		active: chats.Queued, finishing: chats.Resolved, closed: chats.Resolved, other: chats.Active,
+	} {
 		if c := r.find(id); c.State != want {
 			t.Errorf("it is %s, want %s", c.State, want)
 		}

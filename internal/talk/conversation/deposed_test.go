@@ -16,7 +16,8 @@ func TestTheReplyOfADeadNodeIsGivenAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "What?"}, {"ask": "what"}]`)
 		id := r.open()
-		if _, _, err := r.core.say(t.Context(), r.company, id, Said{ClientID: "1", Kind: chats.KindText, Text: "begin"}); err != nil { // then it dies
+		// then it dies
+		if _, _, err := r.core.say(t.Context(), r.company, id, Said{ClientID: "1", Kind: chats.KindText, Text: "begin"}); err != nil {
 			t.Fatal(err)
 		}
 		r.run()
@@ -29,7 +30,8 @@ func TestTheReplyOfADeadNodeIsGivenAtOnce(t *testing.T) {
 // A node died while it waited for a server: another one takes its effect up as soon as it is declared dead, not while it lives.
 func TestTheEffectOfADeadNodeIsTakenUpAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"http": {"url": "https://shop.test", "status": "status"}}, {"say": "It is {{status}}"}]`)
+		r.lay("word", flow.Trigger{Keywords: []string{"begin"}},
+			`[{"http": {"url": "https://shop.test", "status": "status"}}, {"say": "It is {{status}}"}]`)
 		begun, dead := make(chan struct{}), make(chan struct{})
 		var asked atomic.Int32
 		r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {

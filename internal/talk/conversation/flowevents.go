@@ -51,7 +51,8 @@ func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []ch
 	}
 	for i := range turns {
 		t := &turns[i]
-		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > maxQuick || len(before) > 0 && !t.At.After(before[0].StartedAt)) {
+		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > maxQuick ||
+			len(before) > 0 && !t.At.After(before[0].StartedAt)) {
 			continue // it has been answered
 		}
 		if x, err := s.start(ctx, c, t); err != nil || x != nil {

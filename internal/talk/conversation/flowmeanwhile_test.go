@@ -22,11 +22,22 @@ func TestWhatIsWrittenDuringARequest(t *testing.T) {
 		in          chats.State
 		want        []string
 	}{
-		"a question follows": {`[` + request + `, {"say": "Which one?"}, {"ask": "x"}]`, "hurry up", flow.Asking, chats.Automated, []string{"agent Which one?"}},
-		"words follow":       {`[` + request + `, {"say": "It comes"}]`, "hurry up", flow.Completed, chats.Automated, []string{"agent It comes"}},
-		"another request":    {`[` + request + `, ` + request + `, {"say": "It comes"}]`, "hurry up", flow.Completed, chats.Automated, []string{"agent It comes"}},
-		"nothing follows":    {`[` + request + `]`, "hurry up", flow.Completed, chats.Automated, []string{"agent from Robin"}},
-		"a person is wanted": {`[` + request + `, {"say": "It comes"}]`, "I want to talk to a person", flow.HandedOff, chats.Missed, []string{"system handoff_requested", "system missed"}},
+		"a question follows": {
+			`[` + request + `, {"say": "Which one?"}, {"ask": "x"}]`, "hurry up", flow.Asking, chats.Automated,
+			[]string{"agent Which one?"},
+		},
+		"words follow": {
+			`[` + request + `, {"say": "It comes"}]`, "hurry up", flow.Completed, chats.Automated, []string{"agent It comes"},
+		},
+		"another request": {
+			`[` + request + `, ` + request + `, {"say": "It comes"}]`, "hurry up", flow.Completed, chats.Automated,
+			[]string{"agent It comes"},
+		},
+		"nothing follows": {`[` + request + `]`, "hurry up", flow.Completed, chats.Automated, []string{"agent from Robin"}},
+		"a person is wanted": {
+			`[` + request + `, {"say": "It comes"}]`, "I want to talk to a person", flow.HandedOff, chats.Missed,
+			[]string{"system handoff_requested", "system missed"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, store.Options{})
@@ -71,7 +82,8 @@ func TestWhatIsWrittenDuringARequest(t *testing.T) {
 // For a suspended company neither its flows go on nor its agents reply. Both do after it is lifted.
 func TestNobodySpeaksForASuspendedCompany(t *testing.T) {
 	r := newRig(t, store.Options{})
-	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "Wait"}, {"wait": "1m"}, {"http": {"url": "https://shop.test"}}, {"say": "done"}]`)
+	r.lay("word", flow.Trigger{Keywords: []string{"begin"}},
+		`[{"say": "Wait"}, {"wait": "1m"}, {"http": {"url": "https://shop.test"}}, {"say": "done"}]`)
 	r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
 		return emit(agent.Action{Say: "from Robin"})
 	})

@@ -181,7 +181,8 @@ func (s *Runner) again(do func() error) (err error) {
 }
 
 // newRun is a run that begins. Its version is kept.
-func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string, b *chats.Bound) (*runs.Run, error) {
+func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string,
+	b *chats.Bound) (*runs.Run, error) {
 	definition, digest, err := f.Document()
 	if err != nil {
 		return nil, err
@@ -192,7 +193,8 @@ func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f
 		return nil, err
 	}
 	return &runs.Run{
-		ID: carillon.NewID(now), CompanyID: companyID, FlowID: f.ID, Version: version, ConversationID: conversationID, Cause: cause, Event: b.Event,
+		ID: carillon.NewID(now), CompanyID: companyID, FlowID: f.ID, Version: version, ConversationID: conversationID, Cause: cause,
+		Event:          b.Event,
 		NotificationID: b.NotificationID, State: string(flow.Ready), Open: true, StartedAt: now, ChangedAt: now,
 	}, nil
 }
@@ -282,7 +284,8 @@ func stateOf(x *runs.Run) *flow.Run {
 	v := make(flow.Values, len(x.Variables))
 	maps.Copy(v, x.Variables)
 	return &flow.Run{
-		State: flow.State(x.State), At: x.Place, Values: v, Question: x.Question, Tries: x.Tries, Steps: x.Steps, Alone: x.Alone, Due: x.Due, Error: x.Error,
+		State: flow.State(x.State), At: x.Place, Values: v, Question: x.Question, Tries: x.Tries, Steps: x.Steps, Alone: x.Alone,
+		Due: x.Due, Error: x.Error,
 	}
 }
 
@@ -413,7 +416,10 @@ func said(all []flow.Saying, name string, now time.Time, together bool) []chats.
 	}
 	var turns []chats.Turn
 	for _, x := range all {
-		t := chats.Turn{Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(x.Text), Extra: chats.Extra{Name: name, Choices: x.Choices}, At: now}
+		t := chats.Turn{
+			Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(x.Text),
+			Extra: chats.Extra{Name: name, Choices: x.Choices}, At: now,
+		}
 		if len(x.Choices) > 0 {
 			t.Kind = chats.KindChoices
 		}

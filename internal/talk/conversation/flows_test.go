@@ -104,7 +104,9 @@ const received = `[
 	{"if": "received == 'no'", "then": [{"handoff": "support"}], "else": [{"say": "Thank you!"}]}
 ]`
 
-var shipped = &chats.Bound{Event: "order-shipped", NotificationID: "n1", Values: map[string]string{"first_name": "Eva", "order": "17", "not a name": "x"}}
+var shipped = &chats.Bound{
+	Event: "order-shipped", NotificationID: "n1", Values: map[string]string{"first_name": "Eva", "order": "17", "not a name": "x"},
+}
 
 func TestTheReplyToANotificationStartsItsFlow(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
@@ -114,7 +116,8 @@ func TestTheReplyToANotificationStartsItsFlow(t *testing.T) {
 		})
 		r.run()
 		id := r.open()
-		if _, _, err := r.Say(t.Context(), r.company, id, Said{ClientID: "1", Kind: chats.KindText, Text: "Hi", Bound: shipped}); err != nil {
+		if _, _, err := r.Say(t.Context(), r.company, id,
+			Said{ClientID: "1", Kind: chats.KindText, Text: "Hi", Bound: shipped}); err != nil {
 			t.Fatal(err)
 		}
 		r.waitState(id, flow.Asking)
@@ -129,13 +132,15 @@ func TestTheReplyToANotificationStartsItsFlow(t *testing.T) {
 		r.within("the agent answers", func() bool { return len(r.turns(id)) == 8 })
 		want := []string{
 			"visitor Hi", "agent Hello Eva, did you get order 17?", "visitor what do you mean",
-			"agent I did not understand that.\nHello Eva, did you get order 17?", "visitor Yes!", "agent Thank you!", "visitor And now?", "agent I am the agent",
+			"agent I did not understand that.\nHello Eva, did you get order 17?", "visitor Yes!", "agent Thank you!",
+			"visitor And now?", "agent I am the agent",
 		}
 		if diff := cmp.Diff(want, r.turns(id)); diff != "" {
 			t.Error(diff)
 		}
 		x := r.last(id)
-		if x.Event != "order-shipped" || x.NotificationID != "n1" || x.Cause != "event" || x.Variables["received"] != "yes" || x.Version != 1 {
+		if x.Event != "order-shipped" || x.NotificationID != "n1" || x.Cause != "event" || x.Variables["received"] != "yes" ||
+			x.Version != 1 {
 			t.Errorf("%+v", x)
 		}
 		log, err := r.db.Runs.Entries(t.Context(), r.company, x.ID)
@@ -164,14 +169,19 @@ func TestWhatStartsAFlow(t *testing.T) {
 	r.within("the keyword", func() bool { return len(r.turns(id)) == 2 })
 	r.say(id, "2", "the menu please")
 	r.within("the agent", func() bool { return len(r.turns(id)) == 4 })
-	if _, _, err := r.Say(t.Context(), r.company, id, Said{ClientID: "3", Kind: chats.KindText, Text: "Hi", Bound: &chats.Bound{Event: "unknown"}}); err != nil {
+	if _, _, err := r.Say(t.Context(), r.company, id, Said{
+		ClientID: "3", Kind: chats.KindText, Text: "Hi", Bound: &chats.Bound{Event: "unknown"},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	r.within("the agent, for an event of no flow", func() bool { return len(r.turns(id)) == 6 })
-	if diff := cmp.Diff([]string{"agent The menu", "agent agent", "agent agent"}, []string{r.turns(id)[1], r.turns(id)[3], r.turns(id)[5]}); diff != "" {
+	if diff := cmp.Diff([]string{"agent The menu", "agent agent", "agent agent"},
+		[]string{r.turns(id)[1], r.turns(id)[3], r.turns(id)[5]}); diff != "" {
 		t.Error(diff)
 	}
-	shop, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, WidgetID: "shop", VisitorID: "x"}, Channel: "web_chat", AgentID: "a", Language: "en"})
+	shop, _, err := r.Open(t.Context(), Start{
+		Contact: chats.Contact{CompanyID: r.company, WidgetID: "shop", VisitorID: "x"}, Channel: "web_chat", AgentID: "a", Language: "en",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +192,9 @@ func TestWhatStartsAFlow(t *testing.T) {
 	r.agent.mu.Lock()
 	r.agent.gone = true
 	r.agent.mu.Unlock()
-	in, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, VisitorID: "tel:1"}, Channel: "whatsapp", Language: "en"})
+	in, _, err := r.Open(t.Context(), Start{
+		Contact: chats.Contact{CompanyID: r.company, VisitorID: "tel:1"}, Channel: "whatsapp", Language: "en",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +210,9 @@ func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
 		r.lay("widget", flow.Trigger{Widget: "w"}, `[{"say": "Welcome"}, {"ask": "name"}]`)
 		in := chats.Open{
 			Contact: chats.Contact{ID: carillon.NewID(r.now()), CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Now: r.now(),
-			Conversation: chats.Conversation{ID: carillon.NewID(r.now()), Channel: "web_chat", WidgetID: "w", AgentID: "a", State: chats.Automated, Language: "en"},
+			Conversation: chats.Conversation{
+				ID: carillon.NewID(r.now()), Channel: "web_chat", WidgetID: "w", AgentID: "a", State: chats.Automated, Language: "en",
+			},
 		}
 		if err := r.db.Chats.Open(t.Context(), &in); err != nil {
 			t.Fatal(err)
@@ -207,7 +221,10 @@ func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
 		var all sync.WaitGroup
 		for _, s := range []*Conversations{r.Conversations, r.node(), r.node()} { // pages of one visitor
 			all.Go(func() {
-				c, _, err := s.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Channel: "web_chat", AgentID: "a", Language: "en"})
+				c, _, err := s.Open(t.Context(), Start{
+					Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Channel: "web_chat",
+					AgentID: "a", Language: "en",
+				})
 				if err != nil || c.ID != in.Conversation.ID {
 					t.Error(c, err)
 				}
@@ -293,7 +310,9 @@ func TestTheSenderLearnsOfWhatIsSaid(t *testing.T) {
 		channel string
 		want    int
 	}{{"web_chat", 0}, {"whatsapp", 1}} {
-		in, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, VisitorID: c.channel}, Channel: c.channel, AgentID: "a", Language: "en"})
+		in, _, err := r.Open(t.Context(), Start{
+			Contact: chats.Contact{CompanyID: r.company, VisitorID: c.channel}, Channel: c.channel, AgentID: "a", Language: "en",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

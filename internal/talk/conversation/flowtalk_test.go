@@ -31,7 +31,8 @@ func TestTheTimelineNamesTheRunThatBegan(t *testing.T) {
 		defer r.mu.Unlock()
 		return slices.ContainsFunc(r.passing, func(e events.Event) bool {
 			var m RunMark
-			return e.Kind == RunChanged && e.Topic == chats.InboxTopic && e.CompanyID == r.company && json.Unmarshal(e.Payload, &m) == nil && m == want
+			return e.Kind == RunChanged && e.Topic == chats.InboxTopic && e.CompanyID == r.company &&
+				json.Unmarshal(e.Payload, &m) == nil && m == want
 		})
 	})
 }
@@ -39,7 +40,8 @@ func TestTheTimelineNamesTheRunThatBegan(t *testing.T) {
 // Whoever is on the line learns what a flow waits for.
 func TestATalkKnowsWhatItsFlowWaitsFor(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "Which?"}, {"ask": "x", "choices": ["a", "b"]}, {"say": "How many?"}, {"ask": "y", "accept": "number"},
+		r.lay("word", flow.Trigger{Keywords: []string{"begin"}},
+			`[{"say": "Which?"}, {"ask": "x", "choices": ["a", "b"]}, {"say": "How many?"}, {"ask": "y", "accept": "number"},
 			{"http": {"url": "https://acme.test/"}}, {"wait": "30s"}, {"wait": "1h"}, {"say": "done"}]`)
 		a, id := NewAloud(r.Conversations), r.open()
 		respond := func(text string) {
@@ -94,7 +96,9 @@ func TestATalkKnowsWhatItsFlowWaitsFor(t *testing.T) {
 func TestACallForWhichNobodyWasThereStaysMissed(t *testing.T) {
 	for channel, want := range map[string]chats.State{"phone": chats.Missed, "web_chat": chats.Resolved} {
 		r := newRig(t, store.Options{})
-		c, _, err := r.Open(t.Context(), Start{Contact: chats.Contact{CompanyID: r.company, VisitorID: "v"}, Channel: channel, AgentID: "a", Always: true})
+		c, _, err := r.Open(t.Context(), Start{
+			Contact: chats.Contact{CompanyID: r.company, VisitorID: "v"}, Channel: channel, AgentID: "a", Always: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +133,8 @@ func TestWhatIsStoredOfANumberIsNotForCallers(t *testing.T) {
 				t.Fatal(err)
 			}
 			person, email := "Ana Diaz", "ana@example.com"
-			if _, err := r.store.Contacts.EditContact(t.Context(), r.company, contact.ID, chats.ContactEdit{Name: &person, Email: &email}); err != nil {
+			if _, err := r.store.Contacts.EditContact(t.Context(), r.company, contact.ID,
+				chats.ContactEdit{Name: &person, Email: &email}); err != nil {
 				t.Fatal(err)
 			}
 			found, _, err := r.Open(t.Context(), start)

@@ -46,9 +46,11 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 	}
 	switch {
 	case x.Begun && !e.Repeatable():
-		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown), "The outcome is unknown: the node stopped while it waited for it", false)
+		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown),
+			"The outcome is unknown: the node stopped while it waited for it", false)
 	case x.Begun && e.Keyed() && s.now().Sub(x.ChangedAt) >= effectKeyed:
-		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown), "The outcome is unknown: it was begun too long ago to be repeated", false)
+		return s.result(ctx, c, p, x, r, e.Values(flow.OutcomeUnknown),
+			"The outcome is unknown: it was begun too long ago to be repeated", false)
 	}
 	contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
 	if err != nil {
@@ -124,12 +126,13 @@ func (s *Runner) postpone(ctx context.Context, x *runs.Run, d time.Duration, beg
 	if begun {
 		y.Node = s.o.Node
 	}
-	change, err := s.changeRun(ctx, x.CompanyID, x.ConversationID, "", &runs.Write{Run: &y}, func(c *chats.Conversation) ([]chats.Turn, error) {
-		if c.State != chats.Automated {
-			return nil, errOvertaken
-		}
-		return nil, nil
-	})
+	change, err := s.changeRun(ctx, x.CompanyID, x.ConversationID, "", &runs.Write{Run: &y},
+		func(c *chats.Conversation) ([]chats.Turn, error) {
+			if c.State != chats.Automated {
+				return nil, errOvertaken
+			}
+			return nil, nil
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,8 @@ func TestTimersOfFlowsAreExactOverAMonth(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.clock = time.Date(2027, 3, 10, 1, 30, 0, 123_000_000, madrid) // clocks go forward on March 28
-		r.lay("days", flow.Trigger{Keywords: []string{"begin"}}, "["+strings.Repeat(`{"wait": "1d"}, `, days)+`{"wait": "31d"}, {"end": true}]`)
+		r.lay("days", flow.Trigger{Keywords: []string{"begin"}},
+			"["+strings.Repeat(`{"wait": "1d"}, `, days)+`{"wait": "31d"}, {"end": true}]`)
 		id := r.open()
 		r.say(id, "1", "begin")
 		if _, _, err := r.replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
@@ -244,7 +245,8 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 		}
 		work(t, r.Conversations)
 		work(t, r.Conversations)
-		if x := r.last(id); x.State != string(flow.Failed) || x.Error != "steps.1.then.0: There is no template sent" || r.find(id).State != chats.Missed {
+		if x := r.last(id); x.State != string(flow.Failed) || x.Error != "steps.1.then.0: There is no template sent" ||
+			r.find(id).State != chats.Missed {
 			t.Errorf("%+v", x)
 		}
 	})
@@ -253,8 +255,10 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 // An effect that takes long, even many of them, holds up nobody's time and no other effect.
 func TestALongEffectHoldsUpNobody(t *testing.T) {
 	r := newRig(t, store.Options{})
-	r.lay("slow", flow.Trigger{Keywords: []string{"slow"}}, `[{"http": {"method": "POST", "url": "https://slow.test/", "status": "status"}}, {"say": "{{status}}"}]`)
-	r.lay("fast", flow.Trigger{Keywords: []string{"fast"}}, `[{"http": {"method": "POST", "url": "https://fast.test/"}}, {"wait": "1s"}, {"say": "done"}]`)
+	r.lay("slow", flow.Trigger{Keywords: []string{"slow"}},
+		`[{"http": {"method": "POST", "url": "https://slow.test/", "status": "status"}}, {"say": "{{status}}"}]`)
+	r.lay("fast", flow.Trigger{Keywords: []string{"fast"}},
+		`[{"http": {"method": "POST", "url": "https://fast.test/"}}, {"wait": "1s"}, {"say": "done"}]`)
 	slow, released := 0, make(chan struct{})
 	r.laid.do = func(_ context.Context, _ string, e *flow.Effect) (flow.Values, string, bool, error) {
 		if e.HTTP.URL == "https://slow.test/" {
@@ -374,12 +378,14 @@ func TestARunThatWorksTooMuchEndsAsFailed(t *testing.T) {
 		id := r.open()
 		reply(id, "1", "begin")
 		reply(id, "2", strings.Repeat("a", 4000))
-		if x := r.last(id); x.State != string(flow.Failed) || !strings.HasPrefix(x.Error, "steps.2: it takes too much work") || r.find(id).State != chats.Missed {
+		if x := r.last(id); x.State != string(flow.Failed) || !strings.HasPrefix(x.Error, "steps.2: it takes too much work") ||
+			r.find(id).State != chats.Missed {
 			t.Errorf("%s %q, %s", x.State, x.Error, r.find(id).State)
 		}
 		id = r.open()
 		reply(id, "1", "start")
-		if x := r.last(id); x.State != string(flow.Failed) || !strings.HasPrefix(x.Error, "steps.0: The condition cannot be evaluated: a pattern may have") {
+		if x := r.last(id); x.State != string(flow.Failed) ||
+			!strings.HasPrefix(x.Error, "steps.0: The condition cannot be evaluated: a pattern may have") {
 			t.Errorf("%s %q", x.State, x.Error)
 		}
 	})

@@ -25,7 +25,9 @@ func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 		})
 		open := func(number string) string {
 			return r.must(first(r.Open(t.Context(), Start{
-				Channel: "whatsapp", Language: "en", Contact: chats.Contact{CompanyID: r.company, VisitorID: "tel:" + number, Verified: true, Number: number},
+				Channel: "whatsapp", Language: "en", Contact: chats.Contact{
+					CompanyID: r.company, VisitorID: "tel:" + number, Verified: true, Number: number,
+				},
 			}))).ID
 		}
 		both, old, quiet := open("34600111001"), open("34600111002"), open("34600111003")

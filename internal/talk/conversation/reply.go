@@ -227,7 +227,8 @@ var errOvertaken = errors.New("somebody else answers")
 
 // replyTo gives the reply that a conversation waits for, and returns its turn; nil: there is none. again reports that the contact
 // said more meanwhile. use runs the tools of the contact's page, emit gets each action; both may be nil.
-func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn, again bool, err error) {
+func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn,
+	again bool, err error) {
 	c, err := s.store.Chats.Find(ctx, j.companyID, j.id)
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
 		return nil, false, err
@@ -418,7 +419,8 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		return nil, err
 	}
 	r := &agent.Request{
-		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language, ContactName: known(c, contact).Name,
+		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language,
+		ContactName: known(c, contact).Name,
 	}
 	r.Asked = c.Asks
 	switch bearingOf(c, turns) {

@@ -54,12 +54,15 @@ func newRig(t *testing.T, o store.Options) *rig {
 			t.Error(err)
 		}
 	})
-	r := &rig{t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}, laid: &laid{}}
+	r := &rig{
+		t: t, db: s, company: carillon.NewID(time.Now()), clock: time.UnixMilli(1_800_000_000_000).UTC(), agent: &script{}, laid: &laid{},
+	}
 	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		all := []error{accounts.PutCompany(ctx, tx, &carillon.Company{ID: r.company, Name: "Acme"}, r.clock)}
 		for name, by := range map[string]*By{"Ana": &r.ana, "Ben": &r.ben, "Cat": &r.cat} {
 			a := &accounts.Account{Email: name + r.company + "@acme.test", Name: name}
-			all = append(all, accounts.PutAccount(ctx, tx, a, r.clock), accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
+			all = append(all, accounts.PutAccount(ctx, tx, a, r.clock),
+				accounts.PutMembership(ctx, tx, accounts.Membership{AccountID: a.ID, CompanyID: r.company, Role: "teammate"}))
 			*by = By{r.company, a.ID, name}
 		}
 		return errors.Join(all...)
@@ -73,8 +76,9 @@ func newRig(t *testing.T, o store.Options) *rig {
 // node is conversations on the rig's database.
 func (r *rig) node() *Conversations {
 	c := New(Options{
-		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now, MissedAfter: 5 * time.Minute,
-		Flows: r.laid, Effects: r.laid, Runs: r.db.Runs, Node: "node",
+		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now,
+		MissedAfter: 5 * time.Minute,
+		Flows:       r.laid, Effects: r.laid, Runs: r.db.Runs, Node: "node",
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },
 	})
 	c.OnSpoke(r.speaks)
@@ -158,7 +162,8 @@ func (r *rig) open() string {
 func (r *rig) openAs(visitor string, anew bool) *chats.Conversation {
 	r.t.Helper()
 	c, _, err := r.Open(r.t.Context(), Start{
-		Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: visitor}, Channel: "web_chat", AgentID: "a", Language: "en", Anew: anew,
+		Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: visitor}, Channel: "web_chat", AgentID: "a",
+		Language: "en", Anew: anew,
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -47,7 +47,9 @@ type RunMark struct {
 
 func (s *core) ran(x *runs.Run) {
 	text, _ := json.Marshal(RunMark{x.ID, x.FlowID, x.ConversationID, x.State}) // texts
-	s.o.Publisher.Publish(&events.Event{CompanyID: x.CompanyID, Topic: chats.InboxTopic, Kind: RunChanged, Subject: x.ConversationID, Payload: text, At: s.now()})
+	s.o.Publisher.Publish(&events.Event{
+		CompanyID: x.CompanyID, Topic: chats.InboxTopic, Kind: RunChanged, Subject: x.ConversationID, Payload: text, At: s.now(),
+	})
 }
 
 func (s *Screens) delta(c *chats.Conversation, text string) {

@@ -117,7 +117,10 @@ func TestEveryActionInEveryState(t *testing.T) {
 			return err
 		}, "active ben, active ben, ., active ben, active ben, active ben, active ben"},
 		{"another teammate answers", answer(0), "active ana, active ana, conflict, conflict, active ana, active ana, active ana"},
-		{"another teammate answers all the same", answer(-1), "active ana, active ana, active ana, active ana, active ana, active ana, active ana"},
+		{
+			"another teammate answers all the same", answer(-1),
+			"active ana, active ana, active ana, active ana, active ana, active ana, active ana",
+		},
 		{"another teammate writes a note", func(ctx context.Context, id string) error {
 			_, _, err := r.Desk.Note(ctx, r.ana, id, Said{ClientID: "n", Kind: chats.KindText, Text: "Hm"})
 			return err

@@ -45,7 +45,9 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 			}
 			return c.State, ""
 		}),
-		expire(ctx, s, chats.WrapUp, now.Add(-wrapUpAfter), func(*chats.Conversation) (chats.State, string) { return chats.Resolved, Resolved }),
+		expire(ctx, s, chats.WrapUp, now.Add(-wrapUpAfter), func(*chats.Conversation) (chats.State, string) {
+			return chats.Resolved, Resolved
+		}),
 	)
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // SentTemplate appends that a teammate sent a template to the contact, once by its client id. text is what the contact sees.
-func (s *Runner) SentTemplate(ctx context.Context, by By, id, clientID, text, notificationID string) (*chats.Turn, *chats.Conversation, error) {
+func (s *Runner) SentTemplate(ctx context.Context, by By, id, clientID, text, notificationID string) (*chats.Turn,
+	*chats.Conversation, error) {
 	t := eventBy(Templated, by.AccountID, by.Name, s.now())
 	t.ClientID, t.Text, t.Extra.Notification = ownID(chats.Teammate, clientID), text, notificationID
 	return s.append(ctx, by.CompanyID, id, t.ClientID, func(c *chats.Conversation) ([]chats.Turn, error) {

@@ -43,7 +43,8 @@ func TestAReplyOfAnyTextIsStoredAndAskedForOnce(t *testing.T) {
 		id := r.open()
 		r.say(id, "1", "Hello")
 		r.within("the reply", func() bool { return len(r.turns(id)) == 2 })
-		if got, want := r.turns(id)[1], "agent nul \uFFFD, half a letter \uFFFD, a surrogate \uFFFD\uFFFD\uFFFD."; got != want || asked.Load() != 1 {
+		if got, want := r.turns(id)[1], "agent nul \uFFFD, half a letter \uFFFD, a surrogate \uFFFD\uFFFD\uFFFD."; got != want ||
+			asked.Load() != 1 {
 			t.Errorf("%q after %d requests, want %q", got, asked.Load(), want)
 		}
 	})
@@ -70,7 +71,8 @@ func TestAReplyThatCannotBeStoredIsHandedOver(t *testing.T) {
 func TestAnEffectWhoseOutcomeCannotBeStoredHappensOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.refuse("unstorable")
-		r.lay("order", flow.Trigger{Keywords: []string{"order"}}, `[{"http": {"method": "GET", "url": "https://shop.test/", "save": {"what": "what"}}}, {"say": "{{what}}"}]`)
+		r.lay("order", flow.Trigger{Keywords: []string{"order"}},
+			`[{"http": {"method": "GET", "url": "https://shop.test/", "save": {"what": "what"}}}, {"say": "{{what}}"}]`)
 		r.laid.do = func(context.Context, string, *flow.Effect) (flow.Values, string, bool, error) {
 			return flow.Values{"what": "unstorable"}, "200", false, nil
 		}
@@ -80,7 +82,8 @@ func TestAnEffectWhoseOutcomeCannotBeStoredHappensOnce(t *testing.T) {
 			r.pass(effectLease)
 		}
 		x := r.last(id)
-		if x.State != string(flow.Failed) || x.Error != "steps.0: "+stuck || len(r.laid.effects()) != 1 || r.find(id).State == chats.Automated {
+		if x.State != string(flow.Failed) || x.Error != "steps.0: "+stuck || len(r.laid.effects()) != 1 ||
+			r.find(id).State == chats.Automated {
 			t.Errorf("%+v after %v, the conversation is %s", x, r.laid.effects(), r.find(id).State)
 		}
 		log, err := r.db.Runs.Entries(t.Context(), r.company, x.ID)
@@ -135,7 +138,8 @@ func TestAnEffectThatAlwaysFailsEndsItsRunButADatabaseThatIsAwayDoesNot(t *testi
 	}{"a fault of ours": {errors.New("a fault"), flow.Failed}, "the database is away": {context.DeadlineExceeded, flow.Calling}} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, r *rig) {
-				r.lay("send", flow.Trigger{Keywords: []string{"send"}}, `[{"send_template": {"name": "sent", "language": "en"}}, {"say": "done"}]`)
+				r.lay("send", flow.Trigger{Keywords: []string{"send"}},
+					`[{"send_template": {"name": "sent", "language": "en"}}, {"say": "done"}]`)
 				r.laid.do = func(context.Context, string, *flow.Effect) (flow.Values, string, bool, error) {
 					return nil, "", false, c.err
 				}

@@ -50,7 +50,8 @@ func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	var all sync.WaitGroup
 	for _, host := range []string{
 		"10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.100.100.200", "0.0.0.0", "167772161", "0x0a000001", "0x0a.0.0.1",
-		"012.0.0.1", "10.1", "[::ffff:10.0.0.1]", "[::ffff:0a00:1]", "[64:ff9b::10.0.0.1]", "[2002:a00:1::]", "[fc00::1]", "[fe80::1]", "[::]",
+		"012.0.0.1", "10.1", "[::ffff:10.0.0.1]", "[::ffff:0a00:1]", "[64:ff9b::10.0.0.1]", "[2002:a00:1::]", "[fc00::1]",
+		"[fe80::1]", "[::]",
 		"[::1]:1", "user:word@10.0.0.1", "user.test@[::1]:1", "1.1.1.1@10.0.0.1", "10.0.0.1:443", "１０.0.0.1",
 	} {
 		for _, scheme := range []string{"https", "http"} {
@@ -71,7 +72,9 @@ func echoes(t *testing.T) (url string, sent *[]string) {
 	sent = &[]string{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		all := strings.Join([]string{r.Header.Get("Authorization"), r.URL.RawQuery, string(body), base64.StdEncoding.EncodeToString([]byte("x"))}, " ")
+		all := strings.Join([]string{
+			r.Header.Get("Authorization"), r.URL.RawQuery, string(body), base64.StdEncoding.EncodeToString([]byte("x")),
+		}, " ")
 		*sent = append(*sent, all)
 		_ = json.NewEncoder(w).Encode(map[string]any{"echo": all, "key": strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
 	}))
@@ -95,7 +98,8 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 	}
 	const value = `s3cr"t & more`
 	for company, x := range map[string]*secret.Secret{
-		"acme": {Name: "shop_key", Hosts: []string{"127.0.0.1"}, Value: value}, "other": {Name: "their_key", Hosts: []string{"127.0.0.1"}, Value: value},
+		"acme":  {Name: "shop_key", Hosts: []string{"127.0.0.1"}, Value: value},
+		"other": {Name: "their_key", Hosts: []string{"127.0.0.1"}, Value: value},
 	} {
 		if _, err := s.Resources.PutResource(t.Context(), company, secret.Kind(), x); err != nil {
 			t.Fatal(err)
@@ -107,20 +111,25 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 	do := func(url, name string) (flow.Values, string, bool) {
 		t.Helper()
 		e := flow.RequestEffect(&flow.HTTP{
-			Method: http.MethodPost, URL: url + "/?key={{secret." + name + "}}&said={{said}}", Headers: map[string]string{"Authorization": "Bearer {{secret." + name + "}}"},
-			Body: `{"key": "{{secret.` + name + `}}"}`, Save: map[string]string{"echo": "echo", "key": "key"}, Status: "status",
+			Method: http.MethodPost, URL: url + "/?key={{secret." + name + "}}&said={{said}}",
+			Headers: map[string]string{"Authorization": "Bearer {{secret." + name + "}}"},
+			Body:    `{"key": "{{secret.` + name + `}}"}`, Save: map[string]string{"echo": "echo", "key": "key"}, Status: "status",
 		}, flow.Values{"said": "{{secret.shop_key}}"})
-		values, detail, refused, err := Effects{Store: s, Client: client}.Do(t.Context(), conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
+		values, detail, refused, err := Effects{Store: s, Client: client}.Do(t.Context(),
+			conversation.EffectFor{CompanyID: "acme", Key: "key"}, e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return values, detail, refused
 	}
 	values, detail, refused := do(url, "shop_key")
-	if want := `Bearer ` + value + ` key=s3cr%22t%20%26%20more&said=%7B%7Bsecret.shop_key%7D%7D {"key": "s3cr\"t \u0026 more"} eA==`; refused || values["status"] != "200" || len(*sent) != 1 || (*sent)[0] != want {
+	if want := `Bearer ` + value +
+		` key=s3cr%22t%20%26%20more&said=%7B%7Bsecret.shop_key%7D%7D {"key": "s3cr\"t \u0026 more"} eA==`; refused ||
+		values["status"] != "200" || len(*sent) != 1 || (*sent)[0] != want {
 		t.Errorf("%t %v %s: %q", refused, values, detail, *sent)
 	}
-	if values["key"] != secret.Hidden || strings.Contains(values["echo"]+detail, "s3cr") || strings.Count(values["echo"], secret.Hidden) != 3 {
+	if values["key"] != secret.Hidden || strings.Contains(values["echo"]+detail, "s3cr") ||
+		strings.Count(values["echo"], secret.Hidden) != 3 {
 		t.Errorf("it is kept: %q %s", values, detail)
 	}
 	if uses, err := s.Resources.SecretUses(t.Context(), "acme"); uses["shop_key"].IsZero() || err != nil {
@@ -131,11 +140,13 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 			t.Errorf("%s: %t %v %s", name, refused, values, detail)
 		}
 	}
-	if values, detail, refused := do("http://localhost:1", "shop_key"); !refused || !strings.Contains(detail, "may not be sent to localhost") || strings.Contains(detail, "s3cr") {
+	if values, detail, refused := do("http://localhost:1", "shop_key"); !refused ||
+		!strings.Contains(detail, "may not be sent to localhost") || strings.Contains(detail, "s3cr") {
 		t.Errorf("another host: %t %v %s", refused, values, detail)
 	}
 	// What is said of a request without a response has no query.
-	if values, detail, refused := do("http://127.0.0.1:1", "shop_key"); refused || values["status"] != flow.OutcomeFailed || strings.Contains(detail, "s3cr") || strings.Contains(detail, "key=") {
+	if values, detail, refused := do("http://127.0.0.1:1", "shop_key"); refused || values["status"] != flow.OutcomeFailed ||
+		strings.Contains(detail, "s3cr") || strings.Contains(detail, "key=") {
 		t.Errorf("no response: %t %v %s", refused, values, detail)
 	}
 }

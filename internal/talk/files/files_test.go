@@ -20,15 +20,18 @@ func sniffed(content []byte, piece int) *kind {
 }
 
 func TestATypeIsTheSameInPiecesOfAnySize(t *testing.T) {
-	office := "PK\x03\x04" + strings.Repeat(".", 4090) + "[Content_Types].xml" + strings.Repeat(".", 8180) + "word/document.xml" + strings.Repeat(".", 5000)
+	office := "PK\x03\x04" + strings.Repeat(".", 4090) + "[Content_Types].xml" + strings.Repeat(".", 8180) + "word/document.xml" +
+		strings.Repeat(".", 5000)
 	macros := office + strings.Repeat(".", 3000) + "word/vbaProject.bin" + strings.Repeat(".", 5000)
 	text := strings.Repeat("ñandú €uro 👩‍👩‍👧\n", 2000)
 	for name, tt := range map[string]struct {
 		content string
 		want    *kind
 	}{
-		"a document": {office, docx}, "one with macros": {macros, nil}, "a text": {text, texts()}, "a text that is cut off": {text + "\xe2\x82", other},
-		"a text with a zero far behind": {text + "\x00", other}, "a film": {"\x00\x00\x00\x18ftypmp42" + text, mp4}, "a sound": {"\x00\x00\x00\x18ftypM4A ....", m4a},
+		"a document": {office, docx}, "one with macros": {macros, nil}, "a text": {text, texts()},
+		"a text that is cut off":        {text + "\xe2\x82", other},
+		"a text with a zero far behind": {text + "\x00", other}, "a film": {"\x00\x00\x00\x18ftypmp42" + text, mp4},
+		"a sound": {"\x00\x00\x00\x18ftypM4A ....", m4a},
 	} {
 		for _, piece := range []int{4096, 4097, 4111, 8192, 1 << 20} {
 			if got := sniffed([]byte(tt.content), piece); got != tt.want {
@@ -42,7 +45,10 @@ func texts() *kind { return kindOf("text/plain") }
 
 // Whatever is sent, what is called text is text that no browser takes for a page, and a film is for media alone.
 func FuzzSniff(f *testing.F) {
-	for _, s := range []string{"hello", "<svg>", "\xef\xbb\xbf\n<!doctype html>", "PK\x03\x04[Content_Types].xml word/document.xml", "%PDF-1.7", "\x89PNG\r\n\x1a\n", "\x00\x00\x00\x18ftypisom"} {
+	for _, s := range []string{
+		"hello", "<svg>", "\xef\xbb\xbf\n<!doctype html>", "PK\x03\x04[Content_Types].xml word/document.xml", "%PDF-1.7",
+		"\x89PNG\r\n\x1a\n", "\x00\x00\x00\x18ftypisom",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -62,7 +68,10 @@ func FuzzSniff(f *testing.F) {
 
 // Whatever name is given, the one that is kept is on one line, without a path, short, and ends as the file's type does.
 func FuzzSafeName(f *testing.F) {
-	for _, s := range []string{"a.png", "../../a.png", `C:\a`, "a\u202egnp.exe", "...", "", ".png", "a.PNG", "a\r\nb", "\xff.png", strings.Repeat("x", 300), strings.Repeat("x", 115) + " . y.png", "a .png "} {
+	for _, s := range []string{
+		"a.png", "../../a.png", `C:\a`, "a\u202egnp.exe", "...", "", ".png", "a.PNG", "a\r\nb", "\xff.png",
+		strings.Repeat("x", 300), strings.Repeat("x", 115) + " . y.png", "a .png ",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, given string) {
@@ -72,7 +81,9 @@ func FuzzSafeName(f *testing.F) {
 			switch {
 			case !utf8.ValidString(name), utf8.RuneCountInString(name) > maxName, strings.ContainsAny(name, `/\<>:"|?*`), i < 1:
 				t.Errorf("%q became %q", given, name)
-			case strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp) }):
+			case strings.ContainsFunc(name, func(c rune) bool {
+				return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
+			}):
 				t.Errorf("%q became %q, which has characters that are not seen", given, name)
 			case !strings.Contains(strings.Join(k.extensions, " ")+" ", strings.ToLower(name[i:])+" "):
 				t.Errorf("%q became %q for %s", given, name, k.media)

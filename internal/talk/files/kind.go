@@ -66,7 +66,9 @@ var (
 	// kinds are those of conversations.
 	kinds = []*kind{png, jpeg, gif, webp, pdf, text, docx, xlsx, pptx, odt, ods, odp}
 	// mediaBytes are the kinds that headers of messages may have, and how many bytes (docs/reference/templates.md).
-	mediaBytes = map[*kind]int64{png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: MaxMedia, docx: MaxMedia, xlsx: MaxMedia, pptx: MaxMedia}
+	mediaBytes = map[*kind]int64{
+		png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: MaxMedia, docx: MaxMedia, xlsx: MaxMedia, pptx: MaxMedia,
+	}
 )
 
 // MaxMedia bounds the bytes of a file for a header of notifications; most kinds have less.

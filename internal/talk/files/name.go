@@ -18,7 +18,8 @@ func safeName(given string, k *kind) string {
 	}
 	name = strings.Map(func(c rune) rune {
 		switch {
-		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), unicode.Is(unicode.Zl, c), unicode.Is(unicode.Zp, c), unicode.Is(unicode.Co, c):
+		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), unicode.Is(unicode.Zl, c), unicode.Is(unicode.Zp, c),
+			unicode.Is(unicode.Co, c):
 			return -1
 		case strings.ContainsRune(`<>:"|?*`, c): // which names of files cannot have everywhere
 			return '_'

@@ -48,9 +48,11 @@ var errRecording = errors.New("the database is too slow for the recording")
 func (f *Files) Record(from From, name string, rate int) *Recording {
 	now := time.Now().UTC()
 	r := &Recording{
-		f: f, rate: rate, room: files.Room{Company: f.o.Company, Conversation: perConversation}, wake: make(chan struct{}, 1), done: make(chan struct{}), sum: sha256.New(),
+		f: f, rate: rate, room: files.Room{Company: f.o.Company, Conversation: perConversation}, wake: make(chan struct{}, 1),
+		done: make(chan struct{}), sum: sha256.New(),
 		x: &files.File{
-			ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy, Name: name, Type: wavType,
+			ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy,
+			Name: name, Type: wavType,
 			CreatedAt: now, ExpiresAt: now.Add(unusedFor),
 		},
 		waiting: audio.WAV(nil, rate),

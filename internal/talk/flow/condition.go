@@ -67,7 +67,8 @@ type forms struct {
 // Visit implements ast.Visitor.
 func (f *forms) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.IdentifierNode, *ast.ConstantNode, *ast.ArrayNode, *ast.ConditionalNode:
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.IdentifierNode, *ast.ConstantNode, *ast.ArrayNode,
+		*ast.ConditionalNode:
 	case *ast.UnaryNode:
 	case *ast.BinaryNode:
 		if !slices.Contains(operators, n.Operator) {
@@ -86,7 +87,8 @@ func (f *forms) Visit(node *ast.Node) {
 }
 
 var operators = []string{ //nolint:gochecknoglobals // read only
-	"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "matches", "in", "+", "-", "*", "/", "%",
+	"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=", "contains", "startsWith", "endsWith", "matches", "in", "+", "-", "*",
+	"/", "%",
 }
 
 // isCondition reports whether an expression is true or false.

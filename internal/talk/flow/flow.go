@@ -66,8 +66,9 @@ type HTTP struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body,omitempty"`
-	Save    map[string]string `json:"save,omitempty"`   // variables, each with the path of its value in a JSON response, such as order.items.0.name
-	Status  string            `json:"status,omitempty"` // the variable that gets the HTTP status
+	// variables, each with the path of its value in a JSON response, such as order.items.0.name
+	Save   map[string]string `json:"save,omitempty"`
+	Status string            `json:"status,omitempty"` // the variable that gets the HTTP status
 }
 
 // SendTemplate is a notification to the contact.
@@ -100,7 +101,10 @@ const (
 
 // Kind describes flows.
 func Kind() resource.Kind {
-	return resource.Kind{Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} }, NewHead: func() any { return new(Head) }}
+	return resource.Kind{
+		Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} },
+		NewHead: func() any { return new(Head) },
+	}
 }
 
 // Key implements resource.Resource.
@@ -205,13 +209,15 @@ func (v *validation) steps(field string, all []Step, depth int) {
 }
 
 // kindNames are what a step may be, in the order in which an error names them.
-var kindNames = []string{"say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff", "end"} //nolint:gochecknoglobals // read only
+var kindNames = []string{"say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff",
+	"end"} //nolint:gochecknoglobals // read only
 
 // kinds are those that a step is; a valid step is one.
 func (s *Step) kinds() []string {
 	given := map[string]bool{
 		"say": s.Say != "", "ask": s.Ask != "", "if": s.If != "", "set": s.Set != nil, "http": s.HTTP != nil, "wait": s.Wait != "",
-		"send_template": s.SendTemplate != nil, "place_call": s.PlaceCall != nil, "goto": s.Goto != "", "handoff": s.Handoff != "", "end": s.End,
+		"send_template": s.SendTemplate != nil, "place_call": s.PlaceCall != nil, "goto": s.Goto != "", "handoff": s.Handoff != "",
+		"end": s.End,
 	}
 	return slices.DeleteFunc(slices.Clone(kindNames), func(k string) bool { return !given[k] })
 }
@@ -259,7 +265,8 @@ func (v *validation) step(at string, s *Step, depth int) {
 		v.http(at+".http", s.HTTP)
 	case "wait":
 		d, err := duration(s.Wait)
-		v.That(err == nil && d >= time.Second && d <= maxWait, at+".wait", "Must be a time such as 30s, 15m, 2h or 3d, from 1 second to 60 days")
+		v.That(err == nil && d >= time.Second && d <= maxWait, at+".wait",
+			"Must be a time such as 30s, 15m, 2h or 3d, from 1 second to 60 days")
 	case "send_template":
 		v.Name(at+".send_template.name", s.SendTemplate.Name)
 		v.Name(at+".send_template.language", s.SendTemplate.Language)
@@ -312,7 +319,8 @@ func (v *validation) http(at string, h *HTTP) {
 	v.texts(at+".headers", h.Headers)
 	for name, value := range h.Headers {
 		v.secretive(at+".headers."+name, value)
-		v.That(headerForm.MatchString(name) && !slices.Contains(ownHeaders, strings.ToLower(name)), at+".headers."+name, "Cannot be set as a header")
+		v.That(headerForm.MatchString(name) && !slices.Contains(ownHeaders, strings.ToLower(name)), at+".headers."+name,
+			"Cannot be set as a header")
 	}
 	v.fields(at+".save", h.Save, true)
 	for name, path := range h.Save {
@@ -329,7 +337,8 @@ func (v *validation) http(at string, h *HTTP) {
 var headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // ownHeaders are those that belong to the connection.
-var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade"} //nolint:gochecknoglobals // read only
+var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer",
+	"upgrade"} //nolint:gochecknoglobals // read only
 
 // address reports whether a request can go to an address, whatever its placeholders hold.
 func address(text string) bool {

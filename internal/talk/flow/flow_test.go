@@ -22,7 +22,8 @@ func TestFaultsOfFlowsNameTheirField(t *testing.T) {
 		`[{"http":{"url":"https://a.com","headers":{"X Key":"1"}}}]`: "steps.0.http.headers.X Key",
 		`[{"http":{"url":"https://a.com","headers":{"host":"b"}}}]`:  "steps.0.http.headers.host",
 		`[{"http":{"url":"https://a.com","save":{"x":""}}}]`:         "steps.0.http.save.x",
-		`[{"http":{"method":"POST","url":"https://a.com:8443/a/{{ x }}?q={{y}}","body":"{\"a\":{\"b\":\"{{x}}\"}}","headers":{"Authorization":"Bearer {{x}}"},"save":{"x":"a.0"}}}]`: "",
+		`[{"http":{"method":"POST","url":"https://a.com:8443/a/{{ x }}?q={{y}}","body":"{\"a\":{\"b\":\"{{x}}\"}}",` +
+			`"headers":{"Authorization":"Bearer {{x}}"},"save":{"x":"a.0"}}}]`: "",
 		`[{"say":"{{ name }}, a } and a { and {a}"}]`: "",
 	} {
 		f := &Flow{Name: "test"}

@@ -127,9 +127,11 @@ func TestTimeEffectsAndValues(t *testing.T) {
 	w.says("are you there")
 	w.expect(Waiting)
 	w.took(w.p.Advance(&w.run, words, w.now))
-	w.expect(Calling, `do {"Path":"steps.3","HTTP":{"method":"POST","url":"https://shop.test/orders/1%2F..%2F2%20%26x?q=B","body":"{\"who\": \"\\\"}\"}","save":{"state":"order.state"},"status":"status"},"SendTemplate":null,"PlaceCall":null}`)
+	w.expect(Calling, `do {"Path":"steps.3","HTTP":{"method":"POST","url":"https://shop.test/orders/1%2F..%2F2%20%26x?q=B",`+
+		`"body":"{\"who\": \"\\\"}\"}","save":{"state":"order.state"},"status":"status"},"SendTemplate":null,"PlaceCall":null}`)
 	w.took(w.p.Result(&w.run, Values{"status": "200", "state": "sent"}, "200", false, words, w.now))
-	w.expect(Calling, `do {"Path":"steps.4.then.0","HTTP":null,"SendTemplate":{"name":"sent","language":"es","variables":{"name":"B"}},"PlaceCall":null}`)
+	w.expect(Calling, `do {"Path":"steps.4.then.0","HTTP":null,"SendTemplate":{"name":"sent","language":"es",`+
+		`"variables":{"name":"B"}},"PlaceCall":null}`)
 	again := w.run
 	w.took(w.p.Result(&w.run, nil, "accepted", false, words, w.now))
 	w.expect(Completed, "resolve")
@@ -159,7 +161,8 @@ func TestALoopIsStoppedWhereItIs(t *testing.T) {
 }
 
 func TestEveryStepEndsSomewhere(t *testing.T) {
-	w := begin(t, `[{"if": "x == 'a'", "then": [{"if": "y == 'b'", "then": [{"say": "ab"}], "else": [{"say": "a-"}]}], "else": []}, {"say": "end"}]`, Values{"x": "a"})
+	w := begin(t, `[{"if": "x == 'a'", "then": [{"if": "y == 'b'", "then": [{"say": "ab"}], "else": [{"say": "a-"}]}], "else": []}, `+
+		`{"say": "end"}]`, Values{"x": "a"})
 	w.expect(Completed, "say a-", "say end")
 	w = begin(t, `[{"if": "x == 'a'"}]`, nil)
 	w.expect(Completed)
@@ -171,7 +174,8 @@ func TestEveryStepEndsSomewhere(t *testing.T) {
 // Whatever a flow holds and a contact says, a run ends or waits, within the bounds.
 func FuzzRun(f *testing.F) {
 	f.Add(followUp, "sí", "no")
-	f.Add(`[{"set":{}},{"http":{"url":"https://a.b","headers":{}}},{"send_template":{"name":"a","language":"b"}},{"place_call":{"agent":"a"}}]`, "", "")
+	f.Add(`[{"set":{}},{"http":{"url":"https://a.b","headers":{}}},{"send_template":{"name":"a","language":"b"}},`+
+		`{"place_call":{"agent":"a"}}]`, "", "")
 	f.Add(`[{"id":"a","ask":"x","accept":"number"},{"if":"x > 3","then":[{"goto":"a"}]},{"wait":"1s"},{"goto":"a"}]`, "5", "-1")
 	f.Fuzz(func(t *testing.T, definition, first, second string) {
 		x := &Flow{Name: "test"}
@@ -210,11 +214,17 @@ func FuzzRun(f *testing.F) {
 }
 
 func TestWhoAsksForTheQuestionAgainGetsItAndLosesNoTry(t *testing.T) {
-	w := begin(t, `[{"say": "Which one?"}, {"ask": "x", "choices": ["a", "b"], "retries": 0}, {"say": "Your name?"}, {"ask": "y"}, {"say": "{{x}} {{y}}"}]`, nil)
-	for _, text := range []string{"Could you repeat, please?", "¿Puede repetir?", "Sorry, could you repeat that please?", "b", "Say that again.", "Again"} {
+	w := begin(t, `[{"say": "Which one?"}, {"ask": "x", "choices": ["a", "b"], "retries": 0}, {"say": "Your name?"}, {"ask": "y"}, `+
+		`{"say": "{{x}} {{y}}"}]`, nil)
+	for _, text := range []string{
+		"Could you repeat, please?", "¿Puede repetir?", "Sorry, could you repeat that please?", "b", "Say that again.", "Again",
+	} {
 		w.took(w.p.Respond(&w.run, text, words, w.now))
 	}
-	want := []string{"say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Your name?", "say Your name?", "say b Again"}
+	want := []string{
+		"say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Which one? a/b", "say Your name?", "say Your name?",
+		"say b Again",
+	}
 	if strings.Join(w.log, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", w.log)
 	}

@@ -76,10 +76,13 @@ func TestAFlowRefersToItsSecretsByFieldAndHost(t *testing.T) {
 			all = append(all, r)
 		}
 	}
-	if len(got) != 6 || got["steps.0.then.0.http.headers.Authorization"] != "token" || got["steps.1.http.url"] != "query" || got["steps.1.http.body"] != "body" {
+	if len(got) != 6 || got["steps.0.then.0.http.headers.Authorization"] != "token" || got["steps.1.http.url"] != "query" ||
+		got["steps.1.http.body"] != "body" {
 		t.Error(got)
 	}
-	for hosts, admitted := range map[string]bool{`["shop.test"]`: true, `["other.test", "shop.test"]`: true, `["api.shop.test"]`: false, `["test"]`: false} {
+	for hosts, admitted := range map[string]bool{
+		`["shop.test"]`: true, `["other.test", "shop.test"]`: true, `["api.shop.test"]`: false, `["test"]`: false,
+	} {
 		for _, r := range all {
 			if why := r.Check([]byte(`{"name": "token", "hosts": ` + hosts + `}`)); (why == "") != admitted {
 				t.Errorf("%s: %q", hosts, why)
@@ -93,12 +96,14 @@ func TestAFlowRefersToItsSecretsByFieldAndHost(t *testing.T) {
 }
 
 func TestWhatRequestsTellServersIsHiddenAsAWhole(t *testing.T) {
-	f := parsed(t, `[{"if": "a == 'b'", "else": [{"http": {"method": "POST", "url": "https://shop.test/a?key=plain-1", "headers": {"X-Key": "plain-2"}, "body": "plain-3"}}]}, {"http": {"url": "https://shop.test/b"}}]`)
+	f := parsed(t, `[{"if": "a == 'b'", "else": [{"http": {"method": "POST", "url": "https://shop.test/a?key=plain-1", "headers": `+
+		`{"X-Key": "plain-2"}, "body": "plain-3"}}]}, {"http": {"url": "https://shop.test/b"}}]`)
 	if !f.HideRequests() {
 		t.Error("there is nothing to hide")
 	}
 	text, _, err := f.Document()
-	if err != nil || strings.Contains(text, "plain-") || strings.Count(text, secret.Hidden) != 3 || !strings.Contains(text, "https://shop.test/a?") {
+	if err != nil || strings.Contains(text, "plain-") || strings.Count(text, secret.Hidden) != 3 ||
+		!strings.Contains(text, "https://shop.test/a?") {
 		t.Error(text, err)
 	}
 	if parsed(t, `[{"http": {"url": "https://shop.test/b"}}]`).HideRequests() {

@@ -42,7 +42,10 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "received", "received ==", "len(received) > 3", "1 + 1", "received = 'no'", "all([1], # > 0)", "now() > 3", "received == 'a' or"} {
+	for _, text := range []string{
+		"", "received", "received ==", "len(received) > 3", "1 + 1", "received = 'no'", "all([1], # > 0)", "now() > 3",
+		"received == 'a' or",
+	} {
 		if _, err := compile(text, maxPatterns); err == nil {
 			t.Errorf("%s is taken", text)
 		}
@@ -113,7 +116,8 @@ func TestFill(t *testing.T) {
 
 // hostileTexts are what a contact may write where a flow fills it into a request.
 var hostileTexts = []string{
-	"..", ".", "../../admin", "..%2f..%2fadmin", "/../admin", "?admin=1", "#x", "&a=b", "x\r\nX-Admin: 1", "x\nHost: evil.test", "@evil.test/", "//evil.test", `\..\`,
+	"..", ".", "../../admin", "..%2f..%2fadmin", "/../admin", "?admin=1", "#x", "&a=b", "x\r\nX-Admin: 1", "x\nHost: evil.test",
+	"@evil.test/", "//evil.test", `\..\`,
 	"a b+c%", `"}, "admin": true, {"`, "\x00", "\u202e", "é", strings.Repeat("x", 4000), "{{secret}}",
 }
 
@@ -122,8 +126,9 @@ func TestHostileTextsStayValuesInRequests(t *testing.T) {
 	for _, hostile := range hostileTexts {
 		v := Values{"x": hostile, "secret": "swordfish"}
 		for template, prefix := range map[string]string{
-			"https://api.test/orders/{{x}}": "/orders/", "https://api.test/orders/{{x}}/items?q={{x}}": "/orders/", "https://api.test/a?q={{x}}&z=1": "/a",
-			"https://api.test/{{x}}{{x}}/b": "/",
+			"https://api.test/orders/{{x}}": "/orders/", "https://api.test/orders/{{x}}/items?q={{x}}": "/orders/",
+			"https://api.test/a?q={{x}}&z=1": "/a",
+			"https://api.test/{{x}}{{x}}/b":  "/",
 		} {
 			r, err := http.NewRequest(http.MethodGet, v.fillURL(template), nil)
 			if err != nil {
@@ -131,10 +136,12 @@ func TestHostileTextsStayValuesInRequests(t *testing.T) {
 				continue
 			}
 			u := r.URL
-			if u.Host != "api.test" || u.User != nil || u.Fragment != "" || !strings.HasPrefix(u.EscapedPath(), prefix) || strings.Count(u.EscapedPath(), "/") != strings.Count(template[len("https://"):], "/") || climbs(u.EscapedPath()) {
+			if u.Host != "api.test" || u.User != nil || u.Fragment != "" || !strings.HasPrefix(u.EscapedPath(), prefix) ||
+				strings.Count(u.EscapedPath(), "/") != strings.Count(template[len("https://"):], "/") || climbs(u.EscapedPath()) {
 				t.Errorf("%q makes of %s the address %s", hostile, template, u)
 			}
-			if q := u.Query(); strings.Contains(template, "q=") && (q.Get("q") != hostile || q.Has("admin") || q.Has("a") || strings.Contains(template, "z=1") && q.Get("z") != "1") {
+			if q := u.Query(); strings.Contains(template, "q=") &&
+				(q.Get("q") != hostile || q.Has("admin") || q.Has("a") || strings.Contains(template, "z=1") && q.Get("z") != "1") {
 				t.Errorf("%q makes of %s the query %v", hostile, template, q)
 			}
 		}
@@ -143,10 +150,13 @@ func TestHostileTextsStayValuesInRequests(t *testing.T) {
 			t.Errorf("%q makes the header %q", hostile, value)
 		}
 		var body map[string]string
-		if err := json.Unmarshal([]byte(v.fillBody(`{"said": "{{x}}"}`, nil)), &body); err != nil || len(body) != 1 || body["said"] != hostile {
+		if err := json.Unmarshal([]byte(v.fillBody(`{"said": "{{x}}"}`, nil)), &body); err != nil || len(body) != 1 ||
+			body["said"] != hostile {
 			t.Errorf("%q makes the body %v, %v", hostile, body, err)
 		}
-		r, err := http.NewRequest(http.MethodPost, "https://api.test/", strings.NewReader(v.fillBody("said={{x}}&z=1", map[string]string{"content-type": "Application/x-www-form-urlencoded; charset=utf-8"})))
+		r, err := http.NewRequest(http.MethodPost, "https://api.test/",
+			strings.NewReader(v.fillBody("said={{x}}&z=1",
+				map[string]string{"content-type": "Application/x-www-form-urlencoded; charset=utf-8"})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +170,10 @@ func TestHostileTextsStayValuesInRequests(t *testing.T) {
 // A flow may repeat a long value as often as its text has room for: what is filled in is bounded, and what is set is cut at once.
 func TestTextsAreBoundedOnceTheyAreFilledIn(t *testing.T) {
 	v := Values{"a": strings.Repeat("ñ", maxValue/2)}
-	for _, got := range []string{v.Fill(strings.Repeat("{{a}}", 10_000)), v.fillBody("{"+strings.Repeat("{{a}}", 10_000), nil), v.fillURL("https://a.test/" + strings.Repeat("{{a}}", 10_000))} {
+	for _, got := range []string{
+		v.Fill(strings.Repeat("{{a}}", 10_000)), v.fillBody("{"+strings.Repeat("{{a}}", 10_000), nil),
+		v.fillURL("https://a.test/" + strings.Repeat("{{a}}", 10_000)),
+	} {
 		if n := len(got); n < MaxFilled || n > MaxFilled+6*maxValue {
 			t.Error(n)
 		}

@@ -50,9 +50,12 @@ const largePattern = "([a-z]{30}){29}"
 
 func TestSizesOfPatternsAreCountedBeforeTheyAreMade(t *testing.T) {
 	for pattern, large := range map[string]bool{
-		"^[0-9]{7,15}$": false, "(?i)yes|no": false, largePattern: false, `^[^@\s]{1,64}@([a-z0-9-]{1,63}\.)+[a-z]{2,24}$`: false, "": false, "x{0}": false,
-		"a{1000}": false, "a{1000}b": true, "(a{500}){2}": true, "(ab{499}){2,}": true, strings.Repeat(".{900}", 5): true, "((a{10}){10}){10}": true,
-		strings.Repeat("a", 1000): false, strings.Repeat("a", 1001): true, "(" + strings.Repeat("a?", 450) + ")": false, "[" + strings.Repeat("é", 600) + "]": true,
+		"^[0-9]{7,15}$": false, "(?i)yes|no": false, largePattern: false, `^[^@\s]{1,64}@([a-z0-9-]{1,63}\.)+[a-z]{2,24}$`: false,
+		"": false, "x{0}": false,
+		"a{1000}": false, "a{1000}b": true, "(a{500}){2}": true, "(ab{499}){2,}": true, strings.Repeat(".{900}", 5): true,
+		"((a{10}){10}){10}":       true,
+		strings.Repeat("a", 1000): false, strings.Repeat("a", 1001): true, "(" + strings.Repeat("a?", 450) + ")": false,
+		"[" + strings.Repeat("é", 600) + "]": true,
 	} {
 		if n, err := patternSize(pattern); (err != nil) != large || !large && n > maxProgram {
 			t.Errorf("%.40q: %d, %v", pattern, n, err)
@@ -108,7 +111,8 @@ func TestARunWithAPatternThatIsTooLargeFailsAndSaysWhy(t *testing.T) {
 		"no pattern":   {`[{"if": "x matches p"}]`, Values{"x": "aaa", "p": "("}, "missing closing"},
 	} {
 		r, o := stored(t, c.steps, c.values)
-		if r.State != Failed || !strings.HasPrefix(r.Error, "steps.0: The condition cannot be evaluated") || !strings.Contains(r.Error, c.want) || o.Log[len(o.Log)-1].Kind != "failed" {
+		if r.State != Failed || !strings.HasPrefix(r.Error, "steps.0: The condition cannot be evaluated") ||
+			!strings.Contains(r.Error, c.want) || o.Log[len(o.Log)-1].Kind != "failed" {
 			t.Errorf("%s: %s %q", name, r.State, r.Error)
 		}
 	}
@@ -188,7 +192,8 @@ func TestTheVariablesOfARunAreBoundedTogether(t *testing.T) {
 }
 
 func TestARequestsTextsCountAsWork(t *testing.T) {
-	r, o := stored(t, `[{"http": {"method": "POST", "url": "https://a.test", "body": "`+strings.Repeat("{{a}}", 16)+`"}}]`, Values{"a": strings.Repeat("a", maxValue)})
+	r, o := stored(t, `[{"http": {"method": "POST", "url": "https://a.test", "body": "`+strings.Repeat("{{a}}", 16)+`"}}]`,
+		Values{"a": strings.Repeat("a", maxValue)})
 	if r.State != Calling || o.Work != len("https://a.test")+16*maxValue {
 		t.Error(r.State, o.Work)
 	}
@@ -212,7 +217,8 @@ func TestAResponseOfMorePartsThanAFlowCouldWantIsRefused(t *testing.T) {
 		}
 	}
 	x, err := Decode([]byte(`{"order": {"items": [{"name": "boat", "price": 12345678901234567890}]}}`))
-	if err != nil || Pick(x, "order.items.0.name") != "boat" || Pick(x, "order.items.0.price") != "12345678901234567890" || Pick(x, strings.Repeat("order.", 600)) != "" {
+	if err != nil || Pick(x, "order.items.0.name") != "boat" || Pick(x, "order.items.0.price") != "12345678901234567890" ||
+		Pick(x, strings.Repeat("order.", 600)) != "" {
 		t.Error(x, err)
 	}
 }

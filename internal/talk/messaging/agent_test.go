@@ -50,7 +50,8 @@ func TestATeammatesFileGoesOutAtAnAddressOfOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, id, conversation.Said{ClientID: "1", Kind: chats.KindFile, File: f}, -1); err != nil {
+		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, id, conversation.Said{ClientID: "1", Kind: chats.KindFile, File: f},
+			-1); err != nil {
 			t.Fatal(err)
 		}
 		p.got(" (offer.pdf application/pdf https://files.test/" + f.ID + ")")

@@ -128,13 +128,15 @@ func TestATapProvesThatItsQuestionArrived(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, r *rig) {
 				const long = "The tour of the old harbour in the evening"
-				r.flows.lay("tour", flow.Trigger{Keywords: []string{"tour"}}, `[{"say": "Which?"}, {"ask": "which", "choices": ["`+long+`", "None"]}, {"say": "{{which}}"}]`)
+				r.flows.lay("tour", flow.Trigger{Keywords: []string{"tour"}},
+					`[{"say": "Which?"}, {"ask": "which", "choices": ["`+long+`", "None"]}, {"say": "{{which}}"}]`)
 				x := r.crashing("Which?")
 				r.run()
 				p := r.person("34600700002")
 				p.text("tour")
 				x.die(!lives)
-				p.write("wamid.tap", `{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.1","title":"The tour of the old har…"}},
+				p.write("wamid.tap",
+					`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.1","title":"The tour of the old har…"}},
 					"context":{"id":"wamid.out.1"}}`)
 				p.gotAll("Which?", long)
 				if got := p.state("Which?"); got != "delivered" {

@@ -88,15 +88,23 @@ func TestTheEventOfAMessageHasItsParts(t *testing.T) {
 		p := r.person("34600120009")
 		want := []string{}
 		for i, c := range []struct{ message, parts string }{
-			{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":"{\"full_name\":\"Ana\"}"}}}`, `"form":[{"name":"full_name","question":"full name","answer":"Ana"}]`},
 			{
-				`{"type":"order","order":{"catalog_id":"c","product_items":[{"product_retailer_id":"A","quantity":2,"item_price":9.9,"currency":"EUR"}]}}`,
+				`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"response_json":"{\"full_name\":\"Ana\"}"}}}`,
+				`"form":[{"name":"full_name","question":"full name","answer":"Ana"}]`,
+			},
+			{
+				`{"type":"order","order":{"catalog_id":"c","product_items":[{"product_retailer_id":"A","quantity":2,` +
+					`"item_price":9.9,"currency":"EUR"}]}}`,
 				`"order":{"catalog_id":"c","items":[{"product_id":"A","quantity":"2","price":"9.9","currency":"EUR"}]}`,
 			},
-			{`{"type":"contacts","contacts":[{"phones":[{"wa_id":"34600111333"}],"emails":[{"email":"b@acme.test"}]}]}`, `"cards":[{"numbers":["+34600111333"],"emails":["b@acme.test"]}]`},
+			{
+				`{"type":"contacts","contacts":[{"phones":[{"wa_id":"34600111333"}],"emails":[{"email":"b@acme.test"}]}]}`,
+				`"cards":[{"numbers":["+34600111333"],"emails":["b@acme.test"]}]`,
+			},
 			{`{"type":"location","location":{"latitude":1.5,"longitude":2}}`, `"location":{"latitude":1.5,"longitude":2}`},
 			{
-				`{"type":"text","text":{"body":"Hi"},"context":{"referred_product":{"product_retailer_id":"A"}},"referral":{"source_type":"ad","source_id":"1","headline":"Whales","ctwa_clid":"c"}}`,
+				`{"type":"text","text":{"body":"Hi"},"context":{"referred_product":{"product_retailer_id":"A"}},` +
+					`"referral":{"source_type":"ad","source_id":"1","headline":"Whales","ctwa_clid":"c"}}`,
 				`"product":{"product_id":"A"},"referral":{"source_type":"ad","source_id":"1","headline":"Whales","ctwa_clid":"c"}`,
 			},
 			{`{"type":"text","text":{"body":"Hi all"},"group_id":"g"}`, `"group":"g"`},

@@ -13,8 +13,10 @@ import (
 
 // hostile are texts that somebody writes who wants them to be more than that.
 var hostile = []string{
-	`<script>alert(1)</script><img src=x onerror=alert(1)>`, "\u202etxt.exe\u2066", "a\x00b\x07\x1b[31m\u009bc", "{{number}} {{name}} {{ x", "x\r\nX-Admin: 1\r\n\r\nbody", `"}],"x":[{"`,
-	"'; DROP TABLE turn; --", `\0 \\ %s %d %n`, "../../etc/passwd", strings.Repeat("w\u0300", 100_000), strings.Repeat("👩‍👩‍👧‍👦", 8_000), "\ufeff\u200b\u2028\u2029", "STOP\x00", "=cmd|' /C calc'!A0", "\xff\xfe\xc3\x28", "\xed\xa0\x80",
+	`<script>alert(1)</script><img src=x onerror=alert(1)>`, "\u202etxt.exe\u2066", "a\x00b\x07\x1b[31m\u009bc",
+	"{{number}} {{name}} {{ x", "x\r\nX-Admin: 1\r\n\r\nbody", `"}],"x":[{"`,
+	"'; DROP TABLE turn; --", `\0 \\ %s %d %n`, "../../etc/passwd", strings.Repeat("w\u0300", 100_000),
+	strings.Repeat("👩‍👩‍👧‍👦", 8_000), "\ufeff\u200b\u2028\u2029", "STOP\x00", "=cmd|' /C calc'!A0", "\xff\xfe\xc3\x28", "\xed\xa0\x80",
 }
 
 // hostileKinds are the messages whose fields a person fills; H is the text.
@@ -106,10 +108,12 @@ func TestHostileTextsOfEveryFieldAreKeptClean(t *testing.T) {
 				p := r.person(fmt.Sprintf("3460%03d%03d1", n, kind))
 				people = append(people, p)
 				message := strings.ReplaceAll(strings.TrimPrefix(form, "{"), "H", raw(text))
-				p.take(p.sender, []byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[{"field":"messages","value":{
+				p.take(p.sender,
+					[]byte(`{"object":"whatsapp_business_account","entry":[{"id":"2000001","changes":[{"field":"messages","value":{
 					"messaging_product":"whatsapp","metadata":{"display_phone_number":"15555550100","phone_number_id":"`+phoneID+`"},
 					"contacts":[{"wa_id":"`+p.number+`","profile":{"name":`+raw(text)+`}}],
-					"messages":[{"from":"`+p.number+`","id":"wamid.h`+p.number+`","timestamp":"`+fmt.Sprint(r.now().Unix())+`",`+message+`]}}]}]}`))
+					"messages":[{"from":"`+p.number+`","id":"wamid.h`+p.number+`","timestamp":"`+fmt.Sprint(r.now().Unix())+`",`+
+						message+`]}}]}]}`))
 			}
 		}
 		// A text whose every byte is hostile must not keep the next one from being taken in.
@@ -137,7 +141,8 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.run()
 		texts := []string{
-			"{{number}}", `<script>alert(1)</script>`, `"}],"x":[{"`, "'; DROP TABLE turn; --", `\\0 \\ %s %d`, "= 1 or 1 == 1", "\u202etxt.exe",
+			"{{number}}", `<script>alert(1)</script>`, `"}],"x":[{"`, "'; DROP TABLE turn; --", `\\0 \\ %s %d`, "= 1 or 1 == 1",
+			"\u202etxt.exe",
 			strings.Repeat("x", 4000),
 		}
 		for i, text := range texts {

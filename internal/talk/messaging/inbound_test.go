@@ -29,42 +29,94 @@ var kinds = []struct{ message, shown, reply string }{
 	{`{"type":"text","text":{"body":"Hola"},"context":{"id":"wamid.of.somebody"}}`, "> Hola", "Hola"},
 	{`{"type":"text","text":{"body":"Hola"},"context":{"id":"wamid.notification"}}`, "> Hola {Your order is on its way.}", "Hola"},
 	{`{"type":"text","text":{"body":"Hola"},"context":{"forwarded":true,"frequently_forwarded":true}}`, "> Hola", "Hola"},
-	{`{"type":"text","text":{"body":"Hola"},"referral":{"source_url":"https://fb.test/a","source_id":"1","source_type":"ad","headline":"h","body":"b","media_type":"image","ctwa_clid":"c"}}`, "> Hola", "Hola"},
-	{`{"type":"text","text":{"body":"Hola"},"context":{"referred_product":{"catalog_id":"1","product_retailer_id":"2"}}}`, "> Hola", "Hola"},
+	{
+		`{"type":"text","text":{"body":"Hola"},"referral":{"source_url":"https://fb.test/a","source_id":"1","source_type":"ad",` +
+			`"headline":"h","body":"b","media_type":"image","ctwa_clid":"c"}}`, "> Hola", "Hola",
+	},
+	{
+		`{"type":"text","text":{"body":"Hola"},"context":{"referred_product":{"catalog_id":"1","product_retailer_id":"2"}}}`,
+		"> Hola", "Hola",
+	},
 	{`{"type":"button","button":{"payload":"p","text":"Details"},"context":{"id":"Q"}}`, "> Details {What?}", "Details"},
-	{`{"type":"interactive","interactive":{"type":"button_reply","button_reply":{"id":"choice.1","title":"Yes"}},"context":{"id":"Q"}}`, "> Yes {What?}", "Yes"},
-	{`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.7","title":"Seven","description":"d"}}}`, "> Seven", "Seven"},
-	{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}}`, "> Sent", "Sent"},
-	{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{\"flow_token\":\"secret\",\"screen_0_Full_name_0\":\"Ana\",\"size\":[\"L\",\"XL\"]}"}}}`, "> Full name: Ana\nsize: L, XL", "Full name: Ana\nsize: L, XL"},
-	{`{"type":"interactive","interactive":{"type":"call_permission_reply","call_permission_reply":{"response":"accept"}}}`, "* call_permission accept", ""},
+	{
+		`{"type":"interactive","interactive":{"type":"button_reply","button_reply":{"id":"choice.1","title":"Yes"}},"context":{"id":"Q"}}`,
+		"> Yes {What?}", "Yes",
+	},
+	{
+		`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.7","title":"Seven","description":"d"}}}`,
+		"> Seven", "Seven",
+	},
+	{
+		`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}}`,
+		"> Sent", "Sent",
+	},
+	{
+		`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent",` +
+			`"response_json":"{\"flow_token\":\"secret\",\"screen_0_Full_name_0\":\"Ana\",\"size\":[\"L\",\"XL\"]}"}}}`,
+		"> Full name: Ana\nsize: L, XL", "Full name: Ana\nsize: L, XL",
+	},
+	{
+		`{"type":"interactive","interactive":{"type":"call_permission_reply","call_permission_reply":{"response":"accept"}}}`,
+		"* call_permission accept", "",
+	},
 	{`{"type":"image","image":{"id":"png","mime_type":"image/png","sha256":"x","caption":"Look"}}`, "> Look (image.png image/png)", "Look"},
 	{`{"type":"image","image":{"id":"png","mime_type":"image/jpeg","sha256":"x"}}`, "> (image.png image/png)", retriedAs},
 	{`{"type":"video","video":{"id":"mp4","mime_type":"video/mp4","caption":"Film"}}`, "> Film (video.mp4 video/mp4)", "Film"},
 	{`{"type":"audio","audio":{"id":"ogg","mime_type":"audio/ogg; codecs=opus","voice":true}}`, "> (audio.ogg audio/ogg)", retriedAs},
-	{`{"type":"document","document":{"id":"pdf","mime_type":"application/pdf","filename":"../../etc/b.pdf","caption":"Doc"}}`, "> Doc (b.pdf application/pdf)", "Doc"},
+	{
+		`{"type":"document","document":{"id":"pdf","mime_type":"application/pdf","filename":"../../etc/b.pdf","caption":"Doc"}}`,
+		"> Doc (b.pdf application/pdf)", "Doc",
+	},
 	{`{"type":"sticker","sticker":{"id":"webp","mime_type":"image/webp","animated":false}}`, "> (image.webp image/webp)", retriedAs},
-	{`{"type":"location","location":{"latitude":40.4168,"longitude":-3.7038,"name":"Sol","address":"Madrid","url":"https://maps.test"}}`, "> 📍 40.4168, -3.7038\nSol\nMadrid", "📍 40.4168, -3.7038\nSol\nMadrid"},
-	{`{"type":"contacts","contacts":[{"name":{"formatted_name":"Ben"},"phones":[{"phone":"+34 600","wa_id":"34600"}]},{"name":{"formatted_name":"Cat"}}]}`, "> Ben +34 600\nCat", "Ben +34 600\nCat"},
+	{
+		`{"type":"location","location":{"latitude":40.4168,"longitude":-3.7038,"name":"Sol","address":"Madrid","url":"https://maps.test"}}`,
+		"> 📍 40.4168, -3.7038\nSol\nMadrid", "📍 40.4168, -3.7038\nSol\nMadrid",
+	},
+	{
+		`{"type":"contacts","contacts":[{"name":{"formatted_name":"Ben"},"phones":[{"phone":"+34 600","wa_id":"34600"}]},` +
+			`{"name":{"formatted_name":"Cat"}}]}`, "> Ben +34 600\nCat", "Ben +34 600\nCat",
+	},
 	{`{"type":"reaction","reaction":{"message_id":"Q","emoji":"👍"}}`, "* reacted 👍 {What?}", ""},
 	{`{"type":"reaction","reaction":{"message_id":"Q"}}`, "* reacted {What?}", ""},
 	{`{"type":"reaction","reaction":{"message_id":"O","emoji":"🙏"}}`, "* reacted 🙏 {echo}", ""},
 	{`{"type":"reaction","reaction":{"message_id":"wamid.of.somebody","emoji":"👍"}}`, "* reacted 👍", ""},
-	{`{"type":"order","order":{"catalog_id":"1","text":"t","product_items":[{"product_retailer_id":"2","quantity":1,"item_price":2,"currency":"EUR"}]}}`, "> t\n1 × 2: 2 EUR", "t\n1 × 2: 2 EUR"},
-	{`{"type":"system","system":{"body":"Ana changed","wa_id":"34600999888","type":"user_changed_number"}}`, "* number_changed 34600999888", ""},
+	{
+		`{"type":"order","order":{"catalog_id":"1","text":"t","product_items":[{"product_retailer_id":"2","quantity":1,` +
+			`"item_price":2,"currency":"EUR"}]}}`, "> t\n1 × 2: 2 EUR", "t\n1 × 2: 2 EUR",
+	},
+	{
+		`{"type":"system","system":{"body":"Ana changed","wa_id":"34600999888","type":"user_changed_number"}}`,
+		"* number_changed 34600999888", "",
+	},
 	{`{"type":"system","system":{"body":"x","type":"customer_identity_changed"}}`, "* identity_changed", ""},
-	{`{"type":"unsupported","errors":[{"code":131051,"title":"Message type unknown","error_data":{"details":"Message type is currently not supported."}}]}`, "* not_shown unsupported", unreadable},
+	{
+		`{"type":"unsupported","errors":[{"code":131051,"title":"Message type unknown","error_data":{"details":"Message type is ` +
+			`currently not supported."}}]}`, "* not_shown unsupported", unreadable,
+	},
 	{`{"type":"unknown","errors":[{"code":131051}]}`, "* not_shown unknown", unreadable},
 	{`{"type":"image","errors":[{"code":131052,"title":"Media download error"}]}`, "* not_shown image", unreadable},
 	{`{"type":"text","text":{"body":" \n "}}`, "* not_shown text", unreadable},
 	{`{"type":"text","text":"of another form"}`, "* not_shown text", unreadable},
 	{`{"type":"edit","edit":{"original_message_id":"Q","message":{"type":"text","text":{"body":"new"}}}}`, "* edited new {What?}", ""},
 	{`{"type":"revoke","revoke":{"original_message_id":"Q"}}`, "* deleted {What?}", ""},
-	{`{"type":"hologram_v9","hologram_v9":[[["deep"]]],"text":3,"contacts":{"a":1},"location":"here"}`, "* not_shown hologram_v9", unreadable},
+	{
+		`{"type":"hologram_v9","hologram_v9":[[["deep"]]],"text":3,"contacts":{"a":1},"location":"here"}`,
+		"* not_shown hologram_v9", unreadable,
+	},
 	// What is wrong with a file is said, and the caption is still an answer.
 	{`{"type":"image","image":{"id":"large","mime_type":"image/png"}}`, "* file_missing image/png too_large", tooLarge},
-	{`{"type":"document","document":{"id":"refused","mime_type":"text/plain","filename":"log.txt"}}`, "* file_missing log.txt too_large", tooLarge},
-	{`{"type":"image","image":{"id":"page","mime_type":"image/png","caption":"Look"}}`, "* file_missing image/png not_taken\n< " + notTaken + "\n> Look", "Look"},
-	{`{"type":"document","document":{"id":"program","mime_type":"application/pdf","filename":"a.pdf"}}`, "* file_missing a.pdf not_taken", notTaken},
+	{
+		`{"type":"document","document":{"id":"refused","mime_type":"text/plain","filename":"log.txt"}}`,
+		"* file_missing log.txt too_large", tooLarge,
+	},
+	{
+		`{"type":"image","image":{"id":"page","mime_type":"image/png","caption":"Look"}}`,
+		"* file_missing image/png not_taken\n< " + notTaken + "\n> Look", "Look",
+	},
+	{
+		`{"type":"document","document":{"id":"program","mime_type":"application/pdf","filename":"a.pdf"}}`,
+		"* file_missing a.pdf not_taken", notTaken,
+	},
 	{`{"type":"image","image":{"id":"gone","mime_type":"image/png"}}`, "* file_missing image/png gone", fileMissing},
 	{`{"type":"image","image":{"id":"late","mime_type":"image/png","caption":"Late"}}`, "> Late (image.png image/png)", "Late"},
 	{`{"type":"image","image":{"id":"away","mime_type":"image/png"}}`, "* file_missing image/png unavailable", fileMissing},
@@ -174,7 +226,8 @@ func TestMessagesAreTakenInTheOrderInWhichTheyWereWritten(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		p := r.person("34600800004")
 		now := r.now()
-		p.take(p.sender, callback(t, p.number, "Ana", p.message("wamid.2", "second", now), p.message("wamid.1", "echo", now.Add(-2*time.Second))))
+		p.take(p.sender, callback(t, p.number, "Ana", p.message("wamid.2", "second", now),
+			p.message("wamid.1", "echo", now.Add(-2*time.Second))))
 		r.run()
 		p.got("What?", "second")
 		var said []string

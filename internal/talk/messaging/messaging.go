@@ -56,8 +56,9 @@ type Options struct {
 	Bound func(ctx context.Context, s *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error)
 	// Sent returns the text of a notification's message as the person saw it, by the provider's id of it; empty for messages to others.
 	Sent func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (string, error)
-	// Proved records that a notification's message to a person with some lines has arrived: the person answers it by a provider's id that no
-	// message has, and it is the only one with an unknown outcome. It reports whether there is one. Optional.
+	// Proved records that a notification's message to a person with some lines has arrived: the person answers it by a
+	// provider's id that no message has, and it is the only one with an unknown outcome. It reports whether there is one.
+	// Optional.
 	Proved func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error)
 	// Begun reports whether a notification has begun a flow in a conversation.
 	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)

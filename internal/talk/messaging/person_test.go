@@ -32,14 +32,16 @@ func TestAPersonWithoutANumberIsAnsweredByTheID(t *testing.T) {
 			t.Errorf("the reply goes to %q, %q", x.To, x.UserID)
 		}
 		contact, err := r.db.Contacts.ContactOf(t.Context(), r.company.ID, p.conversation().ContactID)
-		if err != nil || contact.UserID != ana || contact.Number != "" || contact.Name != "Ana "+ana || contact.Username != strings.ToLower("ana."+ana) {
+		if err != nil || contact.UserID != ana || contact.Number != "" || contact.Name != "Ana "+ana ||
+			contact.Username != strings.ToLower("ana."+ana) {
 			t.Errorf("the contact is %+v, %v", contact, err)
 		}
 		ben := conversation.By{CompanyID: r.company.ID, AccountID: carillon.NewID(r.now()), Name: "Ben"}
 		if _, err := r.talks.Desk.Take(t.Context(), ben, p.conversation().ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, p.conversation().ID, conversation.Said{ClientID: "1", Kind: chats.KindText, Text: "I am Ben"}, -1); err != nil {
+		if _, _, err := r.talks.Desk.Answer(t.Context(), ben, p.conversation().ID,
+			conversation.Said{ClientID: "1", Kind: chats.KindText, Text: "I am Ben"}, -1); err != nil {
 			t.Fatal(err)
 		}
 		p.got("What?", "a cake", "es: Hola\nhttps://acme.test/faq", "I am Ben")
@@ -50,7 +52,8 @@ func TestStopHoldsForEveryFormOfTheNumber(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.run()
 		for _, forms := range [][2]string{
-			{"5215512345601", "525512345601"}, {"525512345602", "5215512345602"}, {"5491123456789", "541123456789"}, {"541123456780", "5491123456780"},
+			{"5215512345601", "525512345601"}, {"525512345602", "5215512345602"}, {"5491123456789", "541123456789"},
+			{"541123456780", "5491123456780"},
 			{"555198765432", "5551998765432"}, {"5551998765430", "555198765430"},
 		} {
 			p, other := r.person(forms[0]), r.person(forms[1])
@@ -103,7 +106,9 @@ func TestAFlowIsOneForAllFormsOfANumber(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("order", flow.Trigger{Event: "order-shipped"}, `[{"say": "Shall we?"}, {"ask": "go"}, {"say": "{{go}}!"}]`)
 		r.run()
-		for i, forms := range [][2]string{{"5215512345601", "525512345601"}, {"541123456789", "5491123456789"}, {"555198765432", "5551998765432"}} {
+		for i, forms := range [][2]string{
+			{"5215512345601", "525512345601"}, {"541123456789", "5491123456789"}, {"555198765432", "5551998765432"},
+		} {
 			r.bind(forms[1], &chats.Bound{Event: "order-shipped", NotificationID: fmt.Sprint("n", i)})
 			p, other := r.person(forms[0]), r.person(forms[1])
 			p.text("Yes, please")
@@ -154,7 +159,8 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		p := &person{rig: r, user: "US.1", number: "525512345601"}
 		p.text("echo")
 		p.got("What?")
-		p.write("wamid.changed", `{"type":"system","system":{"type":"user_changed_number","body":"Ana changed","wa_id":"34600111222","user_id":"US.9","previous_user_id":"US.1"}}`)
+		p.write("wamid.changed", `{"type":"system","system":{"type":"user_changed_number","body":"Ana changed",`+
+			`"wa_id":"34600111222","user_id":"US.9","previous_user_id":"US.1"}}`)
 		p.until("it is shown", func() bool { return slices.Contains(p.lines(), "* number_changed 34600111222") })
 		renewed := &person{rig: r, user: "US.9", number: "34600111222"}
 		renewed.text("a cake")
@@ -164,7 +170,8 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		}
 		// The second kind of report names neither number.
 		nameless := r.nameless("US.9")
-		nameless.write("wamid.renamed", `{"type":"system","system":{"type":"user_changed_user_id","user_id":"US.10","previous_user_id":"US.9"}}`)
+		nameless.write("wamid.renamed", `{"type":"system","system":{"type":"user_changed_user_id","user_id":"US.10",`+
+			`"previous_user_id":"US.9"}}`)
 		again := r.nameless("US.10")
 		again.text("Hello")
 		again.until("it is shown", func() bool { return slices.Contains(p.lines(), "> Hello") })
@@ -191,7 +198,8 @@ func TestANumberThatAPersonGivesIsTheirs(t *testing.T) {
 		p := r.nameless(ana)
 		gives := func(id, origin, phone string) {
 			t.Helper()
-			p.write(id, `{"type":"contacts","contacts":[{"origin":"`+origin+`","name":{"formatted_name":"Ana"},"phones":[{"phone":"+`+phone+`","wa_id":"`+phone+`"}]}]}`)
+			p.write(id, `{"type":"contacts","contacts":[{"origin":"`+origin+
+				`","name":{"formatted_name":"Ana"},"phones":[{"phone":"+`+phone+`","wa_id":"`+phone+`"}]}]}`)
 		}
 		for i, x := range [][2]string{{"other", "34600111333"}, {"contact_request", "34600111222"}, {"contact_request", "5215512345601"}} {
 			gives(fmt.Sprint("wamid.", i), x[0], x[1])

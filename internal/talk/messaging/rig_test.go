@@ -98,9 +98,11 @@ func newRig(t *testing.T, o store.Options) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{
-		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil }, binding: func() error { return nil },
+		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil },
+		binding: func() error { return nil },
 		channel: &channel{busy: map[string]bool{}, posts: map[string][]post{}, files: map[string]*file{}},
-		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{}, sent: map[string]string{},
+		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{},
+		sent:       map[string]string{},
 		portfolios: map[string]string{"main": "2000001"},
 	}
 	r.sender = r.addSender(r.company, "main")
@@ -113,7 +115,8 @@ func newRig(t *testing.T, o store.Options) *rig {
 func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 	r.t.Helper()
 	s := &carillon.Sender{
-		CompanyID: c.ID, ID: id, Number: map[string]string{"main": "15555550100", "side": "15555550101"}[id], Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
+		CompanyID: c.ID, ID: id, Number: map[string]string{"main": "15555550100", "side": "15555550101"}[id],
+		Channel: carillon.Messaging, Provider: "test", Default: true, MediaCheck: "syntax",
 		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
 	}
 	err := r.db.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
@@ -141,8 +144,9 @@ func (r *rig) build() {
 	r.Messaging = messaging.New(messaging.Options{
 		Store: r.db.Replies, Chats: r.db.Chats, Contacts: r.db.Contacts, Conversations: r.talks, Agents: robin{},
 		Files:    r.files,
-		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy, AgentOf: func(*carillon.Sender) string { return r.agent },
-		Bound: r.boundOf, Sent: r.sentAs, Begun: r.db.Runs.Begun,
+		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy,
+		AgentOf: func(*carillon.Sender) string { return r.agent },
+		Bound:   r.boundOf, Sent: r.sentAs, Begun: r.db.Runs.Begun,
 		Portfolio: func(s *carillon.Sender) string { return r.portfolios[s.ID] },
 		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
 			if err := r.suppressing(); err != nil {

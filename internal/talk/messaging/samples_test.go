@@ -188,7 +188,8 @@ func (w *sampled) check() {
 
 // labels are all that messages are counted by.
 var labels = []string{
-	"text", "button", "choice", "form", "order", "contacts", "location", "image", "video", "audio", "document", "sticker", "reaction", "edit", "revoke",
+	"text", "button", "choice", "form", "order", "contacts", "location", "image", "video", "audio", "document", "sticker",
+	"reaction", "edit", "revoke",
 	"call_permission_reply", "system", "unsupported", "other",
 }
 
@@ -220,8 +221,10 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, members := range []string{
-			`{"type":"text","text":{"body":"STOP"}}`, `{"type":"text","text":{"body":"echo"}}`, `{"type":"button","button":{"payload":"STOP","text":"No more"}}`,
-			`{"type":"image","image":{"id":"png","mime_type":"image/png"}}`, `{"type":"image","image":{"id":"gone","mime_type":"image/png"}}`,
+			`{"type":"text","text":{"body":"STOP"}}`, `{"type":"text","text":{"body":"echo"}}`,
+			`{"type":"button","button":{"payload":"STOP","text":"No more"}}`,
+			`{"type":"image","image":{"id":"png","mime_type":"image/png"}}`,
+			`{"type":"image","image":{"id":"gone","mime_type":"image/png"}}`,
 			`{"type":"reaction","reaction":{"message_id":"wamid.g.0","emoji":"👍"}}`,
 		} {
 			r.pass(time.Second) // messages of one instant are taken in at once
@@ -240,7 +243,8 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 				t.Errorf("%q has the group %q and the writer %q", x.Text, x.Extra.Group, x.Extra.Writer)
 			}
 		}
-		if want := []string{"Ana 34600910001: STOP", "Ana 34600910001: echo", "Ana 34600910001: No more", "Ana 34600910001:", "Ana 34600910001: file_missingimage/png", "Ana 34600910001: reacted👍STOP"}; !slices.Equal(lines, want) {
+		if want := []string{"Ana 34600910001: STOP", "Ana 34600910001: echo", "Ana 34600910001: No more", "Ana 34600910001:",
+			"Ana 34600910001: file_missingimage/png", "Ana 34600910001: reacted👍STOP"}; !slices.Equal(lines, want) {
 			t.Errorf("the group shows %q, not %q", lines, want)
 		}
 		after, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID)
@@ -275,7 +279,8 @@ func TestANoticeIsInTheLanguageOfTheConversation(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.run()
 		for i, c := range []struct{ language, notice string }{
-			{"es", "Aquí no podemos leer este tipo de mensaje. Por favor, escríbalo como texto."}, {"pt-BR", "Aqui não conseguimos ler este tipo de mensagem. Por favor, escreva como texto."}, {"de", unreadable},
+			{"es", "Aquí no podemos leer este tipo de mensaje. Por favor, escríbalo como texto."},
+			{"pt-BR", "Aqui não conseguimos ler este tipo de mensagem. Por favor, escreva como texto."}, {"de", unreadable},
 		} {
 			p := r.person(fmt.Sprintf("346009200%02d", i))
 			r.bind(p.number, &chats.Bound{Event: "x", NotificationID: "n", Language: c.language})

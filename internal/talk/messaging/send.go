@@ -22,7 +22,8 @@ const (
 )
 
 // waits are the times between attempts.
-var waits = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute, 5 * time.Minute} //nolint:gochecknoglobals // read only
+var waits = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute,
+	5 * time.Minute} //nolint:gochecknoglobals // read only
 
 // The reasons of a reply that is not sent, besides those of the channel.
 const (
@@ -45,7 +46,8 @@ func (m *Messaging) sends() *share.Crew[*chats.Reply] {
 		Work: func(ctx context.Context, r *chats.Reply) bool {
 			ok, err := m.send(ctx, r)
 			if err != nil && ctx.Err() == nil {
-				m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq, "error", err)
+				m.o.Log.WarnContext(ctx, "send a reply", "company", r.CompanyID, "conversation", r.ConversationID, "seq", r.Seq,
+					"error", err)
 			}
 			return ok
 		},

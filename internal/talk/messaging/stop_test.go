@@ -18,7 +18,10 @@ import (
 var (
 	stopWords = map[string][]string{
 		"en": {"stop", "stop all", "stopall", "unsubscribe", "quit", "end", "opt out", "optout", "stop promotions"},
-		"es": {"baja", "parar", "alto", "cancelar suscripción", "darme de baja", "dar de baja", "no más mensajes", "detener", "detener promociones"},
+		"es": {
+			"baja", "parar", "alto", "cancelar suscripción", "darme de baja", "dar de baja", "no más mensajes", "detener",
+			"detener promociones",
+		},
 		"pt": {"sair", "pare", "parar mensagens", "cancelar inscrição", "descadastrar", "remover", "interromper", "interromper promoções"},
 	}
 	startWords = map[string][]string{
@@ -27,11 +30,13 @@ var (
 		"pt": {"voltar", "inscrever", "iniciar mensagens", "retomar promoções"},
 	}
 	stopped = map[string]string{
-		"en": "You will get no more messages from us. Write START to get them again.", "es": "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.",
+		"en": "You will get no more messages from us. Write START to get them again.",
+		"es": "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.",
 		"pt": "Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.",
 	}
 	started = map[string]string{
-		"en": "You will get our messages again. Write STOP to end them.", "es": "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos.",
+		"en": "You will get our messages again. Write STOP to end them.",
+		"es": "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos.",
 		"pt": "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las.",
 	}
 )
@@ -39,7 +44,10 @@ var (
 // spellings are a word as people write it.
 func spellings(word string) []string {
 	plain := strings.NewReplacer("ó", "o", "á", "a", "ç", "c", "ã", "a", "õ", "o").Replace(word)
-	return []string{word, strings.ToUpper(word), plain, "  ¡" + strings.ToUpper(plain[:1]) + plain[1:] + "!!  \n", "«" + strings.ReplaceAll(word, " ", " - ") + "». 🛑"}
+	return []string{
+		word, strings.ToUpper(word), plain, "  ¡" + strings.ToUpper(plain[:1]) + plain[1:] + "!!  \n",
+		"«" + strings.ReplaceAll(word, " ", " - ") + "». 🛑",
+	}
 }
 
 // spelled are the words in all spellings, each with its language.
@@ -56,7 +64,8 @@ func spelled(words map[string][]string) (texts, languages []string) {
 
 // sentences hold such words, and ask for nothing of the kind.
 var sentences = []string{
-	"do not stop", "stop it", "the end", "baja de peso", "no quiero que sea el alto", "alta costura", "¿puede parar mañana?", "quero sair amanhã",
+	"do not stop", "stop it", "the end", "baja de peso", "no quiero que sea el alto", "alta costura", "¿puede parar mañana?",
+	"quero sair amanhã",
 	"stopp", "st op", "unstoppable", "I want to opt out of the tour", "pare aqui por favor",
 }
 
@@ -131,7 +140,8 @@ func TestStopEndsAFlowThatAsks(t *testing.T) {
 		p.text("Stop")
 		p.got("What?", stopped["en"])
 		p.text("x")
-		p.shows("> echo", "* flow_began echo", "< What?", "> Stop", "* stopped", "< "+stopped["en"], "> x", "* handoff_requested", "* missed")
+		p.shows("> echo", "* flow_began echo", "< What?", "> Stop", "* stopped", "< "+stopped["en"], "> x", "* handoff_requested",
+			"* missed")
 		p.got("What?", stopped["en"])
 		if run := p.newestRun(); run.State != string(flow.Stopped) {
 			t.Errorf("the run is %s", run.State)
@@ -263,7 +273,10 @@ func TestAButtonStopsByItsPayload(t *testing.T) {
 			{`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.2","title":"Cancelar"}}}`, false},
 			{`{"type":"button","button":{"payload":"stop-by-the-shop","text":"Stop by"}}`, false},
 			{`{"type":"contacts","contacts":[{"name":{"formatted_name":"Stop"}}]}`, false},
-			{`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"STOP","response_json":"{\"stop\":\"please stop\"}"}}}`, false},
+			{
+				`{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"body":"STOP",` +
+					`"response_json":"{\"stop\":\"please stop\"}"}}}`, false,
+			},
 			{`{"type":"edit","edit":{"original_message_id":"wamid.x","message":{"type":"text","text":{"body":"STOP"}}}}`, true},
 		} {
 			p := r.person(fmt.Sprintf("346009300%02d", i))
@@ -283,7 +296,8 @@ func TestAButtonStopsByItsPayload(t *testing.T) {
 // Words that are ordinary answers are only that where they were offered, or start a flow; a wish in other words is still obeyed.
 func TestAnOfferedWordIsAnAnswer(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
-		r.flows.lay("booking", flow.Trigger{Keywords: []string{"booking"}}, `[{"say": "Your booking:"}, {"ask": "what", "choices": ["Keep", "Cancel", "Stop"]}, {"say": "You said {{what}}"}]`)
+		r.flows.lay("booking", flow.Trigger{Keywords: []string{"booking"}},
+			`[{"say": "Your booking:"}, {"ask": "what", "choices": ["Keep", "Cancel", "Stop"]}, {"say": "You said {{what}}"}]`)
 		r.flows.lay("leave", flow.Trigger{Keywords: []string{"parar"}}, `[{"say": "Where shall we stop?"}]`)
 		r.run()
 		p := r.person("34600940001")

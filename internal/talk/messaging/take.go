@@ -26,7 +26,8 @@ const (
 )
 
 // takeWaits are the times after which a message is taken in again that could not be.
-var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, takeLease} //nolint:gochecknoglobals // read only
+var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second,
+	takeLease} //nolint:gochecknoglobals // read only
 
 // intakes makes turns of what came in.
 func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
@@ -40,7 +41,8 @@ func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
 		Work: func(ctx context.Context, x *chats.Inbound) bool {
 			ok, err := intake{m}.takeIn(ctx, x)
 			if err != nil && ctx.Err() == nil {
-				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1, "error", err)
+				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1,
+					"error", err)
 			}
 			return ok
 		},

@@ -1,5 +1,6 @@
-// Package person exports and erases everything that is stored about one person of a company: the people of a number, of a channel's id or of a
-// contact, over all their identities (docs/reference/people.md). Rows and tables are internal/store/people.
+// Package person exports and erases everything that is stored about one person of a company: the people of a number, of a
+// channel's id or of a contact, over all their identities (docs/reference/people.md). Rows and tables are
+// internal/store/people.
 package person
 
 import (
@@ -89,7 +90,9 @@ func (x *People) Find(ctx context.Context, companyID string, q people.Query) (*F
 		}
 		if err := place.Rows(ctx, x.store.DB, p, func(row map[string]any) error {
 			text := func(column string) string { s, _ := row[column].(string); return s }
-			f.Contacts = append(f.Contacts, Contact{text("id"), text("name"), text("email"), text("number"), text("user_id"), text("username")})
+			f.Contacts = append(f.Contacts, Contact{
+				text("id"), text("name"), text("email"), text("number"), text("user_id"), text("username"),
+			})
 			return nil
 		}); err != nil {
 			return nil, err

@@ -44,12 +44,30 @@ func filled(t *testing.T) *People {
 		query string
 		args  []any
 	}{
-		{"INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, number, created_at, seen_at) VALUES ($1, $2, '', $3, TRUE, 'Ana', $4, 1, 1)", []any{contact, company, "tel:" + number, number}},
-		{"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, 'line', '', '', $3)", []any{company, number, contact}},
-		{"INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, last_at, opened_at) VALUES ($1, $2, 'whatsapp', $3, 'bot', 1, 1, 1)", []any{conversation, company, contact}},
-		{"INSERT INTO turn (conversation_id, seq, author, kind, at, text) VALUES ($1, 1, 'visitor', 'text', 1796000000000, 'When do you open?')", []any{conversation}},
-		{"INSERT INTO turn (conversation_id, seq, author, kind, at, text, note) VALUES ($1, 2, 'teammate', 'text', 1796000000000, 'A regular', TRUE)", []any{conversation}},
-		{"INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, whole, created_at, expires_at) VALUES ('f1', $1, $2, 'visitor', '../../ticket.txt', 'text/plain', 6, TRUE, 1, 0)", []any{company, conversation}},
+		{
+			"INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, number, created_at, seen_at) VALUES ($1, " +
+				"$2, '', $3, TRUE, 'Ana', $4, 1, 1)", []any{contact, company, "tel:" + number, number},
+		},
+		{
+			"INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) VALUES ($1, $2, 'line', '', '', $3)",
+			[]any{company, number, contact},
+		},
+		{
+			"INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, last_at, opened_at) VALUES ($1, $2, " +
+				"'whatsapp', $3, 'bot', 1, 1, 1)", []any{conversation, company, contact},
+		},
+		{
+			"INSERT INTO turn (conversation_id, seq, author, kind, at, text) VALUES ($1, 1, 'visitor', 'text', 1796000000000, 'When " +
+				"do you open?')", []any{conversation},
+		},
+		{
+			"INSERT INTO turn (conversation_id, seq, author, kind, at, text, note) VALUES ($1, 2, 'teammate', 'text', " +
+				"1796000000000, 'A regular', TRUE)", []any{conversation},
+		},
+		{
+			"INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, whole, created_at, expires_at) VALUES " +
+				"('f1', $1, $2, 'visitor', '../../ticket.txt', 'text/plain', 6, TRUE, 1, 0)", []any{company, conversation},
+		},
 		{"INSERT INTO file_part (file_id, part, bytes) VALUES ('f1', 0, $1)", []any{[]byte("tic")}},
 		{"INSERT INTO file_part (file_id, part, bytes) VALUES ('f1', 1, $1)", []any{[]byte("ket")}},
 	} {
@@ -100,7 +118,9 @@ func TestAnExportOpensAndIsComplete(t *testing.T) {
 	if err := json.Unmarshal([]byte(texts["person.json"]), &all); err != nil {
 		t.Fatalf("%v in %s", err, texts["person.json"])
 	}
-	for table, n := range map[string]int{"identities": 1, "contact": 1, "contact_identity": 1, "conversation": 1, "turn": 2, "file": 1, "suppression": 0} {
+	for table, n := range map[string]int{
+		"identities": 1, "contact": 1, "contact_identity": 1, "conversation": 1, "turn": 2, "file": 1, "suppression": 0,
+	} {
 		if rows, there := all[table]; !there || len(rows) != n {
 			t.Errorf("%s has %d rows, want %d", table, len(rows), n)
 		}
@@ -119,17 +139,20 @@ func TestAPersonIsFoundErasedAndNotFoundAgain(t *testing.T) {
 	if found, err := x.Find(t.Context(), "another", people.Query{Number: number}); err != nil || len(found.Contacts) != 0 {
 		t.Errorf("another company finds %+v %v", found, err)
 	}
-	if _, err := x.Erase(t.Context(), share.Holder{Company: "another"}, people.Query{ContactID: contact}); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := x.Erase(t.Context(), share.Holder{Company: "another"}, people.Query{ContactID: contact}); !carillon.IsCode(err,
+		carillon.NotFound) {
 		t.Errorf("another company erases the contact: %v", err)
 	}
 	first, err := x.Erase(t.Context(), by, people.Query{Number: number})
 	if err != nil || first.Rows["contact"] != 1 || first.Rows["conversation"] != 1 {
 		t.Fatalf("%+v %v", first, err)
 	}
-	if found, err := x.Find(t.Context(), company, people.Query{Number: number}); err != nil || len(found.Contacts) != 0 || found.Conversations != 0 {
+	if found, err := x.Find(t.Context(), company, people.Query{Number: number}); err != nil || len(found.Contacts) != 0 ||
+		found.Conversations != 0 {
 		t.Errorf("after it %+v %v", found, err)
 	}
-	if again, err := x.Erase(t.Context(), by, people.Query{Number: number}); err != nil || again.Hash != first.Hash || again.Rows["contact"] != 0 {
+	if again, err := x.Erase(t.Context(), by, people.Query{Number: number}); err != nil || again.Hash != first.Hash ||
+		again.Rows["contact"] != 0 {
 		t.Errorf("a second time %+v %v", again, err)
 	}
 	if _, err := x.Find(t.Context(), company, people.Query{ContactID: contact}); !carillon.IsCode(err, carillon.NotFound) {

@@ -74,7 +74,9 @@ func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
 func TestTextIsOnlySpoken(t *testing.T) {
 	installed(t)
 	s := New(nil)
-	for _, text := range []string{"--version", "-f /etc/passwd", "<audio src='/etc/passwd'/>", "[[h@l'oU]]", "\x01I/etc/passwd\x01", "price & co \x00 \xff"} {
+	for _, text := range []string{
+		"--version", "-f /etc/passwd", "<audio src='/etc/passwd'/>", "[[h@l'oU]]", "\x01I/etc/passwd\x01", "price & co \x00 \xff",
+	} {
 		if pcm, err := say(t, s, voice.Utterance{Text: text}); err != nil || len(pcm) < 4000 {
 			t.Errorf("%q: %d samples, %v", text, len(pcm), err)
 		}
@@ -149,7 +151,8 @@ func fake(t *testing.T, script string) *Speaker {
 
 func TestAProgramThatFailsIsReported(t *testing.T) {
 	for name, script := range map[string]string{
-		"no sound": "exit 0", "an exit code": "echo bad >&2; exit 3", "no WAV": "echo This is no sound at all, and it is longer than a header", "list": "exit 1",
+		"no sound": "exit 0", "an exit code": "echo bad >&2; exit 3",
+		"no WAV": "echo This is no sound at all, and it is longer than a header", "list": "exit 1",
 	} {
 		s := fake(t, script)
 		if name == "list" {
@@ -207,7 +210,8 @@ func TestNoMoreProgramsRunThanMay(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	err := s.Speak(ctx, voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: "hello", Rate: 8000}, func([]int16) error { return nil })
+	err := s.Speak(ctx, voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: "hello", Rate: 8000},
+		func([]int16) error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
@@ -216,7 +220,8 @@ func TestNoMoreProgramsRunThanMay(t *testing.T) {
 func TestAListenerThatFailsEndsIt(t *testing.T) {
 	installed(t)
 	unheard := errors.New("unheard")
-	err := New(nil).Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500), Rate: 8000}, func([]int16) error { return unheard })
+	err := New(nil).Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500),
+		Rate: 8000}, func([]int16) error { return unheard })
 	if !errors.Is(err, unheard) {
 		t.Errorf("%v", err)
 	}
@@ -224,7 +229,9 @@ func TestAListenerThatFailsEndsIt(t *testing.T) {
 
 func TestLittleSilenceIsLeftAtTheEnd(t *testing.T) {
 	installed(t)
-	for _, text := range []string{"Yes.", "What can I do for you? Please say it.", strings.Repeat("A long sentence, with a pause; and another. ", 5)} {
+	for _, text := range []string{
+		"Yes.", "What can I do for you? Please say it.", strings.Repeat("A long sentence, with a pause; and another. ", 5),
+	} {
 		pcm, err := say(t, New(nil), voice.Utterance{Text: text})
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,9 @@ func newRig(t *testing.T) *rig {
 }
 
 func with(t *testing.T, limit time.Duration) (*Speaker, *Transcriber) {
-	client := egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 16 << 20, Redirects: -1, Timeout: time.Minute})
+	client := egress.New(egress.Options{
+		AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 16 << 20, Redirects: -1, Timeout: time.Minute,
+	})
 	t.Cleanup(client.Close)
 	o := Options{Client: client, Silence: limit, Whole: limit}
 	return NewSpeaker(o), NewTranscriber(o)
@@ -144,20 +146,24 @@ func TestSpeechThatFailsIsReported(t *testing.T) {
 			x.Speaker, _ = with(t, 300*time.Millisecond)
 		}
 		_, err := x.speak(t, voice.Utterance{Voice: c.voice, Text: "secret words", Rate: 16000})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), voicetest.Key) {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") ||
+			strings.Contains(err.Error(), voicetest.Key) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := r.speak(t, voice.Utterance{Voice: r.settings(voicetest.Model), Text: strings.Repeat("x", MaxText+1), Rate: 16000}); !errors.Is(err, errTooLong) {
+	if _, err := r.speak(t, voice.Utterance{Voice: r.settings(voicetest.Model), Text: strings.Repeat("x", MaxText+1),
+		Rate: 16000}); !errors.Is(err, errTooLong) {
 		t.Errorf("a long text: %v", err)
 	}
 	unheard := errors.New("unheard")
-	if err := r.Speak(t.Context(), voice.Utterance{Voice: r.settings(voicetest.Model), Text: "hello", Rate: 8000}, func([]int16) error { return unheard }); !errors.Is(err, unheard) {
+	if err := r.Speak(t.Context(), voice.Utterance{Voice: r.settings(voicetest.Model), Text: "hello", Rate: 8000},
+		func([]int16) error { return unheard }); !errors.Is(err, unheard) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := r.Speak(ctx, voice.Utterance{Voice: r.settings(voicetest.ModelStall), Text: "hello", Rate: 8000}, func([]int16) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+	if err := r.Speak(ctx, voice.Utterance{Voice: r.settings(voicetest.ModelStall), Text: "hello", Rate: 8000},
+		func([]int16) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who left: %v", err)
 	}
 }
@@ -202,7 +208,8 @@ func TestSpeechIsTranscribed(t *testing.T) {
 		}
 	}
 	heard := r.server.Heard()
-	if len(heard) != 4 || heard[0].Language != "es" || heard[0].Prompt != "Horario, Precio" || heard[1].Language != "" || len(r.server.Faults()) > 0 {
+	if len(heard) != 4 || heard[0].Language != "es" || heard[0].Prompt != "Horario, Precio" || heard[1].Language != "" ||
+		len(r.server.Faults()) > 0 {
 		t.Errorf("%+v, %v", heard, r.server.Faults())
 	}
 }
@@ -256,12 +263,16 @@ func TestTranscriptsThatFailAreReported(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"[BLANK_AUDIO]": "", " (soft music) Yes. ♪": "Yes.", "¿Qué [ruido] hora?": "¿Qué hora?"} {
-		got, err := r.transcribe(t, voice.Hearing{Voice: responding("application/json", `{"text":"`+text+`"}`), Rate: 16000}, make([]int16, 16000))
+		got, err := r.transcribe(t, voice.Hearing{
+			Voice: responding("application/json", `{"text":"`+text+`"}`), Rate: 16000,
+		}, make([]int16, 16000))
 		if err != nil || got.Text != want {
 			t.Errorf("%q is %q, %v", text, got.Text, err)
 		}
 	}
-	got, err := r.transcribe(t, voice.Hearing{Voice: responding("application/json; charset=utf-8", `{"text":" Hi \n\u0000 `+strings.Repeat("é", 3000)+`"}`), Rate: 16000}, make([]int16, 16000))
+	got, err := r.transcribe(t, voice.Hearing{
+		Voice: responding("application/json; charset=utf-8", `{"text":" Hi \n\u0000 `+strings.Repeat("é", 3000)+`"}`), Rate: 16000,
+	}, make([]int16, 16000))
 	if n := len([]rune(got.Text)); err != nil || n != 2000 || !strings.HasPrefix(got.Text, "Hi ") {
 		t.Errorf("a long transcript has %d characters, %v", n, err)
 	}

@@ -15,7 +15,8 @@ const (
 
 // answers are understood without being offered, each with its meaning.
 var answers = map[string]string{ //nolint:gochecknoglobals // read only
-	"yes": "Yes", "yeah": "Yes", "yes please": "Yes", "okay": "Yes", "no": "No", "nope": "No", "no thanks": "No", "stop": "Stop", "goodbye": "Goodbye",
+	"yes": "Yes", "yeah": "Yes", "yes please": "Yes", "okay": "Yes", "no": "No", "nope": "No", "no thanks": "No", "stop": "Stop",
+	"goodbye": "Goodbye",
 }
 
 var digits = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"} //nolint:gochecknoglobals // read only

@@ -84,7 +84,11 @@ cat <&3 > `+dir+`/grammar
 cat > `+dir+`/sound
 echo talk to a person`)
 	pcm := []int16{1, 2, 3, -4}
-	h := voice.Hearing{Language: "en", Rate: 16000, Expect: []string{"Talk to a person?", "Opening hours", "2", "Prices", "<x> = y;", "", strings.Repeat("a ", 9)}}
+	h := voice.Hearing{
+		Language: "en", Rate: 16000, Expect: []string{
+			"Talk to a person?", "Opening hours", "2", "Prices", "<x> = y;", "", strings.Repeat("a ", 9),
+		},
+	}
 	got, err := transcribe(t, x, h, pcm)
 	if err != nil || got != (voice.Transcript{Text: "Talk to a person?", Confirm: true}) {
 		t.Errorf("%+v, %v", got, err)
@@ -107,7 +111,8 @@ public <answers> = <digit>+ | goodbye | no | no thanks | nope | okay | opening h
 func TestWhatWasSaidIsAChoiceOrANumber(t *testing.T) {
 	g := &grammar{phrases: map[string]string{"opening hours": "Opening hours", "two": "2 persons", "yes": "Yes"}}
 	for said, want := range map[string]string{
-		"opening hours\n": "Opening hours", "YES": "Yes", "two": "2 persons", "two two": "22", "one\ntwo zero\n": "120", "": "", "opening": "", "one opening": "",
+		"opening hours\n": "Opening hours", "YES": "Yes", "two": "2 persons", "two two": "22", "one\ntwo zero\n": "120", "": "",
+		"opening": "", "one opening": "",
 	} {
 		if got := g.text(said); got != want {
 			t.Errorf("%q is %q", said, got)

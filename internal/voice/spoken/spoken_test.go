@@ -35,7 +35,10 @@ func TestTextsAreWrittenAsTheyAreSaid(t *testing.T) {
 		{"es-419", "El 05/03/2026", "El 5 de marzo de 2026"},
 		{"es", "ana-1@correo.es", "ana guion 1 arroba correo punto es"},
 		{"es", "2 millones €", "2 millones de euros"},
-		{"pt-BR", "Custa R$ 1.299,90 até 2026-01-01, das 9:00 às 18:15.", "Custa 1299 reais e 90 centavos até 1 de janeiro de 2026, das 9 horas às 18 e 15."},
+		{
+			"pt-BR", "Custa R$ 1.299,90 até 2026-01-01, das 9:00 às 18:15.",
+			"Custa 1299 reais e 90 centavos até 1 de janeiro de 2026, das 9 horas às 18 e 15.",
+		},
 		{"pt", "R$ 5 mil", "5 mil reais"},
 		{"pt", "São 5,50 €", "São 5 euros e 50 centavos"},
 		{"de", "Es kostet 5,50 € am 2026-11-25", "Es kostet 5,50 € am 2026-11-25"},

@@ -17,26 +17,40 @@ type currency struct{ one, many, cent, cents string }
 var languages = map[string]words{ //nolint:gochecknoglobals // read only
 	"en": {
 		at: "at", dot: "dot", dash: "dash", underscore: "underscore", plus: "plus", percent: "percent", cents: "and",
-		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+		months: [12]string{
+			"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+		},
 		currencies: map[string]currency{
-			"USD": {"dollar", "dollars", "cent", "cents"}, "EUR": {"euro", "euros", "cent", "cents"}, "GBP": {"pound", "pounds", "penny", "pence"},
-			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "soles", "centimo", "centimos"},
+			"USD": {"dollar", "dollars", "cent", "cents"}, "EUR": {"euro", "euros", "cent", "cents"},
+			"GBP": {"pound", "pounds", "penny", "pence"},
+			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"},
+			"PEN": {"sol", "soles", "centimo", "centimos"},
 		},
 	},
 	"es": {
-		at: "arroba", dot: "punto", dash: "guion", underscore: "guion bajo", plus: "más", percent: "por ciento", and: "y", cents: "con", of: "de",
-		months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+		at: "arroba", dot: "punto", dash: "guion", underscore: "guion bajo", plus: "más", percent: "por ciento", and: "y",
+		cents: "con", of: "de",
+		months: [12]string{
+			"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
+		},
 		currencies: map[string]currency{
-			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "céntimo", "céntimos"}, "GBP": {"libra", "libras", "penique", "peniques"},
-			"BRL": {"real", "reales", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "soles", "céntimo", "céntimos"},
+			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "céntimo", "céntimos"},
+			"GBP": {"libra", "libras", "penique", "peniques"},
+			"BRL": {"real", "reales", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"},
+			"PEN": {"sol", "soles", "céntimo", "céntimos"},
 		},
 	},
 	"pt": {
-		at: "arroba", dot: "ponto", dash: "hífen", underscore: "sublinhado", plus: "mais", percent: "por cento", and: "e", cents: "e", of: "de",
-		months: [12]string{"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"},
+		at: "arroba", dot: "ponto", dash: "hífen", underscore: "sublinhado", plus: "mais", percent: "por cento", and: "e",
+		cents: "e", of: "de",
+		months: [12]string{
+			"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro",
+		},
 		currencies: map[string]currency{
-			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "centavo", "centavos"}, "GBP": {"libra", "libras", "pêni", "pence"},
-			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"}, "PEN": {"sol", "sóis", "centavo", "centavos"},
+			"USD": {"dólar", "dólares", "centavo", "centavos"}, "EUR": {"euro", "euros", "centavo", "centavos"},
+			"GBP": {"libra", "libras", "pêni", "pence"},
+			"BRL": {"real", "reais", "centavo", "centavos"}, "peso": {"peso", "pesos", "centavo", "centavos"},
+			"PEN": {"sol", "sóis", "centavo", "centavos"},
 		},
 	},
 }

@@ -112,7 +112,8 @@ type candidate struct {
 // Speak has espeak-ng speak a text.
 func Speak(ctx context.Context, text, language string, rate int) ([]int16, error) {
 	var all []int16
-	err := espeak.New(nil).Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text, Rate: rate}, func(pcm []int16) error {
+	err := espeak.New(nil).Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text,
+		Rate: rate}, func(pcm []int16) error {
 		all = append(all, pcm...)
 		return nil
 	})
@@ -180,8 +181,8 @@ func (u *utterance) alike(heard []int16, shift int) float64 {
 	return sum / energy * math.Sqrt(inside/total)
 }
 
-// placed is the correlation of the segment from begin on, and by how much it comes later than at a shift: by as much as the one before, or by
-// more frames.
+// placed is the correlation of the segment from begin on, and by how much it comes later than at a shift: by as much as the one
+// before, or by more frames.
 func (u *utterance) placed(heard []int16, begin, shift, before int) (best float64, late int) {
 	late = before
 	for x := before; x <= maxLate; x += frame {

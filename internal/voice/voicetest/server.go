@@ -129,7 +129,8 @@ func (s *Server) refuse(w http.ResponseWriter, status int, code, message string)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "code": code}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error",
+		"code": code}})
 }
 
 // failing handles the models that fail. It reports whether the request was one.
@@ -175,7 +176,10 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, "invalid_value", err.Error())
 		return
 	}
-	h := Heard{Closest: text, Score: score, Seconds: float64(len(f.pcm)) / float64(f.rate), Language: f.fields["language"], Prompt: f.fields["prompt"]}
+	h := Heard{
+		Closest: text, Score: score, Seconds: float64(len(f.pcm)) / float64(f.rate), Language: f.fields["language"],
+		Prompt: f.fields["prompt"],
+	}
 	if score >= Enough {
 		h.Text = text
 	}

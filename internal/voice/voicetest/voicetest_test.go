@@ -28,8 +28,10 @@ func installed(t *testing.T) {
 }
 
 var sentences = []string{
-	"When do you open?", "When do you close?", "What are your opening hours?", "I want to talk to a person.", "Yes.", "No.", "Yes, please.", "Stop.",
-	"What does it cost?", "Where are you?", "Can I return my shoes?", "Good morning.", "Thank you, goodbye.", "The first one.", "The second one.", "One two three.",
+	"When do you open?", "When do you close?", "What are your opening hours?", "I want to talk to a person.", "Yes.", "No.",
+	"Yes, please.", "Stop.",
+	"What does it cost?", "Where are you?", "Can I return my shoes?", "Good morning.", "Thank you, goodbye.", "The first one.",
+	"The second one.", "One two three.",
 }
 
 // spoken are the sentences as espeak-ng says them.
@@ -78,9 +80,11 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 			"with silence":       slices.Concat(silence(4001), pcm, silence(9999)),
 			"without its end":    pcm[:len(pcm)-Rate/10], // silence
 			"loud, then quieter": shaped(pcm, func(i int) float64 { return 1.2 - 0.9*float64(i)/float64(len(pcm)) }),
-			"with noise":         shaped(slices.Concat(silence(3000), pcm), func(int) float64 { return 1 }, func() float64 { return random.NormFloat64() * noise }),
-			"by telephone":       telephone(t, pcm),
-			"by a late sender":   concealed(pcm, 9),
+			"with noise": shaped(slices.Concat(silence(3000), pcm), func(int) float64 { return 1 }, func() float64 {
+				return random.NormFloat64() * noise
+			}),
+			"by telephone":     telephone(t, pcm),
+			"by a late sender": concealed(pcm, 9),
 		} {
 			if i%4 > 0 && name != "as it is" { // a few of them in every way
 				continue
@@ -220,7 +224,9 @@ func (q request) send(t *testing.T, url string) (int, string) {
 		}
 	}
 	if q.wav != nil {
-		part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="` + q.file + `"`}, "Content-Type": {q.fileKind}})
+		part, err := w.CreatePart(textproto.MIMEHeader{
+			"Content-Disposition": {`form-data; name="file"; filename="` + q.file + `"`}, "Content-Type": {q.fileKind},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +256,10 @@ func TestTheServerRefusesWhatOpenAIWould(t *testing.T) {
 	server := httptest.NewServer(NewServer(b))
 	defer server.Close()
 	good := func() request {
-		return request{key: Key, fields: [][2]string{{"model", Model}, {"language", "en"}}, file: "a.wav", fileKind: "audio/wav", wav: audio.WAV(said["Yes."], Rate)}
+		return request{
+			key: Key, fields: [][2]string{{"model", Model}, {"language", "en"}}, file: "a.wav", fileKind: "audio/wav",
+			wav: audio.WAV(said["Yes."], Rate),
+		}
 	}
 	if status, text := good().send(t, server.URL); status != 200 || text != `{"text":"Yes."}`+"\n" {
 		t.Fatalf("%d %s", status, text)
@@ -289,7 +298,8 @@ func TestTheServerMakesUtterancesForMicrophones(t *testing.T) {
 	s := NewServer(nil)
 	server := httptest.NewServer(s)
 	defer server.Close()
-	resp, err := http.Post(server.URL+"/bank?before_ms=500&after_ms=1000", "application/json", strings.NewReader(`{"text":"¿A qué hora abren?","language":"es-419"}`))
+	resp, err := http.Post(server.URL+"/bank?before_ms=500&after_ms=1000", "application/json",
+		strings.NewReader(`{"text":"¿A qué hora abren?","language":"es-419"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +308,10 @@ func TestTheServerMakesUtterancesForMicrophones(t *testing.T) {
 	if err != nil || rate != Rate || audio.RMS(pcm[:Rate/2]) != 0 || audio.RMS(pcm[len(pcm)-Rate:]) != 0 {
 		t.Fatalf("%d samples of %d Hz, %v", len(pcm), rate, err)
 	}
-	q := request{key: Key, fields: [][2]string{{"model", Model}, {"language", "es"}}, file: "a.wav", fileKind: "audio/wav", wav: audio.WAV(pcm, rate)}
+	q := request{
+		key: Key, fields: [][2]string{{"model", Model}, {"language", "es"}}, file: "a.wav", fileKind: "audio/wav",
+		wav: audio.WAV(pcm, rate),
+	}
 	if status, text := q.send(t, server.URL); status != 200 || !strings.Contains(text, "abren") {
 		t.Errorf("%d %s", status, text)
 	}

@@ -75,7 +75,8 @@ func (t *Transcriber) Listen(ctx context.Context, h voice.Hearing) (voice.Recogn
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	u := &utterance{
-		o: t.o, h: h, socket: socket, cancel: cancel, resampler: resampler, left: audio.Count(maxHeard, h.Rate), more: make(chan struct{}, 1),
+		o: t.o, h: h, socket: socket, cancel: cancel, resampler: resampler, left: audio.Count(maxHeard, h.Rate),
+		more: make(chan struct{}, 1),
 		done: make(chan struct{}),
 	}
 	go u.write(ctx)

@@ -231,14 +231,16 @@ func TestWhatFailsIsReported(t *testing.T) {
 		spoil func(s *server, h *voice.Hearing)
 		want  string
 	}{
-		"silence":       {func(s *server, _ *voice.Hearing) { s.stallAt = 3 }, errSilent.Error()},
-		"a close":       {func(s *server, _ *voice.Hearing) { s.closeAt = 3 }, errEnded.Error()},
-		"an early end":  {func(s *server, _ *voice.Hearing) { s.bare = true }, errEnded.Error()},
-		"nonsense":      {func(s *server, _ *voice.Hearing) { s.noJSON = true }, errNoJSON.Error()},
-		"no socket":     {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService.BaseURL += "/other" }, "responded with 404"},
-		"another key":   {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService.APIKey = "sk-x" }, "responded with 404"},
-		"no server":     {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService = nil }, errNoServer.Error()},
-		"nobody there":  {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService.BaseURL = "ws://127.0.0.1:1" }, "connection refused"},
+		"silence":      {func(s *server, _ *voice.Hearing) { s.stallAt = 3 }, errSilent.Error()},
+		"a close":      {func(s *server, _ *voice.Hearing) { s.closeAt = 3 }, errEnded.Error()},
+		"an early end": {func(s *server, _ *voice.Hearing) { s.bare = true }, errEnded.Error()},
+		"nonsense":     {func(s *server, _ *voice.Hearing) { s.noJSON = true }, errNoJSON.Error()},
+		"no socket":    {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService.BaseURL += "/other" }, "responded with 404"},
+		"another key":  {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService.APIKey = "sk-x" }, "responded with 404"},
+		"no server":    {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService = nil }, errNoServer.Error()},
+		"nobody there": {func(_ *server, h *voice.Hearing) {
+			h.Voice.TranscriberService.BaseURL = "ws://127.0.0.1:1"
+		}, "connection refused"},
 		"private":       {func(_ *server, h *voice.Hearing) { h.Voice.TranscriberService.BaseURL = "ws://127.0.0.2:80" }, "not HTTPS"},
 		"an other rate": {func(_ *server, h *voice.Hearing) { h.Rate = 1 }, "no resampling"},
 	} {
@@ -257,7 +259,8 @@ func TestWhatFailsIsReported(t *testing.T) {
 			whole = 300 * time.Millisecond
 		}
 		_, err := transcribeWithin(t, whole, h, second)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "ws:") || strings.Contains(err.Error(), "sk-") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "ws:") ||
+			strings.Contains(err.Error(), "sk-") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

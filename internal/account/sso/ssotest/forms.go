@@ -48,7 +48,8 @@ func EntraID() Form {
 		Claims: map[string]any{
 			"sub": "AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ", "oid": "00000000-0000-0000-66f3-3332eca7ea81",
 			"tid": "9188040d-6c67-4c5b-b112-36a304b66dad", "ver": "2.0",
-			"aio": "Df2UVXL1ix", "rh": "0.AXo", "uti": "u", "name": "Ana", "preferred_username": "ana@example.org", "email": "ana@example.org",
+			"aio": "Df2UVXL1ix", "rh": "0.AXo", "uti": "u", "name": "Ana", "preferred_username": "ana@example.org",
+			"email": "ana@example.org",
 		},
 		Info: map[string]any{"sub": "AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ", "name": "Ana", "email": "ana@example.org"},
 	}
@@ -65,7 +66,8 @@ func Keycloak() Form {
 		Claims: map[string]any{
 			"sub": "3b1c2f8e-0000-4000-8000-000000000001", "typ": "ID", "azp": "carillon", "sid": "s-2", "acr": "1",
 			"auth_time": 1769933000, "jti": "onrtac:1",
-			"email": "ana@example.org", "email_verified": true, "name": "Ana", "preferred_username": "ana", "given_name": "Ana", "family_name": "",
+			"email": "ana@example.org", "email_verified": true, "name": "Ana", "preferred_username": "ana", "given_name": "Ana",
+			"family_name": "",
 		},
 		Keys: []any{
 			map[string]any{"kid": "e1", "kty": "RSA", "alg": "RSA-OAEP", "use": "enc", "n": "AQAB", "e": "AQAB"},

@@ -72,7 +72,8 @@ func SignIn(t testing.TB, address, user, password string) *url.URL {
 	if found == nil {
 		t.Fatalf("no page to sign in on: %s", page)
 	}
-	do(t, client, mustRequest(t, http.MethodPost, first.Scheme+"://"+first.Host+"/login/username", url.Values{"username": {user}, "password": {password}, "id": {found[1]}}))
+	do(t, client, mustRequest(t, http.MethodPost, first.Scheme+"://"+first.Host+"/login/username",
+		url.Values{"username": {user}, "password": {password}, "id": {found[1]}}))
 	if back == nil {
 		t.Fatal("the server sent nobody back")
 	}

@@ -23,7 +23,8 @@ func TestCheckHoldsAnswersToTheDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	accepted := `{"success":true,"message":"m","notification_id":"0190a000-0000-7000-8000-000000000000"}`
-	plain := `{"contact":{"number":"34600111222"},"language_template":"en","name_template":"a","recipient_id":"r","notification_type":"utility","campaign_name":"c"}`
+	plain := `{"contact":{"number":"34600111222"},"language_template":"en","name_template":"a","recipient_id":"r",` +
+		`"notification_type":"utility","campaign_name":"c"}`
 	forbidden := `{"error":"forbidden","message":"m","details":{"reason":"r"},"request_id":"` + id + `"}`
 	unknown := `{"error":"not_found","message":"m","request_id":"` + id + `"}`
 	tests := []struct {
@@ -38,7 +39,10 @@ func TestCheckHoldsAnswersToTheDescription(t *testing.T) {
 		{"a request the description forbids", "POST", "/functions/v1/notify", `{}`, accepted, 200, "accepted, though"},
 		{"a status that is not described", "POST", "/functions/v1/notify", plain, forbidden, 418, "not described"},
 		{"the error of another status", "POST", "/functions/v1/notify", plain, forbidden, 401, "Unauthorized"},
-		{"an error's id that is not the header's", "POST", "/functions/v1/notify", plain, strings.Replace(forbidden, "req_0", "req_1", 1), 403, "request_id"},
+		{
+			"an error's id that is not the header's", "POST", "/functions/v1/notify", plain,
+			strings.Replace(forbidden, "req_0", "req_1", 1), 403, "request_id",
+		},
 		{"an unknown path", "GET", "/functions/v1/nothing", "", unknown, 404, ""},
 		{"an unknown path that answers", "GET", "/functions/v1/nothing", "", accepted, 200, "not described"},
 		{"a path that is not clean", "GET", "/functions/v1/x/../notify", "", unknown, 404, ""},
@@ -51,7 +55,9 @@ func TestCheckHoldsAnswersToTheDescription(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), test.method, test.path, nil)
 			r.Header.Set("Content-Type", "application/json")
 			res := &http.Response{StatusCode: test.status, Header: http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {id}}}
-			err := checker.Check(apitest.Exchange{Request: r, RequestBody: []byte(test.sent), Response: res, ResponseBody: []byte(test.got)})
+			err := checker.Check(apitest.Exchange{
+				Request: r, RequestBody: []byte(test.sent), Response: res, ResponseBody: []byte(test.got),
+			})
 			if test.wrong == "" && err != nil {
 				t.Error(err)
 			}
@@ -95,7 +101,8 @@ func TestEveryOperationHasSchemas(t *testing.T) {
 				}
 				r := httptest.NewRequestWithContext(t.Context(), method, strings.NewReplacer("{", "", "}", "").Replace(path), nil)
 				res := &http.Response{StatusCode: code, Header: http.Header{
-					"Content-Type": {"application/json"}, "X-Request-Id": {id}, "Allow": {"GET"}, "Retry-After": {"1"}, "Ratelimit": {"x"}, "Ratelimit-Policy": {"x"},
+					"Content-Type": {"application/json"}, "X-Request-Id": {id}, "Allow": {"GET"}, "Retry-After": {"1"},
+					"Ratelimit": {"x"}, "Ratelimit-Policy": {"x"},
 				}}
 				body := []byte(`{"request_id":"` + id + `"}`)
 				err = checker.Check(apitest.Exchange{Request: r, Response: res, ResponseBody: body})

@@ -17,7 +17,8 @@ import (
 	"carillon/internal/store/questions"
 )
 
-const faq = `{"id":"faq","articles":[{"title":"Opening hours","text":"We are open from nine to five.","url":"https://acme.test/hours"},{"title":"Luggage","text":"One bag."}]}`
+const faq = `{"id":"faq","articles":[{"title":"Opening hours","text":"We are open from nine to five.",` +
+	`"url":"https://acme.test/hours"},{"title":"Luggage","text":"One bag."}]}`
 
 func TestKnowledgeIsTried(t *testing.T) {
 	w := paneltest.New(t)
@@ -180,7 +181,8 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 	}
 	got = w.Want(
 		"POST", path, owner,
-		`{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},{"contact":true,"text":"yes"}],"asked":"-person"}`,
+		`{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},`+
+			`{"contact":true,"text":"yes"}],"asked":"-person"}`,
 		200, "", "",
 	)
 	if got["handoff"] == nil {

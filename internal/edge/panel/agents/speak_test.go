@@ -32,7 +32,8 @@ func TestAnAgentIsHeardAsTheFormHasIt(t *testing.T) {
 		t.Errorf("%d %v: %d samples at %d, %v", rec.Code, rec.Header(), len(pcm), rate, err)
 	}
 	hear(
-		`{"text":"Hello","language":"en","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"espeak","transcriber":"none","speed":1.5,"silence_ms":600}}}`,
+		`{"text":"Hello","language":"en","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"espeak",` +
+			`"transcriber":"none","speed":1.5,"silence_ms":600}}}`,
 	)
 	w.Talks.Mu.Lock()
 	said := w.Talks.Spoken
@@ -46,7 +47,8 @@ func TestAnAgentIsHeardAsTheFormHasIt(t *testing.T) {
 	w.Want("POST", path, admin, `{"text":"fails"}`, 503, "service_unavailable", "")
 	w.Want(
 		"POST", path, admin,
-		`{"text":"x","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"openai","transcriber":"none","speaker_service":{"base_url":"https://speech.example/v1","model":"m"}}}}`,
+		`{"text":"x","agent":{"name":"R","language":"es","engine":"builtin","voice":{"speaker":"openai","transcriber":"none",`+
+			`"speaker_service":{"base_url":"https://speech.example/v1","model":"m"}}}}`,
 		503, "service_unavailable", "",
 	)
 	w.Want("POST", "/panel/v1/agents/"+agent.Kind().Name+"/speak", admin, `{"text":"x"}`, 404, "not_found", "")

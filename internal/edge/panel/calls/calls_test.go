@@ -55,7 +55,8 @@ func TestCallsAreListedNarrowedAndShown(t *testing.T) {
 	acme := w.Company("acme")
 	w.Company("other")
 	line, owner, stranger := line(w, acme.ID), w.As("owner@acme.test"), w.As("owner@other.test")
-	body := `{"contact":{"number":"34600111222","first_name":"Ana","last_name":"Ruiz"},"recipient_id":"line","agent_id":"3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11","notification_type":"transactional","campaign_name":"spring"}`
+	body := `{"contact":{"number":"34600111222","first_name":"Ana","last_name":"Ruiz"},"recipient_id":"line",` +
+		`"agent_id":"3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11","notification_type":"transactional","campaign_name":"spring"}`
 	first := accepted(w, line, carillon.Voice, body)
 	second := accepted(w, line, carillon.Voice, body)
 	message := accepted(w, line, carillon.Messaging, "{}")

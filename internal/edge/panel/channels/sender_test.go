@@ -51,7 +51,8 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 	)
 	named, err := w.Store.Senders.SendersNamed(t.Context(), acme.ID, "main")
 	if err != nil || len(named) != 1 || named[0].PerSecond != 5 ||
-		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1","verify_token":"verifytoken","waba_id":"2"}` {
+		string(named[0].Settings) != `{"access_token":"fresh","app_secret":"appsecret","phone_number_id":"1",`+
+			`"verify_token":"verifytoken","waba_id":"2"}` {
 		t.Errorf("%+v, %v", named, err)
 	}
 	for _, row := range w.Want("GET", "/panel/v1/activity/changes?kind=sender", w.As("owner@acme.test"), "", 200, "", "")["data"].([]any) {

@@ -8,8 +8,10 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-const greeting = `{"name":"Greeting","trigger":{"keywords":["hi"]},"steps":[{"say":"Hello {{name}}."},{"ask":"order","choices":["yes","no"]},` +
-	`{"if":"order == 'yes'","then":[{"http":{"url":"https://shop.test/{{name}}","save":{"total":"order.total"},"status":"code"}},{"say":"It is {{total}}."}],` +
+const greeting = `{"name":"Greeting","trigger":{"keywords":["hi"]},"steps":[{"say":"Hello {{name}}."},{"ask":"order",` +
+	`"choices":["yes","no"]},` +
+	`{"if":"order == 'yes'","then":[{"http":{"url":"https://shop.test/{{name}}","save":{"total":"order.total"},"status":"code"}},` +
+	`{"say":"It is {{total}}."}],` +
 	`"else":[{"wait":"2h"},{"set":{"late":"{{order}}!"}},{"goto":"last"}]},{"id":"last","end":true}]}`
 
 func TestADraftIsSavedCheckedPublishedAndKept(t *testing.T) {
@@ -139,7 +141,8 @@ func TestReadersOfFlowsGetNoValuesOfHeaders(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	by := w.As("developer@acme.test")
-	const keyed = `{"flow":{"name":"Keyed","trigger":{},"steps":[{"if":"a == 'b'","then":[{"http":{"url":"https://shop.test","headers":{"Authorization":"Bearer key-1"}}}]}]}}`
+	const keyed = `{"flow":{"name":"Keyed","trigger":{},"steps":[{"if":"a == 'b'","then":[{"http":{"url":"https://shop.test",` +
+		`"headers":{"Authorization":"Bearer key-1"}}}]}]}}`
 	made := w.Want("POST", "/panel/v1/flows/drafts", by, keyed, 201, "", "")
 	one := "/panel/v1/flows/" + made["id"].(string)
 	w.Want("POST", one+"/publish", by, "", 200, "", "")

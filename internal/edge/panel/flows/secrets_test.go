@@ -130,7 +130,8 @@ func TestReadersOfFlowsGetNoQueriesAndBodies(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	by := w.As("developer@acme.test")
-	const keyed = `{"flow":{"name":"Keyed","trigger":{},"steps":[{"http":{"method":"POST","url":"https://shop.test/orders?token=key-1","body":"key-2"}}]}}`
+	const keyed = `{"flow":{"name":"Keyed","trigger":{},"steps":[{"http":{"method":"POST",` +
+		`"url":"https://shop.test/orders?token=key-1","body":"key-2"}}]}}`
 	made := w.Want("POST", "/panel/v1/flows/drafts", by, keyed, 201, "", "")
 	one := "/panel/v1/flows/" + made["id"].(string)
 	w.Want("POST", one+"/publish", by, "", 200, "", "")

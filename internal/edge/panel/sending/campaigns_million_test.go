@@ -100,7 +100,9 @@ func (o *office) million(t *testing.T, name string, notifications, each int, beg
 				}
 				if _, err := tx.Exec(ctx,
 					`WITH RECURSIVE s (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM s WHERE value < $5) INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, provider_id, reason, sent_at, delivered_at, ended_at)
-					SELECT $1 + value, 0, $2, 1, CAST(34600000000 + $3 + value AS TEXT), 0, CASE WHEN ($3 + value) % 50 = 0 THEN 50 ELSE 60 END, $4, 1, 'wamid.x', CASE WHEN ($3 + value) % 50 = 0 THEN 'undeliverable' END, $4, $4, $4
+					SELECT $1 + value, 0, $2, 1, CAST(34600000000 + $3 + value AS TEXT), 0,
+						CASE WHEN ($3 + value) % 50 = 0 THEN 50 ELSE 60 END, $4, 1, 'wamid.x',
+							CASE WHEN ($3 + value) % 50 = 0 THEN 'undeliverable' END, $4, $4, $4
 					FROM s`, int64(carillon.SeqOf(id).Message(0)), o.sender.UID, i*each, at.UnixMilli(), each-1); err != nil {
 					return err
 				}

@@ -53,7 +53,8 @@ func with(w *paneltest.World, path, authorization, body, header, value string) (
 	return rec.Code, rec.Body.String(), rec.Header().Get("Idempotent-Replayed")
 }
 
-const greetingBody = `{"contact":{"number":"34600701234","first_name":"Ana"},"recipient_id":"main","name_template":"hello","language_template":"en",` +
+const greetingBody = `{"contact":{"number":"34600701234","first_name":"Ana"},"recipient_id":"main","name_template":"hello",` +
+	`"language_template":"en",` +
 	`"notification_type":"utility","campaign_name":"spring","components_push":{"body_text_0":"{{ first_name }}"}}`
 
 func TestANotificationIsSentOnceForADoubleClick(t *testing.T) {

@@ -43,8 +43,9 @@ type account struct {
 
 func newAccount(o Options) account {
 	return account{o: o, now: Account{
-		DisplayNumber: "+1 555-555-0100", VerifiedName: "Acme", Quality: "GREEN", Platform: "CLOUD_API", Verification: "VERIFIED", NameStatus: "APPROVED",
-		Status: "CONNECTED", Limit: "TIER_2K", AppID: "3000001", Served: version,
+		DisplayNumber: "+1 555-555-0100", VerifiedName: "Acme", Quality: "GREEN", Platform: "CLOUD_API", Verification: "VERIFIED",
+		NameStatus: "APPROVED",
+		Status:     "CONNECTED", Limit: "TIER_2K", AppID: "3000001", Served: version,
 		Scopes: []string{"whatsapp_business_management", "whatsapp_business_messaging"},
 	}}
 }
@@ -89,8 +90,9 @@ func (a *account) phone(w http.ResponseWriter, r *http.Request, _ []byte) *Error
 		return &Error{HTTP: 403, Code: 200, Message: "You do not have permission to access this field"}
 	}
 	known := map[string]any{
-		"id": a.o.PhoneNumberID, "display_phone_number": now.DisplayNumber, "verified_name": now.VerifiedName, "quality_rating": now.Quality,
-		"platform_type": now.Platform, "code_verification_status": now.Verification, "name_status": now.NameStatus, "status": now.Status,
+		"id": a.o.PhoneNumberID, "display_phone_number": now.DisplayNumber, "verified_name": now.VerifiedName,
+		"quality_rating": now.Quality,
+		"platform_type":  now.Platform, "code_verification_status": now.Verification, "name_status": now.NameStatus, "status": now.Status,
 		"whatsapp_business_manager_messaging_limit": now.Limit, "webhook_configuration": map[string]string{"application": now.Callback},
 	}
 	if now.Limit == "-" {
@@ -141,7 +143,10 @@ func (a *account) numbers(w http.ResponseWriter, r *http.Request, _ []byte) *Err
 func (a *account) debugToken(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	now := a.Account()
 	if now.NoDebug {
-		return &Error{HTTP: 400, Code: 100, Message: "You must provide an app access token, or a user access token that is an owner or developer of the app"}
+		return &Error{
+			HTTP: 400, Code: 100, Message: "You must provide an app access token, or a user access token that is an owner or " +
+				"developer of the app",
+		}
 	}
 	if r.URL.Query().Get("input_token") != a.o.AccessToken {
 		respond(w, 200, map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{}}})
@@ -152,7 +157,8 @@ func (a *account) debugToken(w http.ResponseWriter, r *http.Request, _ []byte) *
 		expires = now.Expires.Unix()
 	}
 	respond(w, 200, map[string]any{"data": map[string]any{
-		"app_id": now.AppID, "type": "SYSTEM_USER", "application": "Acme", "expires_at": expires, "is_valid": expires == 0 || now.Expires.After(time.Now()), "scopes": now.Scopes,
+		"app_id": now.AppID, "type": "SYSTEM_USER", "application": "Acme", "expires_at": expires,
+		"is_valid": expires == 0 || now.Expires.After(time.Now()), "scopes": now.Scopes,
 	}})
 	return nil
 }
@@ -160,7 +166,8 @@ func (a *account) debugToken(w http.ResponseWriter, r *http.Request, _ []byte) *
 func (a *account) subscribed(w http.ResponseWriter, _ *http.Request, _ []byte) *Error {
 	data := []map[string]any{}
 	for _, id := range a.Account().Subscribed {
-		data = append(data, map[string]any{"whatsapp_business_api_data": map[string]string{"id": id, "name": "Acme", "link": "https://example.com"}})
+		data = append(data, map[string]any{"whatsapp_business_api_data": map[string]string{"id": id, "name": "Acme",
+			"link": "https://example.com"}})
 	}
 	respond(w, 200, map[string]any{"data": data})
 	return nil

@@ -54,7 +54,8 @@ func (s *Server) node(w http.ResponseWriter, r *http.Request, body []byte) *Erro
 		return &Error{HTTP: f.LookUp, Code: 4, Message: "Application request limit reached"}
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"messaging_product": "whatsapp", "url": cmp.Or(f.Foreign, s.URL()+"/files/"+id+"/"+strconv.Itoa(f.lookedUp)+"?token=media-token"), "mime_type": f.Type,
+		"messaging_product": "whatsapp", "url": cmp.Or(f.Foreign,
+			s.URL()+"/files/"+id+"/"+strconv.Itoa(f.lookedUp)+"?token=media-token"), "mime_type": f.Type,
 		"sha256": "00", "file_size": cmp.Or(f.Size, len(f.Data)), "id": id,
 	})
 	return nil

@@ -205,7 +205,9 @@ func (p *place) check(c *component, named bool) *Error {
 		case given.Type != p.kind, !named && given.Name != "":
 			return wrongFormat(c)
 		case c.Type != "button" && badSpace.MatchString(given.Text):
-			return &Error{HTTP: 400, Code: 132018, Message: "Param text cannot have new-line/tab characters or more than 4 consecutive spaces"}
+			return &Error{
+				HTTP: 400, Code: 132018, Message: "Param text cannot have new-line/tab characters or more than 4 consecutive spaces",
+			}
 		case named && at < 0:
 			return invalid("Parameter name is missing or unknown")
 		case named:

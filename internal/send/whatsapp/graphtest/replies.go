@@ -40,7 +40,9 @@ type Inbound map[string]any
 
 // Text is an inbound message of type text.
 func Text(from, id, text string, at time.Time) Inbound {
-	return Inbound{"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": "text", "text": map[string]any{"body": text}}
+	return Inbound{
+		"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": "text", "text": map[string]any{"body": text},
+	}
 }
 
 // Wrote has a person with a number or an id write a message: they may be replied to from now on.
@@ -210,7 +212,8 @@ func (x *reply) fault() string {
 		return x.interactiveFault()
 	case "image", "video", "audio", "document":
 		l := map[string]*link{"image": x.Image, "video": x.Video, "audio": x.Audio, "document": x.Document}[x.Type]
-		if l == nil || !strings.HasPrefix(l.Link, "http") || !within(l.Caption, 0, 1024) || x.Type == "audio" && l.Caption != "" || x.Type != "document" && l.Filename != "" {
+		if l == nil || !strings.HasPrefix(l.Link, "http") || !within(l.Caption, 0, 1024) || x.Type == "audio" && l.Caption != "" ||
+			x.Type != "document" && l.Filename != "" {
 			return x.Type
 		}
 	default:

@@ -115,7 +115,9 @@ func (s *Server) routes() http.Handler {
 		"GET " + root + "{id}":                        s.node,
 		"GET /files/{id}/{n}":                         s.file,
 		"POST " + root + "{id}":                       s.templates.edit,
-		root + "{path...}":                            func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error { return noObject(r.PathValue("path")) },
+		root + "{path...}": func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error {
+			return noObject(r.PathValue("path"))
+		},
 		"/": func(http.ResponseWriter, *http.Request, []byte) *Error {
 			return &Error{HTTP: 400, Code: 2500, Message: "Unknown path components"}
 		},

@@ -47,7 +47,8 @@ func TestLooseTakesAndCountsWithoutReading(t *testing.T) {
 		}
 	}
 	s.Fail(1, Code(500, 131000))
-	if status, body := post(t, s, `{"to":"34600111222","biz_opaque_callback_data":"b"}`); status != 500 || !strings.Contains(body, `"code":131000`) {
+	if status, body := post(t, s, `{"to":"34600111222","biz_opaque_callback_data":"b"}`); status != 500 ||
+		!strings.Contains(body, `"code":131000`) {
 		t.Fatal(status, body)
 	}
 	got := make(map[string][]bool)
