@@ -2,13 +2,21 @@ package carillon_test
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // The limits of the root package: vocabulary only. rootNames counts exported types, functions, constants, variables and
@@ -85,33 +93,212 @@ func exportedReceiver(recv *ast.FieldList) bool {
 	return ast.IsExported(receiver(recv))
 }
 
-// maxMethods is how many methods a struct may have. Past that it is several things: give each its own state.
-const maxMethods = 25
+// maxMethods is how many exported methods a struct may have, with those of what it embeds. Past that it is several things: give
+// each its own state.
+const maxMethods = 20
 
-// manyMethods are the exceptions, with how many methods they have; the list only shrinks. The stores are not held to it:
-// each is the SQL of one subject.
-var manyMethods = map[string]int{}
+// maxColumns is the length of a line, where a tab counts as four.
+const maxColumns = 140
 
 func TestStructsHaveFewMethods(t *testing.T) {
-	counts := map[string]int{}
-	for _, s := range sources(t) {
-		if s.test() || s.within("internal/store") {
+	for _, problem := range shapeProblems(sources(t)) {
+		t.Error(problem)
+	}
+}
+
+func TestShapesThatAreRefused(t *testing.T) {
+	methods := func(receiver string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "func (x %s) M%s%d() {}\n", receiver, strings.TrimLeft(receiver, "*"), i)
+		}
+		return b.String()
+	}
+	const wraps = "internal/b.W only embeds: use what it embeds"
+	for name, c := range map[string]struct {
+		lower, upper string // files of internal/a and internal/b, which imports a
+		want         []string
+	}{
+		"at the limit": {"type T struct{ n int }\n" + methods("*T", 20), "", nil},
+		"over the limit": {
+			"type T struct{ n int }\n" + methods("*T", 21), "", []string{"internal/a.T has 21 exported methods, at most 20 are allowed"},
+		},
+		"unexported methods": {"type T struct{ n int }\n" + strings.ReplaceAll(methods("*T", 30), ") M", ") m"), "", nil},
+		"embedded": {
+			"type A struct{ n int }\n" + methods("A", 11), "type W struct { *a.A; n int }\n" + methods("W", 10),
+			[]string{"internal/b.W has 21 exported methods, at most 20 are allowed"},
+		},
+		"by an alias": {
+			"type A struct{ n int }\n" + methods("A", 11), "type x = a.A\ntype W struct { x; n int }\n" + methods("W", 10),
+			[]string{"internal/b.W has 21 exported methods, at most 20 are allowed"},
+		},
+		"an interface": {
+			"type A interface { F(); G() }", "type W struct { a.A; n int }\n" + methods("W", 19),
+			[]string{"internal/b.W has 21 exported methods, at most 20 are allowed"},
+		},
+		"overridden":           {"type A struct{ n int }\nfunc (A) MW1() {}", "type W struct { a.A; n int }\n" + methods("W", 20), nil},
+		"a wrapper":            {"type A struct{ n int }", "type W struct{ *a.A }", []string{wraps}},
+		"a wrapper in a place": {"type A struct{ n int }", "type A struct{ n int }\ntype W struct{ A }\nfunc (W) M() {}", []string{wraps}},
+		"a decorator":          {"type A interface { F() }", "type W struct{ a.A }\nfunc (W) F() {}", nil},
+		"an error":             {"type A struct{ n int }", "type W struct{ error }", nil},
+		"a group of options":   {"type A struct{ n int }", "type B struct{ n int }\ntype W struct{ a.A; B }", nil},
+	} {
+		var files []source
+		for pkg, text := range map[string]string{
+			"a": "package a\n" + c.lower, "b": "package b\nimport \"carillon/internal/a\"\n" + c.upper,
+		} {
+			f, err := parser.ParseFile(token.NewFileSet(), pkg+".go", text, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			files = append(files, source{file: "internal/" + pkg + "/" + pkg + ".go", parsed: f})
+		}
+		if diff := gocmp.Diff(c.want, shapeProblems(files)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// shape is a declared type: its exported methods and what it embeds.
+type shape struct {
+	methods  map[string]bool
+	embeds   []string // keys of shapes, or the names of other types
+	fields   int
+	isStruct bool
+	alias    string // the key of the type that it is another name for
+}
+
+// shapeProblems are the structs with too many methods, and those that only embed a struct of this program.
+func shapeProblems(all []source) []string {
+	shapes := map[string]*shape{}
+	for _, s := range all {
+		if s.test() || strings.HasSuffix(s.pkg(), "test") {
 			continue
 		}
 		for _, d := range s.parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
-				counts[s.pkg()+" "+receiver(f.Recv)]++
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv != nil && d.Name.IsExported() {
+					shapeOf(shapes, s.pkg()+"."+receiver(d.Recv)).methods[d.Name.Name] = true
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if declared, ok := spec.(*ast.TypeSpec); ok {
+						declare(shapes, s, declared)
+					}
+				}
 			}
 		}
 	}
-	for name, n := range counts {
-		if n > max(maxMethods, manyMethods[name]) {
-			t.Errorf("%s has %d methods, at most %d are allowed", name, n, max(maxMethods, manyMethods[name]))
+	var problems []string
+	for name, x := range shapes {
+		if !x.isStruct {
+			continue
+		}
+		if n := len(methodsOf(shapes, name, nil)); n > maxMethods {
+			problems = append(problems, fmt.Sprintf("%s has %d exported methods, at most %d are allowed", name, n, maxMethods))
+		}
+		if len(x.embeds) == 1 && x.fields == 0 && !strings.HasPrefix(name, "cmd/") { // commands embed their groups of flags
+			if inner := shapes[resolve(shapes, x.embeds[0])]; inner != nil && inner.isStruct {
+				problems = append(problems, name+" only embeds: use what it embeds")
+			}
 		}
 	}
-	for name := range manyMethods {
-		if counts[name] <= maxMethods {
-			t.Errorf("%s needs no exception any more: remove it", name)
+	slices.Sort(problems)
+	return problems
+}
+
+func shapeOf(shapes map[string]*shape, key string) *shape {
+	if shapes[key] == nil {
+		shapes[key] = &shape{methods: map[string]bool{}}
+	}
+	return shapes[key]
+}
+
+func declare(shapes map[string]*shape, s source, declared *ast.TypeSpec) {
+	x := shapeOf(shapes, s.pkg()+"."+declared.Name.Name)
+	if declared.Assign.IsValid() {
+		x.alias = typeKey(s, declared.Type)
+		return
+	}
+	var list *ast.FieldList
+	switch typ := declared.Type.(type) {
+	case *ast.StructType:
+		x.isStruct, list = true, typ.Fields
+	case *ast.InterfaceType:
+		list = typ.Methods
+	default:
+		return
+	}
+	for _, field := range list.List {
+		if len(field.Names) == 0 {
+			x.embeds = append(x.embeds, typeKey(s, field.Type))
+			continue
+		}
+		x.fields++
+		if name := field.Names[0]; !x.isStruct && name.IsExported() {
+			x.methods[name.Name] = true
+		}
+	}
+}
+
+// typeKey is the key of a named type as a file writes it.
+func typeKey(s source, typ ast.Expr) string {
+	switch typ := typ.(type) {
+	case *ast.StarExpr:
+		return typeKey(s, typ.X)
+	case *ast.IndexExpr:
+		return typeKey(s, typ.X)
+	case *ast.Ident:
+		return s.pkg() + "." + typ.Name
+	case *ast.SelectorExpr:
+		from, _ := typ.X.(*ast.Ident)
+		for _, i := range s.parsed.Imports {
+			imported := strings.Trim(i.Path.Value, `"`)
+			name := path.Base(imported)
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			if from != nil && name == from.Name {
+				return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(imported, module), "/"), ".") + "." + typ.Sel.Name
+			}
+		}
+	}
+	return ""
+}
+
+func resolve(shapes map[string]*shape, key string) string {
+	for shapes[key] != nil && shapes[key].alias != "" {
+		key = shapes[key].alias
+	}
+	return key
+}
+
+// methodsOf are the names of a type's exported methods, with those that it takes from what it embeds.
+func methodsOf(shapes map[string]*shape, key string, seen []string) map[string]bool {
+	names := map[string]bool{}
+	key = resolve(shapes, key)
+	x := shapes[key]
+	if x == nil || slices.Contains(seen, key) {
+		return names
+	}
+	maps.Copy(names, x.methods)
+	for _, inner := range x.embeds {
+		maps.Copy(names, methodsOf(shapes, inner, append(seen, key)))
+	}
+	return names
+}
+
+func TestLinesAreShort(t *testing.T) {
+	for _, s := range sources(t) {
+		text, err := os.ReadFile(s.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if n := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t"); n > maxColumns {
+				t.Errorf("%s:%d has %d columns, at most %d are allowed", s.file, i+1, n, maxColumns)
+			}
 		}
 	}
 }

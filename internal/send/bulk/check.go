@@ -16,7 +16,7 @@ import (
 const checksSaved = 20 // batches a save
 
 // check checks the rows of a job from the first one on: which lines have a number is known in memory alone.
-func (x worker) check(ctx context.Context, v *View) error {
+func (x *Jobs) check(ctx context.Context, v *View) error {
 	v.Done, v.Result = 0, Result{Faults: map[string]int{}}
 	t, err := x.template(ctx, v.CompanyID, &v.Settings)
 	if err != nil {
@@ -52,7 +52,7 @@ func (x worker) check(ctx context.Context, v *View) error {
 }
 
 // fails has a job that cannot be checked be a draft again, if its settings are at fault.
-func (x worker) fails(ctx context.Context, v *View, err error) error {
+func (x *Jobs) fails(ctx context.Context, v *View, err error) error {
 	if reason, detail, ours := reasonOf(err); ours {
 		v.State, v.Reason, v.Detail, v.Owner, v.ChangedAt = bulk.Draft, reason, detail, "", time.Now()
 		return x.save(ctx, v)
@@ -62,7 +62,7 @@ func (x worker) fails(ctx context.Context, v *View, err error) error {
 
 // checking is a check under way.
 type checking struct {
-	x        worker
+	x        *Jobs
 	v        *View
 	template *carillon.Template
 	company  *carillon.Company

@@ -18,13 +18,8 @@ const (
 	retryIn   = 2 * time.Second
 )
 
-// worker works at jobs.
-type worker struct{ *Jobs }
-
 // Run works at jobs until ctx ends.
-func (x *Jobs) Run(ctx context.Context) error { return worker{x}.run(ctx) }
-
-func (x worker) run(ctx context.Context) error {
+func (x *Jobs) Run(ctx context.Context) error {
 	if x.o.Store.Bulk.SQLite() {
 		if err := x.o.Store.Bulk.Release(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			x.o.Log.WarnContext(ctx, "cannot release jobs", "error", err)
@@ -45,7 +40,7 @@ func (x worker) run(ctx context.Context) error {
 }
 
 // claim begins to work at jobs that are due, as far as there are places.
-func (x worker) claim(ctx context.Context, places *share.Share, working *sync.WaitGroup) {
+func (x *Jobs) claim(ctx context.Context, places *share.Share, working *sync.WaitGroup) {
 	due, err := x.o.Store.Bulk.Due(ctx, time.Now(), int(share.ListJobs.Node), places.Full())
 	if err != nil {
 		if ctx.Err() == nil {
@@ -79,13 +74,13 @@ func (x worker) claim(ctx context.Context, places *share.Share, working *sync.Wa
 }
 
 // hold saves a job whose lease begins again, and checks of its batches.
-func (x worker) hold(ctx context.Context, v *View, checks ...bulk.Check) error {
+func (x *Jobs) hold(ctx context.Context, v *View, checks ...bulk.Check) error {
 	v.LeaseUntil = time.Now().Add(x.o.Lease)
 	return x.save(ctx, v, checks...)
 }
 
 // work works at a job for a while.
-func (x worker) work(ctx context.Context, v *View) {
+func (x *Jobs) work(ctx context.Context, v *View) {
 	var err error
 	switch v.State {
 	case bulk.Checking:
@@ -116,7 +111,7 @@ func (x worker) work(ctx context.Context, v *View) {
 const maxJobTries = 8
 
 // hopeless counts a failure of a job, and reports whether there were too many in a row.
-func (x worker) hopeless(id string, err error) bool {
+func (x *Jobs) hopeless(id string, err error) bool {
 	if db.Transient(err) {
 		return false
 	}
@@ -126,20 +121,20 @@ func (x worker) hopeless(id string, err error) bool {
 	return x.failures[id] >= maxJobTries
 }
 
-func (x worker) backoff(id string) time.Duration {
+func (x *Jobs) backoff(id string) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return retryIn << max(0, x.failures[id]-1)
 }
 
-func (x worker) forget(id string) {
+func (x *Jobs) forget(id string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.failures, id)
 }
 
 // stuck pauses a job as it is stored: what v says of it may be what cannot be stored.
-func (x worker) stuck(ctx context.Context, v *View) {
+func (x *Jobs) stuck(ctx context.Context, v *View) {
 	x.forget(v.ID)
 	j, err := x.o.Store.Bulk.Find(ctx, v.CompanyID, v.ID)
 	if err != nil || j == nil || j.Owner != v.Owner {
@@ -155,7 +150,7 @@ func (x worker) stuck(ctx context.Context, v *View) {
 }
 
 // drop gives a job up after an error: what v says of it may not be stored, and is not stored now.
-func (x worker) drop(ctx context.Context, v *View, after time.Duration, reason string) {
+func (x *Jobs) drop(ctx context.Context, v *View, after time.Duration, reason string) {
 	err := x.o.Store.Bulk.Yield(ctx, v.Job, time.Now().Add(after), reason)
 	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
@@ -163,7 +158,7 @@ func (x worker) drop(ctx context.Context, v *View, after time.Duration, reason s
 }
 
 // yield gives a job up, for another turn after a while.
-func (x worker) yield(ctx context.Context, v *View, after time.Duration, reason string) {
+func (x *Jobs) yield(ctx context.Context, v *View, after time.Duration, reason string) {
 	v.Owner, v.LeaseUntil, v.Reason = "", time.Now().Add(after), reason
 	if err := x.save(ctx, v); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
@@ -180,7 +175,7 @@ func (x *Jobs) batch(ctx context.Context, v *View, n int) ([]row, error) {
 }
 
 // found returns what was found of a batch, with the rows that are not sent.
-func (x worker) found(ctx context.Context, v *View, n int) (bulk.Check, map[int]fault, error) {
+func (x *Jobs) found(ctx context.Context, v *View, n int) (bulk.Check, map[int]fault, error) {
 	checks, err := x.o.Store.Bulk.Checks(ctx, v.CompanyID, v.ID, n, 1)
 	if err != nil {
 		return bulk.Check{}, nil, err

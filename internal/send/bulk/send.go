@@ -15,7 +15,7 @@ import (
 var errTurn = errors.New("the turn is over")
 
 // send accepts batches of a job for a turn.
-func (x worker) send(ctx context.Context, v *View) error {
+func (x *Jobs) send(ctx context.Context, v *View) error {
 	if time.Since(v.ChangedAt) > goOnWithin {
 		return x.pauses(ctx, v, TooOld, "")
 	}
@@ -43,7 +43,7 @@ func (x worker) send(ctx context.Context, v *View) error {
 func key(jobID string, n int) string { return "bulk:" + jobID + ":" + strconv.Itoa(n) }
 
 // sendBatch accepts a job's next batch and records that.
-func (x worker) sendBatch(ctx context.Context, v *View) error {
+func (x *Jobs) sendBatch(ctx context.Context, v *View) error {
 	n := v.Done
 	found, known, err := x.found(ctx, v, n)
 	if err != nil {
@@ -58,7 +58,7 @@ func (x worker) sendBatch(ctx context.Context, v *View) error {
 }
 
 // accept accepts the good rows of a batch.
-func (x worker) accept(ctx context.Context, v *View, found bulk.Check, known map[int]fault) (notificationID string, err error) {
+func (x *Jobs) accept(ctx context.Context, v *View, found bulk.Check, known map[int]fault) (notificationID string, err error) {
 	rows, err := x.batch(ctx, v, found.N)
 	if err != nil {
 		return "", err
@@ -97,7 +97,7 @@ func without(rows []row, bad map[int]fault) []row {
 }
 
 // record stores that a batch was accepted, also where somebody paused or canceled the job meanwhile.
-func (x worker) record(ctx context.Context, v *View, found bulk.Check) error {
+func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
 	for {
 		v.Done, v.ChangedAt = found.N+1, time.Now()
 		if v.State == bulk.Sending {
@@ -133,13 +133,13 @@ func (x worker) record(ctx context.Context, v *View, found bulk.Check) error {
 }
 
 // release lets others work at a job at once.
-func (x worker) release(ctx context.Context, v *View) error {
+func (x *Jobs) release(ctx context.Context, v *View) error {
 	v.Owner, v.LeaseUntil = "", time.Now()
 	return x.save(ctx, v)
 }
 
 // ends turns success into the end of a turn.
-func (x worker) ends(err error) error {
+func (x *Jobs) ends(err error) error {
 	if err == nil {
 		return errTurn
 	}
@@ -147,13 +147,13 @@ func (x worker) ends(err error) error {
 }
 
 // pauses pauses a job that cannot go on by itself.
-func (x worker) pauses(ctx context.Context, v *View, reason, detail string) error {
+func (x *Jobs) pauses(ctx context.Context, v *View, reason, detail string) error {
 	v.State, v.Reason, v.Detail, v.Owner, v.LeaseUntil, v.ChangedAt = bulk.Paused, reason, detail, "", time.Time{}, time.Now()
 	return x.save(ctx, v)
 }
 
 // refused decides what becomes of a job whose batch was refused: it waits, it leaves rows out, or it is paused.
-func (x worker) refused(ctx context.Context, v *View, found bulk.Check, rows []row, known map[int]fault, err error) error {
+func (x *Jobs) refused(ctx context.Context, v *View, found bulk.Check, rows []row, known map[int]fault, err error) error {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {
 		return err
@@ -190,7 +190,7 @@ func (x worker) refused(ctx context.Context, v *View, found bulk.Check, rows []r
 }
 
 // leaveOut records rows that were good when they were checked and are not any more. The batch is tried again without them.
-func (x worker) leaveOut(ctx context.Context, v *View, found bulk.Check, known map[int]fault, more []fault) error {
+func (x *Jobs) leaveOut(ctx context.Context, v *View, found bulk.Check, known map[int]fault, more []fault) error {
 	all := maps.Clone(known)
 	for _, f := range more {
 		all[f.I] = f
@@ -205,7 +205,7 @@ func (x worker) leaveOut(ctx context.Context, v *View, found bulk.Check, known m
 }
 
 // stops pauses a job for an error that somebody has to mend.
-func (x worker) stops(ctx context.Context, v *View, err error) error {
+func (x *Jobs) stops(ctx context.Context, v *View, err error) error {
 	reason, detail, ours := reasonOf(err)
 	if !ours {
 		return err
@@ -240,7 +240,7 @@ func reasonOf(err error) (reason, detail string, ours bool) {
 }
 
 // undo ends a job that is to be canceled, and cancels what it has accepted where that is wanted too.
-func (x worker) undo(ctx context.Context, v *View) error {
+func (x *Jobs) undo(ctx context.Context, v *View) error {
 	if v.Done < v.Batches && v.Result.Good > 0 {
 		if err := x.catchUp(ctx, v); err != nil {
 			return err
@@ -277,7 +277,7 @@ func (x worker) undo(ctx context.Context, v *View) error {
 }
 
 // catchUp records the batch that a node had accepted when it was killed, if there is one.
-func (x worker) catchUp(ctx context.Context, v *View) error {
+func (x *Jobs) catchUp(ctx context.Context, v *View) error {
 	found, _, err := x.found(ctx, v, v.Done)
 	if err != nil || found.Good == 0 {
 		return err

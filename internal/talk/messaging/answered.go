@@ -22,7 +22,7 @@ type answered struct {
 const maxAbout = 120
 
 // answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
-func (m intake) answered(
+func (m *Messaging) answered(
 	ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key,
 ) (answered, error) {
 	if in.ReplyTo == "" {
@@ -68,7 +68,7 @@ const maxUnproven = 10
 
 // proved is the turn that a message answers whose reply is not known to have arrived: the channel has not said its id. By the answer it is
 // known. nil: there is none.
-func (m intake) proved(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (*chats.Turn, error) {
+func (m *Messaging) proved(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (*chats.Turn, error) {
 	all, err := m.o.Store.Unproven(ctx, s.CompanyID, c.ID, maxUnproven)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (m intake) proved(ctx context.Context, s *carillon.Sender, c *chats.Convers
 }
 
 // provedSent is proved for a button of a notification's message.
-func (m intake) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound, lines []identity.Key) (answered, error) {
+func (m *Messaging) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound, lines []identity.Key) (answered, error) {
 	if m.o.Proved == nil || in.Kind != provider.InboundChoice {
 		return answered{}, nil
 	}
@@ -134,7 +134,7 @@ func begin(text string) string {
 
 // starts is the notification whose flow a message starts: the first that has begun none. Those whose event no flow knows are recorded in
 // the conversation, and left out.
-func (m intake) starts(ctx context.Context, t *taking) (*chats.Bound, error) {
+func (m *Messaging) starts(ctx context.Context, t *taking) (*chats.Bound, error) {
 	runner, companyID, id := m.o.Conversations.Runner, t.sender.CompanyID, t.conversation.ID
 	for _, b := range t.bound {
 		unknown, err := runner.Unknown(ctx, companyID, id, *b)

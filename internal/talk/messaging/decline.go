@@ -22,7 +22,7 @@ const (
 )
 
 // decline records a message that cannot be read, and says so to the person.
-func (m intake) decline(ctx context.Context, t *taking) (result, error) {
+func (m *Messaging) decline(ctx context.Context, t *taking) (result, error) {
 	m.odd(ctx, t)
 	if err := m.note(ctx, t, conversation.NotShown); err != nil {
 		return failed, err
@@ -47,7 +47,7 @@ func (m *Messaging) Ignore(all []provider.Inbound) {
 
 // notice says something to a person about their message. Of several such messages in a row the first gets it: two machines would otherwise
 // write to each other for ever. In a group nothing is said.
-func (m intake) notice(ctx context.Context, t *taking, text string) error {
+func (m *Messaging) notice(ctx context.Context, t *taking, text string) error {
 	if t.Group != "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (m intake) notice(ctx context.Context, t *taking, text string) error {
 const lookBack = 20
 
 // lastSaid returns the company's last turn to a person, or nil where none is among the newest turns.
-func (m intake) lastSaid(ctx context.Context, c *chats.Conversation) (last *chats.Turn, err error) {
+func (m *Messaging) lastSaid(ctx context.Context, c *chats.Conversation) (last *chats.Turn, err error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, math.MaxInt64, lookBack)
 	for i := range turns {
 		if t := &turns[i]; t.Author != chats.Visitor && t.Author != chats.System && !t.Note {

@@ -24,7 +24,7 @@ const (
 )
 
 // file stores a file that the person sent; where there is none, why is the reason.
-func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string, err error) {
+func (m *Messaging) file(ctx context.Context, t *taking) (f *chats.File, why string, err error) {
 	channel := m.o.Channels[t.sender.Provider]
 	if channel == nil {
 		return nil, fileGone, nil
@@ -54,7 +54,7 @@ func (m intake) file(ctx context.Context, t *taking) (f *chats.File, why string,
 }
 
 // missing records that a file is not there, and says so to the person.
-func (m intake) missing(ctx context.Context, t *taking, why string) error {
+func (m *Messaging) missing(ctx context.Context, t *taking, why string) error {
 	x := chats.Extra{Event: conversation.NoFile, Why: why, Name: t.writer(), Enclosed: t.Enclosed}
 	name := cmp.Or(t.File.Name, mediaType(t.File.Type))
 	if err := m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":file", name, x); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // wish returns the wish of a message, which is always obeyed. To somebody who gets messages START is a word like any other.
-func (m intake) wish(ctx context.Context, t *taking) (asked, error) {
+func (m *Messaging) wish(ctx context.Context, t *taking) (asked, error) {
 	a, err := m.asks(ctx, t)
 	if err != nil || a.wish != start {
 		return a, err
@@ -27,7 +27,7 @@ func (m intake) wish(ctx context.Context, t *taking) (asked, error) {
 
 // asks returns the wish in the words of a message. Those that are ordinary answers too ask for nothing where they were tapped or offered,
 // or start a flow.
-func (m intake) asks(ctx context.Context, t *taking) (asked, error) {
+func (m *Messaging) asks(ctx context.Context, t *taking) (asked, error) {
 	switch {
 	case t.File != nil, t.Form != nil, t.Order != nil, t.Cards != nil, t.Place != nil:
 		return asked{}, nil
@@ -51,7 +51,7 @@ func (m intake) asks(ctx context.Context, t *taking) (asked, error) {
 }
 
 // offered reports whether a text is one of the choices that the company offered last, or a keyword of a flow.
-func (m intake) offered(ctx context.Context, t *taking) (bool, error) {
+func (m *Messaging) offered(ctx context.Context, t *taking) (bool, error) {
 	last, err := m.lastSaid(ctx, t.conversation)
 	if err != nil {
 		return false, err
@@ -65,7 +65,7 @@ func (m intake) offered(ctx context.Context, t *taking) (bool, error) {
 
 // obey has a person get no more messages, or get them again, and confirms it. The suppression, which makes START a wish, is lifted last:
 // until then all of it is done again after a crash.
-func (m intake) obey(ctx context.Context, t *taking, a asked) error {
+func (m *Messaging) obey(ctx context.Context, t *taking, a asked) error {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	runner, texts := m.o.Conversations.Runner, textsOf(a.language(t.conversation.Language), t.conversation.Language)
 	if _, _, err := m.o.Conversations.Say(ctx, company, id, conversation.Said{

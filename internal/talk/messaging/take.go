@@ -39,7 +39,7 @@ func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
 		Key:     func(x *chats.Inbound) string { return strconv.FormatInt(x.SenderUID, 10) + "/" + x.ProviderID },
 		Company: func(x *chats.Inbound) string { return x.CompanyID },
 		Work: func(ctx context.Context, x *chats.Inbound) bool {
-			ok, err := intake{m}.takeIn(ctx, x)
+			ok, err := m.takeIn(ctx, x)
 			if err != nil && ctx.Err() == nil {
 				m.o.Log.WarnContext(ctx, "take in a message", "company", x.CompanyID, "sender", x.SenderUID, "tries", x.Tries+1,
 					"error", err)
@@ -51,7 +51,7 @@ func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
 }
 
 // takeIn claims one message and makes a turn of it; false where another node has it, or it failed.
-func (m intake) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) {
+func (m *Messaging) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) {
 	now := m.now()
 	lease := now.Add(takeLease)
 	if ok, err := m.o.Store.Claim(ctx, x, m.o.Node, now, lease); !ok || err != nil {
@@ -77,7 +77,7 @@ func (m intake) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) {
 }
 
 // notShown has the conversation of a message that could not be taken in say that there was one, and its author be asked for it again.
-func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbound, received time.Time) error {
+func (m *Messaging) notShown(ctx context.Context, senderUID int64, in *provider.Inbound, received time.Time) error {
 	s, err := m.o.Sender(ctx, senderUID)
 	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
 		return err
@@ -100,7 +100,7 @@ func (m intake) notShown(ctx context.Context, senderUID int64, in *provider.Inbo
 }
 
 // opens has what a person wrote open the window for replies to them.
-func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
+func (m *Messaging) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
 	if in.Group != "" || !in.Written() {
 		return nil
 	}
@@ -114,9 +114,6 @@ func (m intake) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversa
 	})
 }
 
-// intake makes turns of messages.
-type intake struct{ *Messaging }
-
 // taking is a message that becomes a turn.
 type taking struct {
 	*provider.Inbound
@@ -129,7 +126,7 @@ type taking struct {
 }
 
 // take makes a turn of a message. Done again it changes nothing.
-func (m intake) take(ctx context.Context, x *chats.Inbound, in *provider.Inbound) (result, error) {
+func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inbound) (result, error) {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		m.o.Log.InfoContext(ctx, "ignore a message to a sender that was removed", "company", x.CompanyID, "kind", in.Label())
@@ -185,7 +182,7 @@ var happenings = map[string]string{ //nolint:gochecknoglobals // read only
 }
 
 // become makes of a message what it is: something that happened, a wish, or something that the person says.
-func (m intake) become(ctx context.Context, t *taking) (result, error) {
+func (m *Messaging) become(ctx context.Context, t *taking) (result, error) {
 	switch t.Kind {
 	case provider.InboundReaction:
 		return shown, m.note(ctx, t, conversation.Reacted)
@@ -212,7 +209,7 @@ func (m intake) become(ctx context.Context, t *taking) (result, error) {
 }
 
 // note records what a person did that answers nothing.
-func (m intake) note(ctx context.Context, t *taking, event string) error {
+func (m *Messaging) note(ctx context.Context, t *taking, event string) error {
 	x := chats.Extra{Event: event, Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed}
 	id := t.ID
 	if t.Kind == provider.InboundEvent {
@@ -234,7 +231,7 @@ const groupPrefix = "group:"
 
 // open is the conversation of a person with a company, which calls share. What is written in a group is in a conversation of the group,
 // which has no window: nobody is answered there, and it opens nobody's own.
-func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
+func (m *Messaging) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
 	if in.Group != "" {
 		c, _, err := m.o.Conversations.Open(ctx, conversation.Start{
 			Channel: "whatsapp", Contact: chats.Contact{CompanyID: s.CompanyID, VisitorID: groupPrefix + in.Group, Verified: true},
@@ -272,7 +269,7 @@ func (m intake) open(ctx context.Context, s *carillon.Sender, in *provider.Inbou
 }
 
 // shared has the conversation say that the number which a person gave as their own is another contact's: it stays theirs.
-func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
+func (m *Messaging) shared(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
 	if in.Shared == "" {
 		return nil
 	}
@@ -284,7 +281,7 @@ func (m intake) shared(ctx context.Context, s *carillon.Sender, c *chats.Convers
 }
 
 // known returns the identities of a person to a sender, by a number and an id, either of which may be empty.
-func (m intake) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
+func (m *Messaging) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
 	if number != "" {
 		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
 	}
@@ -295,7 +292,7 @@ func (m intake) known(s *carillon.Sender, number, userID string) (all []identity
 }
 
 // say adds what the person says to the conversation.
-func (m intake) say(ctx context.Context, t *taking) (result, error) {
+func (m *Messaging) say(ctx context.Context, t *taking) (result, error) {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	said := conversation.Said{
 		ClientID: t.ID, Kind: chats.KindText, Text: conversation.Clean(t.Text), Of: t.to.seq, About: t.to.text,
