@@ -107,15 +107,18 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"filename=\"alphafile.csv\"\r\n\r\nphone,Alphacolumn\r\n34611222333,Alphacell\r\n--b--\r\n",
 		"Authorization", "Bearer "+owner, "Content-Type", "multipart/form-data; boundary=b")
 	a.ids = append(a.ids, c.phoned(t, "Bearer "+owner)...)
-	c.column(t, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, recording, ringing_at, ended_at)
+	c.column(t, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, recording, ringing_at,
+		ended_at)
 		SELECT $1, $2, uid, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2', '34611222333', '', FALSE, 'completed', $3, 1, 2 FROM sender WHERE id = 'alpha_line' RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, file)
-	c.column(t, `INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
+	c.column(t, `INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros,
+		message, doc)
 		VALUES ($1, $2, 1, 1, 400, 'alphacode', 'POST', '/alphapath', 'k', 'req_alpha', 0, 1, 'm', '{"body":"Alphabody"}') RETURNING id`,
 		alphaID, carillon.NewID(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)))
 	draft := c.field(t, "id", "POST", "/panel/v1/flows/drafts", `{"flow":{"name":"Alphadraft","trigger":{},"steps":[]}}`,
 		"Authorization", "Bearer "+owner)
-	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, due_at, started_at, changed_at)
+	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
+		due_at, started_at, changed_at)
 		SELECT $1, $2, $3, 1, id, 'test', 1, 'waiting', 0, 'steps.0', '{"secret":"Alphavariable"}', 4102444800000, 1, 1 FROM conversation WHERE company_id = $2 LIMIT 1 RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, draft)
 	for _, list := range []string{"keys", "users"} {

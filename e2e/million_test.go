@@ -88,7 +88,8 @@ func (m *million) fill(t *testing.T, engine string) {
 			r AS (SELECT i, CAST(%d AS BIGINT) + i * CAST(%d AS BIGINT) AS ms FROM n), s AS (SELECT i, ms, (ms - 1767225600000) * 65536 AS seq FROM r)`,
 			low, min(low+chunk, total)-1, ms, step)
 		exec(rows + fmt.Sprintf(
-			` INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open, scheduled, canceled,
+			` INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes,
+				total, open, scheduled, canceled,
 			created_at, due_at, done_at, recipient_id, name_template, language)
 			SELECT seq, substr(%[1]s, 1, 8) || '-' || substr(%[1]s, 9, 4) || '-7000-8000-' || %[1]s,
 				CASE WHEN %[2]s THEN '%[3]s' ELSE '%[4]s' END,
@@ -99,7 +100,8 @@ func (m *million) fill(t *testing.T, engine string) {
 			CASE WHEN %[8]s THEN ms + 864000000 ELSE ms END, CASE WHEN %[8]s THEN 0 ELSE ms + 2000 END, 'main', 'template_' || (i %% 12), 'en' FROM s`,
 			hex12, mine, alphaID, betaID, sender, millionCampaigns, total, rest))
 		exec(rows + fmt.Sprintf(
-			` INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, epoch, provider_id, sent_at, delivered_at, read_at)
+			` INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, epoch, provider_id, sent_at,
+				delivered_at, read_at)
 			SELECT seq * 128, 1, %s, 1, CAST(34600000000 + i %% %d AS TEXT), CASE WHEN %[3]s THEN 1 ELSE 0 END,
 				CASE WHEN %[3]s THEN 0 WHEN i %% 50 = 9 THEN 50 WHEN i %% 2 = 0 THEN 70 ELSE 60 END,
 			CASE WHEN %[3]s THEN ms + 864000000 ELSE ms END, 1, 1, 'wamid.' || i, ms + 40, ms + 900, CASE WHEN i %% 2 = 0 THEN ms + 2000 END FROM s`, sender, millionNumbers, rest))

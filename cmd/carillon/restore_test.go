@@ -25,13 +25,15 @@ const restoreSetup = `companies:
     name: Alpha
     users: [{email: owner@alpha.test, password: correct-horse-battery, role: owner}]
     keys: [{key: ck_alpha_live, label: live}]
-    senders: [{id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, per_second: PACE, per_recipient_interval: 0s, media_check: syntax, settings: GRAPH}]
+    senders: [{id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, per_second: PACE,
+      per_recipient_interval: 0s, media_check: syntax, settings: GRAPH}]
     templates: [{sender: main, name: hi, language: en, category: UTILITY, body: "Hi."}]
   - id: bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1
     name: Beta
     users: [{email: owner@beta.test, password: correct-horse-battery, role: owner}]
     keys: [{key: ck_beta_live, label: live}]
-    senders: [{id: main, number: "15555550200", channel: messaging, provider: whatsapp, default: true, per_second: PACE, per_recipient_interval: 0s, media_check: syntax, settings: GRAPH}]
+    senders: [{id: main, number: "15555550200", channel: messaging, provider: whatsapp, default: true, per_second: PACE,
+      per_recipient_interval: 0s, media_check: syntax, settings: GRAPH}]
     templates: [{sender: main, name: hi, language: en, category: UTILITY, body: "Hi."}]
 `
 

@@ -31,8 +31,10 @@ const flowsProvision = `companies:
     agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13, name: Robin, language: en}]
     users: [{email: %s, password: %s, role: owner}]
     senders:
-      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_recipient_interval: 0, settings: {base_url: %q,
-         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token,
+      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax,
+        per_recipient_interval: 0, settings: {base_url: %q,
+         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret,
+           verify_token: provider-verify-token,
          agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13}}
     templates:
       - {sender: main, name: plain, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]}}
@@ -220,7 +222,8 @@ func TestFlowsGoOnOverKills(t *testing.T) {
 				completed, waiting := 0, 0 // waiting: to be sent, once the shards of nodes that died are taken over
 				err := errors.Join(s.db.QueryRow("SELECT COUNT(*) FROM flow_run WHERE state = 'completed'").Scan(&completed),
 					s.db.QueryRow(
-						`SELECT (SELECT COUNT(*) FROM message WHERE q = 1) + (SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending'))
+						`SELECT (SELECT COUNT(*) FROM message WHERE q = 1) + (SELECT COUNT(*) FROM reply
+							WHERE state IN ('queued', 'sending'))
 						+ (SELECT COUNT(*) FROM inbound_message WHERE due_at > 0)`).Scan(&waiting))
 				return err == nil && completed == people && waiting == 0
 			}

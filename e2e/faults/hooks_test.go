@@ -24,8 +24,10 @@ const hooksProvision = `companies:
     name: Events
     limits: {sends_per_minute: 0, daily_recipients: 0, daily_bytes: 0}
     keys: [{key: ` + accessKey + `, label: faults, scopes: ["*"]}]
-    senders: [{id: main, number: "15555550101", channel: messaging, provider: sandbox, default: true, unknown_outcome: {transactional: fail, utility: fail, marketing: fail, after: 3s}}]
-    templates: [{sender: main, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.", examples: {body: [Ana]}}]
+    senders: [{id: main, number: "15555550101", channel: messaging, provider: sandbox, default: true,
+      unknown_outcome: {transactional: fail, utility: fail, marketing: fail, after: 3s}}]
+    templates: [{sender: main, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.",
+      examples: {body: [Ana]}}]
     webhooks: [{url: "FREE"}, {url: "ORDERED", ordered: true}]
 `
 

@@ -40,15 +40,18 @@ const twoCompanies = `companies:
     limits: {sends_per_minute: 0, daily_recipients: 0, daily_bytes: 0}
     keys: [{key: ck_ours_0123456789, label: ours, scopes: ["*"]}]
     senders: [{id: ours, number: "15555550100", channel: messaging, provider: sandbox, default: true}]
-    templates: [{sender: ours, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.", examples: {body: [Ana]}}]
+    templates: [{sender: ours, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.",
+      examples: {body: [Ana]}}]
   - id: 5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02
     name: Hostile
     limits: {sends_per_minute: 0, daily_recipients: 0, daily_bytes: 0}
     keys: [{key: ck_hostile_0123456789, label: hostile, scopes: ["*"]}]
     senders:
       - {id: hostile, number: "15555550200", channel: messaging, provider: sandbox, default: true}
-      - {id: line, number: "15555550300", channel: messaging, provider: whatsapp, settings: {base_url: "http://127.0.0.1:9", version: v23.0, phone_number_id: "1", waba_id: "2", access_token: t, app_secret: s, verify_token: v}}
-    templates: [{sender: hostile, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.", examples: {body: [Ana]}}]
+      - {id: line, number: "15555550300", channel: messaging, provider: whatsapp, settings: {base_url: "http://127.0.0.1:9",
+        version: v23.0, phone_number_id: "1", waba_id: "2", access_token: t, app_secret: s, verify_token: v}}
+    templates: [{sender: hostile, name: hello, language: en, category: UTILITY, status: approved, body: "Hello {{1}}, bye.",
+      examples: {body: [Ana]}}]
 `
 
 const sendForm = `{"contact":{"number":"34600111222","name":"Ana"},"recipient_id":%q,"name_template":"hello","language_template":"en",` +

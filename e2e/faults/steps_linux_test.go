@@ -27,11 +27,14 @@ const stepsProvision = `companies:
     users: [{email: ` + operator + `, password: ` + password + `, role: owner}]
     agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e14, name: Robin, language: en}]
     senders:
-      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_recipient_interval: 0,
+      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax,
+        per_recipient_interval: 0,
          unknown_outcome: {transactional: fail, utility: fail, marketing: fail, after: 2s}, settings: {base_url: %q,
-         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token,
+         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret,
+           verify_token: provider-verify-token,
          agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e14}}
-      - {id: line, number: "15555550101", channel: voice, provider: sip, default: true, max_concurrent: 20, settings: {trunk: %q, agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e14}}
+      - {id: line, number: "15555550101", channel: voice, provider: sip, default: true, max_concurrent: 20, settings: {trunk: %q,
+        agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e14}}
     templates:
       - {sender: main, name: plain, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]}}
     flows:

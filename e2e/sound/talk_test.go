@@ -54,7 +54,8 @@ const talkProvision = `companies:
         greeting: "Welcome to the harbour, what would you like to know?"
         knowledge: [faq]
         tools: [search, handoff, hang_up]
-        voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "SERVICE/v1", model: test-voice, api_key: sk-voice-test}}
+        voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "SERVICE/v1", model: test-voice,
+          api_key: sk-voice-test}}
         client_tools:
           - {name: show_map, description: Shows the map of the harbour, phrases: [show me the map]}
     widgets:

@@ -52,14 +52,19 @@ const walkSetUp = `companies:
     keys: [{key: ck_walking, label: walk}]
     users: [{email: ben@walk.test, password: harbour-horse-battery, name: Ben, role: owner}]
     senders:
-      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_recipient_interval: 0, settings: {base_url: "GRAPH",
-         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token}}
-      - {id: line, number: "15555550101", channel: voice, provider: sip, default: true, max_concurrent: 10, settings: {trunk: "sip:TRUNK;transport=udp"}}
+      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax,
+        per_recipient_interval: 0, settings: {base_url: "GRAPH",
+         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret,
+           verify_token: provider-verify-token}}
+      - {id: line, number: "15555550101", channel: voice, provider: sip, default: true, max_concurrent: 10,
+        settings: {trunk: "sip:TRUNK;transport=udp"}}
     agents:
       - {id: 77777777-7777-4777-8777-777777777711, name: Ann, language: en, greeting: "Welcome.", tools: [handoff, hang_up],
-         voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "WIDGET/v1", model: test-voice, api_key: sk-voice-test}}}
+         voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "WIDGET/v1", model: test-voice,
+           api_key: sk-voice-test}}}
       - {id: 77777777-7777-4777-8777-777777777712, name: Bob, language: en, greeting: "Hello.", tools: [handoff, hang_up],
-         voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "CALL/v1", model: test-voice, api_key: sk-voice-test}}}
+         voice: {speaker: espeak, transcriber: openai, transcriber_service: {base_url: "CALL/v1", model: test-voice,
+           api_key: sk-voice-test}}}
     widgets:
       - {id: 77777777-7777-4777-8777-777777777713, kind: chat, name: Chat, agent: Ann, language: en, welcome: "Write to us."}
       - {id: 77777777-7777-4777-8777-777777777714, kind: voice, name: Voice, agent: Ann, language: en, welcome: "Talk to us."}
@@ -73,7 +78,8 @@ const walkSetUp = `companies:
           - {ask: phone, accept: phone, retry: "That is too short. Your number, please?"}
           - {set: {order: "{{tour}}/{{phone}}"}}
           - {http: {method: POST, url: "SHOP/tours/{{tour}}", body: '{"phone": "{{phone}}"}', save: {pier: "piers.0"}, status: status}}
-          - {if: "tour == 'Island' and status == 200", then: [{say: "Pier {{pier}} it is."}, {handoff: "island {{phone}}"}], else: [{say: "See you at pier {{pier}}."}, {end: true}]}
+          - {if: "tour == 'Island' and status == 200", then: [{say: "Pier {{pier}} it is."}, {handoff: "island {{phone}}"}],
+            else: [{say: "See you at pier {{pier}}."}, {end: true}]}
     templates:` + walkTemplate
 
 // walking is a program with that flow, and the services that it is walked with.

@@ -28,8 +28,10 @@ const channelTemplates = `
          {type: QUICK_REPLY, text: Thanks}], examples: {header: [A], body: [Ana, A, today]}}
       - {sender: main, name: image_header, language: en, category: MARKETING, header: {format: IMAGE, example: ["https://acme.test/a.jpg"]},
          body: "Hello {{name}}, see {{thing}}.", examples: {body: [Ana, this]}}
-      - {sender: main, name: video_header, language: en, category: MARKETING, header: {format: VIDEO, example: ["https://acme.test/a.mp4"]}, body: "Hello."}
-      - {sender: main, name: document_header, language: en, category: UTILITY, header: {format: DOCUMENT, example: ["https://acme.test/a.pdf"]}, body: "Hello."}
+      - {sender: main, name: video_header, language: en, category: MARKETING, header: {format: VIDEO,
+        example: ["https://acme.test/a.mp4"]}, body: "Hello."}
+      - {sender: main, name: document_header, language: en, category: UTILITY, header: {format: DOCUMENT,
+        example: ["https://acme.test/a.pdf"]}, body: "Hello."}
       - {sender: second, name: plain, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]}}
 `
 
@@ -122,7 +124,8 @@ func knownTemplates(t *testing.T) []carillon.Template {
 func channelSetUp(numbers []*graphtest.Server) string {
 	sender := func(id, number, phone, url string) string {
 		return fmt.Sprintf(`
-      - {id: %s, number: %q, channel: messaging, provider: whatsapp, default: %t, media_check: syntax, per_recipient_interval: 0, settings: {base_url: %q,
+      - {id: %s, number: %q, channel: messaging, provider: whatsapp, default: %t, media_check: syntax, per_recipient_interval: 0,
+        settings: {base_url: %q,
          phone_number_id: %q, waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token}}`,
 			id, number, id == "main", url, phone)
 	}

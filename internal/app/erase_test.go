@@ -75,13 +75,15 @@ func (p *person) livesThrough(dialled, reported string) {
 	p.number = dialled
 	id := p.send("notify",
 		fmt.Sprintf(
-			`{"contact":{"number":%q,"first_name":"Zorbina","order":"A-7"},"recipient_id":"main","name_template":"plain","language_template":"en",
+			`{"contact":{"number":%q,"first_name":"Zorbina","order":"A-7"},"recipient_id":"main","name_template":"plain",
+				"language_template":"en",
 		"notification_type":"utility","campaign_name":"c","name_event":"order-shipped","components_push":{"body_text_0":"marmalade"}}`, dialled))
 	if got := p.state(id); !strings.HasPrefix(got, "sent") && !strings.HasPrefix(got, "delivered") && !strings.HasPrefix(got, "read") {
 		p.t.Fatal("the message is ", got)
 	}
 	later := fmt.Sprintf(
-		`{"contact":{"number":%q,"first_name":"Zorbina"},"recipient_id":"main","name_template":"plain","language_template":"en","datetime_sending":"2098-01-01T10:00:00",
+		`{"contact":{"number":%q,"first_name":"Zorbina"},"recipient_id":"main","name_template":"plain","language_template":"en",
+			"datetime_sending":"2098-01-01T10:00:00",
 		"timezone":"UTC","notification_type":"utility","campaign_name":"c","components_push":{"body_text_0":"walrus"}}`, dialled)
 	p.send("notify", later)
 	refused, err := http.Post(p.base+"/functions/v1/notify?access_key=ck_channel_test", "application/json",

@@ -47,8 +47,10 @@ var repliesSetUp = `companies:
     users: [{email: ben@acme.test, password: carillon-demo, name: Ben, role: owner}]
     keys: [{key: ck_channel_test, label: test}]
     senders:
-      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax, per_recipient_interval: 0, settings: {base_url: %q,
-         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token}}
+      - {id: main, number: "15555550100", channel: messaging, provider: whatsapp, default: true, media_check: syntax,
+        per_recipient_interval: 0, settings: {base_url: %q,
+         phone_number_id: "1000001", waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret,
+           verify_token: provider-verify-token}}
       - {id: line, number: "15555550101", channel: voice, provider: sandbox, default: true, max_concurrent: 10}
     agents:
       - {id: 5a1c9e30-52bd-4f0a-9d47-18f3c7e25b21, name: Ann, language: en, engine: builtin}
@@ -58,7 +60,8 @@ var repliesSetUp = `companies:
         steps:
           - {say: "Hola {{first_name}}, ¿recibió su pedido {{order}}?"}
           - {ask: received, choices: [sí, no]}
-          - {http: {method: POST, url: "%s/orders/{{order}}", body: '{"received": "{{received}}"}', save: {thanks: "text.0"}, status: status}}
+          - {http: {method: POST, url: "%s/orders/{{order}}", body: '{"received": "{{received}}"}', save: {thanks: "text.0"},
+            status: status}}
           - {if: "received == 'no'", then: [{handoff: support}], else: [{say: "{{thanks}} {{status}}"}, {say: "Hasta luego"}]}
       - name: menu
         trigger: {keywords: [menu]}

@@ -188,7 +188,8 @@ func TestEveryFieldOfAnAgentsServerIsRead(t *testing.T) {
   - name: Acme
     knowledge: [{articles: [{text: Hola, language: es}]}]
     agents:
-      - {name: a, engine: openai, persona: Be brief., openai: {base_url: "https://ai.test/v1/", model: m, api_key: {env: AI_KEY}, temperature: 0.2}}
+      - {name: a, engine: openai, persona: Be brief., openai: {base_url: "https://ai.test/v1/", model: m, api_key: {env: AI_KEY},
+        temperature: 0.2}}
       - {name: b, openai: {base_url: "https://ai.test", model: m, temperature: 1}}
 `
 	p, err := config.ParseProvision("a.yaml", []byte(text), app.ProvisionOptions())

@@ -63,7 +63,8 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec("INSERT INTO signed_address (id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at) VALUES ($1, "+
 		"$2, $3, '', '', '', $4, 1)",
 		"address"+conversation, company, conversation, x.word)
-	exec(`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, question, started_at, changed_at)
+	exec(`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
+		question, started_at, changed_at)
 		VALUES ($1, $2, 'f', 1, $3, 'keyword', 1, 'completed', 0, '', $4, $4, 1, 1)`, "run"+conversation, company, conversation, x.word)
 	exec("INSERT INTO flow_entry (run_id, seq, at, path, kind, text) VALUES ($1, 1, 1, '', 'said', $2)", "run"+conversation, x.word)
 	exec("INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, under_way, state, dialed_at) VALUES ($1, $2, "+
@@ -83,7 +84,8 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	said := fmt.Sprintf(`{"number":%q,"name":%q}`, x.number, x.word)
 	exec(`INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
 		VALUES ($1, $2, 1, 1, 400, '', 'POST', '/', '', '', 0, 0, '', $3)`, company, "api"+x.other[:4], said)
-	exec(`INSERT INTO hook_attempt (id, company_id, webhook_id, event_id, kind, subject, attempt, at, took, ok, status, error, request, response)
+	exec(`INSERT INTO hook_attempt (id, company_id, webhook_id, event_id, kind, subject, attempt, at, took, ok, status, error,
+		request, response)
 		VALUES ($1, $2, 'w', 'e', 'k', 's', 1, 1, 1, TRUE, 200, '', $3, '')`, "attempt"+conversation, company, said)
 	exec(`INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
 		VALUES ($1, $2, 1, '', '', 'panel', '', 'suppression', $3, $3, 'added', $4)`, company, "audit"+x.other[:4], x.other,

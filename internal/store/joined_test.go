@@ -39,7 +39,8 @@ func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 			conversation("c3", "ours", "k2", "phone", "bot", "5"), conversation("c4", "ours", "k1", "whatsapp", "resolved", "30"),
 			conversation("c5", "ours", "k6", "whatsapp", "queued", "10"), conversation("c6", "theirs", "k4", "whatsapp", "bot", "10"),
 			conversation("c7", "ours", "k5", "whatsapp", "active", "10"), conversation("c8", "ours", "k5", "phone", "bot", "90"),
-			`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables, started_at, changed_at)
+			`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
+				started_at, changed_at)
 				VALUES ('r1', 'ours', 'f', 1, 'c1', 'keyword', 1, 'asking', 0, '', '{}', 1, 1)`,
 			`INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ('ours', '5215512345601', 'all', 'asked `+
 				`in a message', 1)`,

@@ -87,7 +87,8 @@ func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 			return fmt.Errorf("write flow entries: %w", err)
 		}
 		_, err := tx.Exec(ctx,
-			`UPDATE flow_run SET state = 'failed', error = path || ': ' || $2, rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE,
+			`UPDATE flow_run SET state = 'failed', error = path || ': ' || $2, rev = rev + 1, entries = entries + 1, due_at = 0,
+				begun = FALSE,
 			changed_at = $1 WHERE due_at > 0 AND due_at <= $1`, db.Millis(now), flowDetail)
 		return db.Wrap(err, "end flow runs")
 	})

@@ -425,7 +425,8 @@ var filling = []string{
 		SELECT 'k' || i, ` + company + `, 'l', 'd' || i, '', '*', i FROM generate_series(0, 5000) i`,
 	`INSERT INTO sender (uid, company_id, id, number, channel, provider, media_check, unknown_outcome, sealed, created_at, updated_at)
 		SELECT i, ` + company + `, 'x' || i, 'n' || i, 'messaging', 'sandbox', 'full', '{}', '', i, i FROM generate_series(1, 5000) i`,
-	`INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status, parameter_format, components, poll_at, created_at, updated_at)
+	`INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status, parameter_format, components,
+		poll_at, created_at, updated_at)
 		SELECT ` + company +
 		`, 't' || i, CASE WHEN i % 2 = 0 THEN 'p' || i ELSE '' END, 1 + i % 5000, 'n' || i, 'es', 'UTILITY', 'approved', 'NAMED', '[]',
 		CASE WHEN i % 50 = 0 THEN i ELSE 0 END, i, i FROM generate_series(0, 10000) i`,
@@ -437,7 +438,8 @@ var filling = []string{
 	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)
 		SELECT ` + company + `, (ARRAY['agent', 'knowledge', 'flow', 'widget', 'webhook'])[1 + i / 2 % 5], 'i' || i, 'n' || i, '{}',` +
 		` i FROM generate_series(0, 5000) i`,
-	`INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) SELECT DISTINCT company_id, id, 1, updated_at, 1 FROM resource
+	`INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages)
+		SELECT DISTINCT company_id, id, 1, updated_at, 1 FROM resource
 		WHERE kind = 'knowledge'`,
 	`INSERT INTO passage (company_id, knowledge_id, n, article, title, text, url, language)
 		SELECT company_id, knowledge_id, n, n, 't', 'x', '', '' FROM knowledge_index, generate_series(0, 20) n`,
@@ -453,7 +455,8 @@ var filling = []string{
 	`INSERT INTO idempotency (company_id, route, key, hash, notification_id, answer, expires_at)
 		SELECT ` + company + `, 'notify', 'k' || i, 'h', 'n', '{}', i FROM generate_series(0, 100000) i`,
 	// A notification of two messages each; of the messages one in twenty waits, one in a hundred is held, in flight or unknown.
-	`INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open, scheduled, created_at, due_at, done_at)
+	`INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
+		scheduled, created_at, due_at, done_at)
 		SELECT i::bigint * 1000000, 'n' || i, ` + company + `, CASE WHEN i % 10 < 2 THEN 'voice' ELSE 'messaging' END,
 		1 + i % 5000, 't', i % 3, 'c' || i % 20, FALSE, repeat('b', 300), '', 2, CASE WHEN i % 20 < 2 THEN 2 ELSE 0 END, i % 20 < 4, i, i, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO message (id, shard, sender, class, number, q, rank, hold, due_at, attempt, epoch)
@@ -473,7 +476,8 @@ var filling = []string{
 	`INSERT INTO contact_identity (company_id, value, kind, scope, other, contact_id) SELECT company_id, 34600000000 + ROW_NUMBER() ` +
 		`OVER (), 'line', '', '', id FROM contact`,
 	// One in ten is open.
-	`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, assignee, last_seq, last_at, reply_seq, reply_at, opened_at)
+	`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, assignee, last_seq, last_at, reply_seq,
+		reply_at, opened_at)
 		SELECT 'v' || i, ` + company +
 		`, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot' WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
 		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
@@ -488,7 +492,8 @@ var filling = []string{
 	`INSERT INTO bulk_batch (job_id, n, cells) SELECT 'j' || i % 20000, i / 20000, '[]' FROM generate_series(0, 80000) i`,
 	`INSERT INTO audit (company_id, id, at, author, author_name, origin, address, kind, object_id, object_name, action, changes)
 		SELECT ` + company +
-		`, 'u' || i, i, 'account:' || i % 300, 'n', 'panel', '', (ARRAY['sender', 'key', 'template', 'agent', 'user'])[1 + i % 5], 'o' || i % 900, 'n', 'changed',
+		`, 'u' || i, i, 'account:' || i % 300, 'n', 'panel', '', (ARRAY['sender', 'key', 'template', 'agent', 'user'])[1 + i % 5],
+			'o' || i % 900, 'n', 'changed',
 		'[]' FROM generate_series(0, 60000) i`,
 	`INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros, message, doc)
 		SELECT ` + company + `, 'p' || i, i, 100, 400 + i % 100, 'c', 'POST', '/p', 'k', 'r' || i, 0, 1, 'm', '{}' FROM ` +

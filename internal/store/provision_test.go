@@ -119,7 +119,8 @@ const small = `companies:
   - name: Small
     users: [{email: a@small.test, password: first-password, role: owner}, {email: b@small.test}]
     keys: [{label: made}]
-    senders: [{id: s, number: "15555550200", channel: messaging, provider: sandbox, default: true}, {id: v, number: "15555550201", channel: voice, provider: sandbox}]
+    senders: [{id: s, number: "15555550200", channel: messaging, provider: sandbox, default: true}, {id: v, number: "15555550201",
+      channel: voice, provider: sandbox}]
     templates: [{sender: s, name: hello, language: en, category: UTILITY, body: "Hi {{1}}"}]
     agents: [{name: Ann}]
     widgets: [{name: Web, agent: Ann}]
@@ -192,7 +193,8 @@ func TestApplyIsWholeOrNotAtAll(t *testing.T) {
 				"nothing\na.yaml:5:34: agent names no agent of the company: Bob"},
 			"a line's agent that is none": {`companies:
   - name: New
-    senders: [{id: line, number: "15555550288", channel: voice, provider: sip, settings: {trunk: "sip:a.test", agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11}}]
+    senders: [{id: line, number: "15555550288", channel: voice, provider: sip, settings: {trunk: "sip:a.test",
+      agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11}}]
 `, "a.yaml:3:15: the line line has calls answered by an agent that the company does not have: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"},
 			"a name that is taken": {"companies: [{id: " + acmeID + ", name: Small}]", "a.yaml:1:13: another company has the name Small"},
 			"a number that is taken": {`companies:

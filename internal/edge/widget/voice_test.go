@@ -40,17 +40,23 @@ const (
 	widgetKey = "ck_test_widget"
 )
 
-const voiceSetUp = `    keys: [{key: ck_test_widget, label: widget, scopes: ["widget:use"]}, {key: ck_test_reads, label: reads, scopes: ["notify:read"]}]
+const voiceSetUp = `    keys: [{key: ck_test_widget, label: widget, scopes: ["widget:use"]}, {key: ck_test_reads, label: reads,
+	scopes: ["notify:read"]}]
     knowledge: [{id: faq, articles: [{title: Opening hours, text: "We are open from nine to five.", url: "https://acme.test/hours"}]}]
     agents:
-      - {id: 44444444-4444-4444-8444-444444444401, name: Ann, language: en, greeting: Hello there., knowledge: [faq], tools: [search, handoff]}
-      - {id: 44444444-4444-4444-8444-444444444402, name: Far, language: en, engine: elevenlabs, elevenlabs: {agent_id: agent-7, api_key: xi-secret, base_url: "BASE"}}
+      - {id: 44444444-4444-4444-8444-444444444401, name: Ann, language: en, greeting: Hello there., knowledge: [faq],
+        tools: [search, handoff]}
+      - {id: 44444444-4444-4444-8444-444444444402, name: Far, language: en, engine: elevenlabs, elevenlabs: {agent_id: agent-7,
+        api_key: xi-secret, base_url: "BASE"}}
 `
 
-const voiceWidgets = `      - {id: 33333333-3333-4333-8333-333333333311, kind: voice, name: Voice, agent: Ann, welcome: Hello., translations: {es: Hola., pt: Olá.}, terms: We record this.}
+const voiceWidgets = `      - {id: 33333333-3333-4333-8333-333333333311, kind: voice, name: Voice, agent: Ann, welcome: Hello.,
+	translations: {es: Hola., pt: Olá.}, terms: We record this.}
       - {id: 33333333-3333-4333-8333-333333333319, kind: voice, name: Third, agent: Ann, overrides: [text_only, first_message]}
-      - {id: 33333333-3333-4333-8333-333333333312, kind: voice, name: Second, agent: Ann, overrides: [], text_input: false, transcript: false, talk_to_person: false, appearance: {primary_color: "#ffee00", position: top-left, animation: wave}}
-      - {id: 33333333-3333-4333-8333-333333333313, kind: voice, name: Shop, agent: Ann, allowed_origins: ["https://shop.example"], identity_secret: a-secret-of-the-shop-0123}
+      - {id: 33333333-3333-4333-8333-333333333312, kind: voice, name: Second, agent: Ann, overrides: [], text_input: false,
+        transcript: false, talk_to_person: false, appearance: {primary_color: "#ffee00", position: top-left, animation: wave}}
+      - {id: 33333333-3333-4333-8333-333333333313, kind: voice, name: Shop, agent: Ann, allowed_origins: ["https://shop.example"],
+        identity_secret: a-secret-of-the-shop-0123}
       - {id: 33333333-3333-4333-8333-333333333314, kind: voice, name: Remote, agent: Far}
   - id: 11111111-1111-4111-8111-111111111102
     name: Other

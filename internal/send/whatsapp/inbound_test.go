@@ -251,7 +251,8 @@ func TestAFormsAnswersAreReadInItsOrder(t *testing.T) {
 
 func TestAnOrderKeepsItsNumbers(t *testing.T) {
 	m := enclosedIn(t,
-		`"type":"order","order":{"catalog_id":1,"text":"Soon","product_items":[{"product_retailer_id":"A","quantity":2,"item_price":9.90,"currency":"EUR"},
+		`"type":"order","order":{"catalog_id":1,"text":"Soon","product_items":[{"product_retailer_id":"A","quantity":2,
+			"item_price":9.90,"currency":"EUR"},
 		{"product_retailer_id":7,"quantity":"1","item_price":"1200"},{"quantity":3},{"product_retailer_id":"B"}]}`)
 	want := &provider.Order{Catalog: "1", Text: "Soon", Items: []provider.OrderItem{
 		{Product: "A", Quantity: "2", Price: "9.90", Currency: "EUR"}, {Product: "7", Quantity: "1", Price: "1200"},
@@ -264,8 +265,10 @@ func TestAnOrderKeepsItsNumbers(t *testing.T) {
 
 func TestContactCardsKeepEveryField(t *testing.T) {
 	m := enclosedIn(t, `"type":"contacts","contacts":[
-		{"name":{"first_name":"Ben","last_name":"Ruiz"},"birthday":"1990-01-02","org":{"company":"Acme","title":"Sales"},"phones":[{"phone":"+34 600"},{"wa_id":"34601"}],
-			"emails":[{"email":"ben@acme.test"}],"urls":[{"url":"https://acme.test"}],"addresses":[{"street":"1 Main St","zip":"36201","city":"Vigo","country":"Spain"}]},
+		{"name":{"first_name":"Ben","last_name":"Ruiz"},"birthday":"1990-01-02","org":{"company":"Acme","title":"Sales"},
+			"phones":[{"phone":"+34 600"},{"wa_id":"34601"}],
+			"emails":[{"email":"ben@acme.test"}],"urls":[{"url":"https://acme.test"}],"addresses":[{"street":"1 Main St",
+				"zip":"36201","city":"Vigo","country":"Spain"}]},
 		{"vcard":"BEGIN:VCARD\nFN:Eva\nN:Ruiz;Eva\nitem1.TEL;type=CELL;waid=34602:\nEMAIL;TYPE=work:eva\n @acme.test\nORG:Acme\\, Ltd;Sales\nTITLE:Boss\nBDAY:1991\nURL:https://e.test\nADR:;;2 Main St;Lugo;;;Spain\nNOTE\nEND:VCARD"},
 		{}]`)
 	want := []provider.Card{
@@ -333,7 +336,8 @@ func TestAMessageWithoutAnIDHasOne(t *testing.T) {
 
 func TestWishesAboutMarketing(t *testing.T) {
 	body := changeBody("user_preferences",
-		`{"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"contacts":[{"wa_id":"34600111222","user_id":"ES.1"}],"user_preferences":[
+		`{"messaging_product":"whatsapp","metadata":{"phone_number_id":"1000001"},"contacts":[{"wa_id":"34600111222",
+			"user_id":"ES.1"}],"user_preferences":[
 		{"wa_id":"34600111222","user_id":"ES.1","detail":"x","category":"marketing_messages","value":"resume","timestamp":1731705800},
 		{"wa_id":"34600111222","category":"marketing_messages","value":"stop","timestamp":"1731705721"},
 		{"user_id":"US.ENT.2","category":"marketing_messages","value":"stop","timestamp":1731705722},

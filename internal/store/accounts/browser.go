@@ -62,7 +62,8 @@ func (s *Sessions) Sessions(ctx context.Context, accountID string, now time.Time
 		err = x.scan(func(dest ...any) error { return scan(append([]any{&x.ID, &used, &x.Address, &x.Agent}, dest...)...) })
 		x.UsedAt = db.Instant(used)
 		return x, err
-	}, `SELECT s.id, COALESCE(b.used_at, s.created_at), COALESCE(b.address, ''), COALESCE(b.agent, ''), s.account_id, s.created_at, s.expires_at, s.ended_at
+	}, `SELECT s.id, COALESCE(b.used_at, s.created_at), COALESCE(b.address, ''), COALESCE(b.agent, ''), s.account_id, s.created_at,
+		s.expires_at, s.ended_at
 		FROM session s LEFT JOIN browser_session b ON b.session_id = s.id
 		WHERE s.account_id = $1 AND s.ended_at = 0 AND s.expires_at + 0 > $2 ORDER BY s.id DESC LIMIT $3`, accountID, db.Millis(now), limit)
 }

@@ -74,7 +74,8 @@ func New(d *db.DB) *Store { return &Store{d} }
 // SQLite reports whether nobody else has the database.
 func (s *Store) SQLite() bool { return s.d.SQLite() }
 
-const columns = `id, company_id, author, rev, state, reason, detail, file, bytes, total, settings, result, done, owner, lease_until, created_at, changed_at,
+const columns = `id, company_id, author, rev, state, reason, detail, file, bytes, total, settings, result, done, owner, lease_until,
+	created_at, changed_at,
 	begun_at, ended_at, restored_at`
 
 func scan(row db.Scan) (*Job, error) {

@@ -53,7 +53,8 @@ func NewIncoming(d *db.DB, node func() string, followed func(ctx context.Context
 	return &Incoming{d, node, followed}
 }
 
-const incomingColumns = `id, company_id, sender, agent_id, number, node, under_way, state, reason, detail, cause, ended_by, conversation_id, recording,
+const incomingColumns = `id, company_id, sender, agent_id, number, node, under_way, state, reason, detail, cause, ended_by,
+	conversation_id, recording,
 	ringing_at, answered_at, ended_at`
 
 func scanIncoming(row db.Scan) (*IncomingCall, error) {

@@ -251,7 +251,8 @@ type CannedReplies struct{ d *db.DB }
 // NewCannedReplies returns the canned replies of a database.
 func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 
-const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags, last_seq, last_at,
+const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags,
+	last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
 	asked_at, asks, asked_seq`
 

@@ -161,7 +161,8 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 	turns := number(&c, append([]Turn{}, o.Greeting...))
 	if _, err :=
 		tx.Exec(ctx,
-			`INSERT INTO conversation (id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, language, page, last_at, opened_at)
+			`INSERT INTO conversation (id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, language, page,
+				last_at, opened_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $8)`, c.ID, c.CompanyID, c.Channel, c.WidgetID, c.AgentID, c.ContactID,
 			string(c.State),
 			db.Millis(o.Now), c.Language, c.Page); err != nil {

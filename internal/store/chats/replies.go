@@ -255,7 +255,8 @@ func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, 
 }
 
 // receiptFollows is what a receipt may follow on: states only rise, and a late failure says less than a delivery.
-const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending', 'unknown') WHEN 'delivered' THEN state NOT IN ('delivered', 'read')
+const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending',
+	'unknown') WHEN 'delivered' THEN state NOT IN ('delivered', 'read')
 	WHEN 'read' THEN state <> 'read' ELSE state NOT IN ('delivered', 'read', 'failed') END`
 
 // Receipt records a provider's later report on a reply of a sender's conversation: sent, delivered, read or failed. risen is false where

@@ -277,7 +277,8 @@ func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carill
 	if err := tx.Row(ctx, []any{
 		&companyID, &p.NotificationID, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt,
 		&p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
-	}, `SELECT n.company_id, n.id, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by, c.dialed_at, c.answered_at, c.ended_at
+	}, `SELECT n.company_id, n.id, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by,
+		c.dialed_at, c.answered_at, c.ended_at
 		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = n.sender WHERE c.id = $1`,
 		int64(key)); err != nil {
 		return fmt.Errorf("read call: %w", err)

@@ -141,13 +141,15 @@ func (s *Store) Cursors(ctx context.Context, k Key) ([]Cursor, error) {
 // Behind returns how many events an endpoint was not served yet, wanted or not.
 func (s *Store) Behind(ctx context.Context, k Key) (n int64, err error) {
 	err = s.d.Row(ctx, []any{&n},
-		`SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic
+		`SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id
+			AND t.topic = c.topic
 		WHERE c.company_id = $1 AND c.webhook_id = $2`, k.CompanyID, k.WebhookID)
 	return n, db.Wrap(err, "count the events that wait")
 }
 
 // first is the condition that no earlier delivery of the same subject waits, for endpoints that want an order.
-const first = ` AND NOT EXISTS (SELECT 1 FROM hook_retry AS b WHERE b.company_id = r.company_id AND b.webhook_id = r.webhook_id AND b.subject = r.subject
+const first = ` AND NOT EXISTS (SELECT 1 FROM hook_retry AS b WHERE b.company_id = r.company_id AND b.webhook_id = r.webhook_id
+	AND b.subject = r.subject
 	AND b.state = 'waiting' AND b.topic = r.topic AND b.seq < r.seq)`
 
 // Retries returns deliveries that are due at an instant, the longest waiting first; ordered: of each subject only the earliest.

@@ -145,7 +145,8 @@ func (s *Store) SkipAll(ctx context.Context, k Key) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err :=
 			tx.Exec(ctx,
-				`UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id AND t.topic = hook_cursor.topic)
+				`UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id
+					AND t.topic = hook_cursor.topic)
 			WHERE company_id = $1 AND webhook_id = $2 AND EXISTS (SELECT 1 FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id
 			AND t.topic = hook_cursor.topic AND t.seq > hook_cursor.seq)`, k.CompanyID, k.WebhookID); err != nil {
 			return db.Wrap(err, "move cursors")

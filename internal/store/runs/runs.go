@@ -70,7 +70,8 @@ type Store struct{ d *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-const columns = `id, company_id, flow_id, version, conversation_id, cause, event, notification_id, rev, state, place, path, variables, question,
+const columns = `id, company_id, flow_id, version, conversation_id, cause, event, notification_id, rev, state, place, path,
+	variables, question,
 	tries, steps, alone, entries, due_at, begun, error, started_at, changed_at, node`
 
 func scan(row db.Scan) (*Run, error) {

@@ -108,7 +108,8 @@ func (x *Standing) Write(ctx context.Context, tx *db.Tx) error {
 		_, err = tx.Exec(ctx, "INSERT INTO flow_run ("+columns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 			ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, state = excluded.state, place = excluded.place, path = excluded.path,
-				variables = excluded.variables, question = excluded.question, tries = excluded.tries, steps = excluded.steps, alone = excluded.alone,
+				variables = excluded.variables, question = excluded.question, tries = excluded.tries, steps = excluded.steps,
+					alone = excluded.alone,
 				entries = excluded.entries, due_at = excluded.due_at, begun = excluded.begun, node = excluded.node,
 				error = excluded.error, changed_at = excluded.changed_at`,
 			r.ID, r.CompanyID, r.FlowID, r.Version, r.ConversationID, r.Cause, r.Event, r.NotificationID, r.Rev, r.State, r.Place, r.Path,

@@ -191,7 +191,8 @@ var (
 	campaignColumns = append([]string{"company_id:text", "campaign:text", "name:text", "first_at:bigint", "at:bigint"},
 		bigints(names[:campaignFields])...)
 	campaignSuffix = `ON CONFLICT (company_id, campaign) DO UPDATE SET
-		first_at = CASE WHEN excluded.at > 0 AND excluded.first_at < stat_campaign.first_at THEN excluded.first_at ELSE stat_campaign.first_at END,
+		first_at = CASE WHEN excluded.at > 0
+			AND excluded.first_at < stat_campaign.first_at THEN excluded.first_at ELSE stat_campaign.first_at END,
 		at = CASE WHEN excluded.at > stat_campaign.at THEN excluded.at ELSE stat_campaign.at END, ` +
 		each(names[:campaignFields], func(name string) string { return name + " = stat_campaign." + name + " + excluded." + name })
 )

@@ -154,7 +154,8 @@ const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	type = CASE WHEN excluded.type = 'all' THEN excluded.type ELSE suppression.type END,
 	reason = CASE WHEN suppression.type = 'marketing' AND excluded.type = 'all' THEN excluded.reason ELSE suppression.reason END,
 	author = CASE WHEN suppression.type = 'marketing' AND excluded.type = 'all' THEN excluded.author ELSE suppression.author END,
-	created_at = CASE WHEN suppression.type = 'marketing' AND excluded.type = 'all' THEN excluded.created_at ELSE suppression.created_at END,
+	created_at = CASE WHEN suppression.type = 'marketing'
+		AND excluded.type = 'all' THEN excluded.created_at ELSE suppression.created_at END,
 	user_id = CASE WHEN excluded.user_id = '' THEN suppression.user_id ELSE excluded.user_id END
 	WHERE suppression.type = 'marketing' AND excluded.type = 'all' OR excluded.user_id NOT IN ('', suppression.user_id)`
 

@@ -109,7 +109,8 @@ func TestTimersOfFlowsAreExactOverAMonth(t *testing.T) {
 
 const orders = `[
 	{"http": {"method": "POST", "url": "https://shop.test/{{number}}", "status": "status", "save": {"state": "state"}}},
-	{"if": "status == '200'", "then": [{"send_template": {"name": "sent", "language": "en"}}, {"say": "It is {{state}}"}], "else": [{"say": "status {{status}}"}]}
+	{"if": "status == '200'", "then": [{"send_template": {"name": "sent", "language": "en"}}, {"say": "It is {{state}}"}],
+		"else": [{"say": "status {{status}}"}]}
 ]`
 
 func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {

@@ -116,8 +116,10 @@ func TestTimeEffectsAndValues(t *testing.T) {
 		{"set": {"greeting": "Hi {{name}}", "name": "B"}},
 		{"say": "{{greeting}} {{name}}"},
 		{"wait": "2d"},
-		{"http": {"method": "POST", "url": "https://shop.test/orders/{{order}}?q={{name}}", "body": "{\"who\": \"{{who}}\"}", "save": {"state": "order.state"}, "status": "status"}},
-		{"if": "status == 200 and state == 'sent'", "then": [{"send_template": {"name": "sent", "language": "es", "variables": {"name": "{{name}}"}}}]},
+		{"http": {"method": "POST", "url": "https://shop.test/orders/{{order}}?q={{name}}", "body": "{\"who\": \"{{who}}\"}",
+			"save": {"state": "order.state"}, "status": "status"}},
+		{"if": "status == 200 and state == 'sent'", "then": [{"send_template": {"name": "sent", "language": "es",
+			"variables": {"name": "{{name}}"}}}]},
 		{"end": true}
 	]`, Values{"name": "A", "order": "1/../2 &x", "who": `"}`})
 	w.expect(Waiting, "say Hi A B")

@@ -11,7 +11,8 @@ import (
 )
 
 // keyed sends secrets in every place that takes them.
-const keyed = `[{"http": {"method": "POST", "url": "https://shop.test/{{order}}?key={{secret.query}}&q={{order}}", "headers": {"Authorization": "Bearer {{ secret.token }}"},
+const keyed = `[{"http": {"method": "POST", "url": "https://shop.test/{{order}}?key={{secret.query}}&q={{order}}",
+	"headers": {"Authorization": "Bearer {{ secret.token }}"},
 	"body": "{\"key\": \"{{secret.body}}\", \"said\": \"{{said}}\"}"}}]`
 
 func TestSecretsStandWhereServersAloneReadThem(t *testing.T) {

@@ -136,7 +136,8 @@ func TestATapProvesThatItsQuestionArrived(t *testing.T) {
 				p.text("tour")
 				x.die(!lives)
 				p.write("wamid.tap",
-					`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.1","title":"The tour of the old har…"}},
+					`{"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.1",
+						"title":"The tour of the old har…"}},
 					"context":{"id":"wamid.out.1"}}`)
 				p.gotAll("Which?", long)
 				if got := p.state("Which?"); got != "delivered" {

@@ -93,13 +93,16 @@ func (o *office) million(t *testing.T, name string, notifications, each int, beg
 				at := begin.Add(time.Duration(i) * 100 * time.Millisecond)
 				id := carillon.NewID(at)
 				if _, err := tx.Exec(ctx,
-					`INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, created_at, due_at, done_at, notes, body)
+					`INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, total,
+						open, scheduled, created_at, due_at, done_at, notes, body)
 					VALUES ($1, $2, $3, 'messaging', $4, '77', 1, $5, FALSE, $6, 0, FALSE, $7, $7, $7, '', '')`,
 					int64(carillon.SeqOf(id)), id, o.company.ID, o.sender.UID, name, each, at.UnixMilli()); err != nil {
 					return err
 				}
 				if _, err := tx.Exec(ctx,
-					`WITH RECURSIVE s (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM s WHERE value < $5) INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, provider_id, reason, sent_at, delivered_at, ended_at)
+					`WITH RECURSIVE s (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM s
+						WHERE value < $5) INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt,
+							provider_id, reason, sent_at, delivered_at, ended_at)
 					SELECT $1 + value, 0, $2, 1, CAST(34600000000 + $3 + value AS TEXT), 0,
 						CASE WHEN ($3 + value) % 50 = 0 THEN 50 ELSE 60 END, $4, 1, 'wamid.x',
 							CASE WHEN ($3 + value) % 50 = 0 THEN 'undeliverable' END, $4, $4, $4

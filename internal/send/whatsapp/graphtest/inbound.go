@@ -203,7 +203,8 @@ func wellFormed() []Sample {
 		{Name: "order without products", Members: `{"type":"order","order":{"catalog_id":"c1","product_items":[]}}`, Declined: true},
 		{
 			Name: "contact cards", Text: "Ben +34 600 111 333 ben@acme.test Acme",
-			Members: `{"type":"contacts","contacts":[{"name":{"formatted_name":"Ben","first_name":"Ben"},"phones":[{"phone":"+34 600 111 333","wa_id":"34600111333","type":"CELL"}],
+			Members: `{"type":"contacts","contacts":[{"name":{"formatted_name":"Ben","first_name":"Ben"},
+				"phones":[{"phone":"+34 600 111 333","wa_id":"34600111333","type":"CELL"}],
 				"emails":[{"email":"ben@acme.test","type":"WORK"}],"org":{"company":"Acme","title":"Sales"},"urls":[{"url":"https://acme.test"}],"addresses":[{"street":"1 Main St","city":"Vigo","country":"Spain"}]}]}`,
 		},
 		{
