@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -289,19 +290,34 @@ func methodsOf(shapes map[string]*shape, key string, seen []string) map[string]b
 	return names
 }
 
+// longTags is how many struct tags are longer than a line: a tag cannot be split. It only falls.
+const longTags = 49
+
 func TestLinesAreShort(t *testing.T) {
+	tags := 0
 	for _, s := range sources(t) {
 		text, err := os.ReadFile(s.file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(string(text), "\n") {
-			if n := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t"); n > maxColumns {
+			switch n := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t"); {
+			case n <= maxColumns:
+			case tagged.MatchString(line):
+				tags++
+			default:
 				t.Errorf("%s:%d has %d columns, at most %d are allowed", s.file, i+1, n, maxColumns)
 			}
 		}
 	}
+	if tags != longTags {
+		t.Errorf("%d lines of struct tags are longer than %d columns, not %d: shorten the text, or lower longTags", tags,
+			maxColumns, longTags)
+	}
 }
+
+// tagged matches the line of a field with a tag that has a text.
+var tagged = regexp.MustCompile("^\t\\w.*`.*(help|jsonschema):\".*`$")
 
 // receiver is the name of a method's type.
 func receiver(recv *ast.FieldList) string {

@@ -113,7 +113,8 @@ func (b *bench) hold(ctx context.Context, agent, speak string, count int) held {
 	}
 	core := float64(ticks) / 100 / took.Seconds()               // a tick is 10 ms
 	sent := float64(packets) * frame.Seconds() / took.Seconds() // calls that got all their packets: a machine that is full leaves some out
-	b.logf("%d calls, %.0f by their packets: %.0f %% of a core, worst tick p50 %d µs, p99 %d µs, sound in %d %% of the packets, %d lost", calling, sent, 100*core, usual, worst, sounding, lost)
+	b.logf("%d calls, %.0f by their packets: %.0f %% of a core, worst tick p50 %d µs, p99 %d "+
+		"µs, sound in %d %% of the packets, %d lost", calling, sent, 100*core, usual, worst, sounding, lost)
 	return held{sent / core, float64(worst) / 1000, float64(usual) / 1000, 1000 * (n.megabytes() - before) / float64(calling)}
 }
 

@@ -191,8 +191,11 @@ func (d *drawing) box(t *testing.T, name string) box {
 // The colours stand in attributes for light pages, and in a style that readers with a dark scheme get.
 const head = `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]g" height="%[2]g" viewBox="0 0 %[1]g %[2]g" role="img" aria-label="%[3]s">
 <!-- Made by: go test ./docs -update -->
-<style>@media (prefers-color-scheme: dark) { .page { fill: #1f1e1c } .box { fill: #1d2738; stroke: #5b7fd6 } .good { fill: #12291d; stroke: #3fa46a } .bad { fill: #2c1a1c; stroke: #c9676b } text { fill: #ecebe8 } .label { fill: #b8b5ae; stroke: #1f1e1c } .way { stroke: #96928a } .tip { fill: #96928a } }</style>
-<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0L10 5L0 10z" fill="#64748b"/></marker></defs>
+<style>@media (prefers-color-scheme: dark) { .page { fill: #1f1e1c } ` +
+	`.box { fill: #1d2738; stroke: #5b7fd6 } .good { fill: #12291d; stroke: #3fa46a } .bad { fill: #2c1a1c; stroke: #c9676b } ` +
+	`text { fill: #ecebe8 } .label { fill: #b8b5ae; stroke: #1f1e1c } .way { stroke: #96928a } .tip { fill: #96928a } }</style>
+<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">` +
+	`<path class="tip" d="M0 0L10 5L0 10z" fill="#64748b"/></marker></defs>
 <rect class="page" width="%[1]g" height="%[2]g" fill="#ffffff"/>
 `
 

@@ -109,7 +109,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 	a.ids = append(a.ids, c.phoned(t, "Bearer "+owner)...)
 	c.column(t, `INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, recording, ringing_at,
 		ended_at)
-		SELECT $1, $2, uid, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2', '34611222333', '', FALSE, 'completed', $3, 1, 2 FROM sender WHERE id = 'alpha_line' RETURNING id`,
+		SELECT $1, $2, uid, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2', '34611222333', '', FALSE, 'completed', $3, 1, 2 FROM sender
+			WHERE id = 'alpha_line' RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, file)
 	c.column(t, `INSERT INTO api_call (company_id, id, at, bytes, status, code, method, path, key_id, request_id, repeats, micros,
 		message, doc)
@@ -119,7 +120,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"Authorization", "Bearer "+owner)
 	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
 		due_at, started_at, changed_at)
-		SELECT $1, $2, $3, 1, id, 'test', 1, 'waiting', 0, 'steps.0', '{"secret":"Alphavariable"}', 4102444800000, 1, 1 FROM conversation WHERE company_id = $2 LIMIT 1 RETURNING id`,
+		SELECT $1, $2, $3, 1, id, 'test', 1, 'waiting', 0, 'steps.0', '{"secret":"Alphavariable"}', 4102444800000, 1, 1
+			FROM conversation WHERE company_id = $2 LIMIT 1 RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, draft)
 	for _, list := range []string{"keys", "users"} {
 		a.cursors[list] = c.field(t, "next_cursor", "GET", "/panel/v1/"+list+"?limit=1", "", "Authorization", "Bearer "+owner)
@@ -136,7 +138,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",
 		"SELECT id FROM access_key WHERE company_id = $1", "SELECT account_id FROM membership WHERE company_id = $1",
 		"SELECT s.id FROM session s JOIN membership m ON m.account_id = s.account_id WHERE m.company_id = $1",
-		"SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS NOT NULL",
+		"SELECT m.provider_id FROM message m JOIN notification n ON n.seq = m.id >> 7 WHERE n.company_id = $1 AND m.provider_id IS " +
+			"NOT NULL",
 	} {
 		found := c.column(t, query, alphaID)
 		if len(found) == 0 {

@@ -85,7 +85,8 @@ func (m *million) fill(t *testing.T, engine string) {
 		uid("alpha_main") + " END"
 	for low := 0; low < total; low += chunk {
 		rows := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d),
-			r AS (SELECT i, CAST(%d AS BIGINT) + i * CAST(%d AS BIGINT) AS ms FROM n), s AS (SELECT i, ms, (ms - 1767225600000) * 65536 AS seq FROM r)`,
+			r AS (SELECT i, CAST(%d AS BIGINT) + i * CAST(%d AS BIGINT) AS ms
+				FROM n), s AS (SELECT i, ms, (ms - 1767225600000) * 65536 AS seq FROM r)`,
 			low, min(low+chunk, total)-1, ms, step)
 		exec(rows + fmt.Sprintf(
 			` INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes,
@@ -97,14 +98,16 @@ func (m *million) fill(t *testing.T, engine string) {
 				CASE WHEN i %% 20000 = 7 THEN 0 ELSE 1 + i %% 2 END, 'campaign ' || (i * CAST(%[6]d AS BIGINT) / %[7]d),
 			FALSE, '{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}', '', 1,
 				CASE WHEN %[8]s THEN 1 ELSE 0 END, i %% 10 = 0, i %% 30000 = 11, ms,
-			CASE WHEN %[8]s THEN ms + 864000000 ELSE ms END, CASE WHEN %[8]s THEN 0 ELSE ms + 2000 END, 'main', 'template_' || (i %% 12), 'en' FROM s`,
+			CASE WHEN %[8]s THEN ms + 864000000 ELSE ms END, CASE WHEN %[8]s THEN 0 ELSE ms + 2000 END, 'main',
+				'template_' || (i %% 12), 'en' FROM s`,
 			hex12, mine, alphaID, betaID, sender, millionCampaigns, total, rest))
 		exec(rows + fmt.Sprintf(
 			` INSERT INTO message (id, shard, sender, class, number, q, rank, due_at, attempt, epoch, provider_id, sent_at,
 				delivered_at, read_at)
 			SELECT seq * 128, 1, %s, 1, CAST(34600000000 + i %% %d AS TEXT), CASE WHEN %[3]s THEN 1 ELSE 0 END,
 				CASE WHEN %[3]s THEN 0 WHEN i %% 50 = 9 THEN 50 WHEN i %% 2 = 0 THEN 70 ELSE 60 END,
-			CASE WHEN %[3]s THEN ms + 864000000 ELSE ms END, 1, 1, 'wamid.' || i, ms + 40, ms + 900, CASE WHEN i %% 2 = 0 THEN ms + 2000 END FROM s`, sender, millionNumbers, rest))
+			CASE WHEN %[3]s THEN ms + 864000000 ELSE ms END, 1, 1, 'wamid.' || i, ms + 40, ms + 900,
+				CASE WHEN i %% 2 = 0 THEN ms + 2000 END FROM s`, sender, millionNumbers, rest))
 		exec(rows + fmt.Sprintf(` INSERT INTO search (company_id, field, value, seq) SELECT CASE WHEN %s THEN '%s' ELSE '%s' END, `+
 			`'number', CAST(34600000000 + i %% %d AS TEXT), seq FROM s WHERE i >= 0 ON CONFLICT DO NOTHING`,
 			mine, alphaID, betaID, millionNumbers))

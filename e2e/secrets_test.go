@@ -41,9 +41,11 @@ func (l *logged) lines() []string {
 // number stands alone: the digits of a duration or of an id are none. Ids of requests are random, and now and then look
 // like the beginning of a token: they are left out.
 var (
-	credentials = regexp.MustCompile(`\bck_[A-Za-z0-9_]{4}|eyJ[A-Za-z0-9_-]{8}|horse-battery|-provider-token|-app-secret|-verify-token|secretpassword|secrettoken`)
-	contents    = regexp.MustCompile(`Alphatext|secrettext|secretvalue|(?:^|[^\w.])(?:3461[0-9]{7}|1555555[0-9]{4})\b|access_key=|hub\.[a-z_]+=|\?[a-z_.]+=`)
-	requestIDs  = regexp.MustCompile(`req_[A-Za-z0-9_-]{20,26}`)
+	credentials = regexp.MustCompile(`\bck_[A-Za-z0-9_]{4}|eyJ[A-Za-z0-9_-]{8}|horse-battery|` +
+		`-provider-token|-app-secret|-verify-token|secretpassword|secrettoken`)
+	contents = regexp.MustCompile(`Alphatext|secrettext|secretvalue|(?:^|[^\w.])(?:3461[0-9]{7}|1555555[0-9]{4})\b|` +
+		`access_key=|hub\.[a-z_]+=|\?[a-z_.]+=`)
+	requestIDs = regexp.MustCompile(`req_[A-Za-z0-9_-]{20,26}`)
 )
 
 // TestNothingSecretIsLoggedOrAnswered sends requests of every kind, good ones and bad ones, and reads all that was written

@@ -187,7 +187,8 @@ func (f *postgresFate) noted() (name string) {
 
 func (f *postgresFate) strike(nodes map[string]*node) string {
 	f.t.Helper()
-	const waits = " FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND NOT l.granted AND l.objid = " + fatalLock +
+	const waits = " FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = " +
+		"'advisory' AND NOT l.granted AND l.objid = " + fatalLock +
 		" AND a.datname = current_database()"
 	var name string
 	if err := f.db.QueryRowContext(f.t.Context(), "SELECT a.application_name"+waits+" LIMIT 1").Scan(&name); err != nil {

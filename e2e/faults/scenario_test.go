@@ -176,5 +176,6 @@ func (s *summary) page(table string) string {
 			time.Now().UTC().Format(time.DateOnly), *seed, *rounds) +
 		"A scenario's figures are the sums over its rounds, which share a database. Accepted are requests answered 200; lost are those\n" +
 		"of them that are not stored any more. Doubles named are messages that the provider took twice: each is a message whose outcome\n" +
-		"was unknown and whose sender's policy is to send again. A fault made is a kill, a stop, a cut, a full disk, a stepped clock …\n\n" + table
+		"was unknown and whose sender's policy is to send again. A fault made is a kill, a stop, a cut, a full disk, a stepped " +
+		"clock …\n\n" + table
 }

@@ -306,7 +306,8 @@ func (s *stepSite) respond() {
 	rows, err := s.db.QueryContext(s.t.Context(), `SELECT id, rev, number FROM (SELECT f.id, f.rev, f.conversation_id,
 		(SELECT w.number FROM reply_window w WHERE w.conversation_id = f.conversation_id) AS number FROM flow_run f
 			WHERE f.state = 'asking') AS x
-		WHERE number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reply r WHERE r.conversation_id = x.conversation_id AND r.state IN ('queued', 'sending'))`)
+		WHERE number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reply r WHERE r.conversation_id = x.conversation_id
+			AND r.state IN ('queued', 'sending'))`)
 	if err != nil {
 		return
 	}

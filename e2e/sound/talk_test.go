@@ -45,7 +45,8 @@ const talkProvision = `companies:
     knowledge:
       - id: faq
         articles:
-          - {title: Opening hours, text: "Our opening hours are from nine in the morning to eight in the evening, every day of the week, from the first of March to the last day of October.", url: "https://harbour.test/hours"}
+          - {title: Opening hours, text: "Our opening hours are from nine in the morning to eight in the evening,
+              every day of the week, from the first of March to the last day of October.", url: "https://harbour.test/hours"}
           - {title: Paying, text: "You can pay by card or in cash.", url: "https://harbour.test/pay"}
     agents:
       - id: 77777777-7777-4777-8777-777777777702

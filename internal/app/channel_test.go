@@ -126,7 +126,8 @@ func channelSetUp(numbers []*graphtest.Server) string {
 		return fmt.Sprintf(`
       - {id: %s, number: %q, channel: messaging, provider: whatsapp, default: %t, media_check: syntax, per_recipient_interval: 0,
         settings: {base_url: %q,
-         phone_number_id: %q, waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret, verify_token: provider-verify-token}}`,
+         phone_number_id: %q, waba_id: "2000001", access_token: provider-token, app_secret: provider-app-secret,
+           verify_token: provider-verify-token}}`,
 			id, number, id == "main", url, phone)
 	}
 	return `companies:

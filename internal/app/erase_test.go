@@ -77,7 +77,8 @@ func (p *person) livesThrough(dialled, reported string) {
 		fmt.Sprintf(
 			`{"contact":{"number":%q,"first_name":"Zorbina","order":"A-7"},"recipient_id":"main","name_template":"plain",
 				"language_template":"en",
-		"notification_type":"utility","campaign_name":"c","name_event":"order-shipped","components_push":{"body_text_0":"marmalade"}}`, dialled))
+		"notification_type":"utility","campaign_name":"c","name_event":"order-shipped",
+			"components_push":{"body_text_0":"marmalade"}}`, dialled))
 	if got := p.state(id); !strings.HasPrefix(got, "sent") && !strings.HasPrefix(got, "delivered") && !strings.HasPrefix(got, "read") {
 		p.t.Fatal("the message is ", got)
 	}

@@ -93,7 +93,8 @@ func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
 				fmt.Sprintf(`{"contact":{"number":%q,"name":"Ana"},"language_template":"en",
 				"name_template":"booking_confirmed","recipient_id":"demo","notification_type":"utility","campaign_name":"c",
 					"name_event":"booking-confirmed",
-				"components_push":{"header_text":"HT-7","body_text_0":"{{name}}","body_text_1":"Monday","body_text_2":"pier 3","button_url_0":"HT-7"}}`, h.number), http.StatusOK)
+				"components_push":{"header_text":"HT-7","body_text_0":"{{name}}","body_text_1":"Monday","body_text_2":"pier 3",
+					"button_url_0":"HT-7"}}`, h.number), http.StatusOK)
 			id := h.until("Hello Ana, your tour on Monday is booked. We meet at pier 3. [Your booking] [Thank you]")
 			h.write(fmt.Sprintf(`"kind":"choice","text":"Thank you","reply_to":%q`, id))
 			id = h.until("Hello Ana, is there anything you would like to know about your tour? [yes] [no]")

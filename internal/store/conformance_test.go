@@ -56,7 +56,8 @@ func others(t *testing.T, s *store.Store) {
 		apply(t, s, "companies: [{name: Left, users: [{email: both@x.test}]}, {name: Right, users: [{email: both@x.test}]}]")
 	}
 	apply(t, s, `companies: [{name: Left, agents: [{id: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f77, name: Ann}], senders: [
-		{id: taking, number: "15555550277", channel: voice, provider: sip, settings: {trunk: "sip:a.test", agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f77}}]}]`)
+		{id: taking, number: "15555550277", channel: voice, provider: sip, settings: {trunk: "sip:a.test",
+			agent: 3e0f7a52-1d84-4b7c-8c39-5a2be6d41f77}}]}]`)
 	id := companyNamed(t, s, "Small")
 	senders, err := s.Senders.Senders(t.Context(), id)
 	if err != nil {

@@ -59,7 +59,8 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec("INSERT INTO reply (conversation_id, seq, company_id, sender_uid, number, state, due_at, detail, changed_at) VALUES ($1, "+
 		"1, $2, 1, $3, 'sent', 0, $4, 1)",
 		conversation, company, x.number, x.word)
-	exec("INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at) VALUES ($1, $2, 1, $3, $4, 1)", conversation, company, x.number, x.word)
+	exec("INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, "+
+		"last_id, until_at) VALUES ($1, $2, 1, $3, $4, 1)", conversation, company, x.number, x.word)
 	exec("INSERT INTO signed_address (id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at) VALUES ($1, "+
 		"$2, $3, '', '', '', $4, 1)",
 		"address"+conversation, company, conversation, x.word)

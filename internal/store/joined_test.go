@@ -14,7 +14,8 @@ import (
 func TestTheUpgradeJoinsContactsOfOneLine(t *testing.T) {
 	onEngines(t, func(t *testing.T, o store.Options) {
 		contact := func(id, company, verified, number, name string) string {
-			return `INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, number, created_at, seen_at) VALUES ('` + id +
+			return `INSERT INTO contact (id, company_id, widget_id, visitor_id, verified, name, ` +
+				`number, created_at, seen_at) VALUES ('` + id +
 				`', '` + company +
 				`', '', 'tel:` + number + `', ` + verified + `, '` + name + `', '` + number + `', 1, 1)`
 		}

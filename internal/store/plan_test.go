@@ -458,7 +458,8 @@ var filling = []string{
 	`INSERT INTO notification (seq, id, company_id, channel, sender, template_id, class, campaign, flat, body, notes, total, open,
 		scheduled, created_at, due_at, done_at)
 		SELECT i::bigint * 1000000, 'n' || i, ` + company + `, CASE WHEN i % 10 < 2 THEN 'voice' ELSE 'messaging' END,
-		1 + i % 5000, 't', i % 3, 'c' || i % 20, FALSE, repeat('b', 300), '', 2, CASE WHEN i % 20 < 2 THEN 2 ELSE 0 END, i % 20 < 4, i, i, i FROM generate_series(0, 20000) i`,
+		1 + i % 5000, 't', i % 3, 'c' || i % 20, FALSE, repeat('b', 300), '', 2, CASE WHEN i % 20 < 2 THEN 2 ELSE 0 END, i % 20 < 4,
+			i, i, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO message (id, shard, sender, class, number, q, rank, hold, due_at, attempt, epoch)
 		SELECT (i / 2)::bigint * 1000000 * 128 + i % 2, (1 + i / 2 % 5000) % 64, 1 + i / 2 % 5000, i / 2 % 3, 34600000000 + i % 5000,
 		CASE WHEN i % 20 = 0 THEN 1 WHEN i % 100 = 1 THEN 1 WHEN i % 100 = 2 THEN 2 WHEN i % 100 = 3 THEN 3 ELSE 0 END, 40,
@@ -479,8 +480,10 @@ var filling = []string{
 	`INSERT INTO conversation (id, company_id, channel, contact_id, state, state_at, assignee, last_seq, last_at, reply_seq,
 		reply_at, opened_at)
 		SELECT 'v' || i, ` + company +
-		`, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot' WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
-		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
+		`, 'web_chat', 'k' || i, CASE WHEN i % 10 > 0 THEN 'resolved' WHEN i % 20 = 0 THEN 'bot'
+		WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
+		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END,
+			CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO turn (conversation_id, seq, author, kind, client_id, at, text)
 		SELECT 'v' || i / 4, 1 + i % 4, 'visitor', 'text', 'c' || i, i, 'x' FROM generate_series(0, 80003) i`,
 	`INSERT INTO presence (company_id, account_id, until) SELECT company_id, account_id, 1000000 FROM membership`,

@@ -42,7 +42,9 @@ func calling() []sentence {
 // called is a stored call.
 func (r *rig) called(t *testing.T, change ...func(a *messages.Accept)) (*messages.Accept, work.Key) {
 	t.Helper()
-	a := r.accepted(t, 1, append([]func(a *messages.Accept){func(a *messages.Accept) { a.Notification.Channel = carillon.Voice }}, change...)...)
+	a := r.accepted(t, 1, append([]func(a *messages.Accept){
+		func(a *messages.Accept) { a.Notification.Channel = carillon.Voice },
+	}, change...)...)
 	return a, work.Key(a.Notification.Seq().Message(0))
 }
 

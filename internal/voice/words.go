@@ -110,7 +110,8 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		KeysOnly:   "Não entendo a voz. Por favor, use as teclas do seu telefone.",
 		Transfers:  "Vou transferir a chamada. Não desligue, por favor.",
 		RepeatCall: "Desculpe, não entendi. Pode repetir?",
-		MissedCall: "Não há ninguém livre agora. Está anotado que você quer falar com alguém. Diga do que se trata, se quiser, ou desligue.",
+		MissedCall: "Não há ninguém livre agora. Está anotado que você quer falar com alguém. Diga do que se trata, se quiser, ou " +
+			"desligue.",
 		NoAds:      "Você não vai mais receber publicidade nossa. Até logo.",
 		Stopped:    "Não vamos mais ligar para você. Até logo.",
 		NotStopped: "Não consegui registrar isso agora. Diga de novo, por favor, ou por escrito. Até logo.",

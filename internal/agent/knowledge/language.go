@@ -46,12 +46,13 @@ func stopped(word, language string) bool {
 
 // stops are the words of a language that questions are made of whatever they are about, folded.
 var stops = map[string]map[string]bool{ //nolint:gochecknoglobals // read only
-	"en": setOf(`the and or but if then than that this these those there here it its is are was were be been being am do does did done
-		doing have has had having can could may might must shall should will would to of in on at by for from with without about into over under as
-		so not no yes what when where which who whom whose why how much many any some all every you your yours we our ours us me my mine
-		he she his her they them their please want wants need needs know tell say get got let like also just only very really too hi
-		hello hey ok okay thanks thank don doesn didn isn aren wasn won wouldn couldn ll re ve somebody someone something anything am im
-		ive id let lets question wonder wondering help ask asking give find possible going go long take takes happen happens`),
+	"en": setOf(`the and or but if then than that this these those there here it its is are was were be been being am do does
+		did done doing have has had having can could may might must shall should will would to of in on at by for from with
+		without about into over under as so not no yes what when where which who whom whose why how much many any some all every
+		you your yours we our ours us me my mine he she his her they them their please want wants need needs know tell say get got
+		let like also just only very really too hi hello hey ok okay thanks thank don doesn didn isn aren wasn won wouldn couldn
+		ll re ve somebody someone something anything am im ive id let lets question wonder wondering help ask asking give find
+		possible going go long take takes happen happens`),
 	"es": setOf(
 		`el la los las lo un una unos unas al del de que y e o u ni pero si no en con sin por para a ante desde hasta sobre entre como
 		cuando cuanto cuanta cuantos cuantas donde cual cuales quien quienes porque es son era fue ser esta estan este esto estos estas

@@ -9,9 +9,11 @@ import (
 
 func TestAPageBecomesAnArticle(t *testing.T) {
 	for page, want := range map[string]Article{
-		`<!doctype html><html lang="es-ES"><head><title>Shop | Devoluciones</title><style>p{}</style></head><body><header><h2>Shop</h2></header>
+		`<!doctype html><html lang="es-ES"><head><title>Shop | Devoluciones</title><style>p{}</style></head>
+			<body><header><h2>Shop</h2></header>
 			<nav><a href="/">Home</a></nav><main><h1>Devoluciones &amp; cambios</h1><p>Puede <b>devolver</b>
-			todo<br>en 30 días.</p><h2>Reembolso</h2><ul><li><p>tarjeta</p></li><li>PayPal</li></ul><table><tr><td>A</td><td>1</td></tr></table>
+			todo<br>en 30 días.</p><h2>Reembolso</h2><ul><li><p>tarjeta</p></li><li>PayPal</li></ul>
+			<table><tr><td>A</td><td>1</td></tr></table>
 			<script>alert(1)</script><form>Suscríbase<input></form><p hidden>secreto</p></main><footer>© Shop</footer></body></html>`: {
 			Title: "Devoluciones & cambios", Language: "es-ES",
 			Text: "Puede devolver todo\nen 30 días.\n\n## Reembolso\n- tarjeta\n- PayPal\n\nA 1",

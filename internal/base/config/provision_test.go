@@ -337,7 +337,8 @@ func TestProblemsAreSortedAndBounded(t *testing.T) {
 func TestSecretsComeFromEnvironmentAndFile(t *testing.T) {
 	p, err := ParseProvision("setup/a.yaml", []byte(in(`
 users: [{email: a@b.test, password: {env: TOKEN}}]
-senders: [{number: "15555550100", channel: voice, provider: sip, settings: {password: {file: secret.txt}, port: 5060, tls: true}}]`)), closed())
+senders: [{number: "15555550100", channel: voice, provider: sip, settings: {password: {file: secret.txt}, port: 5060,
+  tls: true}}]`)), closed())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 // invite calls, and notes what requests within the call need.
 func invite(headers ...string) []string {
 	b := "INVITE sip:[service]@[remote_ip]:[remote_port] SIP/2.0\r\nVia: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\r\n" +
-		"From: <sip:peer@[local_ip]>;tag=[pid]x[call_number]\r\nTo: <sip:[service]@[remote_ip]>\r\nCall-ID: [call_id]\r\nCSeq: 1 INVITE\r\n" +
+		"From: <sip:peer@[local_ip]>;tag=[pid]x[call_number]\r\nTo: <sip:[service]@[remote_ip]>\r\nCall-ID: [call_id]\r\nCSeq: 1 " +
+		"INVITE\r\n" +
 		"Contact: <sip:peer@[local_ip]:[local_port]>\r\nMax-Forwards: 70\r\n" + strings.Join(append(headers, ""), "\r\n")
 	return []string{
 		strings.Replace(send(b, true), "<send>", `<send retrans="500">`, 1),

@@ -202,7 +202,8 @@ func recv(what string, attributes ...string) string {
 
 // invited takes an INVITE, and notes what requests within the call need.
 const invited = `<recv request="INVITE" rrs="true"><action>` +
-	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/><ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
+	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/>` +
+	`<ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
 	`<ereg regexp=".*" search_in="hdr" header="Via:" assign_to="via"/>` +
 	`</action></recv><Reference variables="them,us,via"/>`
 

@@ -161,10 +161,12 @@ func shape(text string) string {
 func TestSignInAnswersTheSessionOfTheContract(t *testing.T) {
 	w := newSignInWorld(t)
 	got := w.send("POST", signInPath, `{"email":"`+testEmail+`","password":"`+testPassword+`"}`)
-	const identity = `{"identity_id":"UUID","id":"UUID","user_id":"UUID","identity_data":{"email":"owner@acme.test","email_verified":true,` +
+	const identity = `{"identity_id":"UUID","id":"UUID","user_id":"UUID",` +
+		`"identity_data":{"email":"owner@acme.test","email_verified":true,` +
 		`"phone_verified":false,"sub":"UUID"},"provider":"email","last_sign_in_at":TIME,"created_at":TIME,"updated_at":TIME,` +
 		`"email":"owner@acme.test"}`
-	const user = `{"id":"UUID","aud":"authenticated","role":"authenticated","email":"owner@acme.test","email_confirmed_at":TIME,"phone":"",` +
+	const user = `{"id":"UUID","aud":"authenticated","role":"authenticated","email":"owner@acme.test","email_confirmed_at":TIME,` +
+		`"phone":"",` +
 		`"confirmed_at":TIME,"last_sign_in_at":TIME,"app_metadata":{"provider":"email","providers":["email"]},` +
 		`"user_metadata":{"email_verified":true,"name":"Acme owner"},"identities":[` + identity +
 		`],"created_at":TIME,"updated_at":TIME,"is_anonymous":false}`

@@ -521,7 +521,8 @@ func TestTheInitiationSaysWhatIsWanted(t *testing.T) {
 	x.o.Allowed = []string{convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice, convai.OverrideTextOnly}
 	p := x.dial()
 	p.say(`{"user_audio_chunk":"AAAA"}`)
-	p.say(`{"type":"conversation_initiation_client_data","conversation_config_override":{"agent":{"language":"pt-br","first_message":"Hi"},` +
+	p.say(`{"type":"conversation_initiation_client_data","conversation_config_override":{` +
+		`"agent":{"language":"pt-br","first_message":"Hi"},` +
 		`"tts":{"voice_id":"v","speed":1.5,"stability":1},"conversation":{"text_only":true,"client_events":["audio"]}},` +
 		`"custom_llm_extra_body":{"x":1},"dynamic_variables":{"name":"Ana","n":3,"vip":true,"none":null},"user_id":"u1",` +
 		`"source_info":{"source":"js_sdk","version":"1.25.0"}}`)

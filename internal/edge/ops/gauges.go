@@ -76,8 +76,9 @@ var (
 		"Work under way, by kind: messages whose response is awaited, calls from dialing to their end.", "kind")
 	unwrittenDesc = desc("carillon_results_unwritten", "Results that wait for their commit, by kind of work.", "kind")
 	commitsDesc   = desc("carillon_queue_commits_total", "Commits of starts and results, by kind of work.", "kind")
-	brokenDesc    = desc("carillon_breakers", "Senders of this node whose circuit breaker is not closed, by class of fault and state.", "class", "state")
-	changesDesc   = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.",
+	brokenDesc    = desc("carillon_breakers", "Senders of this node whose circuit breaker is not "+
+		"closed, by class of fault and state.", "class", "state")
+	changesDesc = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.",
 		"class", "state")
 	breakerDesc = desc("carillon_breaker_state",
 		"2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")

@@ -227,9 +227,11 @@ func rolesDocument(t *testing.T, routes []httpio.Route) string {
 A member has one role in each company, and may have another one elsewhere. A role is a set of permissions, and every route of the panel's
 interface under ` + "`/panel/v1`" +
 		` demands one; the panel's pages show nobody what they may not do. A call without it is a 403 whose reason names
-the permission. What an application may do with an access key is another matter: see the scopes in [signing-in.md](signing-in.md#access-keys).
+the permission. What an application may do with an access key is another matter: see the scopes in ` +
+		`[signing-in.md](signing-in.md#access-keys).
 
-An admin is an owner's equal but for three things: only an owner gives or takes the role of an owner, changes the account of an owner, and operates the
+An admin is an owner's equal but for three things: only an owner gives or takes the role of an owner, changes the account of an owner, ` +
+		`and operates the
 installation.
 
 ## What each role may do

@@ -236,7 +236,8 @@ func TestEventsAreDeliveredSignedAndVerified(t *testing.T) {
 	}
 	x := all[0]
 	if want := `"type":"message.sent","timestamp":"` + carillon.FormatTime(r.clock()) + `","version":1,"sequence":1,` +
-		`"data":{"campaign":"spring","message_id":"m1","previous_status":"queued","sender_id":"main","status":"sent"}}`; !strings.HasSuffix(x.text, want) {
+		`"data":{"campaign":"spring","message_id":"m1","previous_status":"queued","sender_id":"main",` +
+		`"status":"sent"}}`; !strings.HasSuffix(x.text, want) {
 		t.Errorf("%s\nwant … %s", x.text, want)
 	}
 	if x.header.Get("Authorization") != "Bearer abc" || x.header.Get("Content-Type") != "application/json" ||

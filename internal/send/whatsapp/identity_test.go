@@ -69,7 +69,8 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 			who{UserID: "US.1", Kind: provider.InboundEvent},
 		},
 		"number given": {
-			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"contact_request","phones":[{"phone":"+34 600-111-222"}]}]`,
+			`[]`, `"from_user_id":"US.1","type":"contacts",` +
+				`"contacts":[{"origin":"contact_request","phones":[{"phone":"+34 600-111-222"}]}]`,
 			who{UserID: "US.1", Shared: "34600111222"},
 		},
 		"number given, as the channel has it": {

@@ -45,11 +45,15 @@ func TestInboundMessages(t *testing.T) {
 		`"type":"button","button":{"payload":"p-1","text":"Details"},"context":{"id":"wamid.OUT"}`: {
 			Kind: provider.InboundChoice, Text: "Details", Payload: "p-1", ReplyTo: "wamid.OUT",
 		},
-		`"type":"interactive","interactive":{"type":"button_reply","button_reply":{"id":"choice.1","title":"Yes"}}`: {Kind: provider.InboundChoice, Text: "Yes", Payload: "choice.1"},
+		`"type":"interactive","interactive":{"type":"button_reply","button_reply":{"id":"choice.1","title":"Yes"}}`: {
+			Kind: provider.InboundChoice, Text: "Yes", Payload: "choice.1",
+		},
 		`"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.7","title":"Seven","description":"d"}}`: {
 			Kind: provider.InboundChoice, Text: "Seven", Payload: "choice.7",
 		},
-		`"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}`: {Kind: provider.InboundText, Text: "Sent"},
+		`"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}`: {
+			Kind: provider.InboundText, Text: "Sent",
+		},
 		`"type":"interactive","interactive":{"type":"call_permission_reply","call_permission_reply":{"response":"reject"}}`: {
 			Kind: provider.InboundEvent, Type: "call_permission_reply", Event: provider.InboundCalls, Text: "reject",
 		},
@@ -79,13 +83,27 @@ func TestInboundMessages(t *testing.T) {
 			Kind: provider.InboundText, Text: "Ben +34 600 +34 601",
 			Enclosed: provider.Enclosed{Cards: []provider.Card{{Name: "Ben", Numbers: []string{"+34 600", "+34 601"}}}},
 		},
-		`"type":"reaction","reaction":{"message_id":"wamid.OUT","emoji":"👍"}`:                                {Kind: provider.InboundReaction, Text: "👍", ReplyTo: "wamid.OUT"},
-		`"type":"reaction","reaction":{"message_id":"wamid.OUT"}`:                                            {Kind: provider.InboundReaction, ReplyTo: "wamid.OUT"},
-		`"type":"order","order":{"catalog_id":"1"}`:                                                          {Kind: provider.InboundUnsupported, Text: "order"},
-		`"type":"system","system":{"type":"user_changed_number","wa_id":"34600999888","body":"Ana changed"}`: {Kind: provider.InboundNumber, Text: "34600999888", Became: &provider.Became{Number: "34600999888"}},
-		`"type":"system","system":{"type":"user_changed_number","wa_id":"+34"}`:                              {Kind: provider.InboundEvent, Text: "user_changed_number"},
-		`"type":"system","system":{"type":"customer_identity_changed","wa_id":"34600999888"}`:                {Kind: provider.InboundEvent, Event: provider.InboundTelephone},
-		`"type":"text","text":{"body":"a\u0000b\u009b\r\n\tc"},"context":{"id":"two words"}`:                 {Kind: provider.InboundText, Text: "ab\n\tc"},
+		`"type":"reaction","reaction":{"message_id":"wamid.OUT","emoji":"👍"}`: {
+			Kind: provider.InboundReaction, Text: "👍", ReplyTo: "wamid.OUT",
+		},
+		`"type":"reaction","reaction":{"message_id":"wamid.OUT"}`: {
+			Kind: provider.InboundReaction, ReplyTo: "wamid.OUT",
+		},
+		`"type":"order","order":{"catalog_id":"1"}`: {
+			Kind: provider.InboundUnsupported, Text: "order",
+		},
+		`"type":"system","system":{"type":"user_changed_number","wa_id":"34600999888","body":"Ana changed"}`: {
+			Kind: provider.InboundNumber, Text: "34600999888", Became: &provider.Became{Number: "34600999888"},
+		},
+		`"type":"system","system":{"type":"user_changed_number","wa_id":"+34"}`: {
+			Kind: provider.InboundEvent, Text: "user_changed_number",
+		},
+		`"type":"system","system":{"type":"customer_identity_changed","wa_id":"34600999888"}`: {
+			Kind: provider.InboundEvent, Event: provider.InboundTelephone,
+		},
+		`"type":"text","text":{"body":"a\u0000b\u009b\r\n\tc"},"context":{"id":"two words"}`: {
+			Kind: provider.InboundText, Text: "ab\n\tc",
+		},
 		`"type":"reaction","reaction":{"message_id":"w\u0000","emoji":"` + strings.Repeat("👍", 30) +
 			`"}`: {Kind: provider.InboundReaction, Text: strings.Repeat("👍", 16)},
 		`"type":"poll_\u0000\u202e\nnew","text":"of another type","image":[1]}],"x":[{"y":1`: {Kind: provider.InboundUnsupported,
@@ -269,7 +287,8 @@ func TestContactCardsKeepEveryField(t *testing.T) {
 			"phones":[{"phone":"+34 600"},{"wa_id":"34601"}],
 			"emails":[{"email":"ben@acme.test"}],"urls":[{"url":"https://acme.test"}],"addresses":[{"street":"1 Main St",
 				"zip":"36201","city":"Vigo","country":"Spain"}]},
-		{"vcard":"BEGIN:VCARD\nFN:Eva\nN:Ruiz;Eva\nitem1.TEL;type=CELL;waid=34602:\nEMAIL;TYPE=work:eva\n @acme.test\nORG:Acme\\, Ltd;Sales\nTITLE:Boss\nBDAY:1991\nURL:https://e.test\nADR:;;2 Main St;Lugo;;;Spain\nNOTE\nEND:VCARD"},
+		{"vcard":"BEGIN:VCARD\nFN:Eva\nN:Ruiz;Eva\nitem1.TEL;type=CELL;waid=34602:\nEMAIL;TYPE=work:eva\n @acme.test\n`+
+		`ORG:Acme\\, Ltd;Sales\nTITLE:Boss\nBDAY:1991\nURL:https://e.test\nADR:;;2 Main St;Lugo;;;Spain\nNOTE\nEND:VCARD"},
 		{}]`)
 	want := []provider.Card{
 		{
@@ -284,7 +303,8 @@ func TestContactCardsKeepEveryField(t *testing.T) {
 	if diff := gocmp.Diff(want, m.Cards); diff != "" {
 		t.Error(diff)
 	}
-	if want := "Ben Ruiz +34 600 +34601 ben@acme.test Acme Sales https://acme.test 1 Main St, 36201, Vigo, Spain 1990-01-02\n"; !strings.HasPrefix(m.Text, want) {
+	if want := "Ben Ruiz +34 600 +34601 ben@acme.test Acme Sales https://acme.test 1 Main St, 36201, Vigo, Spain " +
+		"1990-01-02\n"; !strings.HasPrefix(m.Text, want) {
 		t.Errorf("%q", m.Text)
 	}
 }
@@ -341,7 +361,9 @@ func TestWishesAboutMarketing(t *testing.T) {
 		{"wa_id":"34600111222","user_id":"ES.1","detail":"x","category":"marketing_messages","value":"resume","timestamp":1731705800},
 		{"wa_id":"34600111222","category":"marketing_messages","value":"stop","timestamp":"1731705721"},
 		{"user_id":"US.ENT.2","category":"marketing_messages","value":"stop","timestamp":1731705722},
-		{"category":"marketing_messages","value":"stop"},{"wa_id":"34600111222","category":"marketing_messages","value":"signup"},{"wa_id":"34600111222","category":"other","value":"stop"},{"wa_id":"+34","user_id":"x y","category":"marketing_messages","value":"stop"}]}`)
+		{"category":"marketing_messages","value":"stop"},{"wa_id":"34600111222","category":"marketing_messages","value":"signup"},
+			{"wa_id":"34600111222","category":"other","value":"stop"},{"wa_id":"+34","user_id":"x y",
+				"category":"marketing_messages","value":"stop"}]}`)
 	cb, err := ParseCallback(body, 7)
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	want := []provider.Preference{

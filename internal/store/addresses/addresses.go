@@ -43,7 +43,8 @@ func (s *Store) Find(ctx context.Context, id string) (*Address, error) {
 		err := scan(&a.ID, &a.CompanyID, &a.ConversationID, &a.WidgetID, &a.AgentID, &a.KeyID, &a.Origin, &expires, &used)
 		a.ExpiresAt, a.UsedAt = db.Instant(expires), db.Instant(used)
 		return &a, err
-	}, "SELECT id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at, used_at FROM signed_address WHERE id = $1", id)
+	}, "SELECT id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at, used_at FROM signed_address WHERE "+
+		"id = $1", id)
 }
 
 // Use reports whether an address was good until now. Of those who use it at once, on whichever nodes, one gets true.

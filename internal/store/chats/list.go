@@ -170,7 +170,8 @@ func (s *Store) QueuePosition(ctx context.Context, c *Conversation) (n int, err 
 // HeldBy returns conversations of a company that a teammate has, at most `most`.
 func (s *Store) HeldBy(ctx context.Context, companyID, accountID string, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+` FROM conversation
-		WHERE company_id = $1 AND assignee = $2 AND assignee <> '' AND state IN ('active', 'wrap_up') ORDER BY last_at, id LIMIT $3`, companyID, accountID, most)
+		WHERE company_id = $1 AND assignee = $2 AND assignee <> '' AND state IN ('active', 'wrap_up') ORDER BY last_at, id
+			LIMIT $3`, companyID, accountID, most)
 }
 
 // InState returns conversations of any company that have been in a state since before an instant, the oldest first.

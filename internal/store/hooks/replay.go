@@ -52,7 +52,8 @@ const again = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET s
 func sendFailedAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int64, error) {
 	return tx.Exec(ctx,
 		`UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
-		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed' ORDER BY next_at LIMIT $4)`,
+		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed'
+			ORDER BY next_at LIMIT $4)`,
 		db.Millis(now), k.CompanyID, k.WebhookID, MaxReplay)
 }
 
@@ -207,7 +208,8 @@ func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
 // table, and reports whether there may be more.
 func (s *Store) Sweep(ctx context.Context, before time.Time, most int) (more bool, err error) {
 	n, err := s.d.Exec(ctx, `DELETE FROM hook_retry WHERE (company_id, webhook_id, topic, seq) IN (
-		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE state = 'failed' AND next_at < $1 ORDER BY next_at LIMIT $2)`, db.Millis(before), most)
+		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE state = 'failed' AND next_at < $1 ORDER BY next_at
+			LIMIT $2)`, db.Millis(before), most)
 	if err != nil || n == int64(most) {
 		return err == nil, db.Wrap(err, "delete deliveries")
 	}

@@ -46,7 +46,8 @@ func (s *Store) Record(ctx context.Context, q *Question) error {
 		if err := tx.Row(ctx, []any{&asked},
 			`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 			VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7, $8) ON CONFLICT (company_id, agent_id, words) DO UPDATE SET text = excluded.text,
-			language = excluded.language, asked = question.asked + 1, last_at = excluded.last_at, conversation_id = excluded.conversation_id RETURNING asked`,
+			language = excluded.language, asked = question.asked + 1, last_at = excluded.last_at,
+				conversation_id = excluded.conversation_id RETURNING asked`,
 			q.ID, q.CompanyID, q.AgentID, q.Words, q.Text, q.Language, db.Millis(q.LastAt), q.ConversationID); err != nil {
 			return fmt.Errorf("write question: %w", err)
 		}
@@ -84,7 +85,8 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Question, next strin
 		return q, err
 	}, `SELECT q.id, q.agent_id, COALESCE(a.name, ''), q.text, q.language, q.asked, q.first_at, q.last_at, q.conversation_id
 		FROM question AS q LEFT JOIN resource AS a ON a.company_id = q.company_id AND a.kind = 'agent' AND a.id = q.agent_id
-		WHERE q.company_id = $1 AND (q.last_at, q.id) < ($2, $3) AND (q.agent_id = $4 OR $4 = '') ORDER BY q.last_at DESC, q.id DESC LIMIT $5`,
+		WHERE q.company_id = $1 AND (q.last_at, q.id) < ($2, $3) AND (q.agent_id = $4 OR $4 = '') ORDER BY q.last_at DESC, q.id DESC
+			LIMIT $5`,
 		f.CompanyID, at, id, f.AgentID, f.Limit+1)
 	if err != nil || len(page) <= f.Limit {
 		return page, "", err

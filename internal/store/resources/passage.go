@@ -37,7 +37,8 @@ func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id
 		var updatedAt int64
 		err := s.d.Row(ctx, []any{&doc, &updatedAt},
 			`SELECT r.doc, r.updated_at FROM resource AS r WHERE r.company_id = $1 AND r.kind = $2 AND r.id = $3
-			AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = $1 AND x.knowledge_id = $3 AND x.version = $4 AND x.updated_at = r.updated_at)`,
+			AND NOT EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = $1 AND x.knowledge_id = $3 AND x.version = $4
+				AND x.updated_at = r.updated_at)`,
 			companyID, k.Name, id, k.SearchVersion)
 		if err != nil {
 			return db.Wrap(db.Ignore(err), "read "+k.Name) // deleted, or indexed already

@@ -254,7 +254,8 @@ func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int
 		err = row(&v.FlowID, &v.Version, &at)
 		v.CreatedAt = db.Instant(at)
 		return v, err
-	}, "SELECT flow_id, version, created_at FROM flow_version WHERE company_id = $1 AND flow_id = $2 ORDER BY version DESC LIMIT $3", companyID, flowID, most)
+	}, "SELECT flow_id, version, created_at FROM flow_version WHERE company_id = $1 AND "+
+		"flow_id = $2 ORDER BY version DESC LIMIT $3", companyID, flowID, most)
 }
 
 // Kept returns the number of the version that a definition is; 0: it was never kept.

@@ -92,7 +92,8 @@ func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.N
 		SELECT uid, $3, $4, $5, $6 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET notice = excluded.notice, notice_at = excluded.notice_at,
 		messages = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages ELSE sender_report.messages END,
-		messages_at = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages_at ELSE sender_report.messages_at END
+		messages_at = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages_at
+			ELSE sender_report.messages_at END
 		WHERE sender_report.notice_at <= excluded.notice_at`, x.CompanyID, x.UID, n.Event, db.Millis(n.At), n.Limit, when(n.Limit, n.At))
 	return db.Wrap(err, "store a notice of the channel")
 }
@@ -140,7 +141,8 @@ func (s *Store) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) 
 		var oldest int64
 		err := s.d.Row(ctx, []any{&n, &due, &oldest},
 			`SELECT COUNT(*), COALESCE(SUM(CASE WHEN due_at <= $4 THEN 1 ELSE 0 END), 0), COALESCE(MIN(due_at), 0)
-			FROM (SELECT due_at FROM message WHERE shard = $1 AND sender = $2 AND class = $3 AND q = 1 AND hold = '' ORDER BY due_at LIMIT $5) AS counted`,
+			FROM (SELECT due_at FROM message WHERE shard = $1 AND sender = $2 AND class = $3 AND q = 1 AND hold = '' ORDER BY due_at
+				LIMIT $5) AS counted`,
 			x.Shard(), x.UID, class, db.Millis(now), maxWaiting)
 		if err != nil {
 			return w, fmt.Errorf("count what waits: %w", err)

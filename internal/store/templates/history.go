@@ -202,5 +202,6 @@ func (s *Store) Syncs(ctx context.Context, companyID string) ([]Sync, error) {
 		err = scan(&x.SenderUID, &at, &x.Found, &x.Changed, &x.Missing, &x.Error)
 		x.At = db.Instant(at)
 		return x, err
-	}, `SELECT sender, at, found, changed, missing, error FROM template_sync WHERE sender IN (SELECT uid FROM sender WHERE company_id = $1)`, companyID)
+	}, `SELECT sender, at, found, changed, missing, error FROM template_sync WHERE sender IN (SELECT uid FROM sender WHERE `+
+		`company_id = $1)`, companyID)
 }

@@ -26,11 +26,12 @@ func TestSecretsStandWhereServersAloneReadThem(t *testing.T) {
 		`[{"set": {"a": "{{secret.token}}"}}]`:                        "steps.0.set.a",
 		`[{"if": "secret.token == 'a'"}]`:                             "steps.0.if",
 		`[{"if": "'{{secret.token}}' == a"}, {"say": "{{secret.}}"}]`: "steps.1.say",
-		`[{"send_template": {"name": "a", "language": "b", "variables": {"body_text_0": "{{secret.token}}"}}}]`: "steps.0.send_template.variables.body_text_0",
-		`[{"http": {"url": "https://{{secret.token}}/"}}]`:                                                      "steps.0.http.url",
-		`[{"http": {"url": "https://a.test/{{secret.token}}?a"}}]`:                                              "steps.0.http.url",
-		`[{"http": {"url": "https://a.test/?a={{secret.a b}}"}}]`:                                               "steps.0.http.url",
-		`[{"http": {"url": "https://a.test/", "save": {"a": "{{secret.token}}"}}}]`:                             "steps.0.http.save.a",
+		`[{"send_template": {"name": "a", "language": "b", ` +
+			`"variables": {"body_text_0": "{{secret.token}}"}}}]`: "steps.0.send_template.variables.body_text_0",
+		`[{"http": {"url": "https://{{secret.token}}/"}}]`:                          "steps.0.http.url",
+		`[{"http": {"url": "https://a.test/{{secret.token}}?a"}}]`:                  "steps.0.http.url",
+		`[{"http": {"url": "https://a.test/?a={{secret.a b}}"}}]`:                   "steps.0.http.url",
+		`[{"http": {"url": "https://a.test/", "save": {"a": "{{secret.token}}"}}}]`: "steps.0.http.save.a",
 	} {
 		if err := parsed(t, steps).Validate(); err == nil || !strings.Contains(err.Error(), "("+field+")") {
 			t.Errorf("%s: %v", steps, err)

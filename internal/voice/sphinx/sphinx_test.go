@@ -97,7 +97,8 @@ echo talk to a person`)
 	want := `#JSGF V1.0;
 grammar answers;
 <digit> = zero | one | two | three | four | five | six | seven | eight | nine;
-public <answers> = <digit>+ | goodbye | no | no thanks | nope | okay | opening hours | stop | talk to a person | two | yeah | yes | yes please;
+public <answers> = <digit>+ | goodbye | no | no thanks | nope | okay | opening hours | ` +
+		`stop | talk to a person | two | yeah | yes | yes please;
 `
 	if string(grammar) != want {
 		t.Errorf("the grammar is %s", grammar)

@@ -44,8 +44,9 @@ const (
 
 // The first group of some patterns must stand before the match, and the last after it: both are kept.
 var (
-	email       = regexp.MustCompile(`()\b([A-Za-z0-9][A-Za-z0-9._+-]*)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})()`)
-	host        = regexp.MustCompile(`(^|[\s("'])((?:[a-z0-9-]+\.)+(?:com|org|net|info|app|dev|edu|gov|test|io|co|es|mx|br|ar|cl|pe|uk|us|eu|de|fr|pt)(?:\.[a-z]{2})?)($|[\s.,;:!?)"'])`)
+	email = regexp.MustCompile(`()\b([A-Za-z0-9][A-Za-z0-9._+-]*)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})()`)
+	host  = regexp.MustCompile(`(^|[\s("'])((?:[a-z0-9-]+\.)+(?:com|org|net|info|app|dev|edu|gov|test|io|` +
+		`co|es|mx|br|ar|cl|pe|uk|us|eu|de|fr|pt)(?:\.[a-z]{2})?)($|[\s.,;:!?)"'])`)
 	isoDate     = regexp.MustCompile(`(^|[^\w.,/-])(\d{4})-(\d\d)-(\d\d)($|[^\w/-])`)
 	slashDate   = regexp.MustCompile(`(^|[^\w.,/-])(\d{1,2})/(\d{1,2})/(\d{4})($|[^\w/-])`)
 	clock       = regexp.MustCompile(`(^|[^\w.,:/-])([01]?\d|2[0-3]):([0-5]\d)(\s?[aApP]\.?[mM]\b|$|[^\w:])`)

@@ -36,7 +36,8 @@ func TestATemplateIsWrittenEditedFollowedAndDeleted(t *testing.T) {
 	made := w.Want("POST", path+"?sender=main", marketer,
 		`{"name":"greeting","language":"en","category":"UTILITY","content":"Hello {{name}}","samples":{"name":"Ana"}}`, 201, "", "")
 	id, _ := made["id"].(string)
-	sample := made["components"].([]any)[0].(map[string]any)["example"].(map[string]any)["body_text_named_params"].([]any)[0].(map[string]any)
+	example := made["components"].([]any)[0].(map[string]any)["example"].(map[string]any)
+	sample := example["body_text_named_params"].([]any)[0].(map[string]any)
 	if made["status"] != "draft" || made["sender"] != "main" || made["provider"] != "sandbox" || sample["example"] != "Ana" ||
 		made["variables"].([]any)[0] != "body_text_0" {
 		t.Fatal(made)

@@ -146,7 +146,8 @@ func wellFormed() []Sample {
 		{Name: "text", Members: `{"type":"text","text":{"body":"Hola"}}`, Text: "Hola"},
 		{Name: "text of a person who came by an ad",
 			Members: `{"type":"text","text":{"body":"Hi"},"referral":{"source_url":"https://fb.test/1","source_id":"1","source_type":"ad",
-			"headline":"Whales","body":"See them","media_type":"image","image_url":"https://fb.test/i","ctwa_clid":"clid-1","welcome_message":{"text":"Hello"}}}`, Text: "Hi"},
+			"headline":"Whales","body":"See them","media_type":"image","image_url":"https://fb.test/i","ctwa_clid":"clid-1",
+				"welcome_message":{"text":"Hello"}}}`, Text: "Hi"},
 		{
 			Name: "text about a product", Members: `{"type":"text","text":{"body":"Is it blue?"},"context":{"from":"15555550100",` +
 				`"id":"wamid.x","referred_product":{"catalog_id":"1","product_retailer_id":"SKU-1"}}}`, Text: "Is it blue?",
@@ -168,7 +169,8 @@ func wellFormed() []Sample {
 		{
 			Name: "form", Text: "Full name: Ana",
 			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent",
-				"response_json":"{\"flow_token\":\"t\",\"screen_0_Full_name_0\":\"Ana\",\"screen_0_Sizes_1\":[\"L\",\"XL\"],\"agreed\":true,\"guests\":2}"}}}`,
+				"response_json":"{\"flow_token\":\"t\",` +
+				`\"screen_0_Full_name_0\":\"Ana\",\"screen_0_Sizes_1\":[\"L\",\"XL\"],\"agreed\":true,\"guests\":2}"}}}`,
 		},
 		{Name: "address",
 			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"address_message","body":"Ana, 1 Main St",
@@ -199,13 +201,15 @@ func wellFormed() []Sample {
 			Members: `{"type":"interactive","interactive":{"type":"poll_reply","poll_reply":{"id":"1"}}}`, Declined: true,
 		},
 		{Name: "order", Members: `{"type":"order","order":{"catalog_id":"c1","text":"Quickly please","product_items":[
-			{"product_retailer_id":"SKU-1","quantity":2,"item_price":9.9,"currency":"EUR"},{"product_retailer_id":"SKU-2","quantity":"1","item_price":"5","currency":"EUR"}]}}`, Text: "2 × SKU-1: 9.9 EUR"},
+			{"product_retailer_id":"SKU-1","quantity":2,"item_price":9.9,"currency":"EUR"},{"product_retailer_id":"SKU-2",
+				"quantity":"1","item_price":"5","currency":"EUR"}]}}`, Text: "2 × SKU-1: 9.9 EUR"},
 		{Name: "order without products", Members: `{"type":"order","order":{"catalog_id":"c1","product_items":[]}}`, Declined: true},
 		{
 			Name: "contact cards", Text: "Ben +34 600 111 333 ben@acme.test Acme",
 			Members: `{"type":"contacts","contacts":[{"name":{"formatted_name":"Ben","first_name":"Ben"},
 				"phones":[{"phone":"+34 600 111 333","wa_id":"34600111333","type":"CELL"}],
-				"emails":[{"email":"ben@acme.test","type":"WORK"}],"org":{"company":"Acme","title":"Sales"},"urls":[{"url":"https://acme.test"}],"addresses":[{"street":"1 Main St","city":"Vigo","country":"Spain"}]}]}`,
+				"emails":[{"email":"ben@acme.test","type":"WORK"}],"org":{"company":"Acme","title":"Sales"},
+					"urls":[{"url":"https://acme.test"}],"addresses":[{"street":"1 Main St","city":"Vigo","country":"Spain"}]}]}`,
 		},
 		{
 			Name:    "contact card of a WhatsApp id alone",

@@ -26,7 +26,8 @@ func malformedKinds() []Sample {
 		{Name: "type of another member", Members: `{"type":"image","text":{"body":"Hola"}}`, Text: "image", Declined: true},
 		{
 			Name: "new type", Text: "hologram_v9", Declined: true,
-			Members: `{"type":"hologram_v9","hologram_v9":[[["deep"]]],"text":3,"contacts":{"a":1},"location":"here","later":{"more":null}}`,
+			Members: `{"type":"hologram_v9","hologram_v9":[[["deep"]]],"text":3,
+				"contacts":{"a":1},"location":"here","later":{"more":null}}`,
 		},
 		{Name: "missing member of its type", Members: `{"type":"text"}`, Declined: true},
 		{Name: "null in the place of its member", Members: `{"type":"text","text":null}`, Declined: true},
