@@ -61,7 +61,7 @@ func panelRoutes(t *testing.T) (routes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := regexp.MustCompile(`createRoute\(\{\s*getParentRoute: [^,]+, path: "([^"]+)"`)
+	path := regexp.MustCompile(`createRoute\(\{\s*getParentRoute: [^,]+,\s*path: "([^"]+)"`)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
