@@ -10,8 +10,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// breakers feeds the lanes' circuit breakers, and has those that are not closed written to the database, so that every node
-// can show them, and a shard's next owner goes on from there.
+// breakers feeds the lanes' circuit breakers, and writes those that are not closed to the database, so that every node can show
+// them, and a shard's next owner continues with them.
 type breakers struct{ lanes *lanes }
 
 // allow records that a message starts.
@@ -23,8 +23,8 @@ func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int,
 	return forgiven, probe
 }
 
-// record takes what a response says about the sender as a whole. A result that was caused by an outage is not due before the
-// breaker may let it start.
+// record takes the part of a response that concerns the sender as a whole. Work that an outage failed is not due before the
+// breaker may start it.
 func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 	done, k := &c.done, c.f.job.Key
 	if done.Pause && done.Fault == "" {
@@ -101,8 +101,8 @@ func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) work.Break
 
 const recallTimeout = 5 * time.Second
 
-// recallBreakers reads the breakers that the last owners of shards left. What cannot be read is found out again: an open
-// breaker only saves attempts.
+// recallBreakers reads the breakers that earlier owners of shards left. If that fails they are found out again: an open breaker
+// only saves attempts.
 func (d *dispatcher) recallBreakers() {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
@@ -141,8 +141,8 @@ func (e recalled) apply(d *dispatcher, now time.Time) {
 
 const breakerWriteTimeout = 5 * time.Second
 
-// writeBreakers writes the changes of breakers in the background, of each sender the last one alone. What cannot be written is
-// dropped: nothing depends on it.
+// writeBreakers writes changed breakers in the background, the last change of each sender. A write that fails is dropped:
+// nothing depends on it.
 func (d *dispatcher) writeBreakers() {
 	if d.writing || len(d.changed) == 0 {
 		return
@@ -161,7 +161,7 @@ func (d *dispatcher) writeBreakers() {
 	}()
 }
 
-// breakersWritten says that a write of changes ended.
+// breakersWritten is the end of a write of changes.
 type breakersWritten struct{}
 
 func (breakersWritten) apply(d *dispatcher, _ time.Time) { d.writing = false }

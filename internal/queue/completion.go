@@ -58,8 +58,8 @@ func (c *committed) apply(d *dispatcher, now time.Time) {
 	}
 }
 
-// failed keeps the results for the next try. Whether the starts were committed is not known: they are not sent, and an
-// audit finds those that were and queues them again.
+// failed keeps the results for the next try. The starts may have been committed or not: they are not sent, and an audit finds
+// the committed ones and queues them again.
 func (c *committed) failed(d *dispatcher, now time.Time) {
 	k := c.kind
 	d.q.o.Log.Error("commit starts and results", "kind", k.Name, "error", c.err, "results", len(c.batch.Results), "starts", len(c.flights))
@@ -86,7 +86,7 @@ func (k *lanes) unstart(f *flight, now time.Time) {
 	k.attend(f.lane, now)
 }
 
-// fullRest is how long a lane rests of which as much is under way as may be, unless some of it ends on this node.
+// fullRest is the pause of a lane that has reached its maximum on all nodes, unless work of it ends on this node.
 const fullRest = time.Second
 
 // settled is lasting work that its provider has taken up.
@@ -112,7 +112,7 @@ type completion struct {
 	at   time.Time
 }
 
-// apply frees the slot for the next start; the result goes with the next commit.
+// apply frees the slot for the next start; the result is written with the next commit.
 func (c *completion) apply(_ *dispatcher, now time.Time) {
 	k, l := c.f.kind, c.f.lane
 	k.inFlight--
@@ -163,8 +163,8 @@ func (k *lanes) written(results []work.Result, now time.Time) {
 	}
 }
 
-// freed has the lane of work that ended look for room again, on the node that owns it by now: what bounds it is how much of it
-// is under way on all nodes.
+// freed lets the lane of ended work look for room, on the node that owns it by now: its bound is the number in progress on all
+// nodes.
 func (k *lanes) freed(l *lane.Lane, now time.Time) {
 	if own := k.lanes[l.UID]; own != nil {
 		own.Full = time.Time{}

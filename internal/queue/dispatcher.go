@@ -8,24 +8,24 @@ import (
 	"carillon/internal/store/work"
 )
 
-// dispatcher is the one goroutine that decides what starts. Reads, commits and the work itself run in goroutines of their
-// own and report by events.
+// dispatcher is the one goroutine that decides which work starts. Reads, commits and the work run in goroutines of their own
+// and report by events.
 type dispatcher struct {
 	q      *Queue
 	kinds  []*lanes
 	shards map[int]*shard
 
 	upkeepDue   bool      // something happened that may concern a shard's maintenance
-	upkeepAt    time.Time // when a shard wants maintenance by itself
-	reconcileAt time.Time // when the earliest unknown outcome is to be reconciled; zero: none
+	upkeepAt    time.Time // next maintenance of any shard
+	reconcileAt time.Time // when the earliest unknown outcome is due for reconciliation; zero for none
 
 	maintenance maintenance
 	handover    handover
 	counts      counts
-	changed     map[int64]work.Breaker // breakers that are to be written, by sender
+	changed     map[int64]work.Breaker // breakers to write, by sender
 	writing     bool                   // some are being written
 
-	leaving bool // stopping: what this node has goes to the others
+	leaving bool // the node is stopping and hands its shards over
 }
 
 // shard is a shard that this node owns.
@@ -34,26 +34,26 @@ type shard struct {
 	epoch   int64
 	since   time.Time
 	work    []*shardWork // by kind
-	closing bool         // on its way to another node: starts nothing more
+	closing bool         // being handed over to another node: starts nothing more
 	until   time.Time    // closing: canceled then; zero: never
-	keep    time.Time    // after that was canceled: not tried again before
+	keep    time.Time    // after a canceled hand-over: no new one before
 }
 
 // shardWork is a shard's work of one kind.
 type shardWork struct {
-	scanAt      time.Time // when the due index is scanned again
-	reconcileAt time.Time // when unknown outcomes are to be reconciled; zero: none known
-	busy        bool      // a scan or a reconciliation is under way
+	scanAt      time.Time // next scan of the due index
+	reconcileAt time.Time // next reconciliation of unknown outcomes; zero if none are known
+	busy        bool      // a scan or a reconciliation is running
 	audit       bool      // a commit's end was uncertain: look for starts that were committed but never done
-	inFlight    int       // what keeps the shard from being given away: starts being committed, and what is under way
+	inFlight    int       // work that keeps the shard from being handed over: starts being committed, and work in progress
 }
 
 const (
-	longestSleep = time.Second // then the wall clock is read again
+	longestSleep = time.Second // after which the wall clock is read again
 	maxReads     = 4
 	invalidWait  = 50 * time.Millisecond // while this node may not start anything
 	pacingRest   = lane.PaceWindow       // a new owner waits so long: the last one's requests are unknown to it
-	drainGrace   = 5 * time.Second       // after what is under way was canceled, for its results
+	drainGrace   = 5 * time.Second       // time for results after the work in progress was canceled
 )
 
 func newDispatcher(q *Queue) *dispatcher {
@@ -99,7 +99,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// drained reports whether nothing is left to wait for. What takes longer than its kind's time is canceled.
+// drained reports whether there is nothing left to wait for. Work that exceeds its kind's time is canceled.
 func (d *dispatcher) drained(now time.Time) bool {
 	all := !d.writing && len(d.changed) == 0
 	for _, k := range d.kinds {
@@ -108,7 +108,7 @@ func (d *dispatcher) drained(now time.Time) bool {
 	return all
 }
 
-// sleep is how long nothing needs doing, at most longestSleep.
+// sleep is the time until something is due, at most longestSleep.
 func (d *dispatcher) sleep(now time.Time) time.Duration {
 	wait := longestSleep
 	for _, k := range d.kinds {
@@ -120,7 +120,7 @@ func (d *dispatcher) sleep(now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
-// step starts what may start, in one commit a kind with the results that wait.
+// step starts due work, in one commit for each kind together with the pending results.
 func (d *dispatcher) step(now time.Time) {
 	for _, k := range d.kinds {
 		k.feed(now)
@@ -161,7 +161,7 @@ func (d *dispatcher) upkeep(now time.Time) {
 	switch {
 	case d.reconcileAt.IsZero():
 	case d.leaving || !d.reconcileAt.After(now):
-		d.reconcileAt = time.Time{} // not now: others are under way, and their end asks for upkeep
+		d.reconcileAt = time.Time{} // not now: others are running, and their end asks for maintenance
 	case d.reconcileAt.Before(d.upkeepAt):
 		d.upkeepAt = d.reconcileAt
 	}
@@ -169,7 +169,7 @@ func (d *dispatcher) upkeep(now time.Time) {
 
 func (d *dispatcher) gain(s work.Shard, now time.Time) {
 	if d.shards[s.ID] != nil {
-		d.lose(s.ID) // with its lanes: another node may have had it meanwhile
+		d.lose(s.ID) // with its lanes: another node may have owned it meanwhile
 	}
 	x := &shard{id: s.ID, epoch: s.Epoch, since: now}
 	for range d.kinds {
@@ -202,7 +202,7 @@ func (d *dispatcher) epochOf(id int) int64 {
 	return 0
 }
 
-// kind finds the lanes of a kind of work by its name; nil where a newer node knows more kinds.
+// kind finds the lanes of a kind of work by its name; nil for a kind that only newer nodes know.
 func (d *dispatcher) kind(name string) *lanes {
 	for _, k := range d.kinds {
 		if k.Name == name {

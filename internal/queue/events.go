@@ -66,7 +66,7 @@ func (reconcileAll) apply(d *dispatcher, now time.Time) {
 	d.upkeepDue = true
 }
 
-// gained is a shard that this node owns from now on, with nothing in flight.
+// gained is a shard that this node now owns, with nothing in flight.
 type gained work.Shard
 
 func (e gained) apply(d *dispatcher, now time.Time) {
@@ -74,16 +74,16 @@ func (e gained) apply(d *dispatcher, now time.Time) {
 	d.recallBreakers()
 }
 
-// lost is a shard that this node does not own any more, as it was.
+// lost is a shard that this node no longer owns, as it was.
 type lost work.Shard
 
 func (e lost) apply(d *dispatcher, _ time.Time) {
-	if s := d.shards[e.ID]; s != nil && s.epoch == e.Epoch { // one that is this node's again by now stays
+	if s := d.shards[e.ID]; s != nil && s.epoch == e.Epoch { // a shard that this node owns again stays
 		d.lose(e.ID)
 	}
 }
 
-// rebalance is how many shards are to go to other nodes.
+// rebalance is the number of shards to hand over to other nodes.
 type rebalance int
 
 func (e rebalance) apply(d *dispatcher, now time.Time) {

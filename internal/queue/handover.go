@@ -18,11 +18,11 @@ import (
 type handover struct{ d *dispatcher }
 
 const (
-	maxHandOver  = 5 * time.Second  // a shard stands still no longer than this for a hand-over
+	maxHandOver  = 5 * time.Second  // limit of the time in which a shard starts nothing
 	handOverRest = 30 * time.Second // and is then left alone
 )
 
-// shed brings the number of shards on their way to other nodes to n: those with the least in flight go first.
+// shed brings the number of shards in hand-over to n, beginning with those that have the least in flight.
 func (h *handover) shed(n int, now time.Time) {
 	var open, closing []*shard
 	for _, s := range h.d.shards {
@@ -43,7 +43,7 @@ func (h *handover) shed(n int, now time.Time) {
 	h.d.upkeepDue = true
 }
 
-// closeAll begins to hand over everything: the node leaves. Alone there is nobody to take it.
+// closeAll begins to hand over everything: the node leaves. A single node has no other to take it.
 func (h *handover) closeAll() {
 	if h.d.q.members.Alone() {
 		return
@@ -68,7 +68,7 @@ func (h *handover) reopen(s *shard, now time.Time) {
 	}
 }
 
-// giveQuiet gives the closing shards back of which nothing is in flight any more.
+// giveQuiet gives back the closing shards without anything in flight.
 func (h *handover) giveQuiet(now time.Time) {
 	var quiet []work.Fence
 	for _, s := range h.d.shards {
@@ -90,8 +90,8 @@ func (h *handover) giveQuiet(now time.Time) {
 	h.d.q.members.Give(quiet)
 }
 
-// quiet reports whether nothing which this node began in a shard is still to be written. What lasts is written from here
-// wherever the shard is.
+// quiet reports whether everything that this node began in a shard is written. Lasting work is written by this node whoever
+// owns the shard.
 func (h *handover) quiet(s *shard) bool {
 	for i, w := range s.work {
 		if w.inFlight > 0 || w.busy || w.audit {
@@ -106,7 +106,7 @@ func (h *handover) quiet(s *shard) bool {
 	return true
 }
 
-// inFlight is how much of all kinds keeps the shard from being given away.
+// inFlight is the amount of work of all kinds that keeps the shard from being handed over.
 func (s *shard) inFlight() (n int) {
 	for _, w := range s.work {
 		n += w.inFlight

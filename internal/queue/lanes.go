@@ -8,28 +8,28 @@ import (
 	"carillon/internal/store/work"
 )
 
-// lanes are the lanes of one kind of work on this node, with what of it is under way. They belong to the dispatcher.
+// lanes are the lanes of one kind of work on this node, with their work in progress. They belong to the dispatcher.
 type lanes struct {
 	Kind
 	d       *dispatcher
-	index   int // of the kind
+	index   int // position of the kind
 	lanes   map[int64]*lane.Lane
 	order   lane.Schedule
 	flights map[work.Key]*flight // started, result not yet committed
-	orphans map[work.Key]orphan  // starts that are to be taken back
+	orphans map[work.Key]orphan  // starts to take back
 
-	inFlight   int // under way, and starts on their way to a commit
+	inFlight   int // in progress, and starts on their way to a commit
 	results    []work.Result
 	postponed  []postponed
-	reads      int // under way
+	reads      int // running
 	committing bool
 	commitAt   time.Time // after a failed commit: not before
 	backoff    time.Duration
-	audits     int // under way: nothing starts meanwhile, or they would take a fresh start for a lost one
+	audits     int // running; nothing starts meanwhile, or an audit would take a fresh start for a lost one
 	breakers   breakers
 	commits    uint64 // ever
 
-	ctx      context.Context //nolint:containedctx // the work's own, canceled when draining takes too long
+	ctx      context.Context //nolint:containedctx // of the work; canceled when draining takes too long
 	cancel   context.CancelFunc
 	deadline time.Time // of draining
 }
@@ -57,7 +57,7 @@ func (k *lanes) drained(now time.Time) bool {
 	return k.inFlight == 0 && !k.committing && len(k.results) == 0 || now.After(k.deadline.Add(drainGrace))
 }
 
-// sleep is how long nothing of the kind needs doing.
+// sleep is the time until work of the kind is due.
 func (k *lanes) sleep(now time.Time) time.Duration {
 	wait := longestSleep
 	if k.order.AnyReady() && !k.d.q.members.Valid() {
@@ -72,14 +72,14 @@ func (k *lanes) sleep(now time.Time) time.Duration {
 	return wait
 }
 
-// wakeSleeping looks at the lanes whose instant has come.
+// wakeSleeping wakes the lanes whose instant has come.
 func (k *lanes) wakeSleeping(now time.Time) {
 	for l := k.order.Wake(now); l != nil; l = k.order.Wake(now) {
 		k.attend(l, now)
 	}
 }
 
-// step starts what may start, in one commit with the results that wait.
+// step starts due work, in one commit with the pending results.
 func (k *lanes) step(now time.Time) {
 	if k.committing || now.Before(k.commitAt) {
 		return
@@ -113,7 +113,7 @@ func (k *lanes) wake(w Wake, now time.Time) {
 	k.attend(l, now)
 }
 
-// wakeAnywhere is wake for work whose shard may have gone to another node meanwhile.
+// wakeAnywhere is wake for work whose shard may have moved to another node.
 func (k *lanes) wakeAnywhere(w Wake, now time.Time) {
 	w.Kind = k.Name
 	if k.d.shards[shardOf(w.SenderUID)] == nil {
@@ -133,7 +133,7 @@ func (k *lanes) laneOf(uid int64, s *shard) *lane.Lane {
 	return l
 }
 
-// halt stops the lanes of a shard, or has them start again.
+// halt stops the lanes of a shard, or lets them start again.
 func (k *lanes) halt(shard int, halted bool, now time.Time) {
 	for _, l := range k.lanes {
 		if l.Shard != shard {
@@ -146,8 +146,8 @@ func (k *lanes) halt(shard int, halted bool, now time.Time) {
 	}
 }
 
-// attend starts the reads that a lane wants, and finds its place among the ready, the sleeping or those that wait for a
-// reader. A lane that is not in use any more is left alone.
+// attend starts the reads that a lane wants, and places it among the ready, the sleeping or those that wait for a reader. A
+// lane that is no longer in use is left alone.
 func (k *lanes) attend(l *lane.Lane, now time.Time) {
 	if k.lanes[l.UID] != l {
 		return
@@ -158,7 +158,7 @@ func (k *lanes) attend(l *lane.Lane, now time.Time) {
 	k.place(l, now)
 }
 
-// place finds a lane's place. One that has nothing to do, and of which nothing needs remembering, is forgotten.
+// place places a lane. One without work and without anything to remember is forgotten.
 func (k *lanes) place(l *lane.Lane, now time.Time) {
 	wantsRead, runnable := false, false
 	for c := range l.Buffers {
@@ -172,7 +172,7 @@ func (k *lanes) place(l *lane.Lane, now time.Time) {
 	at := l.Attention(now)
 	switch {
 	case at.IsZero() && l.Empty() && l.Idle(now):
-		if l.Breaker.Tripped() { // of a sender that has had nothing to try since
+		if l.Breaker.Tripped() { // of a sender without anything to try since
 			k.breakers.changed(l, work.BreakerClosed, now)
 		}
 		k.order.Unsleep(l)

@@ -7,20 +7,20 @@ import (
 	"carillon/internal/store/work"
 )
 
-// maintenance is what a shard needs besides sending: its due index scanned now and then, in case a wake-up was lost; unknown
-// outcomes reconciled when their wait is over; starts found again whose commit ended in uncertainty.
+// maintenance is the care that a shard needs besides sending: scans of its due index, in case a wake-up was lost;
+// reconciliation of unknown outcomes after their wait; recovery of starts whose commit ended in uncertainty.
 type maintenance struct{ d *dispatcher }
 
-// orphan is a start that was committed without this node's learning of it, so that nothing was sent.
+// orphan is a start that was committed without this node's knowledge, so that nothing was sent.
 type orphan struct {
 	attempt int
-	wake    Wake // once it is taken back
+	wake    Wake // for after it is taken back
 }
 
 const (
 	scanAlone          = 30 * time.Second // between scans on one node
-	minScan            = 5 * time.Second  // with several nodes wake-ups may be lost, and those of other nodes come
-	scanShare          = 50               // how many times as long as it took a scan rests, at least
+	minScan            = 5 * time.Second  // with several nodes wake-ups may be lost, and other nodes send some
+	scanShare          = 50               // minimum pause after a scan, as a multiple of its duration
 	scanTimeout        = 10 * time.Second
 	maintenanceAtOnce  = 2
 	maintenanceRetries = 5 * time.Second // after a failure
@@ -55,7 +55,7 @@ func (m *maintenance) start(now time.Time) {
 	}
 }
 
-// begin begins what a shard's work of one kind needs now, and reports whether it needed anything.
+// begin begins the maintenance that a shard's work of one kind needs now, and reports whether it needed any.
 func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) bool {
 	switch {
 	case w.busy, m.d.leaving && !w.audit: // a shard that is handed over only waits for its audit
@@ -64,7 +64,7 @@ func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) boo
 		w.busy, w.reconcileAt = true, time.Time{}
 		go m.reconcile(k, s.id, now)
 		return true
-	case w.scanAt.After(now), w.audit && k.committing: // the audit comes after the commit
+	case w.scanAt.After(now), w.audit && k.committing: // the audit follows the commit
 		return false
 	}
 	w.busy = true
@@ -77,8 +77,8 @@ func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) boo
 	return true
 }
 
-// scanRest is how long a shard's due index is left alone after a scan that took so long. While a snapshot is held, what has
-// ended stays in it, and scans take the longer the more there is.
+// scanRest is the pause of a shard's due index after a scan of that duration. While a snapshot is held, ended rows stay in the
+// index, and scans take longer the more there are.
 func scanRest(alone bool, took time.Duration) time.Duration {
 	if alone {
 		return scanAlone
@@ -144,7 +144,7 @@ func (e *scanned) apply(d *dispatcher, now time.Time) {
 	}
 }
 
-// takeBack has a start taken back of which nothing was done; then its lane is woken.
+// takeBack takes back a start of which nothing was done, and then wakes its lane.
 func (k *lanes) takeBack(f work.Flight, now time.Time) {
 	const why = "the database did not confirm its start"
 	k.d.q.o.Log.Warn("queue again what was never sent", "kind", k.Name, "key", int64(f.Key), "reason", why)

@@ -25,20 +25,20 @@ import (
 type Bus interface {
 	// PublishWakes carries wake-ups of shards that other nodes own.
 	PublishWakes(ws []Wake)
-	// PublishShards says that this node gave shards back: the others should look at once.
+	// PublishShards announces that this node gave shards back, so that the others look at once.
 	PublishShards()
 }
 
 // Options wire a queue; all may be left out.
 type Options struct {
 	Bus Bus // nil on one node
-	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
+	// Lapsed is called when this node may not start anything any more: it could not prove to the others that it is alive.
 	Lapsed func()
 	Log    *slog.Logger
 	Name   string // of this node, for people
 }
 
-// Queue starts what is due. Make it with New, give it its kinds of work with Handle, run it with Run.
+// Queue starts due work. Make it with New, register kinds of work with Handle, run it with Run.
 type Queue struct {
 	store   *store.Store
 	o       Options
@@ -66,11 +66,12 @@ func New(s *store.Store, o Options) *Queue {
 	return q
 }
 
-// OnDeposed adds what is called when this node declared another one dead: its background work may have been left undone. Before Run.
+// OnDeposed adds functions to call when this node has declared another one dead: its background work may be unfinished. Call it
+// before Run.
 func (q *Queue) OnDeposed(heirs ...func()) { q.heirs = append(q.heirs, heirs...) }
 
-// OnDrained sets what is called when a stop has let the work finish. The node gives its place among the others up once it returns.
-// Before Run.
+// OnDrained sets the function to call when a stop has let the work finish. The node gives up its registration when it returns.
+// Call it before Run.
 func (q *Queue) OnDrained(stay func()) { q.stay = stay }
 
 // Handle adds a kind of work, before Run.
@@ -99,7 +100,7 @@ func (q *Queue) Ready() <-chan struct{} { return q.members.Ready() }
 // Holds reports whether this node may start sends now.
 func (q *Queue) Holds() bool { return q.members.Valid() }
 
-// Owns reports whether this node holds a shard, as far as it knows: what one node should do and two may.
+// Owns reports whether this node owns a shard by its own knowledge, for work that two nodes may do but one should.
 func (q *Queue) Owns(shard int) bool { return q.members.Owns(shard) }
 
 // shardOf is the shard that a sender belongs to.

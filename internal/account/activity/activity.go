@@ -18,11 +18,11 @@ import (
 	"carillon/internal/store/apicalls"
 )
 
-// Bounds of the queue, and of what is kept of a call (docs/reference/activity.md).
+// Bounds of the queue, and of the stored part of a call (docs/reference/activity.md).
 const (
 	MaxBody     = 16 << 10
 	maxResponse = 8 << 10
-	copied      = MaxBody + 4<<10 // of a body: what is cut off may belong to a secret
+	copied      = MaxBody + 4<<10 // of a body: text that is cut off may be part of a secret
 	maxText     = 300             // bytes of a header or a message
 	maxPath     = 500
 	maxQuery    = 4 << 10
@@ -91,7 +91,7 @@ type recent struct {
 	n    int
 }
 
-// Recorder is the queue. Make it with New; Run writes what comes. Its methods are safe for concurrent use.
+// Recorder is the queue. Make it with New; Run writes its entries. Its methods are safe for concurrent use.
 type Recorder struct {
 	store Store
 	o     Options
@@ -99,14 +99,14 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	queue    []*waiting
-	same     map[uint64]*waiting // by what they have in common
+	same     map[uint64]*waiting // by a hash of the fields that repeats share
 	of       map[string]int      // in the queue, by company
 	bytes    int
 	accepted map[string]*recent // by company
 	dropped  map[string]int     // by kind, since the last write
 
 	// Of Run alone.
-	open    map[string]*apicalls.Chunk // by company: the one that further references are added to
+	open    map[string]*apicalls.Chunk // by company: the chunk that takes further references
 	written map[string]int             // rows since the company's ring was last trimmed
 	free    []*recent
 }
@@ -170,7 +170,8 @@ func (r *Recorder) digest(x *Refused) uint64 {
 	return h.Sum64()
 }
 
-// Accepted keeps a reference to a request that was accepted. It does not wait, and allocates nothing for a company that has some.
+// Accepted keeps a reference to an accepted request. It does not wait, and allocates nothing for a company that has references
+// already.
 func (r *Recorder) Accepted(companyID string, a apicalls.Accepted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,7 +213,7 @@ func (c *recent) take() []apicalls.Accepted {
 	return all
 }
 
-// Run writes what comes until ctx ends, and then what is left.
+// Run writes entries until ctx ends, and then the rest.
 func (r *Recorder) Run(ctx context.Context) error {
 	tick := time.NewTicker(r.o.Every)
 	defer tick.Stop()
@@ -229,7 +230,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// write stores what came. What the database does not take is lost, and counted.
+// write stores the entries. Those that the database does not take are lost, and counted.
 func (r *Recorder) write(ctx context.Context, accepted bool) {
 	queue, came, dropped := r.drain(accepted)
 	for what, n := range dropped {
@@ -283,7 +284,7 @@ func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]api
 	return queue, came, dropped
 }
 
-// callOf is a call as it is kept: without its secrets.
+// callOf is the stored form of a call: without its secrets.
 func callOf(w *waiting) apicalls.Call {
 	c := apicalls.Call{
 		ID: carillon.NewID(w.last), CompanyID: w.CompanyID, At: w.last, Status: w.Status, Code: w.Code, Method: w.Method,
@@ -301,7 +302,7 @@ func callOf(w *waiting) apicalls.Call {
 
 func short(s string) string { return redact.Text(s[:min(len(s), maxText)]) }
 
-// extend adds references to a company's open chunk, and begins another where it is full. It returns those that changed.
+// extend adds references to a company's open chunk, and begins another one when it is full. It returns the chunks that changed.
 func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []apicalls.Chunk) {
 	for len(all) > 0 {
 		c := r.open[company]
@@ -320,8 +321,8 @@ func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []ap
 	return changed
 }
 
-// full returns the companies whose rings are to be trimmed: those that this node has not written to before, and those to which it has
-// written many rows since it last trimmed them.
+// full returns the companies whose rings must be trimmed: those that this node has not written to before, and those with many
+// rows from this node since their last trim.
 func (r *Recorder) full(rows map[string]int) (trim []string) {
 	if len(r.written)+len(rows) > companies*2 {
 		clear(r.written)

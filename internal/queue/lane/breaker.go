@@ -11,13 +11,13 @@ import (
 
 const (
 	breakerWindow = 10
-	// BreakerTrip is how many different messages must meet one class of fault to open a breaker.
+	// BreakerTrip is the number of different messages with one class of fault that opens a breaker.
 	BreakerTrip = 5
 	// BreakerWithin is the time in which they must.
 	BreakerWithin = 30 * time.Second
-	// BreakerForgets is after how long without a try the breaker of a sender that has nothing to send is forgotten.
+	// BreakerForgets is the time without an attempt after which an idle sender's breaker is forgotten.
 	BreakerForgets = 24 * time.Hour
-	maxForgiven    = 1024 // messages a sender whose attempts are forgiven
+	maxForgiven    = 1024 // of a sender whose attempts do not count
 )
 
 // Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it at once: the channel cannot
@@ -36,8 +36,8 @@ const (
 type Breaker struct {
 	Fault   provider.Fault
 	Detail  string
-	Since   time.Time // when it left closed
-	Until   time.Time // nothing starts before
+	Since   time.Time // since when it is not closed
+	Until   time.Time // no start before
 	Company string
 
 	tripped  bool          // not closed: open until Until, half open from then on
@@ -47,8 +47,8 @@ type Breaker struct {
 	suspects []work.Key    // tried while it was half open, with a fault that may be their own
 	last     [breakerWindow]outcome
 	next     int
-	forgiven map[work.Key]int // attempts that count for nothing
-	forgave  time.Time        // when a message with such attempts was last postponed
+	forgiven map[work.Key]int // attempts that do not count
+	forgave  time.Time        // last time that a message with such attempts was postponed
 }
 
 // outcome is one response; without a fault it was a good one.
@@ -63,7 +63,7 @@ func Restore(x *work.Breaker, now time.Time) *Breaker {
 	_, most := openFor(x.Fault)
 	return &Breaker{
 		Fault: x.Fault, Detail: x.Detail, Since: x.Since, tripped: true, Company: x.CompanyID,
-		Until: latest(x.Until, now.Add(-BreakerForgets)), // not forgotten before it is known what waits
+		Until: latest(x.Until, now.Add(-BreakerForgets)), // kept until the waiting messages are known
 		wait:  min(max(x.Until.Sub(x.Since), 0), most/2),
 	}
 }
@@ -82,10 +82,10 @@ func (b *Breaker) State(now time.Time) work.BreakerState {
 // Open reports whether nothing may start.
 func (b *Breaker) Open(now time.Time) bool { return b != nil && b.tripped && now.Before(b.Until) }
 
-// Tripped reports whether it is not closed: once it is half open one message at a time may start.
+// Tripped reports whether it is not closed: a half-open one lets one message at a time start.
 func (b *Breaker) Tripped() bool { return b != nil && b.tripped }
 
-// Allow records that a message starts, and reports how many of its attempts are forgiven, whether it probes a half-open
+// Allow records the start of a message, and reports how many of its attempts do not count, whether it probes a half-open
 // breaker, and whether it is the first to do so.
 func (b *Breaker) Allow(k work.Key) (forgiven int, probe, first bool) {
 	if b == nil {
@@ -99,7 +99,7 @@ func (b *Breaker) Allow(k work.Key) (forgiven int, probe, first bool) {
 // openFor bounds how long a breaker is open: the first time, and the longest.
 func openFor(f provider.Fault) (first, most time.Duration) {
 	switch f {
-	case provider.FaultAccount: // somebody has to repair it
+	case provider.FaultAccount: // a person has to repair the account
 		return 5 * time.Second, 10 * time.Minute
 	case provider.FaultUnreachable:
 		return 2 * time.Second, time.Minute
@@ -108,8 +108,8 @@ func openFor(f provider.Fault) (first, most time.Duration) {
 	return time.Second, 30 * time.Second
 }
 
-// RecordFault counts a fault and reports whether the breaker opened by it. whole: it concerns the whole sender. rest is how
-// long the channel itself asks to be left alone, 0 where it does not say.
+// RecordFault counts a fault and reports whether it opened the breaker. whole: the fault concerns the whole sender. rest is the
+// pause that the channel asks for, 0 if it does not.
 func (b *Breaker) RecordFault(k work.Key, f provider.Fault, whole bool, rest time.Duration, now time.Time) bool {
 	switch {
 	case b.Open(now): // the message had started before
@@ -191,7 +191,7 @@ func (b *Breaker) RecordSuccess(now time.Time) bool {
 	return true
 }
 
-// Forgive makes an attempt of a message count for nothing.
+// Forgive makes an attempt of a message not count.
 func (b *Breaker) Forgive(k work.Key, now time.Time) {
 	b.forgave = now
 	if b.forgiven == nil {
@@ -202,7 +202,7 @@ func (b *Breaker) Forgive(k work.Key, now time.Time) {
 	}
 }
 
-// Ended forgets what is known of a message that will not be tried again; one that will be is remembered for a while.
+// Ended forgets a message that will not be tried again; one that will be is remembered for a while.
 func (b *Breaker) Ended(k work.Key, retry bool, now time.Time) {
 	switch {
 	case !retry:
@@ -212,7 +212,7 @@ func (b *Breaker) Ended(k work.Key, retry bool, now time.Time) {
 	}
 }
 
-// Quiet reports whether nothing is wrong and nothing was recently, or what was is long past: it may be forgotten.
+// Quiet reports whether the breaker may be forgotten: no fault now or recently.
 func (b *Breaker) Quiet(now time.Time) bool {
 	if b == nil {
 		return true
@@ -228,7 +228,7 @@ func (b *Breaker) Quiet(now time.Time) bool {
 	return !b.tripped && (len(b.forgiven) == 0 || now.Sub(b.forgave) > BreakerWithin)
 }
 
-// Blank reports whether nothing at all is known.
+// Blank reports whether nothing is recorded.
 func (b *Breaker) Blank(now time.Time) bool {
 	return !b.tripped && b.Quiet(now) && len(b.forgiven) == 0
 }

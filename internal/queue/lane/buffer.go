@@ -11,15 +11,15 @@ import (
 // Buffer is the prefetch buffer of one class: the earliest messages of a lane, read ahead.
 type Buffer struct {
 	Items   []work.Queued // by due time
-	Reading bool          // a read is under way
+	Reading bool          // a read is running
 
-	known  map[work.Key]int64 // due times of those in Items or on their way to a commit
-	next   time.Time          // when the earliest message not in Items is due; zero: none known
-	more   bool               // there is more from tail on, to be read when Items run low
+	known  map[work.Key]int64 // due times of the messages in Items or on their way to a commit
+	next   time.Time          // due time of the earliest message not in Items; zero if none is known
+	more   bool               // more messages follow tail, to be read when Items run low
 	tail   time.Time
-	missed time.Time  // the lowest due time of which a wake-up came during the read; zero: none came
+	missed time.Time  // lowest due time of a wake-up during the read; zero for none
 	gone   []work.Key // forgotten during the read, which may still show them as they were
-	resume time.Time  // nothing is read before: the last read failed
+	resume time.Time  // no read before: the last one failed
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 	ReadRows = 512
 	// RefillBelow is the number of items below which more are read.
 	RefillBelow = 128
-	// ReadAhead is how long before they are due messages are read, so that they start on their instant.
+	// ReadAhead is how long before their due time messages are read, so that they start on their instant.
 	ReadAhead = time.Second
 	// SpacingWait is the longest interval to a recipient that is waited for in memory.
 	SpacingWait = time.Second
@@ -62,7 +62,7 @@ func (b *Buffer) WantsRead(now time.Time) bool {
 	return b.more && len(b.Items) < RefillBelow || !b.next.IsZero() && !b.next.After(now.Add(ReadAhead))
 }
 
-// ReadFrom is where the next read begins: nothing that is not among the items is due before it.
+// ReadFrom is the due time at which the next read begins: nothing earlier is missing from the items.
 func (b *Buffer) ReadFrom() time.Time {
 	if !b.more || !b.next.IsZero() && b.next.Before(b.tail) {
 		return b.next
@@ -70,8 +70,8 @@ func (b *Buffer) ReadFrom() time.Time {
 	return b.tail
 }
 
-// Fill ends a read with what it found and when the next message is due; full: the read hit its limit, so there is more from the
-// last row on.
+// Fill ends a read with its rows and the due time of the next message; full: the read hit its limit, so more follows the last
+// row.
 func (b *Buffer) Fill(rows []work.Queued, full bool, next time.Time) {
 	b.Reading = false
 	b.more = full
@@ -83,7 +83,7 @@ func (b *Buffer) Fill(rows []work.Queued, full bool, next time.Time) {
 	b.finishRead()
 }
 
-// Add adds what was read to the items, but for those that are known already.
+// Add adds rows to the items, except for those that are known already.
 func (b *Buffer) Add(rows []work.Queued) {
 	b.Items = slices.Grow(b.Items, len(rows))
 	for _, m := range rows {
@@ -103,14 +103,14 @@ func (b *Buffer) Add(rows []work.Queued) {
 	slices.SortStableFunc(b.Items, byDue)
 }
 
-// ReadFailed ends a read that found nothing out: it is repeated later, from where it began.
+// ReadFailed ends a read that failed: it is repeated later, from where it began.
 func (b *Buffer) ReadFailed(now time.Time) {
 	b.Reading = false
 	b.resume = now.Add(ReadRetry)
 	b.finishRead()
 }
 
-// finishRead applies what came during the read.
+// finishRead applies the wake-ups that came during the read.
 func (b *Buffer) finishRead() {
 	for _, k := range b.gone {
 		delete(b.known, k)
@@ -122,8 +122,8 @@ func (b *Buffer) finishRead() {
 	}
 }
 
-// retime follows a message that was moved after it had been read ahead. One that is on its way to a commit is not among
-// the items: its start finds the new time and is refused.
+// retime applies the new due time of a message that was read ahead. A message on its way to a commit is not among the items:
+// its start finds the new time and is refused.
 func (b *Buffer) retime(k work.Key, due time.Time) {
 	for i := range b.Items {
 		if b.Items[i].Key == k {
@@ -171,8 +171,8 @@ func (b *Buffer) HasDue(now time.Time) bool { return len(b.Items) > 0 && !b.Item
 // RunsLow reports whether more should be read while items are left.
 func (b *Buffer) RunsLow() bool { return b.more && len(b.Items) < RefillBelow }
 
-// Overdue returns how many items are due, since when the earliest message of the class has been, as far as is known (zero:
-// none is), and whether more than was read is due.
+// Overdue returns the number of due items, the due time of the class's earliest known message (zero: none is due), and whether
+// unread messages are due too.
 func (b *Buffer) Overdue(now time.Time) (items int, since time.Time, deep bool) {
 	for items < len(b.Items) && !b.Items[items].Due.After(now) {
 		items++
@@ -186,7 +186,7 @@ func (b *Buffer) Overdue(now time.Time) (items int, since time.Time, deep bool) 
 	return items, since, b.more && !b.tail.After(now)
 }
 
-// Forget lets a message be read again, by a read that begins from now on.
+// Forget lets a message be read again, by reads that begin from now on.
 func (b *Buffer) Forget(k work.Key) {
 	if b.Reading {
 		b.gone = append(b.gone, k)

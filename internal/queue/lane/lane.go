@@ -18,20 +18,20 @@ type Lane struct {
 	InFlight int // from the start's commit to the response
 	Pacer    Pacer
 	Spacer   Spacer
-	Breaker  *Breaker  // nil: closed, and nothing to count
-	Settled  int       // of those in flight: lasting work that its provider has accepted
+	Breaker  *Breaker  // nil: closed, with nothing counted
+	Settled  int       // part of those in flight: lasting work that its provider has accepted
 	Halted   bool      // its shard is being handed over
-	Full     time.Time // as many are under way as may be, on all nodes: nothing starts before
+	Full     time.Time // the maximum on all nodes is reached: no start before
 	known    bool      // the settings have been read
 	credit   [carillon.Classes]int
 
-	ready   bool // it is among the ready
+	ready   bool // it is among the ready lanes
 	waiting bool // it waits for a reader
 	wakeAt  time.Time
-	index   int // among the sleeping; -1: it is not
+	index   int // position among the sleeping lanes; -1 if not there
 }
 
-// Settings are how a lane is paced and bounded.
+// Settings are the pace and bounds of a lane.
 type Settings struct {
 	CompanyID     string
 	Sender        string // the sender's own id, for the log
@@ -51,7 +51,7 @@ func (x *Settings) OpensAt(at time.Time) time.Time {
 	return x.Opens(at)
 }
 
-// New returns the lane of a sender, which starts nothing before an instant: the last owner's requests are unknown to it.
+// New returns the lane of a sender, which starts nothing before an instant: the requests of the last owner are unknown.
 func New(uid int64, shard int, from time.Time) *Lane {
 	return &Lane{UID: uid, Shard: shard, credit: weights, index: -1, Pacer: Pacer{From: from}}
 }
@@ -61,7 +61,7 @@ func New(uid int64, shard int, from time.Time) *Lane {
 //nolint:gochecknoglobals // a constant table
 var weights = [carillon.Classes]int{8, 3, 1}
 
-// Set sets the lane's settings as they are now.
+// Set replaces the lane's settings.
 func (l *Lane) Set(x Settings) {
 	l.Settings, l.known, l.Pacer.Rate = x, true, x.PerSecond
 	l.Spacer.SetInterval(x.PerRecipient)
@@ -104,7 +104,7 @@ func (l *Lane) pickProbe(now time.Time) (c int, ok bool) {
 	return 0, false
 }
 
-// Room is how many more requests the lane may start now.
+// Room is the number of requests that the lane may start now.
 func (l *Lane) Room(now time.Time, laneCap int) int {
 	limit := l.limit(now, laneCap)
 	if limit == 0 {
@@ -113,7 +113,7 @@ func (l *Lane) Room(now time.Time, laneCap int) int {
 	return min(limit-l.InFlight, l.Pacer.Free(now))
 }
 
-// limit is how many requests the lane may have in flight now.
+// limit is the number of requests that the lane may have in flight now.
 func (l *Lane) limit(now time.Time, laneCap int) int {
 	if !l.known || l.Settings.Suspended || l.Halted || l.Breaker.Open(now) || now.Before(l.Full) {
 		return 0
@@ -128,7 +128,7 @@ func (l *Lane) limit(now time.Time, laneCap int) int {
 	return limit
 }
 
-// Attention is the next instant at which the lane can do something by itself; zero: only an event can move it.
+// Attention is the next instant at which the lane can do something without an event; zero if only an event can move it.
 func (l *Lane) Attention(now time.Time) time.Time {
 	var at time.Time
 	sooner := func(t time.Time) {
@@ -183,7 +183,7 @@ func (l *Lane) Empty() bool {
 	return l.InFlight == 0
 }
 
-// Idle reports whether nothing is lost by forgetting a lane that is empty.
+// Idle reports whether an empty lane may be forgotten without loss.
 func (l *Lane) Idle(now time.Time) bool {
 	return l.Breaker.Quiet(now) && l.Pacer.Idle(now) && l.Spacer.Idle(now)
 }

@@ -7,7 +7,7 @@ import "time"
 // twice the rate in one window.
 type Pacer struct {
 	Rate    int // 0: unpaced
-	busy    int // slots whose request has no response yet
+	busy    int // slots of requests without a response yet
 	cooling []time.Time
 	From    time.Time // a new owner waits a second: the last one's requests are unknown to it
 }
@@ -45,7 +45,7 @@ func (p *Pacer) Next(now time.Time) time.Time {
 // Take takes a slot for a request that starts.
 func (p *Pacer) Take() { p.busy++ }
 
-// Release frees a slot whose request never left.
+// Release frees the slot of a request that never left.
 func (p *Pacer) Release() { p.busy-- }
 
 // Responded starts the second after which the slot of a request is free again.
@@ -59,7 +59,7 @@ func (p *Pacer) Responded(now time.Time) {
 // Idle reports whether every slot is free.
 func (p *Pacer) Idle(now time.Time) bool { return p.busy == 0 && !p.IdleAt().After(now) }
 
-// IdleAt is when every slot whose request has a response is free again.
+// IdleAt is the instant at which every slot of an answered request is free again.
 func (p *Pacer) IdleAt() time.Time {
 	if len(p.cooling) == 0 {
 		return time.Time{}
@@ -70,16 +70,16 @@ func (p *Pacer) IdleAt() time.Time {
 // Spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
 // wall clock neither shortens an interval nor lengthens it.
 type Spacer struct {
-	every    time.Duration        // 0: none
+	every    time.Duration        // 0 for none
 	last     map[string]time.Time // starts, which slots are reckoned from
 	reserved map[string]time.Time
 	gone     map[string]time.Time // when each left, which is a little behind its start
-	pruneAt  int                  // entries, when old ones are looked for
-	until    time.Time            // when nothing of it means anything any more
+	pruneAt  int                  // number of entries at which old ones are removed
+	until    time.Time            // end of the last entry's effect
 }
 
-// Slot returns when a message to the number that is due may start: now or earlier, or an exact later instant that it
-// reserves. One whose reserved slot has come keeps its turn when the one before it started a little late.
+// Slot returns when a message to the number that is due may start: now or earlier, or an exact later instant, which it
+// reserves. A message whose reserved slot has come keeps its turn if the one before it started a little late.
 func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 	if s.every == 0 {
 		return now
@@ -104,8 +104,8 @@ func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 	return onWall(at, now)
 }
 
-// onWall gives an instant by the wall clock as it shows now, which may have been set since the instant was reckoned; in whole
-// milliseconds, as it is stored, and never before it.
+// onWall converts an instant to the current wall clock, which may have been set since the instant was computed; in whole
+// milliseconds, the unit of the database, and never before the instant.
 func onWall(at, now time.Time) time.Time {
 	at = now.Add(at.Sub(now))
 	return at.Add(untilMilli(at))
@@ -134,15 +134,15 @@ func (s *Spacer) Started(number string, now time.Time) (stamp time.Time) {
 	return stamp
 }
 
-// untilMilli is what is missing to the next whole millisecond.
+// untilMilli is the time to the next whole millisecond.
 func untilMilli(t time.Time) time.Duration {
 	part := time.Duration(t.Nanosecond()) % time.Millisecond
 	return (time.Millisecond - part) % time.Millisecond
 }
 
-// Left records that what was started leaves only now, and returns how long it has to wait yet: the one before it left behind
-// its slot as well, by leaveLate at most. So none comes too soon after another, and lateness does not add up along a row.
-// What is later than that moves the slots behind it.
+// Left records that a started message leaves only now, and returns how long it still has to wait: the one before it was late as
+// well, by at most leaveLate. So messages keep their distance, and lateness does not add up along a row. A longer delay moves
+// the slots behind it.
 func (s *Spacer) Left(number string, now time.Time) (wait time.Duration) {
 	if s.every == 0 {
 		return 0
@@ -164,22 +164,22 @@ func (s *Spacer) Left(number string, now time.Time) (wait time.Duration) {
 
 // Undo takes a start back.
 func (s *Spacer) Undo(number string, stamp time.Time) {
-	if s.last[number].Equal(stamp) { // nothing has started since
+	if s.last[number].Equal(stamp) { // no later start
 		delete(s.last, number)
 	}
 }
 
-// SetInterval sets the sender's interval as it is now.
+// SetInterval replaces the sender's interval.
 func (s *Spacer) SetInterval(d time.Duration) {
 	s.every = d
 }
 
 const (
-	slotLate  = 250 * time.Millisecond // a message may start so late without the ones after it losing their slots
+	slotLate  = 250 * time.Millisecond // how late a message may start without the ones after it losing their slots
 	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without moving them
 )
 
-// spacerMin is how many entries there are before old ones are looked for.
+// spacerMin is the number of entries below which old ones are kept.
 const spacerMin = 4096
 
 func (s *Spacer) prune(now time.Time) {
@@ -200,10 +200,10 @@ func (s *Spacer) prune(now time.Time) {
 	}
 }
 
-// IdleAt is when what is known now will mean nothing any more.
+// IdleAt is the instant at which the entries lose their effect.
 func (s *Spacer) IdleAt() time.Time {
 	return s.until
 }
 
-// Idle reports whether nothing is remembered that matters.
+// Idle reports whether no entry has an effect.
 func (s *Spacer) Idle(now time.Time) bool { return !s.IdleAt().After(now) }

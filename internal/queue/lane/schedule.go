@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Schedule is the order among lanes: the ready ones are served in turn, others sleep until an instant, others wait for a
+// Schedule is the order among lanes: ready ones are served in turn, sleeping ones have an instant, and others wait for a
 // reader, first come, first served.
 type Schedule struct {
 	ready    []*Lane
@@ -26,7 +26,7 @@ func (s *Schedule) MarkReady(l *Lane) {
 // AnyReady reports whether a lane is ready.
 func (s *Schedule) AnyReady() bool { return len(s.ready) > 0 }
 
-// NextReady removes the lane whose turn it is; nil when none is ready.
+// NextReady removes and returns the lane whose turn it is; nil if none is ready.
 func (s *Schedule) NextReady() *Lane {
 	l := popFront(&s.ready)
 	if l != nil {
@@ -47,7 +47,7 @@ func (s *Schedule) AwaitReader(l *Lane) {
 // AnyReader reports whether a lane waits for a reader.
 func (s *Schedule) AnyReader() bool { return len(s.readers) > 0 }
 
-// NextReader removes the lane that has waited for a reader the longest; nil when none waits.
+// NextReader removes and returns the lane that has waited the longest for a reader; nil if none waits.
 func (s *Schedule) NextReader() *Lane {
 	l := popFront(&s.readers)
 	if l != nil {
@@ -66,7 +66,7 @@ func popFront(lanes *[]*Lane) *Lane {
 	return l
 }
 
-// Sleep has a lane looked at again at an instant.
+// Sleep lets a lane sleep until an instant.
 func (s *Schedule) Sleep(l *Lane, at time.Time) {
 	l.wakeAt = at
 	if l.index >= 0 {
@@ -83,7 +83,7 @@ func (s *Schedule) Unsleep(l *Lane) {
 	}
 }
 
-// Wake removes a lane whose instant has come; nil when there is none.
+// Wake removes and returns a lane whose instant has come; nil if there is none.
 func (s *Schedule) Wake(now time.Time) *Lane {
 	if at := s.WakeAt(); at.IsZero() || at.After(now) {
 		return nil
@@ -93,7 +93,7 @@ func (s *Schedule) Wake(now time.Time) *Lane {
 	return l
 }
 
-// WakeAt is when the next lane wants to be looked at; zero when none sleeps.
+// WakeAt is the earliest instant of the sleeping lanes; zero if none sleeps.
 func (s *Schedule) WakeAt() time.Time {
 	if len(s.sleeping) == 0 {
 		return time.Time{}

@@ -43,7 +43,7 @@ func (m *Membership) Keep(ctx context.Context, drained <-chan struct{}) error {
 	}
 }
 
-// keeper is what Keep remembers from turn to turn.
+// keeper is the state of Keep between turns.
 type keeper struct {
 	m          *Membership
 	watch      watch
@@ -52,7 +52,7 @@ type keeper struct {
 	clockOff   bool        // the clock was wrong at the last turn
 }
 
-// turn beats once, looks at the others, and takes or gives shards; a node that is leaving only beats.
+// turn beats once, looks at the others, and takes or gives shards; a leaving node only beats.
 func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	m := k.m
 	ctx, cancel := context.WithTimeout(ctx, LeaseTime)
@@ -108,7 +108,7 @@ func (k *keeper) renew(begin int64) {
 	k.lapse.Reset(max(0, LeaseTime-time.Duration(bootTime()-begin)))
 }
 
-// lapsed runs when the lease is over: connections that were opened under it carry nothing any more.
+// lapsed runs at the end of the lease: connections that were opened under it are closed.
 func (m *Membership) lapsed() {
 	m.o.Log.Warn("could not show the other nodes that this one is alive; it starts nothing")
 	if m.o.Lapsed != nil {
@@ -116,7 +116,7 @@ func (m *Membership) lapsed() {
 	}
 }
 
-// fitness is how far this node is to be given shards.
+// fitness is the fitness of this node to own shards.
 func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error) {
 	if leaving {
 		return work.Leaving, nil
@@ -136,7 +136,7 @@ func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error
 	return work.Fit, nil
 }
 
-// part is the number of shards that a node is to own: they are divided among the fittest.
+// part is the number of shards that a node should own: the fittest nodes share them.
 func part(nodes []work.Node, id string) int {
 	var most, mine work.Fitness
 	n := 0
@@ -157,7 +157,7 @@ func part(nodes []work.Node, id string) int {
 	return (carillon.Shards + n - 1) / n
 }
 
-// rejoin comes back after having been declared dead: with nothing.
+// rejoin returns after having been declared dead, without shards.
 func (m *Membership) rejoin(ctx context.Context) error {
 	m.o.Log.WarnContext(ctx, "was declared dead by another node; joining again", "node", m.id)
 	m.lease.last.Store(0)
@@ -193,7 +193,7 @@ func (k *keeper) depose(ctx context.Context, nodes []work.Node) (any bool, err e
 	return any, nil
 }
 
-// rebalance takes free shards up to this node's part of them, and says how many it holds beyond.
+// rebalance takes free shards up to this node's part, and reports the number beyond it.
 func (m *Membership) rebalance(ctx context.Context, part int, shards []work.Shard) error {
 	mine := 0
 	var unheld, gone []work.Shard
@@ -234,7 +234,7 @@ func (m *Membership) rebalance(ctx context.Context, part int, shards []work.Shar
 	return nil
 }
 
-// forgetGiven forgets the hand-overs that are done; what the database says from now on holds.
+// forgetGiven forgets completed hand-overs; from then on the database decides.
 func (m *Membership) forgetGiven() {
 	m.mu.Lock()
 	for id, under := range m.giving {

@@ -45,7 +45,7 @@ type Subscriber interface {
 	// Gained is called just before Owns reports a shard, Lost after it ceased to. Neither blocks.
 	Gained(s work.Shard)
 	Lost(s work.Shard)
-	// Rebalance says how many shards are to go to other nodes, by Give once nothing of them is in flight.
+	// Rebalance gets the number of shards to hand over, by Give once nothing of them is in flight.
 	Rebalance(n int)
 }
 
@@ -57,7 +57,7 @@ type Options struct {
 	Deposed func()
 	// Moved is called when this node gave shards back: the others should look at once.
 	Moved func()
-	// Lapsed is called when this node may not start anything any more: it could not show the others that it is alive.
+	// Lapsed is called when this node may not start anything any more: it could not prove to the others that it is alive.
 	Lapsed func()
 }
 
@@ -90,10 +90,10 @@ func New(s *store.Store, sub Subscriber, o Options) *Membership {
 	}
 }
 
-// lease is how long this node may start sends. It counts on a clock that runs on while the machine sleeps.
+// lease is the time in which this node may start sends. Its clock runs on while the machine sleeps.
 type lease struct {
 	forever atomic.Bool
-	last    atomic.Int64 // bootTime at the start of the last successful beat; 0: none
+	last    atomic.Int64 // bootTime at the start of the last successful beat; 0 before the first
 }
 
 func (l *lease) valid() bool {
@@ -116,7 +116,7 @@ func (m *Membership) Ready() <-chan struct{} { return m.ready }
 // Valid reports whether this node may start sends now.
 func (m *Membership) Valid() bool { return m.lease.valid() }
 
-// Owns reports whether this node holds a shard, as far as it knows: what one node should do and two may.
+// Owns reports whether this node owns a shard by its own knowledge, for work that two nodes may do but one should.
 func (m *Membership) Owns(shard int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +138,7 @@ func (m *Membership) Validity(shard int, epoch int64) func() bool {
 	}
 }
 
-// Disown forgets a shard that the database says is not this node's any more.
+// Disown forgets a shard that belongs to another node by the database.
 func (m *Membership) Disown(shard int, epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,7 +157,7 @@ func (m *Membership) LookForShards() {
 
 func (m *Membership) joined() { m.once.Do(func() { close(m.ready) }) }
 
-// Join takes the node's place among the nodes.
+// Join registers the node among the others.
 func (m *Membership) Join(ctx context.Context) error {
 	if err := m.store.Nodes.Join(ctx, m.id, m.o.Name); err != nil {
 		return err
@@ -193,8 +193,8 @@ func (m *Membership) hold(ctx context.Context, shards []work.Shard) error {
 	})
 }
 
-// Give hands shards back to the database, in the background. Until that is done, and the shards have been looked at after
-// it, they are nobody's to this node.
+// Give hands shards back to the database, in the background. Until that is done and the shards have been read again, this node
+// treats them as nobody's.
 func (m *Membership) Give(fences []work.Fence) {
 	m.mu.Lock()
 	for _, f := range fences {
@@ -211,7 +211,7 @@ func (m *Membership) Give(fences []work.Fence) {
 			m.giving[f.Shard] = false
 		}
 		m.mu.Unlock()
-		if err != nil { // the next turn finds them still owned, and takes them up again
+		if err != nil { // the next turn finds them still owned, and takes them again
 			m.o.Log.Warn("give shards to other nodes", "shards", len(fences), "error", err)
 			return
 		}
@@ -219,7 +219,7 @@ func (m *Membership) Give(fences []work.Fence) {
 	})
 }
 
-// WaitGiven waits until what Give began has ended.
+// WaitGiven waits for the end of the hand-overs that Give began.
 func (m *Membership) WaitGiven() { m.gives.Wait() }
 
 func (m *Membership) moved() {
@@ -228,7 +228,7 @@ func (m *Membership) moved() {
 	}
 }
 
-// Stop ends the right to start anything; what is accepted from now on is for the others.
+// Stop ends the right to start anything; work that is accepted from now on is for the others.
 func (m *Membership) Stop() {
 	m.lease.last.Store(0)
 	m.mu.Lock()
@@ -247,7 +247,7 @@ func (m *Membership) Leave(ctx context.Context) error {
 	return nil
 }
 
-// KeepSession holds the session open by which the database knows that this process lives, until ctx ends.
+// KeepSession holds the session open that shows the database that this process lives, until ctx ends.
 func (m *Membership) KeepSession(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := m.store.Nodes.KeepSession(ctx, m.id)

@@ -14,11 +14,11 @@ import (
 const (
 	deadAfter = 6 * time.Second
 	goneAfter = 2 * time.Second
-	// watchGap: an observer that did not look for so long was itself stopped or cut off, and begins again.
+	// watchGap: an observer that has not looked for this long was stopped or cut off, and begins again.
 	watchGap = 5 * time.Second
 )
 
-// watch is what this node remembers of the others' beats.
+// watch is this node's record of the others' beats.
 type watch struct {
 	seen map[string]sighting
 	last time.Time
@@ -30,7 +30,7 @@ type sighting struct {
 	gone time.Time // since when the node has no session; zero: it has one
 }
 
-// look takes what the database says now. It returns the nodes to be declared dead, and whether one may soon be.
+// look takes the nodes as the database has them. It returns those to declare dead, and whether one may be dead soon.
 func (w *watch) look(nodes []work.Node, self string, now time.Time) (dead []work.Node, suspicious bool) {
 	if now.Sub(w.last) > watchGap {
 		w.seen = nil
