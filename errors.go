@@ -182,7 +182,7 @@ func shown(provided any) any {
 	return provided
 }
 
-// maxShown is how many characters of a caller's text an error shows.
+// maxShown is the maximum length of a caller's text in an error, in characters.
 const maxShown = 100
 
 // Shorten cuts a text of the caller's to a hundred characters, so that an error never repeats more. The text may not be valid

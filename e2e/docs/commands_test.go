@@ -96,8 +96,8 @@ func (s snippet) prints() (all []string) {
 	return all
 }
 
-// prelude has every request of curl leave what it was refused with, whatever reads the response; and waits for what the page
-// says is printed.
+// prelude makes every curl save the response of a refused request, even where a pipe reads it, and waits for the output that the
+// page shows.
 const prelude = `set -euo pipefail
 curl() {
   local body status

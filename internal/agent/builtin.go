@@ -97,7 +97,7 @@ func toolFor(r *Request, words []string) *ClientTool {
 	return nil
 }
 
-// maxToolResult is how many bytes of a tool's result are said.
+// maxToolResult is the maximum length of a tool's result that is spoken, in bytes.
 const maxToolResult = 1000
 
 // useTool has the page run a tool and says its result. The tool gets the message.

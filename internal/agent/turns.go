@@ -19,7 +19,7 @@ type EngineTurns struct {
 	Limits    *limit.Limits
 }
 
-// dayParts is how many parts a company's day has: a conversation uses one of them at most, so that it takes fifty to use up the day.
+// dayParts divides a company's daily limit: a conversation may use one part, so using up the day takes fifty conversations.
 const dayParts = 50
 
 // Allow counts one response. Errors: rate_limit_exceeded, service_unavailable, those of the store.

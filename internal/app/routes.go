@@ -99,7 +99,7 @@ func (p *parts) widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpi
 	return all
 }
 
-// refusals passes refused and failed calls on, with what their requests say of the client.
+// refusals reports refused and failed calls, with the address and agent of the client.
 func refusals(to *activity.Recorder, proxies []netip.Prefix) func(r *http.Request, x httpio.Refusal) {
 	return func(r *http.Request, x httpio.Refusal) {
 		to.Refused(activity.Refused{

@@ -58,7 +58,7 @@ const (
 	engineTimeout     = 45 * time.Second
 )
 
-// parts are what the rooms build for one another, from the store up.
+// parts are the components of the rooms, built from the store up.
 type parts struct {
 	limits *limit.Limits
 	auth   *auth.Auth
@@ -129,7 +129,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	return p, p.route(a)
 }
 
-// engineWork is what runs with the database: with PostgreSQL the bus between nodes, with SQLite the control socket.
+// engineWork is the background work of the engine: the bus between nodes on PostgreSQL, the control socket on SQLite.
 func (p *parts) engineWork(a *App) func(context.Context) error {
 	if !a.store.DB.SQLite() {
 		return p.bus.Run

@@ -18,7 +18,7 @@ func (r Ready) FirstSteps(to io.Writer, readyFile, token string, none bool) {
 	}
 }
 
-// reach are the flags by which a command finds this program; none where it looks by itself.
+// reach returns the flags with which a command finds this program; "" if the defaults do.
 func reach(readyFile, address, key string) string {
 	switch {
 	case readyFile == "":

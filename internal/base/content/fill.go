@@ -402,7 +402,7 @@ func appendDistinct(list, more []string) []string {
 	return list
 }
 
-// maxCompared is how much of each name EditDistance compares; of the rest it compares only the lengths.
+// maxCompared is the length of the prefix of a name that EditDistance compares, in bytes; of the rest only the length counts.
 const maxCompared = 128
 
 // EditDistance returns the Levenshtein distance of two names in bytes. Beyond the first 128 it compares only the lengths.

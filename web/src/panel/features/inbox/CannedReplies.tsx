@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useState, type FormEvent } from "react";
-import type { Inbox, Refusal, Snapshot } from "./store";
+import type { Refusal, Snapshot } from "./snapshot";
+import type { Inbox } from "./store";
 import { fill } from "../../i18n";
 import type { InboxTexts } from "./texts";
 import type { CannedReply } from "./types";

@@ -10,7 +10,8 @@ import { useCan } from "../../session";
 import { texts as messageTexts } from "./messageTexts";
 import { texts as enclosedTexts } from "./enclosedTexts";
 import { hidesNumber, isGroup, nameOf } from "./model";
-import type { Inbox, Loaded, Refusal } from "./store";
+import type { Loaded, Refusal } from "./snapshot";
+import type { Inbox } from "./store";
 import type { InboxTexts } from "./texts";
 import type { ContactPage } from "./types";
 

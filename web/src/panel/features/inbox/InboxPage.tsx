@@ -3,7 +3,8 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "reac
 import { ContactPanel } from "./ContactPanel";
 import { ConversationList } from "./ConversationList";
 import { useNotices } from "./notices";
-import { Inbox, type Server, type Refusal } from "./store";
+import type { Server, Refusal } from "./snapshot";
+import { Inbox } from "./store";
 import { Thread, type Mode } from "./Thread";
 import { fill } from "../../i18n";
 import { onTheLine, startCall } from "../talk/current";

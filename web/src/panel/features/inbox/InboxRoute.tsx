@@ -10,7 +10,7 @@ import { listShortcuts } from "../../shell/Shortcuts";
 import { succeeded } from "../../ui/problem";
 import { addressOf } from "./address";
 import { InboxPage, type Place } from "./InboxPage";
-import type { Server } from "./store";
+import type { Server } from "./snapshot";
 import { texts as talkTexts } from "../talk/texts";
 import { texts } from "./texts";
 

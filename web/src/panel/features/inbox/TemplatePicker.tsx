@@ -2,7 +2,8 @@ import { Button, Loader, Select, TextInput } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { texts } from "./messageTexts";
-import { id, type Inbox, type Loaded, type Refusal } from "./store";
+import type { Loaded, Refusal } from "./snapshot";
+import { id, type Inbox } from "./store";
 import { preview } from "./templates";
 import type { Offered } from "./types";
 

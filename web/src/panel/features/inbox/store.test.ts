@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { Inbox, type Server } from "./store";
+import type { Server } from "./snapshot";
+import { Inbox } from "./store";
 import type { Summary, Thread, Turn } from "./types";
 
 const summary = (more: Partial<Summary> = {}): Summary => ({

@@ -1,5 +1,6 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
-import { belongs, current, isGroup, mark, merge, place, present, spoke, type Marks, type View } from "./model";
+import { belongs, current, isGroup, mark, merge, place, present, spoke, type View } from "./model";
+import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
 import type {
   CannedReply,
   Contact,
@@ -15,55 +16,6 @@ import type {
   Turn,
   Update,
 } from "./types";
-
-/** What the store needs of the panel: requests, which reject with a Refusal, and the stream of the company's inbox. */
-export interface Server {
-  request<T>(method: string, path: string, body?: unknown): Promise<T>;
-  follow(follower: { event(name: string, data: unknown): void; connected(yes: boolean): void }): () => void;
-}
-export interface Refusal {
-  status?: number;
-  message?: string;
-  details?: { reason?: string; assignee?: string; assignee_name?: string; window?: string };
-}
-
-/** What the teammate said and the server has not confirmed. */
-export interface Unsent {
-  client_id: string;
-  text: string;
-  note: boolean;
-  at: string;
-  problem?: string;
-}
-export interface Loaded extends Thread {
-  unsent: Unsent[];
-  sent: Record<number, Delivery>;
-}
-type Phase = "loading" | "ready" | "failed";
-
-export interface Snapshot {
-  view: View;
-  search: string;
-  list: Listed[];
-  cursor: string | null;
-  listPhase: Phase;
-  counts?: Counts;
-  id?: string;
-  thread?: Loaded;
-  threadPhase: Phase;
-  marks: Marks;
-  connected: boolean;
-  teammates: Teammate[];
-  canned: CannedReply[];
-}
-
-/** What came of an answer: it went out, or why the server wants to be asked again. */
-export type Sent =
-  | { result: "sent" }
-  | { result: "answered" }
-  | { result: "taken"; by: string }
-  | { result: "closed" }
-  | { result: "failed"; message: string };
 
 const pageSize = 40;
 const typingEvery = 3_000;
