@@ -369,9 +369,11 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 			t.Errorf("the first step is heard with a correlation of %.3f", ncc)
 		}
 	}
-	n := 0
+	n, answered := 0, 0
 	run := x.walks(t, s.ConversationID, answers, func(answer string) {
-		if speaks {
+		if speaks { // an answer counts once its question sounds
+			c.until("the sound of a question", func() bool { n = len(c.sound); return n > answered })
+			answered = n
 			x.speak(t, x.widget, answer, func(pcm []int16) { c.speech <- pcm })
 			return
 		}
