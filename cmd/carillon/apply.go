@@ -21,7 +21,7 @@ var applySettings = []string{
 }
 
 type applyCommand struct {
-	File     []string     `short:"f" required:"" sep:"none" placeholder:"FILE" help:"Set-up file; may be repeated, together they are one set-up."`
+	File     []string     `short:"f" required:"" sep:"none" placeholder:"FILE" help:"Set-up file; repeated files form one set-up."`
 	Settings kong.Plugins `embed:""`
 	jsonFlag
 }

@@ -22,7 +22,7 @@ import (
 var backupSettings = []string{"data", "database-url"}
 
 type backupCommand struct {
-	To       string       `required:"" placeholder:"FILE" help:"File to write, which must not exist; its manifest is written next to it as FILE.json. The running program writes it."`
+	To       string       `required:"" placeholder:"FILE" help:"${backup_to_help}"`
 	Settings kong.Plugins `embed:""`
 	jsonFlag
 }

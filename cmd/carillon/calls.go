@@ -155,13 +155,13 @@ func (x *callsListen) Run(ctx context.Context, env *environment) error {
 type callCommand struct {
 	Agent    string      `required:"" placeholder:"ID" help:"Id of the agent that talks."`
 	To       typedNumber `required:"" placeholder:"NUMBER" help:"Whom to call, with the country code."`
-	Var      []string    `sep:"none" placeholder:"KEY=VALUE" help:"Field of the contact that the agent may use, as name=Ana; may be repeated."`
+	Var      []string    `sep:"none" placeholder:"KEY=VALUE" help:"Contact field for the agent, as name=Ana; may be repeated."`
 	At       string      `placeholder:"WHEN" help:"Local time to call at, as 2030-01-31T09:00:00; else now."`
 	TZ       string      `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
 	From     string      `required:"" placeholder:"LINE" help:"Id or number of the line."`
-	Type     string      `enum:"transactional,marketing" default:"transactional" placeholder:"TYPE" help:"transactional or marketing; default ${default}."`
+	Type     string      `enum:"transactional,marketing" default:"transactional" placeholder:"TYPE" help:"${call_type_help}"`
 	Campaign string      `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
-	RunID    string      `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new."`
+	RunID    string      `name:"run-id" placeholder:"ID" help:"${call_run_help}"`
 	keyFlags
 }
 

@@ -51,7 +51,7 @@ type commands struct {
 	People        peopleCommand        `cmd:"" help:"Export and erase everything that is stored about one person."`
 	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`
 	Webhooks      webhooksCommand      `cmd:"" help:"List and test webhooks."`
-	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve assistants: a Model Context Protocol server with an access key's rights."`
+	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve assistants over MCP with the rights of an access key."`
 	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
 	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
 	Users         usersCommand         `cmd:"" help:"List, add and remove users, change passwords, end sessions."`
@@ -117,7 +117,7 @@ func newCommands() *commands {
 func newParser(cli *commands, env *environment, exit func(int)) (*kong.Kong, error) {
 	return kong.New(cli, kong.Name("carillon"), kong.Description(about), kong.Exit(exit),
 		kong.Writers(env.Stdout, env.Stderr), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"triggered": triggered})
+		kong.Vars{"triggered": triggered}, helpTexts)
 }
 
 // errFailed means that a command failed and has already printed why.

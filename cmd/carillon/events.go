@@ -139,10 +139,10 @@ const triggered = "notification.accepted, message.sent, message.delivered, messa
 
 type eventsTrigger struct {
 	Type     string            `arg:"" help:"Type of the event: ${triggered}."`
-	From     string            `placeholder:"SENDER" help:"Id of a sender of the sandbox; else the demo's. Another sender would send a real message."`
+	From     string            `placeholder:"SENDER" help:"${trigger_from_help}"`
 	Template string            `placeholder:"NAME" help:"Approved template of that sender; else the demo's."`
 	Lang     string            `default:"en" placeholder:"LANG" help:"Language of the template; default ${default}."`
-	Var      map[string]string `placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana; may be repeated; else those of the demo's template."`
+	Var      map[string]string `placeholder:"KEY=VALUE" help:"${trigger_var_help}"`
 	keyFlags
 }
 

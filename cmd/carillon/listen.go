@@ -20,9 +20,9 @@ import (
 )
 
 type eventsListen struct {
-	ForwardTo string   `name:"forward-to" required:"" placeholder:"URL" help:"Address that gets each event by POST, as http://localhost:3000/hook."`
+	ForwardTo string   `name:"forward-to" required:"" placeholder:"URL" help:"URL to POST events to, as http://localhost:3000/hook."`
 	Types     []string `placeholder:"TYPE" help:"Only events of these types, as message.failed,call.failed."`
-	Secret    string   `placeholder:"SECRET" help:"Secret that signs, whsec_ and the base64 of 24 to 64 bytes; else a new one, which is printed."`
+	Secret    string   `placeholder:"SECRET" help:"${listen_secret_help}"`
 	keyFlags
 }
 

@@ -27,7 +27,7 @@ func (w window) String() string {
 }
 
 type maintenanceOn struct {
-	Until string `required:"" placeholder:"WHEN" help:"End of the window: an instant as 2030-01-31T09:00:00Z, or a duration from now as 30m."`
+	Until string `required:"" placeholder:"WHEN" help:"End: an instant as 2030-01-31T09:00:00Z, or a duration as 30m."`
 	memberFlags
 }
 

@@ -18,9 +18,9 @@ import (
 )
 
 type mcpCommand struct {
-	HTTP  string   `name:"http" placeholder:"ADDRESS" help:"Serve streamable HTTP at an address such as 127.0.0.1:8090, where each client sends an access key of its own; else one client is served on standard input and output."`
-	Hosts []string `name:"host" placeholder:"NAME" help:"Names by which clients address --http; required where it listens on more than this machine."`
-	Token string   `placeholder:"TOKEN" help:"Access token of a user, for the tools of the sandbox's phones; else the demo's owner. [CARILLON_TOKEN]"`
+	HTTP  string   `placeholder:"ADDRESS" help:"${mcp_http_help}"`
+	Hosts []string `name:"host" placeholder:"NAME" help:"Host names of --http; required unless it listens on loopback."`
+	Token string   `placeholder:"TOKEN" help:"User's access token for sandbox phones; else the demo owner's. [CARILLON_TOKEN]"`
 	keyed
 }
 

@@ -18,7 +18,7 @@ type restoredCommand struct {
 	Status restoredStatus `cmd:"" help:"Show the messages that are held after a restore."`
 	Send   restoredSend   `cmd:"" help:"Send held messages, even if they were sent since the backup was made."`
 	Fail   restoredFail   `cmd:"" help:"End held messages as failed, outcome_unknown; a late receipt corrects that."`
-	Mark   restoredMark   `cmd:"" help:"Hold due messages in a database that PostgreSQL's own tools restored, before the program starts on it."`
+	Mark   restoredMark   `cmd:"" help:"Hold due messages after a restore by PostgreSQL's tools, before the first start."`
 }
 
 // heldState is the state after a restore.

@@ -15,17 +15,17 @@ import (
 type sendCommand struct {
 	Template string        `required:"" placeholder:"NAME" help:"Name of an approved template."`
 	Lang     string        `default:"en" placeholder:"LANG" help:"Language of the template, as es_ES; default ${default}."`
-	To       []typedNumber `placeholder:"NUMBER" help:"Recipient, with the country code, as 34600111222 or +34 600 111 222; may be repeated."`
-	CSV      string        `name:"csv" placeholder:"FILE" help:"File of recipients: a header row with number, name and your own columns, then a recipient a row; as spreadsheets write it, in any of their encodings and separators."`
-	Column   []string      `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of the file that holds a field, as number=Phone; may be repeated."`
-	Var      []string      `sep:"none" placeholder:"KEY=VALUE" help:"Component of the template, as body_text_0=Ana or body_text_0={{name}}; may be repeated."`
+	To       []typedNumber `placeholder:"NUMBER" help:"Recipient with country code, as 34600111222; may be repeated."`
+	CSV      string        `placeholder:"FILE" help:"${csv_help}"`
+	Column   []string      `sep:"none" placeholder:"FIELD=COLUMN" help:"Column of a field in the file, as number=Phone; may be repeated."`
+	Var      []string      `sep:"none" placeholder:"KEY=VALUE" help:"${send_var_help}"`
 	At       string        `placeholder:"WHEN" help:"Local time to send at, as 2030-01-31T09:00:00; else now."`
 	TZ       string        `name:"tz" placeholder:"ZONE" help:"Time zone of --at, as Europe/Madrid; else UTC."`
 	From     string        `placeholder:"SENDER" help:"Id or number of the sender; else the demo's."`
-	Type     string        `enum:"transactional,utility,marketing" default:"utility" placeholder:"TYPE" help:"transactional, utility or marketing; default ${default}."`
+	Type     string        `enum:"transactional,utility,marketing" default:"utility" placeholder:"TYPE" help:"${send_type_help}"`
 	Campaign string        `default:"command line" placeholder:"NAME" help:"Campaign; default \"${default}\"."`
 	Event    string        `placeholder:"NAME" help:"Event that starts a conversation flow."`
-	RunID    string        `name:"run-id" placeholder:"ID" help:"Name of this run; repeating it within 24 hours sends nothing twice. By default the file's content identifies a run; --to makes a new one each time."`
+	RunID    string        `placeholder:"ID" help:"${send_run_help}"`
 	keyFlags
 }
 

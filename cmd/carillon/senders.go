@@ -103,16 +103,16 @@ func noneOr(n int) string {
 type sendersAdd struct {
 	Number        typedNumber `required:"" placeholder:"NUMBER" help:"Phone number, with the country code."`
 	Provider      string      `required:"" enum:"sandbox,whatsapp" placeholder:"PROVIDER" help:"sandbox or whatsapp."`
-	Channel       string      `enum:"messaging,voice" default:"messaging" placeholder:"CHANNEL" help:"messaging or voice; default ${default}."`
+	Channel       string      `enum:"messaging,voice" default:"messaging" placeholder:"CHANNEL" help:"${channel_help}"`
 	ID            string      `placeholder:"ID" help:"Id; else the number, for a voice line voice- and the number."`
 	Default       bool        `help:"Make it the one that is used where a request names none."`
 	PerSecond     *int        `placeholder:"N" help:"Messages a second; else the provider's default."`
-	PerRecipient  string      `name:"per-recipient-interval" placeholder:"DURATION" help:"Time between two messages to one number, as 6s; else the provider's default."`
+	PerRecipient  string      `name:"per-recipient-interval" placeholder:"DURATION" help:"${interval_help}"`
 	MaxConcurrent *int        `placeholder:"N" help:"Calls at once; else no limit."`
 	RingTimeout   string      `placeholder:"DURATION" help:"How long a call rings, as 45s."`
 	MediaCheck    string      `enum:",full,syntax" default:"" placeholder:"CHECK" help:"full or syntax."`
-	Setting       []string    `sep:"none" placeholder:"KEY=VALUE" help:"Setting of the provider, as phone_number_id=1000001; may be repeated."`
-	SettingFile   []string    `sep:"none" placeholder:"KEY=FILE" help:"Setting whose value is in a file, as access_token=token.txt; may be repeated."`
+	Setting       []string    `sep:"none" placeholder:"KEY=VALUE" help:"Provider setting, as phone_number_id=1000001; may be repeated."`
+	SettingFile   []string    `sep:"none" placeholder:"KEY=FILE" help:"Provider setting read from a file, as access_token=token.txt."`
 	memberFlags
 }
 

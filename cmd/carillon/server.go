@@ -15,8 +15,8 @@ import (
 
 // server is the address of the program. Without one the ready file has it, and the demo's key.
 type server struct {
-	URL       string `name:"url" placeholder:"URL" help:"Address of the running program; else the ready file's, else http://127.0.0.1:8080. [CARILLON_URL]"`
-	ReadyFile string `name:"ready-file" placeholder:"./data/ready.json" help:"Where a running program has written its address. [CARILLON_READY_FILE]"`
+	URL       string `placeholder:"URL" help:"${url_help}"`
+	ReadyFile string `placeholder:"./data/ready.json" help:"File with the running program's address. [CARILLON_READY_FILE]"`
 }
 
 const defaultURL = "http://127.0.0.1:8080"
@@ -85,7 +85,7 @@ func readSecret(file string) (string, error) {
 // keyed is a server called with an access key.
 type keyed struct {
 	server
-	Key     string `placeholder:"KEY" help:"Access key; other users of the machine see flags, so prefer the file or the variable. [CARILLON_ACCESS_KEY]"`
+	Key     string `placeholder:"KEY" help:"${key_help}"`
 	KeyFile string `placeholder:"FILE" help:"File to read the access key from. [CARILLON_ACCESS_KEY_FILE]"`
 }
 
@@ -117,7 +117,7 @@ func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
 // credentials are those of an owner or admin.
 type credentials struct {
 	Email        string `placeholder:"EMAIL" help:"Who signs in; else the demo's owner. [CARILLON_EMAIL]"`
-	Password     string `placeholder:"PASSWORD" help:"Password; prefer the file or the variable; else it is asked for at a terminal. [CARILLON_PASSWORD]"`
+	Password     string `placeholder:"PASSWORD" help:"Password, asked for by default; prefer the file or variable. [CARILLON_PASSWORD]"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the password from. [CARILLON_PASSWORD_FILE]"`
 }
 

@@ -23,8 +23,8 @@ type usersCommand struct {
 type usersAdd struct {
 	Email        string `required:"" placeholder:"EMAIL" help:"E-mail address of the new user."`
 	Name         string `placeholder:"NAME" help:"Name; else the part of the address before the @."`
-	Role         string `placeholder:"ROLE" enum:",owner,admin,developer,marketer,teammate,viewer" default:"" help:"owner, admin, developer, marketer, teammate or viewer; else viewer, with --first owner."`
-	Password     string `placeholder:"PASSWORD" help:"Password of the new user; prefer the file. A user that another company has brings their own. [CARILLON_NEW_PASSWORD]"`
+	Role         string `placeholder:"ROLE" enum:",owner,admin,developer,marketer,teammate,viewer" default:"" help:"${role_help}"`
+	Password     string `placeholder:"PASSWORD" help:"${user_password_help}"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the new password from. [CARILLON_NEW_PASSWORD_FILE]"`
 	First        bool   `help:"Create the first company and its owner, with the one-time token that the program prints."`
 	Company      string `placeholder:"NAME" help:"With --first: name of the company."`
@@ -167,7 +167,7 @@ func (u *usersRemove) Run(ctx context.Context, env *environment) error {
 
 type usersPassword struct {
 	User         string `arg:"" optional:"" help:"Id or e-mail address of the user; else yourself."`
-	Password     string `placeholder:"PASSWORD" help:"New password; prefer the file; else it is asked for at a terminal. [CARILLON_NEW_PASSWORD]"`
+	Password     string `placeholder:"PASSWORD" help:"New password, asked for by default; prefer the file. [CARILLON_NEW_PASSWORD]"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the new password from. [CARILLON_NEW_PASSWORD_FILE]"`
 	administered
 	As credentials `embed:"" prefix:"as-"`

@@ -13,7 +13,7 @@ import (
 
 type notificationsWatch struct {
 	ID      string        `arg:"" help:"Id of the notification."`
-	Until   string        `enum:"sent,delivered,read" default:"read" help:"State at which a message counts as ended; not every channel reports reads (${enum})."`
+	Until   string        `enum:"sent,delivered,read" default:"read" help:"${until_help}"`
 	Timeout time.Duration `default:"0s" help:"Give up after this time; 0s: never."`
 	keyFlags
 }

@@ -26,7 +26,7 @@ type contentInput struct {
 
 type fileInput struct {
 	Path    string `json:"path,omitempty" jsonschema:"of a file on this machine, absolute, such as /home/ana/menu.pdf"`
-	Name    string `json:"name,omitempty" jsonschema:"of the file, such as menu.pdf; people see that of a document. Without it that of path"`
+	Name    string `json:"name,omitempty" jsonschema:"of the file, shown for documents, such as menu.pdf; else that of path"`
 	Content string `json:"content,omitempty" jsonschema:"instead of path: the file in base64; it has at most 700 KiB"`
 }
 

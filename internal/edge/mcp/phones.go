@@ -17,7 +17,7 @@ type phones struct{ c *client.Client }
 
 type phoneInput struct {
 	Sender string `json:"sender" jsonschema:"id or number of a sender of the sandbox"`
-	Number string `json:"number" jsonschema:"of the phone, digits only: any number that a sender of the sandbox sent to; or @ and the username of a person who hides the number"`
+	Number string `json:"number" jsonschema:"digits only, or @ and the username of a person who hides the number"`
 }
 
 type writeInput struct {

@@ -22,7 +22,7 @@ type numberInput struct {
 
 type templateInput struct {
 	Template string `json:"template" jsonschema:"name or id of a template of any status"`
-	Language string `json:"language,omitempty" jsonschema:"which of several with this name, such as en or es_ES; without it an approved one comes first"`
+	Language string `json:"language,omitempty" jsonschema:"such as en or es_ES; an approved one comes first without it"`
 }
 
 type draftInput struct {
@@ -32,16 +32,16 @@ type draftInput struct {
 	Header    *headerInput      `json:"header,omitempty" jsonschema:"a short text, a picture, a film or a document above the body"`
 	Body      string            `json:"body" jsonschema:"at most 1024 characters, with {{name}} markers for variables"`
 	Variables []string          `json:"variables,omitempty" jsonschema:"the names of the markers"`
-	Samples   map[string]string `json:"samples,omitempty" jsonschema:"an example of each variable of the body for the channel's reviewer, by name"`
+	Samples   map[string]string `json:"samples,omitempty" jsonschema:"example of each variable of the body, for the reviewer"`
 	Footer    string            `json:"footer,omitempty" jsonschema:"a line below the body, at most 60 characters, without variables"`
-	Buttons   []buttonInput     `json:"buttons,omitempty" jsonschema:"at most 10; of them 2 of type URL and 1 of type PHONE_NUMBER; quick replies stand together"`
+	Buttons   []buttonInput     `json:"buttons,omitempty" jsonschema:"at most 10: 2 URL, 1 PHONE_NUMBER; quick replies adjacent"`
 	Sender    string            `json:"sender_number,omitempty" jsonschema:"number of the sender; the default one without it"`
 }
 
 type headerInput struct {
-	Format string `json:"format,omitempty" jsonschema:"TEXT, IMAGE, VIDEO or DOCUMENT; TEXT without it. Which file a media header shows is said when the template is sent"`
-	Text   string `json:"text,omitempty" jsonschema:"of a TEXT header: at most 60 characters, with at most one marker: {{1}} where those of the body are numbers, else a name"`
-	Sample string `json:"sample,omitempty" jsonschema:"for the channel's reviewer: an example of the text's variable; of a media header the handle that the channel gave for an uploaded sample, which WhatsApp requires before it is submitted"`
+	Format string `json:"format,omitempty" jsonschema:"TEXT (default), IMAGE, VIDEO or DOCUMENT"`
+	Text   string `json:"text,omitempty" jsonschema:"of a TEXT header: at most 60 characters and one marker, as in the body"`
+	Sample string `json:"sample,omitempty" jsonschema:"example of the variable, or the channel's handle of an uploaded media sample"`
 }
 
 type buttonInput struct {
@@ -49,7 +49,7 @@ type buttonInput struct {
 	Text        string `json:"text" jsonschema:"at most 25 characters"`
 	URL         string `json:"url,omitempty" jsonschema:"of a URL button: the address, which may end in the marker {{1}}"`
 	PhoneNumber string `json:"phone_number,omitempty" jsonschema:"of a PHONE_NUMBER button: international, digits only"`
-	Sample      string `json:"sample,omitempty" jsonschema:"for the channel's reviewer: an example of the whole address of a url with a marker"`
+	Sample      string `json:"sample,omitempty" jsonschema:"example of the whole address of a url with a marker"`
 }
 
 type templateID struct {
@@ -72,9 +72,9 @@ func (t tools) templates(s *sdk.Server, key *client.Key) {
 	}
 	if key.Allows("templates:write") {
 		add(s, adds, "create_template", "Draft a template",
-			"Creates a draft of a template: a body, and a header, a footer and buttons where they are given. It can be sent once it "+
-				"was submitted "+
-				"and the channel has approved it.", t.draft)
+			"Creates a draft of a template: a body, with an optional header, footer and buttons. Samples are for the channel's reviewer; "+
+				"a media header needs one before it is submitted, and its file is named when the template is sent. A template can be "+
+				"sent once it was submitted and the channel has approved it.", t.draft)
 		add(s, adds, "submit_template", "Submit a template",
 			"Submits a draft to the channel's review, which takes minutes to a day. get_template says how it stands.",
 			func(ctx context.Context, in templateID) (any, error) { return t.c.Templates().Submit(ctx, in.ID) })

@@ -23,26 +23,26 @@ type recipient struct {
 }
 
 type sendInput struct {
-	SendID   string            `json:"send_id" jsonschema:"a name that you choose for this send, such as reminder-HT-1042. The same one again within 24 hours sends nothing twice and returns the first response: repeat a call that failed with the same send_id"`
+	SendID   string            `json:"send_id" jsonschema:"your name for this send, such as reminder-HT-1042; reuse it to retry"`
 	To       []recipient       `json:"to" jsonschema:"1 to 100 recipients of the same message"`
 	Template string            `json:"template" jsonschema:"name of an approved template"`
 	Language string            `json:"language" jsonschema:"of the template, such as en or es_ES"`
-	Values   map[string]string `json:"values,omitempty" jsonschema:"of the template's variables: body_text_0 is {{1}} of the body, header_text the header's, header_image a picture's address, such as the url of upload_media, button_url_0 the end of the first button's address. They may have placeholders such as {{name}}"`
+	Values   map[string]string `json:"values,omitempty" jsonschema:"of the template's variables, such as body_text_0"`
 	Sender   string            `json:"sender" jsonschema:"id or number of the sender"`
 	Type     string            `json:"type" jsonschema:"marketing, transactional or utility"`
 	Campaign string            `json:"campaign" jsonschema:"groups notifications in lists, such as reminders-november"`
-	At       string            `json:"at,omitempty" jsonschema:"when to send: a local time such as 2030-01-15T09:30:00 in zone; at once without it"`
+	At       string            `json:"at,omitempty" jsonschema:"local time in zone, such as 2030-01-15T09:30:00; default now"`
 	Zone     string            `json:"zone,omitempty" jsonschema:"IANA zone of at, such as Europe/Madrid; UTC without it"`
 }
 
 type callInput struct {
-	SendID   string    `json:"send_id" jsonschema:"a name that you choose for this call; the same one again within 24 hours places no second call"`
+	SendID   string    `json:"send_id" jsonschema:"your name for this call, such as visit-HT-1042; reuse it to retry"`
 	To       recipient `json:"to" jsonschema:"who is called"`
 	Agent    string    `json:"agent" jsonschema:"id of the virtual agent that talks"`
 	Line     string    `json:"line" jsonschema:"id or number of the voice line"`
 	Type     string    `json:"type" jsonschema:"marketing or transactional"`
 	Campaign string    `json:"campaign" jsonschema:"groups calls in lists"`
-	At       string    `json:"at,omitempty" jsonschema:"when to call: a local time such as 2030-01-15T09:30:00 in zone; at once without it. Calls outside the company's calling hours wait for them"`
+	At       string    `json:"at,omitempty" jsonschema:"local time in zone, such as 2030-01-15T09:30:00; default now"`
 	Zone     string    `json:"zone,omitempty" jsonschema:"IANA zone of at; UTC without it"`
 }
 
@@ -52,7 +52,7 @@ type idInput struct {
 
 type cancelInput struct {
 	ID     string `json:"notification_id" jsonschema:"of send_message, place_call or list_notifications"`
-	HangUp bool   `json:"hang_up,omitempty" jsonschema:"true: a call that rings or is being talked in ends too; without it that call goes on"`
+	HangUp bool   `json:"hang_up,omitempty" jsonschema:"true: end a call in progress too"`
 }
 
 type moveInput struct {
@@ -70,13 +70,18 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:send") {
 		add(s, sends, "send_message", "Send a template message",
 			"Sends an approved template to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole, "+
-				"and counts against the day's quota of recipients. Returns the notification_id; get_notification says what became of it.",
+				"and counts against the day's quota of recipients. Returns the notification_id; get_notification has its status.\n\n"+
+				"Retry a failed call with the same send_id: within 24 hours it sends nothing twice and returns the first response.\n\n"+
+				"Keys of values: body_text_0 is {{1}} of the body, header_text the variable of the header, header_image the URL of a "+
+				"picture, such as that of upload_media, button_url_0 the end of the first button's URL. Values may have placeholders "+
+				"such as {{name}}.",
 			t.send)
 	}
 	if key.Allows("voice:send") {
 		add(s, sends, "place_call", "Have an agent call",
-			"Has a virtual agent call a number, now or at a time, within the company's calling hours. Returns the notification_id; "+
-				"get_notification has the call_id once it was dialed, and get_call what was said.", t.call)
+			"Has a virtual agent call a number, now or at a time. Outside the company's calling hours the call waits for them. "+
+				"Returns the notification_id; get_notification has the call_id once it was dialed, and get_call what was said.\n\n"+
+				"Retry a failed call with the same send_id: within 24 hours it places no second call.", t.call)
 	}
 	if key.Allows("notify:send", "voice:send") {
 		add(s, destroys, "cancel_notification", "Cancel what was not sent",
@@ -161,7 +166,7 @@ type callID struct {
 }
 
 type eventsInput struct {
-	Cursor string   `json:"cursor,omitempty" jsonschema:"next_cursor of the call before. Without one there are no events, and next_cursor is that of now"`
+	Cursor string   `json:"cursor,omitempty" jsonschema:"next_cursor of the last call; without it, no events and the current cursor"`
 	Types  []string `json:"types,omitempty" jsonschema:"such as message.failed; all without it"`
 	Wait   int      `json:"wait,omitempty" jsonschema:"seconds to wait for the first event, at most 25"`
 }
