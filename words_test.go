@@ -21,6 +21,96 @@ const proseBudget = 8
 // prose finds words that this project's comments and documents do without (docs/glossary.md).
 var prose = regexp.MustCompile(`(?i)\b(tells|told|hears|anew|of late|in vain|beside)\b`)
 
+// wording lists constructions that make a sentence hard to read at first, with the number of places that have them. A number only
+// falls: write a noun instead of the clause, and lower it.
+var wording = []struct {
+	name    string
+	pattern *regexp.Regexp
+	places  int
+}{
+	{"a clause instead of a noun (is what, of what, for who)", regexp.MustCompile(
+		`(?i)\b(is|are|was|were|be|of|by|with|for|from|to|in|on|at|about|after|before|into|under|than|and|or) (what|who|whom|whose)\b`), 0},
+	{"a clause with is how, is where, is why", regexp.MustCompile(`(?i)\b(is|are|was|were) (how|where|why)\b`), 0},
+	{"whoever, whichever, whatever", regexp.MustCompile(`(?i)\b(who(m|se)?|which|what)ever\b`), 0},
+	{"by itself, of its own", regexp.MustCompile(`(?i)\b(by (itself|themselves|himself|herself)|of (its|their|his|her) own)\b`), 0},
+	{`a value and its meaning behind a semicolon (; "": none)`, regexp.MustCompile(`; ?(""|0|nil|zero|none|empty|false|true): `), 0},
+	{"a sentence that begins with What or Who", regexp.MustCompile(`(^|[.!;:] )(What|Who|Whose|Whom)\b`), 0},
+}
+
+// TestWording counts the constructions of wording in comments and documents.
+func TestWording(t *testing.T) {
+	found := make([][]string, len(wording))
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && skipWords(file, d.Name()) {
+			return fs.SkipDir
+		}
+		texts, err := proseOf(file)
+		for _, x := range texts {
+			for i, w := range wording {
+				for _, match := range w.pattern.FindAllString(x.text, -1) {
+					found[i] = append(found[i], fmt.Sprintf("%s:%d: %q", file, x.line, match))
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range wording {
+		switch {
+		case len(found[i]) > w.places:
+			t.Errorf("%s: %d places, at most %d are allowed:\n%s", w.name, len(found[i]), w.places, strings.Join(found[i], "\n"))
+		case len(found[i]) < w.places:
+			t.Errorf("%s: only %d places are left, lower the number from %d", w.name, len(found[i]), w.places)
+		}
+	}
+}
+
+// passage is a comment or a paragraph.
+type passage struct {
+	line int
+	text string
+}
+
+// proseOf returns the comments of a Go file and the paragraphs of a document, without code.
+func proseOf(file string) (all []passage, err error) {
+	switch {
+	case file == "words_test.go":
+		return nil, nil
+	case strings.HasSuffix(file, ".go"):
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, file, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, group := range f.Comments {
+			all = append(all, passage{set.Position(group.Pos()).Line, strings.Join(strings.Fields(group.Text()), " ")})
+		}
+		return all, nil
+	case !strings.HasSuffix(file, ".md"):
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	code, ended := false, true
+	for i, line := range strings.Split(string(text), "\n") {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		if fence || code || strings.TrimSpace(line) == "" {
+			code, ended = code != fence, true
+			continue
+		}
+		if ended || strings.ContainsRune("-*|#", rune(strings.TrimSpace(line)[0])) {
+			all = append(all, passage{line: i + 1})
+		}
+		last := &all[len(all)-1]
+		last.text, ended = strings.TrimLeft(last.text+" "+strings.TrimSpace(line), " -*|#"), false
+	}
+	return all, err
+}
+
 // bannedWords reads the last column of the glossary.
 func bannedWords(t *testing.T) []string {
 	t.Helper()
