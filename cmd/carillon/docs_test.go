@@ -17,41 +17,43 @@ const docHead = `# Command line
 
 <!-- Made from the commands by: go test ./cmd/carillon -run TestCommandsDoc -update -->
 
-` + "`" + `carillon serve` + "`" +
-	` runs the service; its flags are the [settings](settings.md). The other commands are clients of a running
-service over HTTP, except ` + "`" + `apply` + "`" + ` ([provisioning](guides/provisioning.md)), ` + "`" + `backup` + "`" + `, ` +
-	"`" + `restore` + "`" + ` and ` + "`" + `restored mark` + "`" + `
-([backup](guides/backup.md)), which work on the database or its folder.
+` + "`" + `carillon serve` + "`" + ` runs the service; its flags are the [settings](settings.md). Most other commands ` +
+	`are HTTP clients of a running
+service. ` + "`" + `apply` + "`" + ` ([provisioning](guides/provisioning.md)), ` + "`" + `backup` + "`" + `, ` + "`" +
+	`restore` + "`" + ` and ` + "`" + `restored mark` + "`" + ` ([backup](guides/backup.md))
+work on the database or its folder.
 
-The address of the service is ` + "`" + `--url` + "`" + `, else ` + "`" + `CARILLON_URL` + "`" + `, else that of the ready file (` +
-	"`" + `./data/ready.json` + "`" + `, which ` + "`" + `make run` + "`" + `
-writes), else ` + "`" + `http://127.0.0.1:8080` + "`" +
-	`. In the demo the ready file also has the access key and the owner's sign-in, which are used
-for that service only. Keys, passwords and tokens may be in a variable, or in a file that a flag or a variable with ` + "`" +
-	`_FILE` + "`" + ` names,
-because other users of the machine see flags. Times are shown in the zone of the machine, in JSON in UTC.
+A command finds the address of the service in this order: ` + "`" + `--url` + "`" + `, ` + "`" + `CARILLON_URL` + "`" +
+	`, the ready file (` + "`" + `./data/ready.json` + "`" + `, which
+` + "`" + `make run` + "`" + ` writes), ` + "`" + `http://127.0.0.1:8080` + "`" +
+	`. In the demo, the ready file also has the access key and the owner's sign-in, which
+are used only for that service. Other users of the machine can see flags, so put keys, passwords and tokens in a variable, or in
+a file named by a flag or a variable with ` + "`" + `_FILE` + "`" + `. Times are shown in the machine's time zone, and in UTC in JSON.
 
-` + "`" + `--json` + "`" + ` prints one document, and with ` + "`" + `watch` + "`" +
-	` a line for each change. Exit codes: 0 success, 1 failure, 2 usage. Requests are
-repeated after ` + "`" + `retry_after` + "`" +
-	` when they are limited, and up to three times with growing pauses when the service failed and
-repeating is safe.
+` + "`" + `--json` + "`" + ` prints one document, or with ` + "`" + `watch` + "`" +
+	` one line for each change. Exit codes are 0 for success, 1 for failure and 2 for a
+usage error. A rate-limited request is repeated after ` + "`" + `retry_after` + "`" +
+	`. If the service fails and a repeat is safe, the request is
+repeated up to three times, with growing pauses.
 
 ## Sending to many
 
     carillon send --template hello --csv people.csv --var 'body_text_0={{name}}'
 
 The first row of the file names the columns: ` + "`" + `number` + "`" + `, ` + "`" + `name` + "`" +
-	`, and your own, each of which is a placeholder; ` + "`" + `--column` + "`" + ` says which
-column of the file holds a field. Encodings, separators and numbers are read as in the panel
-([a file](guides/panel.md#sending-to-one-and-to-fifty-thousand), [numbers](guides/panel.md#numbers)). A request has up to a hundred
-recipients. A file with a character that cannot be read, or an odd quotation mark, is refused with the line before anything is sent.
-Rows without a number, and recipients that the interface would refuse, are reported with their line and left out. Every request has
-an ` + "`" + `Idempotency-Key` + "`" +
-	` made of the file and the request, so that after a crash or a lost connection the same command continues where
-it stopped and sends nothing twice, for 24 hours. To send the same file again, name the run with ` + "`" + `--run-id` + "`" + `.
-Once the first request is accepted, the command names the sender, if the key may read notifications, and warns when
-` + "`" + `--from` + "`" + ` is none of the company's senders, so that the default sender sends.
+	` and your own columns, which you can use as placeholders. ` + "`" + `--column` + "`" + `
+sets the column for a field. Encodings, separators and numbers are read as in the panel
+([a file](guides/panel.md#sending-to-one-and-to-fifty-thousand), [numbers](guides/panel.md#numbers)). Each request has up to a
+hundred recipients. If the file has an unreadable character or an odd quotation mark, the command shows the line and sends
+nothing. Rows without a number, and recipients that the API would refuse, are reported with their line and left out.
+
+Every request has an ` + "`" + `Idempotency-Key` + "`" + ` made of the file and the request. After a crash or a lost ` +
+	`connection, run the same command
+again within 24 hours: it continues and sends nothing twice. To send the same file again on purpose, name the run with ` +
+	"`" + `--run-id` + "`" + `.
+After the first accepted request, the command prints the sender, if the key may read notifications. It warns if ` + "`" +
+	`--from` + "`" + ` is not
+one of the company's senders, because then the default sender sends.
 
 `
 

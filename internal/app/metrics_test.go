@@ -32,11 +32,11 @@ const (
 	metricsPage = "../../docs/metrics.md"
 	pageHead    = `# Metrics
 
-Written by ` + "`go test ./internal/app -run TestMetricsPage -update`" + `; a test keeps it current. Each node serves its own metrics at
-/metrics on the private address (` + "`--ops-addr`" + `), with those of the Go runtime (` + "`go_…`" + `) and of the process (` +
-		"`process_…`" + `). A
-counter starts at 0 with its process. What to do about them: [the operator's guide](guides/operate.md). A dashboard is in
-[deploy/grafana](../deploy/grafana), alerts in [deploy/prometheus](../deploy/prometheus).
+Written by ` + "`go test ./internal/app -run TestMetricsPage -update`" + `; a test keeps it current. Each node serves its metrics at
+/metrics on the private address (` + "`--ops-addr`" + `), together with the metrics of the Go runtime (` + "`go_…`" + `) and the
+process (` + "`process_…`" + `). Counters start at 0 with the process. For alerts and what to do about them, see
+[the operator's guide](guides/operate.md). A dashboard is in [deploy/grafana](../deploy/grafana), alert rules are in
+[deploy/prometheus](../deploy/prometheus).
 
 | Metric | Labels | Meaning |
 |---|---|---|

@@ -35,12 +35,12 @@ func settingsDoc() string {
 
 <!-- Made from internal/base/config/settings.go by: go test ./internal/base/config -run TestSettingsDoc -update -->
 
-` + "`carillon serve` takes each setting as a flag or as an environment variable. A flag wins over the environment, that over\n" +
-		`the default; an empty variable counts as not set. A setting that may be repeated takes commas in the environment. A
-secret has a twin that names a file to read it from; setting both is an error. Prefer the twin or the variable to the
-flag: other users of the machine see flags.
+` + "`carillon serve` reads each setting from a flag or an environment variable. A flag overrides the variable, and the variable\n" +
+		`overrides the default. An empty variable counts as not set. To set a repeatable setting in a variable, separate the values
+with commas. A secret has a second flag and variable that name a file with the value; setting both is an error. Prefer the
+file or the variable to the flag, because other users of the machine can see flags.
 
-| Flag | Environment | Value | Default | What it is |
+| Flag | Environment | Value | Default | Meaning |
 |---|---|---|---|---|
 `)
 	for _, s := range Settings() {
