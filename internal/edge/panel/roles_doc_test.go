@@ -224,20 +224,18 @@ func rolesDocument(t *testing.T, routes []httpio.Route) string {
 
 <!-- Made from internal/account/auth and the routes of internal/edge/panel by: go test ./internal/edge/panel -run TestRolesDoc -update -->
 
-A member has one role in each company, and may have another one elsewhere. A role is a set of permissions, and every route of the panel's
-interface under ` + "`/panel/v1`" +
-		` demands one; the panel's pages show nobody what they may not do. A call without it is a 403 whose reason names
-the permission. What an application may do with an access key is another matter: see the scopes in ` +
-		`[signing-in.md](signing-in.md#access-keys).
+A member has one role in each company, and can have different roles in different companies. A role is a set of permissions. Every panel
+route under ` + "`/panel/v1`" + ` requires one permission, and the panel's pages hide everything that a role does not allow. A call without
+the permission gets a 403 whose reason names it. The rights of access keys are separate: see the scopes in
+[signing-in.md](signing-in.md#access-keys).
 
-An admin is an owner's equal but for three things: only an owner gives or takes the role of an owner, changes the account of an owner, ` +
-		`and operates the
-installation.
+An admin has the rights of an owner with three exceptions: only an owner gives or takes the role of owner, changes an owner's account, and
+operates the installation.
 
-## What each role may do
+## Permissions by role
 
 `)
-	head, rule := []string{"Permission", "What it allows"}, []string{"---", "---"}
+	head, rule := []string{"Permission", "Allows"}, []string{"---", "---"}
 	for _, role := range auth.Roles() {
 		head, rule = append(head, string(role)), append(rule, ":-:")
 	}
@@ -254,7 +252,7 @@ installation.
 		line(cells...)
 	}
 	b.WriteString(
-		"\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `flows` and `widgets`, as far as they have the route.\n\n",
+		"\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `flows` and `widgets`, if they have the route.\n\n",
 	)
 	line("Route", "Permission", "Roles")
 	line("---", "---", "---")
@@ -292,8 +290,8 @@ installation.
 			fmt.Fprintf(&b, "- `%s`\n", p)
 		}
 	}
-	list("Routes of the own account", "Everybody who is signed in may call these; no role and no company are needed.", own)
-	list("Routes before the sign-in", "These need no session. A link's secret, a password or the server for single sign-on decides.", open)
+	list("Your own account", "Everyone who is signed in can call these routes. They need no role and no company.", own)
+	list("Before sign-in", "These routes need no session. They check a link's secret, a password or the single sign-on server.", open)
 	return b.String()
 }
 
