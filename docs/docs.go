@@ -17,7 +17,7 @@ type Transition struct{ From, To string }
 
 var drawn = regexp.MustCompile(`data-from="(\w+)" data-to="(\w+)"`)
 
-// Transitions are those that a drawing shows; tests compare them with what the program does.
+// Transitions returns the transitions that a drawing shows. Tests compare them with the program.
 func Transitions(file string) ([]Transition, error) {
 	text, err := Files.ReadFile("images/" + file)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestEveryResourceIsListedOnce(t *testing.T) {
 // table is the table of bounded resources.
 func table() string {
 	var b strings.Builder
-	b.WriteString("\n| What one node holds at once | In all | Company | Its visitors | Client | Session | Beyond it " +
+	b.WriteString("\n| Resource on one node | Total | Company | Its visitors | Client | Session | Beyond it " +
 		"|\n|---|---|---|---|---|---|---|\n")
 	for _, r := range share.Resources() {
 		beyond := "refused"
