@@ -1,3 +1,3 @@
-// Package base is the room of small packages that know none of the others: settings, HTTP, JSON, numbers, time, sound. Each is
-// read by its own doc comment.
+// Package base holds small packages that depend on none of the other parts: settings, HTTP, JSON, numbers, time,
+// audio. Each has its own package comment.
 package base

@@ -1,5 +1,5 @@
-// Package audio is the arithmetic of sound: samples and bytes, WAV files, other sample rates. Samples are 16-bit, mono. It
-// knows no clock, no device and no codec of compressed sound.
+// Package audio converts sound: samples to and from bytes, WAV files and G.711, and between sample rates. Samples are
+// 16-bit mono. It uses no clock, no device and no other codec.
 package audio
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Samples reads little-endian samples. A last odd byte is left out.
+// Samples decodes little-endian samples. A trailing odd byte is ignored.
 func Samples(b []byte) []int16 {
 	pcm := make([]int16, len(b)/2)
 	for i := range pcm {
@@ -17,10 +17,10 @@ func Samples(b []byte) []int16 {
 	return pcm
 }
 
-// Bytes writes little-endian samples.
+// Bytes encodes samples as little-endian bytes.
 func Bytes(pcm []int16) []byte { return AppendBytes(make([]byte, 0, 2*len(pcm)), pcm) }
 
-// AppendBytes appends little-endian samples to b.
+// AppendBytes appends samples to b as little-endian bytes.
 func AppendBytes(b []byte, pcm []int16) []byte {
 	for _, s := range pcm {
 		b = binary.LittleEndian.AppendUint16(b, uint16(s))
@@ -28,13 +28,13 @@ func AppendBytes(b []byte, pcm []int16) []byte {
 	return b
 }
 
-// Duration is how long n samples last.
+// Duration returns the duration of n samples.
 func Duration(n, rate int) time.Duration { return time.Duration(n) * time.Second / time.Duration(rate) }
 
-// Count is how many samples a time has.
+// Count returns the number of samples in a duration.
 func Count(d time.Duration, rate int) int { return int(d * time.Duration(rate) / time.Second) }
 
-// RMS is the root mean square of samples, from 0 to 32,768.
+// RMS returns the root mean square of samples, from 0 to 32,768.
 func RMS(pcm []int16) float64 {
 	if len(pcm) == 0 {
 		return 0
@@ -46,7 +46,7 @@ func RMS(pcm []int16) float64 {
 	return math.Sqrt(sum / float64(len(pcm)))
 }
 
-// clip rounds a sample to 16 bits.
+// clip converts a sample to 16 bits and clips it to their range.
 func clip(x float32) int16 {
 	switch {
 	case x >= math.MaxInt16:

@@ -2,10 +2,10 @@ package audio
 
 import "math/bits"
 
-// Law is one of the two companding laws of G.711, the sound of the telephone: a byte a sample, 8,000 a second.
+// Law is one of the two companding laws of G.711, the telephone codec: one byte per sample, 8,000 samples per second.
 type Law int
 
-// The laws.
+// The laws of G.711.
 const (
 	Mu Law = iota // North America, Japan
 	A             // elsewhere
@@ -25,7 +25,7 @@ var expanded = func() (t [2][256]int16) {
 	return t
 }()
 
-// Expand appends the samples of bytes.
+// Expand decodes b and appends the samples to pcm.
 func (l Law) Expand(pcm []int16, b []byte) []int16 {
 	for _, x := range b {
 		pcm = append(pcm, expanded[l][x])
@@ -33,7 +33,7 @@ func (l Law) Expand(pcm []int16, b []byte) []int16 {
 	return pcm
 }
 
-// Compress appends the bytes of samples.
+// Compress encodes pcm and appends the bytes to b.
 func (l Law) Compress(b []byte, pcm []int16) []byte {
 	if l == A {
 		for _, s := range pcm {

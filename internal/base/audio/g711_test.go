@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The corners of ITU-T G.711, tables 1a to 2b.
+// The expected values are from ITU-T G.711, tables 1a to 2b.
 func TestLawsHaveTheValuesOfTheStandard(t *testing.T) {
 	for _, c := range []struct {
 		law  Law

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// zeroCrossings of the windowed sinc on either side, beta of its Kaiser window and cutoff as a share of the lower of the two
-	// Nyquist frequencies: 100 dB of attenuation from there on, flat up to 0.86 of it.
+	// zeroCrossings is the number of zero crossings of the windowed sinc on either side, beta the parameter of its
+	// Kaiser window, and cutoff a fraction of the lower of the two Nyquist frequencies. The filter attenuates by 100
+	// dB above that frequency and is flat up to 0.86 of it.
 	zeroCrossings = 48
 	beta          = 10.06
 	cutoff        = 0.93
@@ -18,27 +19,29 @@ const (
 	maxPhases = 640
 )
 
-// Resampler changes the sample rate of a stream: a windowed sinc in polyphase form. It is for one goroutine.
+// Resampler changes the sample rate of a stream with a windowed sinc in polyphase form. It is not safe for concurrent
+// use.
 type Resampler struct {
 	*phases
-	history []float32 // samples that output may still need; the first is at position begin of the input
+	history []float32 // samples still needed for output; the first is at position begin of the input
 	begin   int
-	taken   int // samples of the input
-	given   int // samples of the output
+	taken   int // input samples so far
+	given   int // output samples so far
 }
 
-// phases are the filters of one pair of rates: output n is at input position n*down/up, and each of the up fractions of a sample
-// has its own filter.
+// phases are the filters for one pair of rates: output n is at input position n*down/up, and each of the up fractional
+// positions has its own filter.
 type phases struct {
 	up, down int
-	half     int // samples of the input on either side
+	half     int // input samples on either side
 	filters  [][]float32
 }
 
-// known keeps the filters of each pair of rates, which take some milliseconds to make.
-var known sync.Map //nolint:gochecknoglobals // a cache of what depends on the key alone
+// known caches the filters of each pair of rates, which take some milliseconds to compute.
+var known sync.Map //nolint:gochecknoglobals // a cache whose values depend on the key alone
 
-// NewResampler returns a resampler between two rates of 8,000 to 48,000 Hz. The error is about rates that have no small ratio.
+// NewResampler returns a resampler between two rates of 8,000 to 48,000 Hz. It returns an error for rates outside that
+// range or without a small ratio.
 func NewResampler(from, to int) (*Resampler, error) {
 	if from < minRate || from > maxRate || to < minRate || to > maxRate {
 		return nil, fmt.Errorf("no resampling from %d to %d Hz", from, to)
@@ -66,7 +69,7 @@ func Resample(pcm []int16, from, to int) ([]int16, error) {
 	return append(r.Write(pcm), r.Flush()...), nil
 }
 
-// Write takes samples and returns those of the output that are complete. The result is the caller's.
+// Write consumes samples and returns the output samples that are complete. The caller owns the result.
 func (r *Resampler) Write(pcm []int16) []int16 {
 	if r.up == r.down {
 		return append([]int16(nil), pcm...)
@@ -78,7 +81,7 @@ func (r *Resampler) Write(pcm []int16) []int16 {
 	return r.emit(r.taken - r.half)
 }
 
-// Flush ends the stream: it returns the rest of the output, and the next Write begins another stream.
+// Flush ends the stream and returns the rest of the output. The next Write begins a new stream.
 func (r *Resampler) Flush() []int16 {
 	if r.up == r.down {
 		return nil
@@ -94,12 +97,12 @@ func (r *Resampler) reset() {
 	r.begin, r.taken, r.given = -r.half, 0, 0
 }
 
-// emit returns the outputs whose position is before end.
+// emit returns the outputs at positions before end.
 func (r *Resampler) emit(end int) []int16 {
 	if end <= 0 {
 		return nil
 	}
-	last := (end*r.up + r.down - 1) / r.down // the first output at or after end
+	last := (end*r.up + r.down - 1) / r.down // index of the first output at or after end
 	out := make([]int16, 0, max(last-r.given, 0))
 	for ; r.given < last; r.given++ {
 		at := r.given * r.down
@@ -130,18 +133,18 @@ func dot(filter, x []float32) float32 {
 }
 
 func newPhases(from, to int) *phases {
-	scale := cutoff * min(1, float64(to)/float64(from)) // of the input's Nyquist frequency
+	scale := cutoff * min(1, float64(to)/float64(from)) // relative to the input's Nyquist frequency
 	p := &phases{up: to, down: from, half: int(math.Ceil(zeroCrossings / scale)), filters: make([][]float32, to)}
 	for i := range p.filters {
 		filter, sum := make([]float64, 2*p.half), 0.0
 		for k := range filter {
-			// The tap's distance from the output's position, in samples of the input.
+			// distance of the tap from the output's position, in input samples
 			x := float64(k-p.half+1) - float64(i)/float64(to)
 			filter[k] = sinc(scale*x) * kaiser(x/float64(p.half))
 			sum += filter[k]
 		}
 		p.filters[i] = make([]float32, len(filter))
-		for k := range filter { // so that a constant stays what it is
+		for k := range filter { // normalize, so that a constant signal stays unchanged
 			p.filters[i][k] = float32(filter[k] / sum)
 		}
 	}
@@ -155,7 +158,7 @@ func sinc(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// kaiser is the window at x, from -1 to 1.
+// kaiser returns the Kaiser window at x, from -1 to 1.
 func kaiser(x float64) float64 {
 	if x <= -1 || x >= 1 {
 		return 0
@@ -163,7 +166,7 @@ func kaiser(x float64) float64 {
 	return bessel(beta*math.Sqrt(1-x*x)) / bessel(beta)
 }
 
-// bessel is the modified Bessel function of the first kind and order 0.
+// bessel returns the modified Bessel function of the first kind and order 0.
 func bessel(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > sum*1e-17; k++ {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tone is a second of a sine.
+// tone returns one second of a sine.
 func tone(hz float64, rate int) []int16 {
 	pcm := make([]int16, rate)
 	for i := range pcm {
@@ -39,9 +39,9 @@ func TestTonesKeepFrequencyPhaseAndLevel(t *testing.T) {
 				if err != nil || len(got) != p[1] {
 					t.Fatal(len(got), err)
 				}
-				edge := p[1] / 50 // where the tone begins and ends it is no tone
+				edge := p[1] / 50 // skip the start and end of the tone, which contain other frequencies
 				pcm := got[edge : len(got)-edge]
-				// The phase goes on from the first sample.
+				// The phase continues from the first sample.
 				signal, noise := 0.0, 0.0
 				for i, s := range pcm {
 					want := 29000 * math.Sin(2*math.Pi*share*nyquist*float64(i+edge)/float64(p[1]))
@@ -90,7 +90,7 @@ func TestPiecesGiveTheSameAsTheWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // a flushed one is as a new one
+		for range 2 { // a flushed resampler behaves like a new one
 			var got []int16
 			for i, rest := 1, whole; len(rest) > 0; i = i*7%997 + 1 {
 				n := min(i, len(rest))

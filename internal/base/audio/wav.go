@@ -8,28 +8,28 @@ import (
 	"io"
 )
 
-// ErrWAV means that something is no WAV file, or of a kind that is not read here.
+// ErrWAV is returned for input that is not a WAV file, or is of an unsupported kind.
 var ErrWAV = errors.New("no WAV file of 16-bit samples")
 
 const (
 	formatPCM        = 1
 	formatExtensible = 0xfffe
-	maxChunk         = 1 << 20 // bytes of a chunk that is skipped
-	// streamed and above are lengths that writers to a pipe put, who do not know how much will come.
+	maxChunk         = 1 << 20 // bytes; a longer chunk before the data is refused
+	// Lengths of streamed or more come from writers to a pipe, which do not know the final length.
 	streamed = 0x7ff00000
 )
 
-// WAVReader reads the samples of a WAV file as they come. Of several channels it reads their mean.
+// WAVReader reads the samples of a WAV file as they arrive. It averages multiple channels.
 type WAVReader struct {
-	// Rate is samples a second.
+	// Rate is the number of samples per second.
 	Rate int
 
 	r        *bufio.Reader
 	channels int
-	left     int64 // bytes; -1: to the end
+	left     int64 // bytes; -1: until the end of the input
 }
 
-// NewWAVReader reads the header. Errors are ErrWAV or those of r.
+// NewWAVReader reads the header. It returns ErrWAV or an error of r.
 func NewWAVReader(r io.Reader) (*WAVReader, error) {
 	w := &WAVReader{r: bufio.NewReaderSize(r, 16<<10)}
 	var head [12]byte
@@ -78,7 +78,7 @@ func (w *WAVReader) format(size int64) error {
 	}
 	format, channels := binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint16(b[2:])
 	if format == formatExtensible && size >= 26 {
-		format = binary.LittleEndian.Uint16(b[24:]) // the first two bytes of the sub-format
+		format = binary.LittleEndian.Uint16(b[24:]) // the first two bytes of the sub-format GUID
 	}
 	rate, bits := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint16(b[14:])
 	if format != formatPCM || bits != 16 || channels < 1 || channels > 8 || rate < 1000 || rate > 200_000 {
@@ -88,7 +88,8 @@ func (w *WAVReader) format(size int64) error {
 	return nil
 }
 
-// Read fills pcm as far as it can and returns how much it read. At the end it returns 0 and io.EOF, where the file is cut short too.
+// Read fills pcm as far as it can and returns the number of samples. At the end, also of a truncated file, it returns
+// 0 and io.EOF.
 func (w *WAVReader) Read(pcm []int16) (int, error) {
 	frame := int64(2 * w.channels)
 	want := int64(len(pcm)) * frame
@@ -101,7 +102,7 @@ func (w *WAVReader) Read(pcm []int16) (int, error) {
 		}
 		return 0, io.EOF
 	}
-	// What has come is returned at once; only a whole frame is waited for.
+	// Return buffered samples at once; wait only for one complete frame.
 	if ready := int64(w.r.Buffered()); ready >= frame {
 		want = min(want, ready-ready%frame)
 	} else {
@@ -130,7 +131,7 @@ func (w *WAVReader) Read(pcm []int16) (int, error) {
 	return n, nil
 }
 
-// ReadWAV reads a whole file of at most limit samples.
+// ReadWAV reads a complete file of at most limit samples.
 func ReadWAV(r io.Reader, limit int) (pcm []int16, rate int, err error) {
 	w, err := NewWAVReader(r)
 	if err != nil {
@@ -151,12 +152,12 @@ func ReadWAV(r io.Reader, limit int) (pcm []int16, rate int, err error) {
 	}
 }
 
-// WAV is a file of samples.
+// WAV returns a WAV file with the samples.
 func WAV(pcm []int16, rate int) []byte {
 	return AppendBytes(WAVHeader(2*len(pcm), rate), pcm)
 }
 
-// WAVHeader returns the header of a WAV file whose mono 16-bit samples have a size in bytes.
+// WAVHeader returns the header of a WAV file with so many bytes of mono 16-bit samples.
 func WAVHeader(bytes, rate int) []byte {
 	const length = 44
 	size := uint32(bytes)
@@ -180,7 +181,7 @@ func (w *WAVReader) full(b []byte) error {
 	return cut(err)
 }
 
-// cut makes the end of a stream within a header an ErrWAV.
+// cut turns an end of the input within a header into an ErrWAV.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: it is cut short", ErrWAV)

@@ -1,7 +1,9 @@
-// Package cache is a bounded cache whose entries are loaded once, however many ask for one at a time, and are
-// invalidated by group. A group is a company: a change of one company's configuration leaves the others' entries alone.
+// Package cache is a bounded cache whose entries are loaded once, however many callers ask at the same time, and are
+// invalidated by group. A group is a company: a change of one company's configuration leaves the entries of other
+// companies in place.
 //
-// Entries of the group "" say that something does not exist, or belong to no company; any invalidation removes them.
+// The group "" holds entries that record that something does not exist, or that belong to no company. Any invalidation
+// removes them.
 package cache
 
 import (
@@ -15,17 +17,17 @@ import (
 
 // Cache holds values by key. Make it with New. Values are shared and must not be changed.
 type Cache[V any] struct {
-	most    int
+	limit   int
 	size    func(V) int
 	timeout time.Duration
 	flights singleflight.Group
 
 	mu      sync.RWMutex
 	entries map[string]entry[V]
-	used    int               // the size of all entries
+	used    int               // total size of all entries
 	clock   uint64            // counts invalidations
-	groups  map[string]uint64 // when each group was last invalidated
-	all     uint64            // when everything last was
+	groups  map[string]uint64 // value of clock when each group was last invalidated
+	all     uint64            // value of clock when everything was last invalidated
 }
 
 type entry[V any] struct {
@@ -34,24 +36,25 @@ type entry[V any] struct {
 	size  int
 }
 
-// New returns an empty cache of at most so many entries. A load may take as long as timeout.
-func New[V any](most int, timeout time.Duration) *Cache[V] {
-	return Sized(most, func(V) int { return 1 }, timeout)
+// New returns an empty cache of at most that many entries. timeout bounds each load.
+func New[V any](limit int, timeout time.Duration) *Cache[V] {
+	return Sized(limit, func(V) int { return 1 }, timeout)
 }
 
 // Sized is New with a bound on the total size of the entries. A value larger than the bound is not kept.
-func Sized[V any](most int, size func(V) int, timeout time.Duration) *Cache[V] {
-	return &Cache[V]{most: most, size: size, timeout: timeout, entries: map[string]entry[V]{}, groups: map[string]uint64{}}
+func Sized[V any](limit int, size func(V) int, timeout time.Duration) *Cache[V] {
+	return &Cache[V]{limit: limit, size: size, timeout: timeout, entries: map[string]entry[V]{}, groups: map[string]uint64{}}
 }
 
-// Get returns the entry of a key, loading it where it is missing. load returns the value and its group. Errors are not
-// kept. A caller that leaves does not end the load, which others may wait for.
+// Get returns the entry of a key and loads it if it is missing. load returns the value and its group. Errors are not
+// cached. A canceled caller does not end the load, because other callers may wait for it.
 func (c *Cache[V]) Get(ctx context.Context, key string, load func(ctx context.Context) (V, string, error)) (V, error) {
 	if v, ok := c.Peek(key); ok {
 		return v, nil
 	}
 	began := c.Clock()
-	// A load that began before an invalidation must not serve those who ask after it: the clock is part of its name.
+	// A load that began before an invalidation must not serve callers that ask after it, so the clock is part of the
+	// key.
 	result := c.flights.DoChan(key+"\x00"+strconv.FormatUint(began, 36), func() (any, error) {
 		loading, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
 		defer cancel()
@@ -71,7 +74,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(ctx context.Co
 	}
 }
 
-// Peek returns the entry of a key where it is cached.
+// Peek returns the entry of a key if it is cached.
 func (c *Cache[V]) Peek(key string) (V, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -79,7 +82,7 @@ func (c *Cache[V]) Peek(key string) (V, bool) {
 	return e.value, ok
 }
 
-// Remove drops one entry.
+// Remove removes one entry.
 func (c *Cache[V]) Remove(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,15 +94,16 @@ func (c *Cache[V]) remove(key string) {
 	delete(c.entries, key)
 }
 
-// Clock counts invalidations, for Put.
+// Clock returns the number of invalidations so far, for Put.
 func (c *Cache[V]) Clock() uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.clock
 }
 
-// Put stores what was read when the clock was began, unless its group has been invalidated since. A full cache drops an eighth of
-// itself, whichever entries come first: were it all, a working set slightly too large would be loaded again and again.
+// Put stores a value that was read when the clock was began, unless its group has been invalidated since. A full cache
+// evicts an eighth of its size, in map order. Evicting everything would reload a slightly too large working set again
+// and again.
 func (c *Cache[V]) Put(key string, v V, group string, began uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,11 +112,11 @@ func (c *Cache[V]) Put(key string, v V, group string, began uint64) {
 	}
 	e := entry[V]{v, group, c.size(v)}
 	c.remove(key)
-	if e.size > c.most {
+	if e.size > c.limit {
 		return
 	}
-	if c.used+e.size > c.most {
-		room := c.most - max(e.size, c.most/8)
+	if c.used+e.size > c.limit {
+		room := c.limit - max(e.size, c.limit/8)
 		for k := range c.entries {
 			if c.used <= room {
 				break
@@ -124,10 +128,10 @@ func (c *Cache[V]) Put(key string, v V, group string, began uint64) {
 	c.used += e.size
 }
 
-// maxGroups bounds the groups whose last invalidation is remembered; past it everything is invalidated.
+// maxGroups bounds the groups whose last invalidation is remembered. Beyond it, everything is invalidated.
 const maxGroups = 4096
 
-// Invalidate drops the entries of a group, and those that say that something does not exist.
+// Invalidate removes the entries of a group, and the entries of the group "".
 func (c *Cache[V]) Invalidate(group string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +148,7 @@ func (c *Cache[V]) Invalidate(group string) {
 	}
 }
 
-// Clear drops everything.
+// Clear removes all entries.
 func (c *Cache[V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +162,7 @@ func (c *Cache[V]) clear() {
 	clear(c.groups)
 }
 
-// Size returns the size of all entries.
+// Size returns the total size of all entries.
 func (c *Cache[V]) Size() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// Bundle is a set-up with all that reading it needs: the texts of its files, and the values that they refer to by {env: NAME}
-// and {file: PATH}. A command sends it to a running program, which has another environment and another user's rights, and
-// which reports problems at the same places. It contains secrets.
+// Bundle is a set-up with all its inputs: the texts of its files and the values that they reference by {env: NAME} and
+// {file: PATH}. A command sends it to a running program, which has a different environment and different file
+// permissions but reports problems at the same positions. It contains secrets.
 type Bundle struct {
 	Files []BundleFile      `json:"files"`
 	Env   map[string]string `json:"env"`     // by name
@@ -20,7 +20,7 @@ type BundleFile struct {
 	Text string `json:"text"`
 }
 
-// ReadBundle is ReadProvision; with what Bundle.Provision needs.
+// ReadBundle is like ReadProvision but also returns the inputs that Bundle.Provision needs.
 func ReadBundle(files []string, o ProvisionOptions) (*Bundle, *Provision, error) {
 	b := &Bundle{Env: map[string]string{}, Read: map[string]string{}}
 	for _, name := range files {
@@ -55,7 +55,7 @@ func ReadBundle(files []string, o ProvisionOptions) (*Bundle, *Provision, error)
 	return b, p, err
 }
 
-// Provision validates the set-up without its files and environment.
+// Provision validates the set-up from the bundle alone, without its files and environment.
 func (b *Bundle) Provision(o ProvisionOptions) (*Provision, error) {
 	o.Env = func(name string) (string, bool) {
 		s, set := b.Env[name]

@@ -11,56 +11,56 @@ import (
 	"carillon/internal/base/destination"
 )
 
-// Config is the program's validated settings. The table in settings.go documents its fields; docs/settings.md is generated
-// from it.
+// Config is the program's validated settings. The table in settings.go documents its fields; docs/settings.md is
+// generated from it.
 type Config struct {
 	Addr              string
-	BaseURL           string // no trailing slash; empty: made from the address it listens on
-	WidgetURL         string // no trailing slash; empty: the base URL
+	BaseURL           string // no trailing slash; empty: derived from the listen address
+	WidgetURL         string // no trailing slash; empty: BaseURL
 	Data              string
 	DatabaseURL       Secret // empty: SQLite in Data
-	MasterKeyFile     string // empty: a key created in Data, on SQLite only
-	ZonesFile         string // empty: the program's own time zones
+	MasterKeyFile     string // empty: a key created in Data, with SQLite only
+	ZonesFile         string // empty: the built-in time zones
 	Provision         []string
 	Demo              bool
 	ReadyFile         string
 	LogFormat         string // text or json
 	LogLevel          slog.Level
 	LogSlow           time.Duration
-	OpsAddr           string // empty: off
-	TracesURL         string // empty: by the standard variables, else off
+	OpsAddr           string // empty: disabled
+	TracesURL         string // empty: the standard OTEL_ variables apply; without them, disabled
 	TrustedProxies    []netip.Prefix
 	MaxConnections    int
-	ConnectionsEach   int // from one address; 0: a quarter of MaxConnections
+	ConnectionsEach   int // maximum per address; 0: a quarter of MaxConnections
 	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
 	CallDrain         time.Duration
-	MaxCalls          int        // of this node at once
+	MaxCalls          int        // concurrent calls that this node places
 	SIPAddr           string     // for calls over UDP and TCP
-	SIPTLSAddr        string     // for calls over TLS; empty: none
-	SIPCertificate    string     // file
-	SIPKey            string     // file
-	SIPExternal       netip.Addr // zero: the way's
-	SIPPorts          [2]uint16  // of sound; zero: any
+	SIPTLSAddr        string     // for calls over TLS; empty: disabled
+	SIPCertificate    string     // file name
+	SIPKey            string     // file name
+	SIPExternal       netip.Addr // zero value: the local address of the route
+	SIPPorts          [2]uint16  // for RTP; zero value: any free port
 	SIPAllowPrivate   []netip.Prefix
 	CallsDenied       destination.Denied // numbers that are never called
-	PasswordMemory    int                // MiB a hash
+	PasswordMemory    int                // MiB per hash
 	PasswordPasses    int
-	SMTPURL           Secret // empty: no e-mails are sent
+	SMTPURL           Secret // empty: no e-mail is sent
 	MailFrom          string
 	OIDCIssuer        string // empty: no single sign-on
 	OIDCClientID      string
 	OIDCClientSecret  Secret
 	OIDCName          string
-	OIDCTrustEmail    bool   // e-mails of which the server does not say whether they are verified
-	TranslateURL      string // LibreTranslate, no trailing slash; empty: nothing is translated
+	OIDCTrustEmail    bool   // treat an e-mail address as verified if the server does not state it
+	TranslateURL      string // LibreTranslate, no trailing slash; empty: no translation
 	TranslateKey      Secret
-	FileSize          int // MiB of a file that people send
-	CompanyFiles      int // MiB of all files of a company
+	FileSize          int // MiB per file that people send
+	CompanyFiles      int // MiB of all files per company
 	MediaAllowPrivate []netip.Prefix
 }
 
-// Secret is a text that must not be shown: printing it in any way shows only whether it is set.
+// Secret is a text that must not be shown. Printing it shows only whether it is set.
 type Secret string
 
 const hidden = "[hidden]"

@@ -1,15 +1,14 @@
 package config
 
 import (
-	_ "embed" // demo.yaml
+	_ "embed" // embeds demo.yaml
 	"fmt"
 )
 
 //go:embed demo.yaml
 var demoText []byte
 
-// Demo returns the demo's set-up and its credentials, which are read from the set-up. An error is a bug: the set-up is
-// embedded.
+// Demo returns the demo's set-up and the credentials in it. The set-up is embedded, so an error is a bug.
 func Demo(o ProvisionOptions) (*Provision, DemoFacts, error) {
 	p, err := ParseProvision("demo.yaml", demoText, o)
 	if err != nil {

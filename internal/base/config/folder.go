@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// CheckFolder makes the data folder where it is missing, and checks that the user of this process may write in it. What else is
-// wrong with it, such as a full disk, shows where the database is opened. There is nothing to check on PostgreSQL.
+// CheckFolder creates the data folder if it is missing, and checks that the user of this process may write to it.
+// Other problems, such as a full disk, show up when the database is opened. PostgreSQL needs no check.
 func (c *Config) CheckFolder() error {
 	if c.DatabaseURL != "" {
 		return nil
@@ -37,7 +37,8 @@ func checkFolder(dir string) error {
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return err
 	}
-	// Left by another user, who has the database too. The database itself is not opened: closing it would drop its locks.
+	// A lock file that cannot be opened belongs to another user, who also owns the database. The database itself is
+	// not opened here, because closing it would drop its locks.
 	lock, err := os.OpenFile(filepath.Join(dir, "carillon.lock"), os.O_RDWR, 0) //nolint:gosec // the operator names the folder
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -48,7 +49,7 @@ func checkFolder(dir string) error {
 	return lock.Close()
 }
 
-// userName is the user of this process, by number where it has no name.
+// userName returns the user of this process, or its numeric id if it has no name.
 func userName() string {
 	u, err := user.Current()
 	if err != nil {

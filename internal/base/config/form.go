@@ -16,12 +16,12 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// form reads one mapping of the set-up. Each field is read by name; end reports the unknown fields. After a problem its
+// form reads one mapping of the set-up. Each field is read by name; end reports unknown fields. After a problem its
 // methods return zero values, which are never used.
 type form struct {
 	r      *reader
 	at     Position
-	path   string // of the mapping; empty for the outermost
+	path   string // path of the mapping; empty for the outermost
 	fields []field
 	known  []string
 }
@@ -33,7 +33,7 @@ type field struct {
 	value ast.Node
 }
 
-// form reads the mapping at a path and reports false for any other value; what names the expected thing.
+// form reads the mapping at a path. It returns false for any other value; what is the expected kind in the error.
 func (r *reader) form(n ast.Node, what, path string) (*form, bool) {
 	f := &form{r: r, at: r.at(n), path: path}
 	var pairs []*ast.MappingValueNode
@@ -102,12 +102,12 @@ func (f *form) find(name string) (field, bool) {
 	return field{}, false
 }
 
-// fault reports a problem of a field's presence or use, wrong one of its value.
+// fault reports a problem with the presence or use of a field; wrong reports a problem with its value.
 func (f *form) fault(name, reason string) {
 	f.r.problemOf(f.pathOf(name), f.place(name), name+" "+reason)
 }
 
-// place returns the position of a field, or of its form when it is absent.
+// place returns the position of a field, or of its form if it is absent.
 func (f *form) place(name string) Position {
 	for _, x := range f.fields {
 		if x.name == name {
@@ -121,7 +121,7 @@ func (f *form) wrong(x field, reason string) {
 	f.r.problemOf(x.path, f.r.at(x.value), x.name+" "+reason)
 }
 
-// end reports the fields that are unknown.
+// end reports unknown fields.
 func (f *form) end() {
 	for _, x := range f.fields {
 		if slices.Contains(f.known, x.name) {
@@ -142,7 +142,7 @@ func shortened(s string) string {
 	return s
 }
 
-// maxText is the limit of a text in a set-up.
+// maxText bounds a text in a set-up, in bytes.
 const maxText = 64 << 10
 
 func scalarText(n ast.Node) (string, bool) {
@@ -182,7 +182,7 @@ func (f *form) text(name string) string {
 	return s
 }
 
-// needed reads a required text that is not blank.
+// needed reads a required text that must not be blank.
 func (f *form) needed(name string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -197,7 +197,7 @@ func (f *form) needed(name string) string {
 	return s
 }
 
-// neededAs reads a required text and validates it; "" when it is invalid.
+// neededAs reads a required text and validates it. It returns "" if the text is invalid.
 func (f *form) neededAs(name string, holds func(string) bool, rule string) string {
 	if f.needed(name) == "" {
 		return ""
@@ -205,7 +205,7 @@ func (f *form) neededAs(name string, holds func(string) bool, rule string) strin
 	return f.checked(name, holds, rule)
 }
 
-// checked reads an optional text and validates it; "" when it is invalid.
+// checked reads an optional text and validates it. It returns "" if the text is invalid.
 func (f *form) checked(name string, holds func(string) bool, rule string) string {
 	s := f.text(name)
 	if s != "" && !holds(s) {
@@ -216,7 +216,7 @@ func (f *form) checked(name string, holds func(string) bool, rule string) string
 	return s
 }
 
-// choice reads one of the words, "" when it is absent.
+// choice reads one of the words. It returns "" if the field is absent.
 func (f *form) choice(name string, words ...string) string {
 	x, ok := f.find(name)
 	if !ok {
@@ -243,7 +243,7 @@ func (f *form) wordOf(x field, words []string) string {
 	return s
 }
 
-// flag reads true or false; given is false when it is absent.
+// flag reads true or false; given is false if the field is absent.
 func (f *form) flag(name string) (value, given bool) {
 	x, ok := f.find(name)
 	if !ok {
@@ -257,7 +257,7 @@ func (f *form) flag(name string) (value, given bool) {
 	return b.Value, true
 }
 
-// maxItems is the limit of a list in a set-up.
+// maxItems bounds the length of a list in a set-up.
 const maxItems = 10_000
 
 // items returns the elements of a list, each with the field's name.
@@ -282,7 +282,7 @@ func (f *form) items(name string) []field {
 	return all
 }
 
-// texts reads a list of texts, nil when it is absent or empty.
+// texts reads a list of texts. It returns nil if the list is absent or empty.
 func (f *form) texts(name string) []string {
 	var all []string
 	for _, x := range f.items(name) {
@@ -306,7 +306,7 @@ func (f *form) words(name string, words ...string) []string {
 	return all
 }
 
-// each reads a list of mappings; what names an element.
+// each reads a list of mappings; what is the expected kind of an element in errors.
 func (f *form) each(name, what string, read func(*form)) {
 	for _, x := range f.items(name) {
 		if inner, ok := f.r.form(x.value, what, x.path); ok {
@@ -316,7 +316,7 @@ func (f *form) each(name, what string, read func(*form)) {
 	}
 }
 
-// inner reads a mapping when it is present.
+// inner reads a mapping if it is present.
 func (f *form) inner(name string, read func(*form)) {
 	x, ok := f.find(name)
 	if !ok {
@@ -328,27 +328,27 @@ func (f *form) inner(name string, read func(*form)) {
 	}
 }
 
-// number reads a whole number from 0 to most.
-func (f *form) number(name string, left, most int) int {
+// number reads a whole number from 0 to limit; fallback is the default.
+func (f *form) number(name string, fallback, limit int) int {
 	x, ok := f.find(name)
 	if !ok {
-		return left
+		return fallback
 	}
 	i, ok := x.value.(*ast.IntegerNode)
 	if !ok {
 		f.wrong(x, "must be a whole number, not "+kindOf(x.value))
-		return left
+		return fallback
 	}
 	// The parser reads 012 as octal; only the plain decimal form is unambiguous.
 	n, err := strconv.Atoi(i.Token.Value)
-	if err != nil || n < 0 || n > most || strconv.Itoa(n) != i.Token.Value {
-		f.wrong(x, fmt.Sprintf("must be a whole number from 0 to %d", most))
-		return left
+	if err != nil || n < 0 || n > limit || strconv.Itoa(n) != i.Token.Value {
+		f.wrong(x, fmt.Sprintf("must be a whole number from 0 to %d", limit))
+		return fallback
 	}
 	return n
 }
 
-// decimal reads a number such as 0.2; 0 where there is none.
+// decimal reads a number such as 0.2. It returns 0 if the field is absent.
 func decimal(f *form, name string) float64 {
 	x, ok := f.find(name)
 	if !ok {
@@ -373,25 +373,25 @@ func decimal(f *form, name string) float64 {
 	return n
 }
 
-// duration reads a text such as 6s or 10m; a bare 0 is allowed.
-func (f *form) duration(name string, left, least, most time.Duration) time.Duration {
+// duration reads a text such as 6s or 10m; fallback is the default. An unquoted 0 is allowed.
+func (f *form) duration(name string, fallback, shortest, longest time.Duration) time.Duration {
 	x, ok := f.find(name)
 	if !ok {
-		return left
+		return fallback
 	}
 	s, _ := scalarText(x.value)
 	if i, ok := x.value.(*ast.IntegerNode); ok && i.Token.Value == "0" {
 		s = "0"
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < least || d > most || d%time.Millisecond != 0 {
-		f.wrong(x, fmt.Sprintf("must be a duration such as 6s or 10m, in whole milliseconds, from %v to %v", least, most))
-		return left
+	if err != nil || d < shortest || d > longest || d%time.Millisecond != 0 {
+		f.wrong(x, fmt.Sprintf("must be a duration such as 6s or 10m, in whole milliseconds, from %v to %v", shortest, longest))
+		return fallback
 	}
 	return d
 }
 
-// instant reads an RFC 3339 time, zero when it is absent.
+// instant reads an RFC 3339 time. It returns the zero time if the field is absent.
 func (f *form) instant(name string) time.Time {
 	x, ok := f.find(name)
 	if !ok {
@@ -406,10 +406,10 @@ func (f *form) instant(name string) time.Time {
 	return t.UTC()
 }
 
-// maxDepth bounds what jsonOf reads.
+// maxDepth bounds the nesting that jsonOf reads.
 const maxDepth = 20
 
-// jsonOf reads a mapping of anything, such as a schema, as JSON.
+// jsonOf reads a free-form mapping, such as a schema, as JSON.
 func jsonOf(f *form, x field) json.RawMessage {
 	if kindOf(x.value) != "a mapping" {
 		f.wrong(x, "must be a mapping, not "+kindOf(x.value))
@@ -427,7 +427,7 @@ func jsonOf(f *form, x field) json.RawMessage {
 	return text
 }
 
-// plainOf is a value of any kind.
+// plainOf converts a node of any kind to a plain Go value.
 func plainOf(f *form, x field, depth int) any {
 	if depth > maxDepth {
 		f.wrong(x, "is nested too deeply")
@@ -463,7 +463,7 @@ func plainOf(f *form, x field, depth int) any {
 	return text
 }
 
-// jsonNumber is a number as JSON writes it too.
+// jsonNumber converts a number; a form that JSON does not have is a fault.
 func jsonNumber(f *form, x field, text string) any {
 	if !json.Valid([]byte(text)) {
 		f.wrong(x, "must be a plain decimal number")
@@ -472,7 +472,7 @@ func jsonNumber(f *form, x field, text string) any {
 	return json.Number(text)
 }
 
-// nearest returns the known name that is most similar to a mistyped one, "" when none is similar.
+// nearest returns the known name that is most similar to a mistyped one, or "" if none is similar.
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	if len(name) > 40 {

@@ -12,12 +12,12 @@ import (
 // CARILLON_DATABASE_URL_FILE.
 const FileSuffix = "-file"
 
-// maxSecretFile is the limit of a secret's file.
+// maxSecretFile bounds a secret's file, in bytes.
 const maxSecretFile = 64 << 10
 
 // Load reads the settings from flags, by name without dashes, and the environment. A flag takes precedence over the
-// environment, which takes precedence over the default; an empty variable counts as not set. All errors are reported
-// together, each with the name under which the setting was given, and without values of secrets.
+// environment, which takes precedence over the default. An empty variable counts as not set. All errors are reported
+// together. Each names the flag or variable that was used, and none contains the value of a secret.
 func Load(flags map[string][]string, env func(name string) (value string, set bool)) (Config, error) {
 	var c Config
 	var faults []error
@@ -49,7 +49,7 @@ func (s Setting) load(c *Config, flags map[string][]string, env func(string) (st
 	return nil
 }
 
-// find returns the values of the first source that has any, and the source's name.
+// find returns the values of the first source that has any, and the name of that source.
 func (s Setting) find(flags map[string][]string, env func(string) (string, bool)) ([]string, string, error) {
 	values, source, err := s.pick(flags[s.Name], flags[s.Name+FileSuffix], "--"+s.Name, "--"+s.Name+FileSuffix)
 	if err != nil || values != nil {
@@ -59,7 +59,7 @@ func (s Setting) find(flags map[string][]string, env func(string) (string, bool)
 	return s.pick(s.split(env, name), s.split(env, name+"_FILE"), name, name+"_FILE")
 }
 
-// pick chooses between a value and the file that may contain it; setting both is an error.
+// pick chooses between a value and the file that contains it. Setting both is an error.
 func (s Setting) pick(direct, files []string, name, twin string) ([]string, string, error) {
 	if !s.Secret || len(files) == 0 {
 		return direct, name, nil
@@ -91,7 +91,7 @@ func (s Setting) split(env func(string) (string, bool), name string) []string {
 	return all
 }
 
-// ReadSecretFile reads a secret without its final line end.
+// ReadSecretFile reads a secret and removes its final line end.
 func ReadSecretFile(name string) (string, error) {
 	text, err := readLimited(name, maxSecretFile)
 	if err != nil {
@@ -107,7 +107,7 @@ func ReadSecretFile(name string) (string, error) {
 	return secret, nil
 }
 
-// readLimited reads a file, of one that is larger than the limit one byte too many.
+// readLimited reads a file, but at most one byte more than the limit, so that the caller can detect a larger file.
 func readLimited(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name) //nolint:gosec // the operator names the file
 	if err != nil {

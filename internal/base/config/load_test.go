@@ -41,7 +41,7 @@ func TestDefaultsAreThoseOfTheTable(t *testing.T) {
 	if len(c.CallsDenied) < 20 {
 		t.Errorf("numbers that begin with %v are never called", c.CallsDenied)
 	}
-	c.CallsDenied = nil // TestCostlyNumbersAreNeverCalledByDefault
+	c.CallsDenied = nil // see TestCostlyNumbersAreNeverCalledByDefault
 	want := Config{
 		Addr: "127.0.0.1:8080", Data: "./data", LogFormat: "text", LogLevel: slog.LevelInfo, LogSlow: time.Second, MaxConnections: 8192,
 		ShutdownTimeout: 25 * time.Second, CallDrain: 5 * time.Minute, MaxCalls: 200, PasswordMemory: 19, PasswordPasses: 2,
@@ -119,7 +119,7 @@ func TestSecretsHaveTwins(t *testing.T) {
 		name  string
 		flags map[string][]string
 		env   map[string]string
-		want  string // of the database URL, or of the error
+		want  string // expected part of the database URL, or of the error
 	}{
 		{"flag", map[string][]string{"database-url": {url}}, nil, url},
 		{"flag's file", map[string][]string{"database-url-file": {secretFile(t, url+"\r\n")}}, nil, url},
@@ -164,8 +164,8 @@ func TestSecretsHaveTwins(t *testing.T) {
 	}
 }
 
-// A path in the address of the program's own host is a fault: nothing is served below it. Other servers have their addresses as they are
-// given.
+// The base URL must not have a path, because the program serves nothing below one. Addresses of other servers may have
+// one.
 func TestAddressesOfTheProgramHaveNoPath(t *testing.T) {
 	for _, name := range []string{"base-url", "widget-url"} {
 		for value, good := range map[string]bool{
@@ -274,7 +274,7 @@ func TestMasterKeyIsNotMadeBesideADatabase(t *testing.T) {
 }
 
 func TestMasterKeyIsReadRawOrBase64(t *testing.T) {
-	raw := "0123456789abcdef0123456789abcde\n" // raw bytes may end like a line
+	raw := "0123456789abcdef0123456789abcde\n" // a raw key may end with a newline byte
 	for _, text := range []string{raw, "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZQo=\n", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZQo"} {
 		c := Config{MasterKeyFile: secretFile(t, text)}
 		key, err := c.MasterKey()

@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// MasterKey reads the key that encrypts stored secrets: 32 bytes, raw or base64 (docs/reference/signing-in.md). Without
-// --master-key-file it is created in the data folder, readable by its owner only, and read from there later. It is not
-// created next to an existing database, because it would replace the lost key without fitting.
+// MasterKey reads the key that encrypts stored secrets: 32 bytes, raw or base64 (docs/reference/signing-in.md).
+// Without --master-key-file it is created in the data folder, readable by its owner only, and read from there later.
+// It is not created next to an existing database: a new key would replace a lost one but could not decrypt its
+// secrets.
 func (c *Config) MasterKey() ([32]byte, error) {
 	if c.MasterKeyFile != "" {
 		return readMasterKey(c.MasterKeyFile)
@@ -52,7 +53,7 @@ func readMasterKey(name string) (key [32]byte, err error) {
 		return key, fmt.Errorf("master key: %w", err)
 	}
 	if len(raw) == len(key) {
-		return [32]byte(raw), nil // raw bytes may end in a line end
+		return [32]byte(raw), nil // a raw key may end with a newline byte
 	}
 	for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if plain, err := form.DecodeString(strings.TrimSpace(string(raw))); err == nil && len(plain) == len(key) {

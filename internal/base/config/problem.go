@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// Position is a place in a file of the set-up. Lines and columns begin at 1.
+// Position is a position in a file of the set-up. Lines and columns begin at 1.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, as compilers write it.
+// String formats the position as file:line:column, like a compiler.
 func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// Problem is one error in a set-up. Its text contains names from the file and no values.
+// Problem is one error in a set-up. Its text contains names from the file but no values.
 type Problem struct {
 	At    Position
 	Text  string
-	Field string `json:",omitempty"` // the path of the field at fault, such as steps.2.choices, where there is one
+	Field string `json:",omitempty"` // path of the faulty field, such as steps.2.choices; may be empty
 }
 
 // Problems are the errors in a set-up.
 type Problems []Problem
 
-// maxProblems is how many are reported at once.
+// maxProblems bounds the problems that Error lists.
 const maxProblems = 20
 
-// Error lists the first twenty problems, a line each.
+// Error lists the first twenty problems, one per line.
 func (p Problems) Error() string {
 	var b strings.Builder
 	for i, x := range p {
@@ -45,7 +45,7 @@ func (p Problems) Error() string {
 	return b.String()
 }
 
-// Sorted returns the problems by position, the files in the order of their names, and nil when there are none.
+// Sorted returns the problems sorted by file name and position, or nil if there are none.
 func (p Problems) Sorted() error {
 	if len(p) == 0 {
 		return nil

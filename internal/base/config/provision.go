@@ -8,14 +8,14 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Provision is a validated declarative set-up. What it leaves out stays as it is. Where an id is empty, the thing is found by
-// its natural key or gets a new id when the set-up is applied.
+// Provision is a validated declarative set-up. Fields that it leaves out keep their stored values. An object with an
+// empty id is found by its natural key, or gets a new id when the set-up is applied.
 type Provision struct {
 	Companies []Company
 }
 
-// Company is one company and everything that belongs to it. Its natural key is its name. Fields of the company itself that
-// the file leaves out keep their stored values (Over).
+// Company is one company with everything that belongs to it. Its natural key is its name. Company fields that the file
+// leaves out keep their stored values (see Over).
 type Company struct {
 	ID           string
 	Name         string
@@ -24,13 +24,13 @@ type Company struct {
 	Keys         []Key
 	Senders      []Sender
 	Templates    []Template
-	Resources    []Resource // in the order of their kinds: what refers to another comes after it
+	Resources    []Resource // sorted by kind, so that a resource comes after those that it references
 	Suppressions []string
 
-	changes []func(*carillon.Company) // of its own fields
+	changes []func(*carillon.Company) // of the company's own fields
 }
 
-// Over returns the stored company with the set-up's fields. A new one starts as carillon.NewCompany.
+// Over returns the stored company with the set-up's fields applied. For a new company, pass carillon.NewCompany.
 func (c *Company) Over(now carillon.Company) carillon.Company {
 	now.Name = c.Name
 	for _, change := range c.changes {
@@ -39,23 +39,24 @@ func (c *Company) Over(now carillon.Company) carillon.Company {
 	return now
 }
 
-// User is a member of the company. The natural key is the e-mail address in lower case. Empty fields keep their stored values.
+// User is a member of the company. The natural key is the e-mail address in lower case. Empty fields keep their stored
+// values.
 type User struct {
 	At       Position
 	Email    string
 	Name     string
-	Role     string // a new member's is viewer
-	Password string // a new user without one cannot sign in until it is set
+	Role     string // empty: viewer, for a new member
+	Password string // empty: a new user cannot sign in until a password is set
 }
 
-// Key is an access key. The natural key is the key itself, or the label when the file has no key: then one is generated
-// once.
+// Key is an access key. Its natural key is the key itself, or the label if the file has no key; then a key is
+// generated once.
 type Key struct {
 	At        Position
 	Key       string
 	Label     string
 	Scopes    []string
-	ExpiresAt time.Time // zero: never
+	ExpiresAt time.Time // zero value: never
 	Revoked   bool
 }
 
@@ -75,27 +76,28 @@ type Template struct {
 
 // ProvisionOptions are the external inputs of a set-up.
 type ProvisionOptions struct {
-	// Env looks up `{env: NAME}`; nil: the process's environment.
+	// Env looks up `{env: NAME}`. If nil, it reads the process environment.
 	Env func(name string) (string, bool)
-	// File reads `{file: PATH}`; nil: ReadSecretFile. Paths are relative to the folder of the set-up's file.
+	// File reads `{file: PATH}`. If nil, it is ReadSecretFile. Paths are relative to the folder of the set-up's file.
 	File func(path string) (string, error)
 	// CheckSettings validates a sender's settings, by provider. Its error is a *carillon.Error with the field
 	// settings.<key>. Settings of a provider without an entry are not validated.
 	CheckSettings map[string]func(json.RawMessage) error
-	// Kinds are the kinds of resources in a set-up; each refers only to kinds before it.
+	// Kinds are the resource kinds of a set-up. A kind only references kinds before it.
 	Kinds []resource.Kind
 }
 
-// maxProvision is the limit of a set-up's file.
+// maxProvision bounds a set-up's file, in bytes.
 const maxProvision = 4 << 20
 
-// ReadProvision reads files that together are one set-up: a company may be spread over several. Errors in them are Problems.
+// ReadProvision reads files that together form one set-up; a company may be spread over several. Errors in them are
+// Problems.
 func ReadProvision(files []string, o ProvisionOptions) (*Provision, error) {
 	_, p, err := ReadBundle(files, o)
 	return p, err
 }
 
-// ParseProvision reads a set-up from a text; problems show name as its file.
+// ParseProvision reads a set-up from a text. Problems show name as its file.
 func ParseProvision(name string, text []byte, o ProvisionOptions) (*Provision, error) {
 	r := newReader(o)
 	r.file(name, text)

@@ -29,10 +29,10 @@ func Scopes() []string {
 const (
 	maxLimit     = 1_000_000_000
 	maxBytes     = 1_000_000_000_000_000
-	maxRetention = 36_500 // days: a hundred years
+	maxRetention = 36_500 // days, which is a hundred years
 )
 
-// change has Over set a field of the company.
+// change records a change of a company field, for Over.
 func (c *company) change(set func(*carillon.Company)) { c.changes = append(c.changes, set) }
 
 // fields reads the company's own fields.
@@ -43,7 +43,7 @@ func (c *company) fields(f *form) {
 	c.settings(f)
 }
 
-// settings reads the fields that the company's own people may change too.
+// settings reads the fields that members of the company may also change.
 func (c *company) settings(f *form) {
 	if strict, given := f.flag("strict_recipient_id"); given {
 		c.change(func(x *carillon.Company) { x.StrictRecipientID = strict })
@@ -76,7 +76,7 @@ func (c *company) number(f *form, name string, most int, to func(*carillon.Compa
 	}
 }
 
-var days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // read only
+var days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} //nolint:gochecknoglobals // read-only
 
 func callingHours(f *form) *carillon.CallingHours {
 	h := &carillon.CallingHours{
@@ -107,7 +107,8 @@ const (
 	maxRedialAfter = 24 * time.Hour
 )
 
-// redial reads a policy. Absent fields are those of a new company; an empty list of outcomes disables redialing.
+// redial reads a redial policy. Absent fields get the values of a new company. An empty list of outcomes disables
+// redialing.
 func redial(f *form) carillon.Redial {
 	p := carillon.NewCompany("").Redial
 	all := []string{
@@ -150,8 +151,8 @@ func ValidEmail(s string) bool {
 	return err == nil && a.Address == s && len(s) <= 254 && !strings.ContainsAny(s, " \"")
 }
 
-// FoldEmail is an e-mail address in lower case. A letter that would become one of another address stays as it is: the lower case of the
-// Kelvin sign is a k, but their mailboxes differ.
+// FoldEmail returns an e-mail address in lower case. A letter stays unchanged if its lower case is the letter of a
+// different address: the Kelvin sign becomes a k, but the two mailboxes differ.
 func FoldEmail(s string) string {
 	return strings.Map(func(r rune) rune {
 		if lower := unicode.ToLower(r); unicode.ToUpper(lower) == r {
@@ -161,7 +162,7 @@ func FoldEmail(s string) string {
 	}, s)
 }
 
-// keyForm has characters that need no escaping in a query string.
+// keyForm allows only characters that need no escaping in a query string.
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,255}$`)
 
 func (c *company) key(f *form) {

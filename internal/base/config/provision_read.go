@@ -15,18 +15,18 @@ type reader struct {
 	o          ProvisionOptions
 	env        func(string) (string, bool)
 	readFile   func(string) (string, error)
-	name       string // of the file being read
+	name       string // the file being read
 	companies  []*company
 	problems   Problems
-	values     bool                // secrets are given as values only: not by {env: NAME} and {file: PATH}
+	values     bool                // secrets are literal values; {env: NAME} and {file: PATH} are refused
 	unfinished bool                // resources are not validated
-	unique     map[string]Position // declarations that must be unique over all files
+	unique     map[string]Position // positions of declarations that must be unique across all files
 }
 
-// company reads a company, possibly from several files.
+// company reads a company, which may be spread over several files.
 type company struct {
 	Company
-	scope string // prefix of keys that are unique within the company
+	scope string // prefix for keys that are unique within the company
 }
 
 func newReader(o ProvisionOptions) *reader {
@@ -46,10 +46,10 @@ func (r *reader) problemOf(field string, at Position, text string) {
 	r.problems = append(r.problems, Problem{at, text, field})
 }
 
-// once reports a second declaration of the same thing. key may contain a secret, what must not.
+// once reports a second declaration of the same object. key may contain a secret; what must not.
 func (r *reader) once(at Position, what string, key ...string) {
 	if slices.Contains(key, "") {
-		return // reported as missing already
+		return // already reported as missing
 	}
 	k := what + "\x00" + strings.Join(key, "\x00")
 	if before, taken := r.unique[k]; taken {
@@ -103,7 +103,7 @@ func (r *reader) company(f *form) {
 	c.suppress(f)
 }
 
-// find returns the company that an earlier file declared, or adds it.
+// find returns the company that an earlier file declared, or adds a new one.
 func (r *reader) find(f *form, id, name string) *company {
 	for _, c := range r.companies {
 		sameName := c.Name == name

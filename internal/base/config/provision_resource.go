@@ -11,15 +11,15 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Resource is an agent, knowledge, a flow, a widget or a webhook, validated. Its id may be empty.
+// Resource is a validated agent, knowledge, flow, widget or webhook. Its id may be empty.
 type Resource struct {
 	resource.Resource
 	Kind   resource.Kind
 	At     Position
-	places map[string]Position // of its fields, by path
+	places map[string]Position // positions of its fields, by path
 }
 
-// Problems returns the joined errors of a resource, each with the position of its field.
+// Problems converts the joined errors of a resource to problems, each with the position of its field.
 func (x *Resource) Problems(err error) Problems {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all Problems
@@ -63,7 +63,7 @@ func lastName(path string) string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// place returns the position of a field, or of the nearest part of the resource that contains it.
+// place returns the position of a field, or of the nearest enclosing part of the resource; exact reports which.
 func (x *Resource) place(field string) (at Position, exact bool) {
 	for path := field; path != ""; {
 		if at, ok := x.places[path]; ok {
@@ -91,7 +91,7 @@ func (c *company) resource(f *form, kind resource.Kind) {
 	c.Resources = append(c.Resources, x)
 }
 
-// maxNumber bounds whole numbers of resources, each of which has limits of its own.
+// maxNumber bounds whole numbers in resources. Each field also has its own limits.
 const maxNumber = 1_000_000
 
 // object reads a mapping into a struct by its JSON tags.
@@ -114,10 +114,10 @@ func (x *Resource) object(f *form, to reflect.Value, path string) {
 	}
 }
 
-// value reads a field of the form f.
+// value reads a field of form f into to.
 func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 	x.places[path] = f.r.at(from.value)
-	switch to.Kind() { //nolint:exhaustive // the types of resources
+	switch to.Kind() { //nolint:exhaustive // resources use only these types
 	case reflect.String:
 		s, _ := f.textOf(from)
 		to.SetString(s)
@@ -128,7 +128,7 @@ func (x *Resource) value(f *form, from field, to reflect.Value, path string) {
 		to.SetInt(int64(f.number(from.name, 0, maxNumber)))
 	case reflect.Float64:
 		to.SetFloat(decimal(f, from.name))
-	case reflect.Pointer: // absent is not the same as the zero value
+	case reflect.Pointer: // distinguishes an absent field from its zero value
 		to.Set(reflect.New(to.Type().Elem()))
 		x.value(f, from, to.Elem(), path)
 	case reflect.Slice:

@@ -51,8 +51,8 @@ func (c *company) sender(f *form) {
 	c.Senders = append(c.Senders, s)
 }
 
-// defaultSenderID returns the number, by which requests can name the sender anyway. A voice line gets a prefix, because one
-// number may be both.
+// defaultSenderID returns the number, by which requests can name the sender anyway. A voice line gets a prefix,
+// because one number may be both a voice line and a messaging sender.
 func defaultSenderID(s *carillon.Sender) string {
 	if s.Channel == carillon.Voice {
 		return "voice-" + s.Number
@@ -60,7 +60,7 @@ func defaultSenderID(s *carillon.Sender) string {
 	return s.Number
 }
 
-// pace reads the fields whose defaults depend on the provider: the sandbox is unpaced and does not check media.
+// pace reads the fields whose defaults depend on the provider. The sandbox is not paced and does not check media.
 func (c *company) pace(f *form, s *carillon.Sender) {
 	rate, interval, check := 80, 6*time.Second, "full"
 	if s.Provider == "sandbox" {
@@ -97,8 +97,8 @@ func unknownPolicy(f *form, p *carillon.UnknownPolicy) {
 	p.After = f.duration("after", p.After, minUnknown, maxUnknown)
 }
 
-// settings reads the provider's own fields: texts, numbers, booleans and secrets. The provider validates them when it is
-// known.
+// settings reads the provider's own fields: texts, numbers, booleans and secrets. If CheckSettings has the provider,
+// its check is applied.
 func settings(f *form, provider string) json.RawMessage {
 	x, given := f.find("settings")
 	values := map[string]any{}
@@ -154,7 +154,7 @@ func settingsFault(f, settings *form, err error) (string, Position, string) {
 	return named, at, named + ": " + reason
 }
 
-// faultOf returns the field that an error of a check names and what is wrong with it.
+// faultOf returns the field and the reason of a validation error.
 func faultOf(err error) (field, reason string) {
 	var e *carillon.Error
 	if !errors.As(err, &e) {

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/base/content"
 )
 
-// template reads a template and checks the interface's limits, not the channel's rules: a set-up declares templates that
-// exist already (docs/reference/templates.md).
+// template reads a template. It checks the limits of the API but not the rules of the channel, because a set-up
+// declares templates that already exist there (docs/reference/templates.md).
 func (c *company) template(f *form) {
 	t := Template{At: f.at, SenderID: f.needed("sender"), SenderAt: f.place("sender")}
 	t.Name = f.neededAs("name", content.ValidName, "must be 1 to 512 characters of a-z, 0-9 and _")
@@ -78,7 +78,8 @@ func button(f *form) carillon.Button {
 	return b
 }
 
-// examples sets the sample values as lists show them; the body has one for each marker, in the order of the markers.
+// examples sets the sample values in the form that lists show. The body has one for each marker, in the order of the
+// markers.
 func examples(f *form, t *carillon.Template) {
 	heads, body := f.texts("header"), f.texts("body")
 	if heads != nil && (t.Shape.HeaderVariable == "" || len(heads) != 1) {

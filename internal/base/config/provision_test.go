@@ -15,7 +15,7 @@ import (
 	"carillon/internal/base/resource/resourcetest"
 )
 
-// closed keeps a set-up from reading the machine it is tested on.
+// closed keeps a set-up from reading the environment and files of the test machine.
 func closed() ProvisionOptions {
 	return ProvisionOptions{
 		Kinds: resourcetest.Kinds(),
@@ -103,7 +103,7 @@ func TestExampleIsReadInFull(t *testing.T) {
 	}
 }
 
-// in wraps the parts of a company, indented by four, into a set-up whose parts begin at line 3.
+// in wraps the parts of a company, indented by four, in a set-up. The parts begin at line 3.
 func in(parts string) string {
 	return "companies:\n  - name: Acme\n    " + strings.ReplaceAll(strings.TrimSpace(parts), "\n", "\n    ") + "\n"
 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// DefaultReadyFile is where commands look for the ready file by themselves.
+// DefaultReadyFile is the ready file that commands read by default.
 const DefaultReadyFile = "./data/ready.json"
 
 // Ready is the content of the ready file: the program's addresses and, in the demo, its credentials.
@@ -17,11 +17,11 @@ type Ready struct {
 	WidgetURL string `json:"widget_url"`
 	PanelURL  string `json:"panel_url"`
 	Version   string `json:"version"`
-	DemoURL   string `json:"demo_url,omitempty"` // in the demo: a page with the chat on it, where possible on another host than the chat's
+	DemoURL   string `json:"demo_url,omitempty"` // demo only: a page with the chat, preferably on another host
 	*DemoFacts
 }
 
-// DemoFacts are the demo's credentials and fixed ids. They are public, as part of the program.
+// DemoFacts are the demo's credentials and fixed ids. They are public, because they are part of the program.
 type DemoFacts struct {
 	Email         string `json:"email"`
 	Password      string `json:"password"`
@@ -33,7 +33,7 @@ type DemoFacts struct {
 	VoiceWidgetID string `json:"voice_widget_id"`
 }
 
-// WriteFile writes the ready file atomically. It is readable by its owner only, because it contains the demo's key.
+// WriteFile writes the ready file atomically. Only its owner can read it, because it contains the demo's access key.
 func (r Ready) WriteFile(name string) error {
 	body, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// secret reads a text, or {env: NAME} or {file: PATH} that refer to it. Its problems contain neither the value nor a name
+// secret reads a text, or resolves {env: NAME} or {file: PATH}. Its problems contain neither the value nor a name
 // inside such a mapping, which may be a misplaced secret.
 func (f *form) secret(name string) string {
 	x, ok := f.find(name)
@@ -20,7 +20,7 @@ func (f *form) secret(name string) string {
 	return s
 }
 
-// indirect reads {env: NAME} and {file: PATH}, and reports false when the field is not a mapping.
+// indirect reads {env: NAME} and {file: PATH}. It returns false if the field is not a mapping.
 func (f *form) indirect(x field) (string, bool) {
 	switch x.value.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
@@ -31,7 +31,7 @@ func (f *form) indirect(x field) (string, bool) {
 		f.wrong(x, "must be a text: {env: NAME} and {file: PATH} are for the files of a set-up")
 		return "", true
 	}
-	inner, _ := f.r.form(x.value, x.name, x.path) // it is a mapping
+	inner, _ := f.r.form(x.value, x.name, x.path) // always a mapping here
 	env, file := inner.text("env"), inner.text("file")
 	if len(inner.fields) != 1 || env == "" && file == "" {
 		f.wrong(x, "must be a text, {env: NAME} or {file: PATH}")

@@ -9,7 +9,8 @@ import (
 	"carillon/internal/base/destination"
 )
 
-// defaultDenied are numbers that cost much to call, and that hardly anybody calls for another reason: see docs/reference/calls.md.
+// defaultDenied are the prefixes of expensive numbers that are hardly ever called for a legitimate reason
+// (docs/reference/calls.md).
 const defaultDenied = "808,870,878,881,882,883,888,979," + // international
 	"1900," + // North America
 	"3290,31900,31906,31909,3389,34803,34806,34807,34905,34907,351601,351607,351760,351761,351762,3989," +
@@ -18,13 +19,13 @@ const defaultDenied = "808,870,878,881,882,883,888,979," + // international
 
 // Setting is one row of the table of settings.
 type Setting struct {
-	Name    string // of the flag, without the dashes
-	Default string // as on the command line
+	Name    string // the flag without dashes
+	Default string // as written on the command line
 	Unit    string // kind of value, for documentation and help
 	Doc     string
-	Secret  bool // may also be read from a file, which NAME-file names
-	List    bool // may be repeated; in the environment separated by commas
-	Switch  bool // a flag without a value; in the environment true or false
+	Secret  bool // may also be read from the file given by NAME-file
+	List    bool // may be repeated; comma-separated in the environment
+	Switch  bool // a flag without a value; true or false in the environment
 
 	set func(c *Config, values []string) error
 }
@@ -34,7 +35,7 @@ func (s Setting) Env() string {
 	return "CARILLON_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// Settings returns the table that flags, environment variables, defaults and documentation are made from.
+// Settings returns the table behind flags, environment variables, defaults and documentation.
 func Settings() []Setting { //nolint:funlen // a table
 	return []Setting{
 		{

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// ReadResource reads and validates the resource that is the only content of a file, written as in a set-up. Errors in it are
+// ReadResource reads and validates a file that contains a single resource, written as in a set-up. Errors in it are
 // Problems.
 func ReadResource(name string, kind resource.Kind, o ProvisionOptions) (resource.Resource, error) {
 	text, err := readLimited(name, maxProvision)
@@ -26,7 +26,7 @@ func ReadResource(name string, kind resource.Kind, o ProvisionOptions) (resource
 	return x, r.problems.Sorted()
 }
 
-// ResourceOf reads and validates a resource in a request's body: written as in a set-up, but without {env: NAME} and
+// ResourceOf reads and validates a resource in a request body, written as in a set-up but without {env: NAME} and
 // {file: PATH}. The error joins a *carillon.Error of code validation_failed for each fault.
 func ResourceOf(o *jsonbody.Object, kind resource.Kind) (resource.Resource, error) {
 	r := newReader(ProvisionOptions{})
@@ -35,7 +35,7 @@ func ResourceOf(o *jsonbody.Object, kind resource.Kind) (resource.Resource, erro
 	return x, r.problems.invalid()
 }
 
-// UnfinishedOf reads a resource as ResourceOf does, but does not validate it: what is absent may be added later.
+// UnfinishedOf reads a resource like ResourceOf but does not validate it: absent fields may be added later.
 func UnfinishedOf(o *jsonbody.Object, kind resource.Kind) (resource.Resource, error) {
 	r := newReader(ProvisionOptions{})
 	r.values, r.unfinished = true, true
@@ -43,7 +43,7 @@ func UnfinishedOf(o *jsonbody.Object, kind resource.Kind) (resource.Resource, er
 	return x, r.problems.invalid()
 }
 
-// SenderOf reads a sender in a request's body as ResourceOf does. The settings are not validated.
+// SenderOf reads a sender in a request body like ResourceOf. The settings are not validated.
 func SenderOf(o *jsonbody.Object) (*carillon.Sender, error) {
 	r := newReader(ProvisionOptions{})
 	r.values = true
@@ -58,8 +58,8 @@ func SenderOf(o *jsonbody.Object) (*carillon.Sender, error) {
 	return &c.Senders[0].Sender, nil
 }
 
-// CompanyOf reads a company's own fields in a request's body as ResourceOf does, over those that it has now. What is left out stays;
-// calling_hours may be null, for calls at any time. Members that others read are named in besides.
+// CompanyOf reads a company's own fields in a request body like ResourceOf, and applies them to now. Absent fields
+// keep their values. A null calling_hours allows calls at any time. besides names fields that the caller reads.
 func CompanyOf(o *jsonbody.Object, now carillon.Company, besides ...string) (carillon.Company, error) {
 	r := newReader(ProvisionOptions{})
 	r.values = true
@@ -94,7 +94,7 @@ func (r *reader) single(n ast.Node, kind resource.Kind) resource.Resource {
 	return c.Resources[0].Resource
 }
 
-// invalid returns the problems as errors of a request, joined.
+// invalid joins the problems as errors of a request.
 func (p Problems) invalid() error {
 	var all []error
 	for _, x := range p {
@@ -108,7 +108,8 @@ func (p Problems) invalid() error {
 	return errors.Join(all...)
 }
 
-// node makes the nodes of a JSON object, so that one reader serves both forms. They have no positions: errors name fields.
+// node converts a JSON object to YAML nodes, so that one reader serves both forms. The nodes have no positions; errors
+// name fields.
 func node(o *jsonbody.Object) ast.Node {
 	m := ast.Mapping(tokenOf("{"), true)
 	for key, v := range o.Members() {

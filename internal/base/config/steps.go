@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// FirstSteps prints how to begin; none says that there is no account yet.
+// FirstSteps prints how to get started. none means that there is no account yet.
 func (r Ready) FirstSteps(to io.Writer, readyFile, token string, none bool) {
 	if none {
 		_, _ = fmt.Fprintf(to, firstSteps, r.BaseURL, r.PanelURL, token, token, r.BaseURL)
@@ -18,7 +18,7 @@ func (r Ready) FirstSteps(to io.Writer, readyFile, token string, none bool) {
 	}
 }
 
-// reach returns the flags with which a command finds this program; "" if the defaults do.
+// reach returns the flags with which a command finds this program, or "" if the defaults suffice.
 func reach(readyFile, address, key string) string {
 	switch {
 	case readyFile == "":

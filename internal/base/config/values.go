@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// one sets a field from a single value, the last where a flag is given twice.
+// one sets a field from a single value; if a flag is repeated, from the last.
 func one[T any](read func(string) (T, error), field func(*Config) *T) func(*Config, []string) error {
 	return func(c *Config, values []string) error {
 		v, err := read(values[len(values)-1])
@@ -126,13 +126,13 @@ func baseURL(s string) (string, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-// issuer is an address as it is given: a slash at its end is a part of it.
+// issuer reads a URL and returns it unchanged, because a trailing slash is part of an issuer.
 func issuer(s string) (string, error) {
 	_, err := baseURL(s)
 	return s, err
 }
 
-// siteURL is the address of a host of the program's own: its pages and routes begin at the root.
+// siteURL reads the URL of one of the program's own hosts. It has no path, because pages and routes begin at the root.
 func siteURL(s string) (string, error) {
 	address, err := baseURL(s)
 	if u, parsed := url.Parse(address); err == nil && (parsed != nil || u.Path != "") {
@@ -141,7 +141,7 @@ func siteURL(s string) (string, error) {
 	return address, err
 }
 
-// databaseURL's errors do not contain the value, which may have a password.
+// secret reads a secret. Its errors do not contain the value.
 func secret(s string) (Secret, error) {
 	checked, err := text(s)
 	return Secret(checked), err
@@ -158,7 +158,7 @@ func databaseURL(s string) (Secret, error) {
 	return Secret(s), nil
 }
 
-// smtpURL's errors do not contain the value, which may have a password.
+// smtpURL reads the URL of a mail server. Its errors do not contain the value, which may contain a password.
 func smtpURL(s string) (Secret, error) {
 	if s == "" {
 		return "", nil
@@ -177,7 +177,7 @@ func mailbox(s string) (string, error) {
 	return s, nil
 }
 
-// prefix reads a network, or a single address as a network of one.
+// prefix reads a network; a single address becomes a network of one address.
 func prefix(s string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
 		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil

@@ -14,14 +14,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFlow and maxColumn bound the nesting before the parser, which recurses, sees it: each level of a block takes a
+// maxFlow and maxColumn bound the nesting before the parser, which recurses, sees it. Each level of a block takes a
 // column, each level of a flow a bracket.
 const (
 	maxFlow   = 64
 	maxColumn = 1000
 )
 
-// parseYAML gives the only document of a text, nil when it is empty.
+// parseYAML returns the only document of a text, or nil if the text is empty.
 func (r *reader) parseYAML(name string, text []byte) ast.Node {
 	start := Position{File: name, Line: 1, Column: 1}
 	if len(text) > maxProvision {
@@ -58,7 +58,7 @@ func (r *reader) parseYAML(name string, text []byte) ast.Node {
 	return nil
 }
 
-// syntax returns the parser's message without its excerpt of the source, which may show a secret.
+// syntax reports the parser's message without its excerpt of the source, which may show a secret.
 func (r *reader) syntax(at Position, err error) {
 	var e yaml.Error
 	if !errors.As(err, &e) {
@@ -74,7 +74,7 @@ func (r *reader) syntax(at Position, err error) {
 func tooDeep(tokens token.Tokens) *token.Token {
 	flow := 0
 	for _, t := range tokens {
-		switch t.Type { //nolint:exhaustive // the others do not nest
+		switch t.Type { //nolint:exhaustive // other tokens do not nest
 		case token.SequenceStartType, token.MappingStartType:
 			flow++
 		case token.SequenceEndType, token.MappingEndType:
@@ -91,7 +91,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 	return nil
 }
 
-// at is a node's place: of a mapping that of its first key, not of its colon.
+// at returns the position of a node. For a mapping it is that of the first key, not of its colon.
 func (r *reader) at(n ast.Node) Position {
 	switch x := n.(type) {
 	case *ast.MappingNode:
@@ -112,7 +112,7 @@ func (r *reader) place(t *token.Token) Position {
 	return at
 }
 
-// plain are the types of scalars written without quotes.
+// plain are the token types of scalars without quotes.
 //
 //nolint:gochecknoglobals // read only
 var plain = []token.Type{
@@ -120,14 +120,15 @@ var plain = []token.Type{
 	token.OctetIntegerType, token.BinaryIntegerType, token.InfinityType, token.NanType,
 }
 
-// joinColons undoes what the lexer does to `{scopes: [templates:read]}`: inside a flow mapping it takes every colon for
-// one that ends a key. In a list a colon with nothing behind it but text is part of the text (YAML 1.2, section 7.3.3).
+// joinColons repairs the lexer's tokens for `{scopes: [templates:read]}`: inside a flow mapping the lexer treats every
+// colon as the end of a key. In a list, a colon directly followed by text is part of the text (YAML 1.2, section
+// 7.3.3).
 func joinColons(tokens token.Tokens) token.Tokens {
 	var open []token.Type
 	out := make(token.Tokens, 0, len(tokens))
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
-		switch t.Type { //nolint:exhaustive // the others stay as they are
+		switch t.Type { //nolint:exhaustive // other tokens stay unchanged
 		case token.SequenceStartType, token.MappingStartType:
 			open = append(open, t.Type)
 		case token.SequenceEndType, token.MappingEndType:

@@ -6,17 +6,17 @@ import (
 	"carillon/internal/base/schedule"
 )
 
-// maxZones bounds the file of time zones; all of a system's zone folder has 3 MB.
+// maxZones bounds the file of time zones, in bytes. A system's complete zone folder has 3 MB.
 const maxZones = 16 << 20
 
-// Zones reads the operator's own time zones; nil without --zones-file.
+// Zones reads the operator's own time zones. It returns nil without --zones-file.
 func (c *Config) Zones() (*schedule.Release, error) {
 	if c.ZonesFile == "" {
 		return nil, nil
 	}
 	data, err := readLimited(c.ZonesFile, maxZones)
 	if err != nil {
-		return nil, fmt.Errorf("--zones-file: %w", err) // which has the name
+		return nil, fmt.Errorf("--zones-file: %w", err) // the error names the file
 	}
 	if len(data) > maxZones {
 		return nil, fmt.Errorf("--zones-file: %s is larger than %d bytes", c.ZonesFile, maxZones)

@@ -14,17 +14,16 @@ import (
 	"carillon"
 )
 
-// ComponentsKey is the key of a request under which the values for a template's variables are.
+// ComponentsKey is the request key of the values for a template's variables.
 const ComponentsKey = "components_push"
 
-// The delimiters of a variable in the text of a template and of a placeholder in a component's value.
+// The delimiters of a variable in a template's text, and of a placeholder in a component's value.
 const (
 	opening = "{{"
 	closing = "}}"
 )
 
-// place is the part of a template that a component fills, `{position}_{type}`; no template has a part for other places than
-// these.
+// place is the part of a template that a component fills, `{position}_{type}`. The constants below are all places.
 type place string
 
 const (
@@ -37,29 +36,29 @@ const (
 	buttonPayload  place = "button_payload"
 )
 
-// media reports whether the place takes the URL of a medium.
+// media reports whether the place takes a media URL.
 func (p place) media() bool { return p == headerImage || p == headerVideo || p == headerDocument }
 
-// header reports whether the place is a template's header, of which there is one.
+// header reports whether the place is a template's header. A template has at most one.
 func (p place) header() bool { return p == headerText || p.media() }
 
 // Component is one entry of components_push: a static text, or the name of the variable whose value is looked up for
 // each recipient.
 type Component struct {
-	key   string // as the request spells it
+	key   string // as spelled in the request
 	place place
 	n     int    // the number in the key; -1 if it is larger than any template allows
 	text  string // the value
 	name  string // the variable's name, if the value is a placeholder
 }
 
-// Text is the value of an entry of components_push; field is its name in an error.
+// Text is the value of an entry of components_push. field is its name in an error.
 type Text interface {
 	String(field string) (text string, present bool, err error)
 }
 
-// ReadComponents reads the entries of components_push. No two of them have the same place: a duplicate key is refused by the JSON
-// reader, and a header key in both of its forms here.
+// ReadComponents reads the entries of components_push. It refuses a header key that is given both with and without its
+// number; the JSON reader already refuses duplicate keys. So no two components have the same place.
 func ReadComponents[V Text](entries iter.Seq2[string, V]) ([]Component, error) {
 	var all []Component
 	for key, v := range entries {
@@ -97,10 +96,10 @@ func parseComponent(key string, v Text) (Component, error) {
 	return c, nil
 }
 
-// field is the component's name in an error.
+// field returns the component's name in an error.
 func (c *Component) field() string { return ComponentsKey + "." + c.key }
 
-// shownKey is the key in the lists of variable_mismatch, where `header_text` is `header_text_0`.
+// shownKey returns the key as variable_mismatch lists it, with `header_text_0` for `header_text`.
 func (c *Component) shownKey() string {
 	if c.key == "header_text" {
 		return "header_text_0"
@@ -108,7 +107,7 @@ func (c *Component) shownKey() string {
 	return carillon.Shorten(c.key)
 }
 
-// placeKey is the key that requiredKeys uses for the same place: a medium's has no number.
+// placeKey returns the key that requiredKeys uses for the same place. Keys of media have no number.
 func (c *Component) placeKey() string {
 	if c.place.media() {
 		return string(c.place)
@@ -116,8 +115,8 @@ func (c *Component) placeKey() string {
 	return c.shownKey()
 }
 
-// check applies the limits of the component's place to a value: the length of a header, the form of a media URL. A blank
-// value passes; it is reported later among the missing variables.
+// check applies the limits of the component's place to a value: the length of a header, the form of a media URL. A
+// blank value passes here and is later reported as missing.
 func (c *Component) check(value string) error {
 	if blank(value) {
 		return nil
@@ -135,8 +134,8 @@ func (c *Component) check(value string) error {
 	return nil
 }
 
-// parsePlaceholder reads a component's value, which is either exactly one `{{ name }}` or static text; for static text
-// name is empty. For anything between the two it returns the reason of the 400.
+// parsePlaceholder reads a component's value, which is either exactly one `{{ name }}` or static text. For static text
+// name is empty. For a malformed placeholder it returns the reason of the 400.
 func parsePlaceholder(value string) (name, reason string) {
 	i := strings.Index(value, opening)
 	if i < 0 {
@@ -170,7 +169,7 @@ func parseKey(key string) (p place, n int, ok bool) {
 	return place(key[:end]), n, ok
 }
 
-// parseIndex reads a decimal without leading zeros; -1 stands for one larger than any template allows.
+// parseIndex reads a decimal without leading zeros. It returns -1 for a number larger than any template allows.
 func parseIndex(s string) (int, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" || s[0] == '0' && len(s) > 1 {
 		return 0, false
@@ -184,7 +183,7 @@ func parseIndex(s string) (int, bool) {
 // blank reports whether a text is empty or only white space.
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// Keys are the keys of components_push that a template needs; of one that is not compiled none are known.
+// Keys returns the keys of components_push that a template needs, or none if s is nil.
 func Keys(s *carillon.Shape) []string {
 	keys := []string{}
 	if s == nil {
@@ -207,7 +206,7 @@ func Keys(s *carillon.Shape) []string {
 	return keys
 }
 
-// mediaExtensions are the file extensions that a header of each type accepts.
+// mediaExtensions returns the file extensions that a header of each type accepts.
 func mediaExtensions(p place) []string {
 	switch p {
 	case headerImage:
@@ -219,8 +218,8 @@ func mediaExtensions(p place) []string {
 	}
 }
 
-// checkMediaURL returns what is wrong with the URL of a header's medium as far as its text shows, or "". The address that
-// the name resolves to, the type and the size of the file are checked on delivery.
+// checkMediaURL checks the text of a media URL and returns the fault, or "". The resolved address, the type and the
+// size of the file are checked on delivery.
 func checkMediaURL(p place, address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -247,7 +246,8 @@ func validPort(port string) bool {
 }
 
 // publicHost reports whether a host may be on the public internet. It is false for an empty host, localhost and every
-// literal address that is private, loopback, link-local or otherwise not public, in any notation of IPv4 that resolvers accept.
+// literal address that is private, loopback, link-local or otherwise not public, in any notation of IPv4 that resolvers
+// accept.
 func publicHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -14,21 +14,21 @@ import (
 	"carillon/internal/base/jsonbody"
 )
 
-// Draft is the payload that creates a template: the content becomes the BODY, the components are its other parts in the
-// form that lists of templates show.
+// Draft is the payload that creates a template. The content becomes the BODY; the components are the other parts, in
+// the form that lists of templates show.
 type Draft struct {
 	Name       string
 	Language   string
 	Content    string
-	Variables  []string          // the names of the content's variables; for numbered ones any name for each number
-	Samples    map[string]string // values of the content's variables for the reviewer; by default their names
+	Variables  []string          // names of the content's variables; for numbered variables, any name for each number
+	Samples    map[string]string // sample values of the content's variables for the reviewer; default: their names
 	Category   string
 	Components []carillon.Component // HEADER, FOOTER, BUTTONS
 	Submit     bool
 }
 
 // ParseDraft reads and checks a creation payload. A content, header text or list of variables over its limit is a 422
-// limit_exceeded, every other error a 400.
+// limit_exceeded. Every other error is a 400.
 func ParseDraft(body []byte) (*Draft, error) {
 	d := &Draft{}
 	if err := d.Edit(body); err != nil {
@@ -37,7 +37,7 @@ func ParseDraft(body []byte) (*Draft, error) {
 	return d, nil
 }
 
-// DraftOf returns the payload that would create the template as it is, for Edit to change.
+// DraftOf returns the payload that would create the template, for Edit to change.
 func DraftOf(t *carillon.Template) *Draft {
 	d := &Draft{Name: t.Name, Language: t.Language, Category: t.Category}
 	for _, c := range t.Components {
@@ -50,8 +50,8 @@ func DraftOf(t *carillon.Template) *Draft {
 	return d
 }
 
-// Edit replaces the fields that the payload has, keeps the others, and checks the whole. After an error the draft must
-// not be used.
+// Edit replaces the fields that the payload has, keeps the others, and checks the result. After an error the draft
+// must not be used.
 func (d *Draft) Edit(body []byte) error {
 	o, err := jsonbody.Parse(body)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *Draft) read(o *jsonbody.Object) error {
 	return err
 }
 
-// Template checks the draft and returns the compiled template it describes, without ids, owner, status and times.
+// Template checks the draft and returns the compiled template that it describes, without ids, owner, status and times.
 func (d *Draft) Template() (*carillon.Template, error) {
 	if err := d.checkLabels(); err != nil {
 		return nil, err
@@ -111,12 +111,12 @@ func (d *Draft) Template() (*carillon.Template, error) {
 	}
 	t := &carillon.Template{Name: d.Name, Language: d.Language, Category: strings.ToUpper(d.Category), ParameterFormat: format}
 	body := carillon.Component{Type: TypeBody, Text: d.Content, Example: d.example(content, format)}
-	// Analysed in the payload's order, so that errors name the fields of the payload.
+	// Compile in the payload's order, so that errors name the fields of the payload.
 	t.Components = append(slices.Clone(d.Components), body)
 	if format == "" {
 		t.ParameterFormat = inferFormat(t.Components)
 	}
-	if t.Shape, err = analyse(t); err != nil {
+	if t.Shape, err = analyze(t); err != nil {
 		return nil, err
 	}
 	if n := variables(t.Shape); n > maxVariables {
@@ -168,12 +168,12 @@ var (
 // ValidName reports whether s is a template name: `[a-z0-9_]{1,512}`.
 func ValidName(s string) bool { return len(s) <= maxName && nameForm.MatchString(s) }
 
-// ValidLanguage reports whether s has the form of a template's language: two or three letters, then parts of two to eight
-// letters or digits separated by `_` or `-`, as in `es`, `es_ES` or `zh_Hant_TW`.
+// ValidLanguage reports whether s has the form of a template's language: two or three letters, then parts of two to
+// eight letters or digits separated by `_` or `-`, as in `es`, `es_ES` or `zh_Hant_TW`.
 func ValidLanguage(s string) bool { return len(s) <= maxLanguage && languageForm.MatchString(s) }
 
-// checkContent analyses the content and checks it and the list of variables. Variables are all names or all numbers from
-// 1 without a gap, because the channel fills numbered ones by position.
+// checkContent checks the content and the list of variables. Variables are either all names or all numbers from 1
+// without a gap, because the channel fills numbered variables by position.
 func (d *Draft) checkContent() (m markedText, format string, err error) {
 	if n := utf8.RuneCountInString(d.Content); n > maxContent {
 		return m, "", overLimit("The content is too long", maxContent, n)
@@ -208,8 +208,8 @@ func (d *Draft) checkContent() (m markedText, format string, err error) {
 	return m, Positional, nil
 }
 
-// checkNames compares the list of variables with the names in the content. Without any the header's variable decides on the
-// format.
+// checkNames compares the list of variables with the names in the content. Without variables in the content, the
+// header's variable decides the format.
 func (d *Draft) checkNames(m markedText) (format string, err error) {
 	if d.Variables != nil && !slices.Equal(slices.Sorted(slices.Values(d.Variables)), slices.Sorted(slices.Values(m.markers))) {
 		return "", carillon.Invalid("variables", "The list differs from the variables in the content")
@@ -220,8 +220,8 @@ func (d *Draft) checkNames(m markedText) (format string, err error) {
 	return Named, nil
 }
 
-// example has a sample value for each variable, where the payload has none the variable's name: channels refuse a body that has
-// variables and no samples.
+// example returns a sample value for each variable; the default is the variable's name. Channels refuse a body that
+// has variables but no samples.
 func (d *Draft) example(m markedText, format string) *carillon.ComponentExample {
 	if len(m.markers) == 0 {
 		return nil
@@ -263,7 +263,8 @@ func (d *Draft) readSamples(o *jsonbody.Object) error {
 	return nil
 }
 
-// checkSamples checks that samples are of variables of the content, and that the content with them is not too long.
+// checkSamples checks that each sample belongs to a variable of the content, and that the content with the samples is
+// not too long.
 func (d *Draft) checkSamples(m markedText) error {
 	for _, name := range slices.Sorted(maps.Keys(d.Samples)) {
 		value, field := d.Samples[name], "samples."+carillon.Shorten(name)
@@ -284,7 +285,7 @@ func (d *Draft) checkSamples(m markedText) error {
 	return nil
 }
 
-// overLimit returns the 422 for a limit that is exceeded.
+// overLimit returns the 422 for an exceeded limit.
 func overLimit(message string, limit, used int) error {
 	return &carillon.Error{Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{
 		{Key: "limit", Value: limit}, {Key: "used", Value: used},
@@ -295,7 +296,7 @@ func tooManyVariables(n int) error {
 	return overLimit("The template has too many variables", maxVariables, n)
 }
 
-// readExample reads a component's sample values, which have the channel's own form.
+// readExample reads a component's sample values, in the form of the channel.
 func readExample(v jsonbody.Value, field string) (*carillon.ComponentExample, error) {
 	if !v.Present() {
 		return nil, nil // an example is optional

@@ -20,7 +20,7 @@ const (
 	maxPhoneButtons = 1
 )
 
-// readComponents reads the payload's components. Without a list the draft keeps the ones it has.
+// readComponents reads the payload's components. Without a list the draft keeps its components.
 func (d *Draft) readComponents(v jsonbody.Value) error {
 	elements, present, err := v.Array("components")
 	if err != nil || !present {
@@ -45,15 +45,15 @@ func (d *Draft) readComponents(v jsonbody.Value) error {
 	return nil
 }
 
-// textField is a text of an object, and where it goes.
+// textField is a text field of an object and the variable to store it in.
 type textField struct {
 	key      string
 	to       *string
 	required bool
 }
 
-// readTexts reads texts of an object; one that is absent leaves its place as it is. prefix begins the names of fields in
-// errors.
+// readTexts reads the text fields of an object. An absent field leaves its variable unchanged. prefix is prepended to
+// the field names in errors.
 func readTexts(o *jsonbody.Object, prefix string, fields []textField) error {
 	for _, f := range fields {
 		text, present, err := o.String(prefix+f.key, f.key)

@@ -136,9 +136,9 @@ func TestDraftRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		changes object
-		form    string // the message of a 400, or
+		form    string // expected message of a 400, or
 		field   string
-		limit   string // the details of a 422
+		limit   string // expected details of a 422
 	}{
 		{"no name", object{"name": dropped{}}, missingForm, "name", ""},
 		{"capitals in the name", object{"name": "Order"}, formatForm, "name", ""},
@@ -363,8 +363,8 @@ func TestSamplesGoToTheReviewer(t *testing.T) {
 	}
 }
 
-// The panel's editor applies the same rules while somebody types (web/src/panel/features/templates/rules.ts), and its tests read the
-// same cases. A field after ! is of a limit, whose error names no field.
+// The panel's editor applies the same rules as the user types (web/src/panel/features/templates/rules.ts), and its
+// tests read the same cases. A field that begins with ! stands for a limit, whose error names no field.
 func TestDraftsAreJudgedAsTheEditorJudgesThem(t *testing.T) {
 	text, err := os.ReadFile("testdata/drafts.json")
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package content knows what a message consists of: the parts of a template and the variables in them, the values that a
-// request gives for those variables, and how the two combine into the content for one recipient.
+// Package content models the content of a message: the parts of a template and the variables in them, the values that
+// a request gives for those variables, and the content that results for one recipient.
 //
-// Compile analyses a template once. ParseComponent reads one value of a request; Check and Fill match the values of a
-// request with a compiled template. FindTemplate picks a template by name and language. A Draft is the payload that
-// creates or changes a template.
+// Compile analyzes a template once. ReadComponents reads the values of a request; Check and Fill match them with a
+// compiled template. FindTemplate picks a template by name and language. A Draft is the payload that creates or
+// changes a template.
 package content
 
 import (
@@ -18,12 +18,12 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// MaxRecipients is how many recipients one request can have.
+// MaxRecipients bounds the recipients of one request.
 const MaxRecipients = 100
 
-// FindTemplate picks a template among all those of a sender: by exact name and language or, for a bare language `xx`, the
-// only approved regional version `xx_XX`. If there is none it returns the 404 template_not_found, which suggests the
-// approved template with the most similar name; if it is not approved, the 422 template_not_approved.
+// FindTemplate picks one of a sender's templates: by exact name and language or, for a bare language `xx`, the only
+// approved regional version `xx_XX`. If there is none, it returns the 404 template_not_found, which suggests the
+// approved template with the most similar name. If it is not approved, it returns the 422 template_not_approved.
 func FindTemplate(list []*carillon.Template, name, language string) (*carillon.Template, error) {
 	var regional *carillon.Template
 	versions := 0
@@ -60,7 +60,7 @@ func approved(t *carillon.Template) (*carillon.Template, error) {
 	}}
 }
 
-// suggest names the approved template with the most similar name, and its languages.
+// suggest returns the name and languages of the approved template with the most similar name.
 func suggest(list []*carillon.Template, name string) string {
 	best, distance, lower := "", -1, strings.ToLower(carillon.Shorten(name)) // names hold no capitals
 	for _, t := range list {
@@ -94,23 +94,24 @@ func isRegional(full, bare string) bool {
 	return found && len(rest) > 1 && (rest[0] == '_' || rest[0] == '-')
 }
 
-// Source is what a request offers to fill a template with.
+// Source holds the values of a request that fill a template.
 type Source struct {
 	Components []Component
 	Recipients int
-	Bulk       bool // the recipients are a list, so an error names the one it is about
+	Bulk       bool // the recipients are a list, so an error names the recipient
 	Lookup     Lookup
 }
 
-// Lookup finds the values of placeholders: first among a recipient's own fields, then among the values shared by all.
+// Lookup finds the values of placeholders: first in a recipient's own fields, then in the values shared by all
+// recipients.
 type Lookup interface {
 	Field(recipient int, name string) (string, bool)
 	Shared(name string) (string, bool)
 }
 
-// Check reports whether src fits the template: every place that needs a value has one, no value is without a place, and
-// every placeholder is found for every recipient (otherwise 422 variable_mismatch); headers, bodies and media URLs keep
-// their limits once filled (otherwise 400).
+// Check reports whether src fits the template. Every place that needs a value has one, no value is without a place,
+// and every placeholder is found for every recipient; otherwise it returns the 422 variable_mismatch. Filled headers,
+// bodies and media URLs are within their limits; otherwise it returns a 400.
 func Check(t *carillon.Template, src *Source) error {
 	s, err := ShapeOf(t)
 	if err != nil {
@@ -131,8 +132,8 @@ func Check(t *carillon.Template, src *Source) error {
 	return c.checkBodies()
 }
 
-// Fill returns the content for one recipient. The template may have changed since Check: a source that no longer fits
-// gets the same 422.
+// Fill returns the content for one recipient. The template may have changed since Check; if the source no longer fits,
+// it returns the same 422.
 func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, error) {
 	s, err := ShapeOf(t)
 	if err != nil {
@@ -173,7 +174,7 @@ func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value str
 	}
 }
 
-// Values are the values of a content by the keys of a request.
+// Values returns the values of a content by their request keys.
 func Values(t *carillon.Template, c *provider.Content) map[string]string {
 	values := map[string]string{}
 	if c.HeaderText != "" {
@@ -197,20 +198,20 @@ func Values(t *carillon.Template, c *provider.Content) map[string]string {
 type resolver struct {
 	src        *Source
 	shape      *carillon.Shape
-	first, end int  // the recipients looked at
-	fill       bool // the values were checked when the request was accepted
+	first, end int  // the range of recipients to resolve
+	fill       bool // only fill: the values were checked when the request was accepted
 
 	filled     int      // required places that have a component
 	missing    []string // keys of blank values; names of variables that were not found or are blank
-	unexpected []string // keys of components without a place, or whose value the place cannot take
-	limitErr   error    // the first exceeded limit, a 400
+	unexpected []string // keys of components that have no place, or whose value does not fit the place
+	limitErr   error    // the first exceeded limit; a 400
 
 	sharedLength int                // code points of the rendered body that are the same for every recipient
-	lengths      [MaxRecipients]int // and those that differ
+	lengths      [MaxRecipients]int // code points that differ, by recipient
 }
 
-// place reports whether the template has a place for the component, and counts the places filled. No two components
-// share one: see ReadComponents.
+// place reports whether the template has a place for the component, and counts the filled places. No two components
+// share a place: see ReadComponents.
 func (c *resolver) place(comp *Component) bool {
 	switch {
 	case !hasPlace(c.shape, comp):
@@ -242,7 +243,7 @@ func hasPlace(s *carillon.Shape, c *Component) bool {
 	return false
 }
 
-// resolve finds the component's value for each recipient, checks it, and returns the last one.
+// resolve finds the component's value for each recipient, checks it, and returns the last value.
 func (c *resolver) resolve(comp *Component) string {
 	if comp.name == "" {
 		c.checkLines(comp, comp.text, -1)
@@ -266,7 +267,8 @@ func (c *resolver) resolve(comp *Component) string {
 // LinesReason is the reason of the error of checkLines.
 const LinesReason = "A value has no line ends, no tabs and at most four spaces in a row: the channel refuses others"
 
-// checkLines refuses in a value of a text what WhatsApp takes in the text itself alone. recipient is -1 where the value is everybody's.
+// checkLines refuses line ends, tabs and long runs of spaces in a value, which WhatsApp accepts only in the template's
+// own text. recipient is -1 for a static value.
 func (c *resolver) checkLines(comp *Component, value string, recipient int) {
 	text := comp.place == bodyText || comp.place == headerText
 	if c.fill || c.limitErr != nil || !text || !strings.ContainsAny(value, "\n\r\t") && !strings.Contains(value, "     ") {
@@ -295,8 +297,8 @@ func (c *resolver) usable(comp *Component, value, name string) bool {
 	return ok
 }
 
-// checkLimits applies the limits of the place to a value that was looked up. Static values were checked when the request
-// was read.
+// checkLimits applies the limits of the place to a looked-up value. Static values were checked when the request was
+// read.
 func (c *resolver) checkLimits(comp *Component, value string, recipient int) {
 	switch {
 	case comp.place == bodyText:
@@ -322,7 +324,7 @@ func (c *resolver) checkBodies() error {
 	return nil
 }
 
-// longest is the component that adds most to the rendered body of a recipient.
+// longest returns the component that adds most to a recipient's rendered body.
 func (c *resolver) longest(recipient int) *Component {
 	found, most := &Component{key: string(bodyText) + "_0"}, -1
 	for i := range c.src.Components {
@@ -341,7 +343,7 @@ func (c *resolver) longest(recipient int) *Component {
 	return found
 }
 
-// lookUp finds the value of a placeholder for a recipient, "" where there is none.
+// lookUp finds the value of a placeholder for a recipient. It returns "" if there is none.
 func (c *resolver) lookUp(name string, recipient int) string {
 	value, found := c.src.Lookup.Field(recipient, name)
 	if !found {
@@ -350,7 +352,7 @@ func (c *resolver) lookUp(name string, recipient int) string {
 	return value
 }
 
-// mismatch returns the 422 that lists what the template needs, what the request has, and how they differ.
+// mismatch returns the 422 that lists the keys that the template needs, the keys of the request, and the difference.
 func (c *resolver) mismatch() error {
 	required := requiredKeys(c.shape)
 	provided, missing := make([]string, 0, len(c.src.Components)), []string{}
@@ -376,8 +378,8 @@ func (c *resolver) mismatch() error {
 	}}
 }
 
-// unknownNames says that a placeholder has no value; empty when all have one. The name, which the caller made, is in the
-// details alone, because messages are logged.
+// unknownNames returns a message if a placeholder has no value, else "". The caller's name of the placeholder appears
+// only in the details, because messages are logged.
 func (c *resolver) unknownNames() string {
 	for _, name := range c.missing {
 		if _, _, key := parseKey(name); !key {
@@ -402,10 +404,11 @@ func appendDistinct(list, more []string) []string {
 	return list
 }
 
-// maxCompared is the length of the prefix of a name that EditDistance compares, in bytes; of the rest only the length counts.
+// maxCompared bounds the bytes of a name that EditDistance compares. Of the rest only the length counts.
 const maxCompared = 128
 
-// EditDistance returns the Levenshtein distance of two names in bytes. Beyond the first 128 it compares only the lengths.
+// EditDistance returns the Levenshtein distance of two names in bytes. Beyond the first 128 bytes it compares only the
+// lengths.
 func EditDistance(a, b string) int {
 	beyond := max(len(a), len(b), maxCompared) - maxCompared
 	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]

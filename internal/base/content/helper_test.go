@@ -9,12 +9,12 @@ import (
 	"carillon"
 )
 
-// object is a body to be; dropped takes a key out of a base.
+// object is a JSON body. The value dropped{} removes a key of the base body.
 type object = map[string]any
 
 type dropped struct{}
 
-// with lays changes over a body; objects are merged.
+// with applies changes to a body. Objects are merged.
 func with(base, changes object) object {
 	out := maps.Clone(base)
 	for k, v := range changes {

@@ -14,16 +14,16 @@ const (
 	Named      = "NAMED"
 )
 
-// markedText describes a template's text: its distinct variables, and what is needed to compute the length of the
-// rendered text without rendering it.
+// markedText describes a template's text: its distinct variables, and the counts from which the length of the rendered
+// text is computed without rendering it.
 type markedText struct {
-	markers []string // distinct; POSITIONAL by number, NAMED by first appearance
-	uses    []int    // how often the text contains each marker
+	markers []string // distinct; POSITIONAL: sorted by number; NAMED: in order of first appearance
+	uses    []int    // number of occurrences of each marker
 	static  int      // code points outside the markers
 }
 
-// parseMarked analyses a template's text. It returns a reason if a marker is malformed or not of the format; an empty
-// format allows both.
+// parseMarked analyzes a template's text. It returns a reason if a marker is malformed or has a different format. An
+// empty format allows both.
 func parseMarked(text, format string) (m markedText, reason string) {
 	for {
 		before, rest, found := strings.Cut(text, opening)
@@ -84,5 +84,5 @@ func fitsFormat(name, format string) bool {
 	return format != Named && isPosition(name) || format != Positional && variableName.MatchString(name)
 }
 
-// variableName is the form of a variable that is no number.
+// variableName matches a variable that is not a number.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)

@@ -8,9 +8,9 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Rendered is what a recipient sees of a message.
+// Rendered is a message as its recipient sees it.
 type Rendered struct {
-	HeaderFormat string // empty without a header, else TEXT, IMAGE, VIDEO or DOCUMENT
+	HeaderFormat string // empty: no header; else TEXT, IMAGE, VIDEO or DOCUMENT
 	Header       string
 	MediaURL     string
 	Body         string
@@ -24,10 +24,10 @@ type RenderedButton struct {
 	Text    string
 	URL     string
 	Phone   string
-	Payload string // of a quick reply
+	Payload string // of a quick reply only
 }
 
-// Render puts the values of one recipient into a template's texts.
+// Render fills a template's texts with the values of one recipient.
 func Render(t *carillon.Template, c *provider.Content) (*Rendered, error) {
 	s, err := ShapeOf(t)
 	if err != nil {
@@ -69,7 +69,7 @@ func renderButtons(buttons []carillon.Button, s *carillon.Shape, c *provider.Con
 	return all
 }
 
-// replaceMarkers replaces the variables of a text, each by its name. What a value holds is not replaced again.
+// replaceMarkers replaces the variables of a text by their values. Markers within a value are not replaced.
 func replaceMarkers(text string, value func(name string) string) string {
 	var b strings.Builder
 	for {

@@ -41,7 +41,7 @@ func Compile(t *carillon.Template) error {
 	if c.ParameterFormat == "" {
 		c.ParameterFormat = inferFormat(c.Components)
 	}
-	shape, err := analyse(&c)
+	shape, err := analyze(&c)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func Compile(t *carillon.Template) error {
 	return nil
 }
 
-// ShapeOf returns the compiled form of a template, which it does not change.
+// ShapeOf returns the compiled form of a template. It does not change the template.
 func ShapeOf(t *carillon.Template) (*carillon.Shape, error) {
 	if t.Shape != nil {
 		return t.Shape, nil
@@ -83,7 +83,7 @@ func inferFormat(components []carillon.Component) string {
 	return Positional
 }
 
-func analyse(t *carillon.Template) (*carillon.Shape, error) {
+func analyze(t *carillon.Template) (*carillon.Shape, error) {
 	if t.ParameterFormat != Positional && t.ParameterFormat != Named {
 		return nil, carillon.InvalidValue("parameter_format", "Must be POSITIONAL or NAMED", t.ParameterFormat)
 	}
@@ -254,8 +254,8 @@ func requiredKeys(s *carillon.Shape) []string {
 	return keys
 }
 
-// urlSuffix returns what a value appends to the static part of a button's URL: of a full URL that begins with the static
-// part only the rest. Any other full URL is refused.
+// urlSuffix returns the part of a value that is appended to the static part of a button's URL. If the value is a full
+// URL that begins with the static part, that is the rest of it. Any other full URL is refused.
 func urlSuffix(b *carillon.ButtonShape, value string) (suffix string, ok bool) {
 	if b.Prefix == "" {
 		return value, true

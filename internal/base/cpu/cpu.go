@@ -1,4 +1,4 @@
-// Package cpu finds out whether this process has more to do than its processors can.
+// Package cpu detects whether this process has more work than its processors can handle.
 package cpu
 
 import (
@@ -9,31 +9,32 @@ import (
 )
 
 const (
-	waits = "/sched/latencies:seconds" // how long goroutines that could run waited for a processor
+	waitsMetric = "/sched/latencies:seconds" // how long runnable goroutines waited for a processor
 
-	long    = 250e-6 // seconds
-	share   = 10     // busy: one wait in ten is that long
-	least   = 100    // waits from which on that says something
-	sampled = 8      // the runtime counts one wait in eight
+	slowWait  = 250e-6 // seconds; a wait this long counts as late
+	lateShare = 10     // busy if one wait in ten is late
+	minWaits  = 100    // with fewer waits, their share says nothing
+	sampling  = 8      // the runtime records one wait in eight
 )
 
-// Watch looks at how long goroutines wait for a processor. It is not safe for concurrent use.
+// Watch measures how long goroutines wait for a processor. It is not safe for concurrent use.
 type Watch struct {
 	sample [1]metrics.Sample
 	before []uint64
 	at     time.Time
 }
 
-// Busy reports whether, since it was last called, one in ten goroutines that could run waited for a quarter of a millisecond or longer.
-// A process that has the processors that it needs stays far below that, and one that does not far above. Where goroutines computed for
-// long and there were few waits, it is whether one goroutine a processor waited all the time.
+// Busy reports whether, since the last call, at least one in ten runnable goroutines waited a quarter of a millisecond
+// or longer. A process with enough processors stays far below that; an overloaded one is far above. If goroutines
+// computed for long and there were few waits, Busy reports whether on average at least one goroutine per processor was
+// waiting.
 func (w *Watch) Busy() bool {
 	now := time.Now()
 	elapsed := now.Sub(w.at)
 	w.at = now
-	w.sample[0].Name = waits
+	w.sample[0].Name = waitsMetric
 	metrics.Read(w.sample[:])
-	if w.sample[0].Value.Kind() != metrics.KindFloat64Histogram { // a runtime that does not count them
+	if w.sample[0].Value.Kind() != metrics.KindFloat64Histogram { // this runtime does not record the waits
 		return false
 	}
 	h := w.sample[0].Value.Float64Histogram()
@@ -46,7 +47,7 @@ func (w *Watch) Busy() bool {
 	for i, n := range h.Counts {
 		n, w.before[i] = n-w.before[i], n
 		all += n
-		if h.Buckets[i] >= long {
+		if h.Buckets[i] >= slowWait {
 			late += n
 			total += float64(n) * min(h.Buckets[i], math.MaxFloat32)
 		}
@@ -54,8 +55,8 @@ func (w *Watch) Busy() bool {
 	switch {
 	case first:
 		return false
-	case all >= least:
-		return late*share >= all
+	case all >= minWaits:
+		return late*lateShare >= all
 	}
-	return total*sampled >= elapsed.Seconds()*float64(runtime.GOMAXPROCS(0))
+	return total*sampling >= elapsed.Seconds()*float64(runtime.GOMAXPROCS(0))
 }

@@ -29,7 +29,7 @@ func TestAProcessIsBusyWhileItsWorkWaits(t *testing.T) {
 		all.Wait()
 	}
 	busy := false
-	for range 20 { // as few switches as there can be
+	for range 20 { // as few context switches as possible
 		var all sync.WaitGroup
 		for end, n := time.Now().Add(300*time.Millisecond), 4*runtime.GOMAXPROCS(0); n > 0; n-- {
 			all.Go(func() {
@@ -47,7 +47,7 @@ func TestAProcessIsBusyWhileItsWorkWaits(t *testing.T) {
 		t.Error("not busy with four computations a processor")
 	}
 	busy = false
-	for range 20 { // other processes may leave it too little time to count enough
+	for range 20 { // other processes may leave too little time to record enough waits
 		if work(50 * runtime.GOMAXPROCS(0)); w.Busy() {
 			busy = true
 			break
@@ -62,7 +62,7 @@ func TestAProcessIsBusyWhileItsWorkWaits(t *testing.T) {
 			t.Fatal("busy with nothing to do")
 		case <-time.After(100 * time.Millisecond):
 		}
-		if !w.Busy() { // other processes may keep it waiting for a while
+		if !w.Busy() { // other processes may delay it for a while
 			return
 		}
 	}

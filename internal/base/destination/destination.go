@@ -1,5 +1,5 @@
-// Package destination knows which telephone numbers are never called: those that begin with prefixes that the operator named, such as
-// those of premium-rate services and satellites, which swindlers have others call.
+// Package destination decides which telephone numbers are never called: numbers with prefixes that the operator
+// denies, such as those of premium-rate services and satellite phones, which are abused for toll fraud.
 package destination
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Denied are the prefixes of numbers that are never called: digits, in international format.
+// Denied holds the prefixes of numbers that are never called, as digits in international format.
 type Denied []string
 
 // None is the value of a setting that allows every destination.
@@ -16,7 +16,8 @@ const None = "none"
 
 const maxPrefix = 15
 
-// Parse reads prefixes, of which each value may have several, separated by commas; None alone is none. A + in front makes no difference.
+// Parse reads prefixes. Each value may contain several, separated by commas; None must be the only value and denies
+// nothing. A leading + is ignored.
 func Parse(values []string) (d Denied, err error) {
 	for _, value := range values {
 		for prefix := range strings.SplitSeq(value, ",") {
@@ -40,8 +41,8 @@ func Parse(values []string) (d Denied, err error) {
 	return slices.Compact(d), nil
 }
 
-// Has reports whether a number is never called. One that has a prefix by which networks dial abroad is judged without it, for a trunk
-// may read it so.
+// Has reports whether a number is never called. A number that begins with an international call prefix, such as 00, is
+// also checked without it, because a trunk may interpret it that way.
 func (d Denied) Has(number string) bool {
 	if len(d) == 0 {
 		return false
@@ -53,7 +54,7 @@ func (d Denied) Has(number string) bool {
 	if abroad == number {
 		return false
 	}
-	for _, rest := range []string{"11", "10"} { // of 011, 0011 and 010
+	for _, rest := range []string{"11", "10"} { // the rest of 011, 0011 and 010
 		if after, ok := strings.CutPrefix(abroad, rest); ok && d.begins(strings.TrimLeft(after, "0")) {
 			return true
 		}

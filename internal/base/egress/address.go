@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// denied4 are the IPv4 blocks that are not the public internet (IANA special-purpose registry), and the one metadata
+// denied4 are the IPv4 blocks outside the public internet (IANA special-purpose registry), and the one metadata
 // service at a public address.
 var denied4 = prefixes( //nolint:gochecknoglobals // read-only table
 	"0.0.0.0/8",        // this network, unspecified
 	"10.0.0.0/8",       // private
-	"100.64.0.0/10",    // carrier-grade NAT; holds the metadata address 100.100.100.200
+	"100.64.0.0/10",    // carrier-grade NAT; contains the metadata address 100.100.100.200
 	"127.0.0.0/8",      // loopback
 	"168.63.129.16/32", // metadata
-	"169.254.0.0/16",   // link-local; holds the metadata address 169.254.169.254
+	"169.254.0.0/16",   // link-local; contains the metadata address 169.254.169.254
 	"172.16.0.0/12",    // private
-	"192.0.0.0/24",     // protocol assignments; holds the metadata address 192.0.0.192
+	"192.0.0.0/24",     // protocol assignments; contains the metadata address 192.0.0.192
 	"192.0.2.0/24",     // documentation
 	"192.88.99.0/24",   // 6to4 relays
 	"192.168.0.0/16",   // private
@@ -26,8 +26,8 @@ var denied4 = prefixes( //nolint:gochecknoglobals // read-only table
 	"240.0.0.0/4",      // reserved, broadcast
 )
 
-// denied6 are the blocks inside 2000::/3 that are not the public internet. All outside of it is denied, but for what
-// embeds an IPv4 address that is public.
+// denied6 are the blocks inside 2000::/3 that are not public. Everything outside 2000::/3 is denied, except for
+// addresses that embed a public IPv4 address.
 var denied6 = prefixes( //nolint:gochecknoglobals // read-only table
 	"2001::/23",     // protocol assignments: Teredo, benchmarks, ORCHID
 	"2001:db8::/32", // documentation
@@ -40,8 +40,8 @@ var (
 	nat64   = netip.MustParsePrefix("64:ff9b::/96") //nolint:gochecknoglobals // read-only
 )
 
-// Public reports whether an address belongs to the public internet. Addresses that embed an IPv4 address (mapped, NAT64,
-// 6to4) are as public as that one is.
+// Public reports whether an address belongs to the public internet. An address that embeds an IPv4 address (mapped,
+// NAT64, 6to4) is public if the embedded address is.
 func Public(a netip.Addr) bool {
 	a = a.Unmap()
 	switch {
@@ -58,7 +58,7 @@ func Public(a netip.Addr) bool {
 	}
 }
 
-// embedded4 is the IPv4 address at a byte offset of a.
+// embedded4 returns the IPv4 address at a byte offset of a.
 func embedded4(a netip.Addr, offset int) netip.Addr {
 	b := a.As16()
 	return netip.AddrFrom4([4]byte(b[offset : offset+4]))

@@ -1,9 +1,9 @@
-// Package egress sends HTTP requests to addresses that users give: a client that reaches public addresses only, and a
+// Package egress sends HTTP requests to addresses that users enter: a client that only reaches public addresses, and a
 // prober that decides whether a media file fits a template header.
 //
-// An address is checked when its host is looked up, again on the socket at dial, and both again after each
-// redirect, so that a name that resolves differently the second time bypasses nothing. It is not for providers, whose
-// addresses the operator sets.
+// An address is checked when its host is looked up and again on the socket when it is dialed. Both checks are repeated
+// after each redirect, so a name that resolves differently the second time cannot bypass them. Requests to providers
+// do not use this package: the operator sets their addresses.
 package egress
 
 import (
@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Bounds of one exchange; Options change those that are named there.
+// Bounds of one exchange. Options can change some of them.
 const (
 	defaultTimeout   = 10 * time.Second
 	defaultMaxBody   = 1 << 20
@@ -32,37 +32,38 @@ const (
 	idleTimeout      = 10 * time.Second
 )
 
-// Resolver looks a host up; *net.Resolver is one.
+// Resolver looks up a host. *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Options shape a Client. The zero value is the strict one: HTTPS on port 443 to public addresses. No proxy is used, whatever
-// the environment says: it would resolve names again.
+// Options configure a Client. The zero value is the strictest: HTTPS on port 443 to public addresses. Proxy settings
+// in the environment are ignored, because a proxy would resolve names again.
 type Options struct {
-	// AllowPrivate are addresses that may be reached although they are not public: on any port, and over plain HTTP too.
+	// AllowPrivate are addresses that may be reached although they are not public: on any port, and over plain HTTP
+	// too.
 	AllowPrivate []netip.Prefix
-	Resolver     Resolver       // nil: the system's
-	RootCAs      *x509.CertPool // nil: the system's
+	Resolver     Resolver       // nil: the system resolver
+	RootCAs      *x509.CertPool // nil: the system roots
 
-	AnyPort bool // of public addresses, over HTTPS
-	PerHost int  // idle connections kept to a host; 0: 2
+	AnyPort bool // allow any port of public addresses, over HTTPS
+	PerHost int  // idle connections kept per host; 0: 2
 
-	Timeout   time.Duration // of a whole exchange, the body's reading included; 0: 10 s
-	MaxBody   int64         // bytes of a response's body; 0: 1 MiB; negative: bounded by the reader
-	Redirects int           // followed at most; 0: 3; negative: none, the redirect is the response
+	Timeout   time.Duration // for a complete exchange, including reading the body; 0: 10 s
+	MaxBody   int64         // maximum bytes of a response body; 0: 1 MiB; negative: the reader sets the bound
+	Redirects int           // maximum number of redirects to follow; 0: 3; negative: none, the redirect is the response
 }
 
 // DeniedError means that an address may not be reached. Reason contains no query string.
 type DeniedError struct{ Reason string }
 
-// Error is safe to log: it holds no address.
+// Error returns a text that is safe to log: it contains no address.
 func (e *DeniedError) Error() string { return "address denied: " + e.Reason }
 
 // ErrBodyTooLarge means that a response's body exceeds Options.MaxBody.
 var ErrBodyTooLarge = errors.New("body too large")
 
-// Client sends requests to addresses that users give. It keeps no cookies.
+// Client sends requests to addresses that users enter. It keeps no cookies.
 type Client struct {
 	http    http.Client
 	gate    *gate
@@ -84,15 +85,15 @@ func New(o Options) *Client {
 			if len(via) > redirects {
 				return &DeniedError{Reason: fmt.Sprintf("more than %d redirects", redirects)}
 			}
-			req.Header.Del("Referer") // it would carry the first address's query to the next host
+			req.Header.Del("Referer") // it would send the first address's query to the next host
 			return nil
 		},
 	}
 	return c
 }
 
-// Do sends a request. The error is a *DeniedError when the address, or one it redirects to, may not be reached; no error
-// carries the address's path or query. The body ends with ErrBodyTooLarge when it is larger than allowed.
+// Do sends a request. It returns a *DeniedError if the address, or a redirect target, may not be reached. No error
+// contains the address's path or query. Reading the body fails with ErrBodyTooLarge if it exceeds the limit.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), c.timeout)
 	resp, err := c.http.Do(req.WithContext(ctx))
@@ -100,7 +101,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, bare(err)
 	}
-	// nobody asked for that, and nothing would bound the reading of what is a socket now
+	// The client did not request an upgrade, and reads from the resulting socket would have no bound.
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		_ = resp.Body.Close()
 		cancel()
@@ -114,16 +115,16 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Sockets returns a client for requests that become sockets, such as WebSockets. It reaches the same addresses and follows no
-// redirect; once it is open, a socket has neither the time-out nor the bound of bytes of an exchange.
+// Sockets returns a client for requests that become sockets, such as WebSockets. It reaches the same addresses and
+// follows no redirect. An open socket has neither the timeout nor the size limit of an exchange.
 func (c *Client) Sockets() *http.Client {
 	return &http.Client{Transport: c.gate, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Close closes the idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// bare removes the address from a client's error: query strings contain other people's credentials.
+// bare removes the address from a client's error, because query strings contain other people's credentials.
 func bare(err error) error {
 	var u *url.Error
 	if !errors.As(err, &u) {
@@ -140,18 +141,18 @@ func bare(err error) error {
 	}
 }
 
-// timeoutError is a time-out with a plain text; it still is the error that it wraps.
+// timeoutError is a timeout with a plain text. It unwraps to the original error.
 type timeoutError struct{ err error }
 
 func (timeoutError) Error() string   { return "no response in time" }
 func (timeoutError) Timeout() bool   { return true }
 func (e timeoutError) Unwrap() error { return e.err }
 
-// boundBody fails past its limit of bytes, where an io.LimitReader would report the end. Closing it ends the exchange.
+// boundBody fails beyond its limit, where an io.LimitReader would report the end. Closing it ends the exchange.
 type boundBody struct {
 	io.ReadCloser
 	left   int64
-	ctx    context.Context //nolint:containedctx // the exchange's own, which the body outlives
+	ctx    context.Context //nolint:containedctx // context of the exchange, which ends when the body is closed
 	cancel context.CancelFunc
 }
 
@@ -172,14 +173,14 @@ func (b *boundBody) Read(p []byte) (int, error) {
 	}
 	b.left -= int64(n)
 	if err == io.EOF && b.ctx.Err() != nil {
-		// The time-out made the transport close the connection. A server that notices and ends its response before the
-		// socket is closed would make half a body look whole.
+		// The timeout made the transport close the connection. If the server notices and ends its response before the
+		// socket is closed, a truncated body would look complete.
 		err = timeoutError{b.ctx.Err()}
 	}
 	return n, err
 }
 
-// transport is an http.Transport with this package's bounds that dials with dial.
+// transport returns an http.Transport with the bounds of this package that dials with dial.
 func transport(o *Options, dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DialContext:            dial,
@@ -190,7 +191,7 @@ func transport(o *Options, dial func(context.Context, string, string) (net.Conn,
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           max(64, 32*o.PerHost),
 		MaxIdleConnsPerHost:    cmp.Or(o.PerHost, 2),
-		DisableCompression:     true, // sizes are those of the file
+		DisableCompression:     true, // sizes are those of the file itself
 		ForceAttemptHTTP2:      true,
 	}
 }

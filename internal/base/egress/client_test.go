@@ -19,7 +19,7 @@ import (
 	"carillon/internal/base/egress"
 )
 
-// names is a resolver whose answers to one name may change from look-up to look-up.
+// names is a resolver whose answers for a name may change between lookups.
 type names map[string][]string
 
 func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -36,7 +36,7 @@ func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, err
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 
-// serve starts a TLS server whose certificate is good for example.com and 127.0.0.1.
+// serve starts a TLS server whose certificate is valid for example.com and 127.0.0.1.
 func serve(t *testing.T, h http.HandlerFunc) (*httptest.Server, egress.Options) {
 	t.Helper()
 	s := httptest.NewTLSServer(h)
@@ -46,7 +46,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*httptest.Server, egress.Options) 
 	return s, egress.Options{AllowPrivate: loopback, RootCAs: roots, Resolver: names{"example.com": {"127.0.0.1"}}}
 }
 
-// named is an address of the server by its certificate's name.
+// named returns an address of the server that uses the name in its certificate.
 func named(t *testing.T, s *httptest.Server, path string) string {
 	t.Helper()
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
@@ -122,7 +122,7 @@ func TestClientRefusesWhatIsNotPublic(t *testing.T) {
 	}
 }
 
-// rebinding answers with another address at every look-up.
+// rebinding resolves to a different address at every lookup.
 type rebinding struct {
 	answers []string
 	asked   atomic.Int32
@@ -229,7 +229,7 @@ func TestClientBoundsBodyHeaderAndTime(t *testing.T) {
 	}
 }
 
-// Past the response a socket has no time-out: reading from it would never end.
+// After the response a socket has no timeout, so reading from it would never end.
 func TestClientRefusesASocketThatItDidNotAskFor(t *testing.T) {
 	gone := make(chan struct{})
 	s, o := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// gate is the round tripper of every request and every redirect: it checks the address and chooses a transport.
+// gate is the round tripper for every request and redirect. It checks the address and chooses a transport.
 type gate struct {
 	o      *Options
 	secure *http.Transport // HTTPS
@@ -36,14 +36,14 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	t, err := g.transportFor(req)
 	if err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // a round tripper closes it on errors too
+			_ = req.Body.Close() // a round tripper must close the body even on errors
 		}
 		return nil, err
 	}
 	if query := escapeQuery(req.URL.RawQuery); query != req.URL.RawQuery {
 		u := *req.URL
 		u.RawQuery = query
-		req = req.WithContext(req.Context()) // a copy: a round tripper leaves the request as it is
+		req = req.WithContext(req.Context()) // a copy, because a round tripper must not change the request
 		req.URL = &u
 	}
 	resp, err := t.RoundTrip(req)
@@ -51,13 +51,14 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if _, err := resp.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
-		_ = resp.Body.Close() // the client's own error would quote it with its query
+		_ = resp.Body.Close() // the client's own error would quote the address with its query
 		return nil, &DeniedError{Reason: "unreadable redirect"}
 	}
 	return resp, nil
 }
 
-// escapeQuery escapes what a user wrote into a query and no request line may hold, as browsers do: net/http sends a query as it is given.
+// escapeQuery escapes characters of a query that a request line must not contain, as browsers do. net/http sends a
+// query unchanged.
 func escapeQuery(query string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -71,7 +72,7 @@ func escapeQuery(query string) string {
 	return b.String()
 }
 
-// CloseIdleConnections closes those of every transport.
+// CloseIdleConnections closes the idle connections of both transports.
 func (g *gate) CloseIdleConnections() {
 	g.secure.CloseIdleConnections()
 	g.plain.CloseIdleConnections()
@@ -88,7 +89,8 @@ func (g *gate) transportFor(req *http.Request) (*http.Transport, error) {
 	return g.plain, nil
 }
 
-// dialer looks a host up, checks all its addresses, and dials them in order, checking again on the socket.
+// dialer returns a dial function that looks up a host, checks all its addresses and dials them in order. Each address
+// is checked again on the socket.
 func (g *gate) dialer(admit func(netip.Addr, string) error) func(context.Context, string, string) (net.Conn, error) {
 	d := &net.Dialer{
 		Timeout: dialTimeout,
@@ -109,7 +111,7 @@ func (g *gate) dialer(admit func(netip.Addr, string) error) func(context.Context
 		if err != nil {
 			return nil, err
 		}
-		for _, a := range addrs { // one bad address denies the host: which one is dialed cannot be foreseen
+		for _, a := range addrs { // one denied address denies the host, because any of its addresses may be dialed
 			if err := admit(a, port); err != nil {
 				return nil, err
 			}
@@ -150,7 +152,7 @@ func (g *gate) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addrs, nil
 }
 
-// admit accepts public addresses on the allowed ports, and those of AllowPrivate on any.
+// admit accepts public addresses on the allowed ports, and addresses in AllowPrivate on any port.
 func (g *gate) admit(a netip.Addr, port string) error {
 	if g.private(a) {
 		return nil
@@ -164,7 +166,7 @@ func (g *gate) admit(a netip.Addr, port string) error {
 	return nil
 }
 
-// admitPrivate accepts the addresses of AllowPrivate only, for plain HTTP.
+// admitPrivate accepts only addresses in AllowPrivate, for plain HTTP.
 func (g *gate) admitPrivate(a netip.Addr, _ string) error {
 	if !g.private(a) {
 		return &DeniedError{Reason: "not HTTPS"}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fixed is a resolver that has one answer.
+// fixed is a resolver that always returns the same addresses.
 type fixed []netip.Addr
 
 func (f fixed) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return f, nil }
@@ -32,7 +32,7 @@ func TestDialerJudgesTheSocketToo(t *testing.T) {
 	asked := 0
 	dial := g.dialer(func(netip.Addr, string) error {
 		if asked++; asked == 1 {
-			return nil // at look-up
+			return nil // allow the address at lookup
 		}
 		return &DeniedError{Reason: "at dial"}
 	})

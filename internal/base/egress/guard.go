@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Guard returns a round tripper with the bounds of a transport of the caller's, that reaches only what the client does. It uses no
-// proxy, which would look names up again.
+// Guard returns a round tripper based on t that reaches the same addresses as the client. It uses no proxy, because a
+// proxy would look up names again.
 func (c *Client) Guard(t *http.Transport) http.RoundTripper {
 	g := &gate{o: c.gate.o, secure: t.Clone(), plain: t.Clone()}
 	g.secure.Proxy, g.plain.Proxy = nil, nil
@@ -19,11 +19,11 @@ func (c *Client) Guard(t *http.Transport) http.RoundTripper {
 	return g
 }
 
-// maxAdmit bounds looking up the host of an address that is to be admitted.
+// maxAdmit bounds the lookup of the host in Admit.
 const maxAdmit = 5 * time.Second
 
-// Admit checks an address before it is stored, as each request to it will be checked again. The error is a *DeniedError where it may
-// not be reached, any other one where its host is not found.
+// Admit checks an address before it is stored. Each request to it is checked again. It returns a *DeniedError if the
+// address may not be reached, and another error if its host is not found.
 func (c *Client) Admit(ctx context.Context, u *url.URL) error {
 	admit, err := c.gate.admission(u)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *Client) Admit(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// AdmitUnresolved is Admit without looking the host up: it returns a *DeniedError where no request can succeed, whatever the host's name
-// resolves to. Of names it knows localhost, which is this machine everywhere (RFC 6761, section 6.3).
+// AdmitUnresolved is Admit without a lookup. It returns a *DeniedError if no request can succeed, whatever the host
+// resolves to. The only name that it interprets is localhost, which always means this machine (RFC 6761, section 6.3).
 func (c *Client) AdmitUnresolved(u *url.URL) error {
 	admit, err := c.gate.admission(u)
 	if err != nil {
@@ -60,10 +60,10 @@ func (c *Client) AdmitUnresolved(u *url.URL) error {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return admit(a)
 	}
-	return nil // a name
+	return nil // a name, which is not resolved here
 }
 
-// admission returns what checks the addresses of an address's host.
+// admission returns the check for the IP addresses of a URL's host.
 func (g *gate) admission(u *url.URL) (func(netip.Addr) error, error) {
 	t, err := g.transportFor(&http.Request{URL: u})
 	if err != nil {

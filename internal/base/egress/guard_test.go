@@ -76,7 +76,7 @@ func TestAnAddressIsDeniedWithoutALookUpWhereNothingCouldAdmitIt(t *testing.T) {
 		{lab, "http://127.0.0.1:3000", false},
 		{lab, "http://localhost:3000", false},
 		{lab, "https://10.0.0.1", false},
-		{lab, "http://nobody.test", false}, // may be in one of the networks
+		{lab, "http://nobody.test", false}, // may resolve to an allowed network
 		{lab, "http://1.1.1.1", true},
 		{lab, "https://192.168.0.1", true},
 		{lab, "https://[::1]", true},

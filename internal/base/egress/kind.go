@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Kind is what a header's media must be.
+// Kind is the kind of media that a header requires.
 type Kind int
 
-// The kinds.
+// The kinds of media.
 const (
 	Image Kind = iota
 	Video
 	Document
 )
 
-// KindOf is the kind of media that a template header of the format takes (IMAGE, VIDEO, DOCUMENT).
+// KindOf returns the kind of media for a template header format (IMAGE, VIDEO, DOCUMENT).
 func KindOf(format string) (Kind, bool) {
 	for i := range kinds {
 		if kinds[i].format == format {
@@ -28,14 +28,14 @@ func KindOf(format string) (Kind, bool) {
 	return 0, false
 }
 
-// String is the kind as reasons name it.
+// String returns the kind as it appears in reasons.
 func (k Kind) String() string { return strings.ToLower(kinds[k].format) }
 
-// kinds are the contract's limits; a megabyte counts as 1,048,576 bytes, in the sender's favour.
+// kinds are the limits of the contract. A megabyte counts as 1,048,576 bytes, in the sender's favor.
 var kinds = [...]struct { //nolint:gochecknoglobals // read-only table
 	format  string
 	maxSize int64
-	types   string // as reasons name them
+	types   string // as listed in reasons
 	mime    []string
 	magic   func(head []byte) bool
 }{
@@ -58,14 +58,14 @@ var kinds = [...]struct { //nolint:gochecknoglobals // read-only table
 	},
 }
 
-// maxLength is how long a header video may be.
+// maxLength bounds the duration of a header video.
 const maxLength = 30 * time.Second
 
-// vague are the types that servers report for files they do not know; the file's first bytes decide then.
+// vague are content types that servers report for unknown files. The first bytes of the file decide instead.
 var vague = []string{"", "application/octet-stream", "binary/octet-stream", "application/zip",
 	"application/x-zip-compressed"} //nolint:gochecknoglobals // read-only
 
-// fits judges a Content-Type: it fits, or it is vague and the first bytes decide, or neither.
+// fits checks a Content-Type: fit if it matches, unsure if it is vague and the first bytes decide, else neither.
 func (k Kind) fits(contentType string) (fit, unsure bool) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -85,7 +85,7 @@ func documentMagic(b []byte) bool {
 	if hasAnyPrefix(b, "%PDF-", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") { // PDF; compound file: DOC, XLS, PPT
 		return true
 	}
-	const nameAt = 30 // of the first entry of a ZIP file: DOCX, XLSX, PPTX
+	const nameAt = 30 // offset of the first entry's name in a ZIP file: DOCX, XLSX, PPTX
 	return hasAnyPrefix(b, "PK\x03\x04") && len(b) > nameAt &&
 		hasAnyPrefix(b[nameAt:], "[Content_Types].xml", "_rels/", "docProps/", "word/", "xl/", "ppt/")
 }
@@ -94,7 +94,7 @@ func isAVI(b []byte) bool {
 	return len(b) >= 12 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "AVI "
 }
 
-// isMP4 recognizes MP4 and MOV by their first box; files older than MP4 begin without ftyp.
+// isMP4 recognizes MP4 and MOV files by their first box. Files older than MP4 begin without ftyp.
 func isMP4(b []byte) bool {
 	return len(b) >= 8 && slices.Contains([]string{"ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"}, string(b[4:8]))
 }

@@ -14,10 +14,10 @@ const (
 	maxChunks = 32
 )
 
-// errNoLength means that a file does not state its length, or not where it should. Such a video is accepted.
+// errNoLength means that a file does not state its duration where expected. Such a video is accepted.
 var errNoLength = errors.New("the file states no length")
 
-// videoLength reads how long a video is. The error is errNoLength, or that of the file.
+// videoLength reads the duration of a video. It returns errNoLength or an error of the file.
 func videoLength(f io.ReaderAt) (length time.Duration, err error) {
 	var head [12]byte
 	n, err := f.ReadAt(head[:], 0)
@@ -37,8 +37,8 @@ func videoLength(f io.ReaderAt) (length time.Duration, err error) {
 	return length, err
 }
 
-// mp4Length reads the movie header of ISO/IEC 14496-12: mvhd, and for a fragmented file mehd, inside moov, which may come
-// before or after the media data.
+// mp4Length reads the movie header of ISO/IEC 14496-12: mvhd inside moov and, for a fragmented file, mehd. moov may
+// come before or after the media data.
 func mp4Length(f io.ReaderAt) (time.Duration, error) {
 	moov, end, err := findBox(f, "moov", 0, math.MaxInt64)
 	if err != nil {
@@ -48,7 +48,7 @@ func mp4Length(f io.ReaderAt) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	var h [32]byte // version and flags, created, modified, units a second, duration
+	var h [32]byte // version and flags, created, modified, units per second, duration
 	if _, err := f.ReadAt(h[:], mvhd); err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func fragmentsLength(f io.ReaderAt, moov, end int64) (uint64, error) {
 	return binary.BigEndian.Uint64(h[4:]), err
 }
 
-// findBox returns where the content of the first box of a kind begins and ends, of those between two offsets.
+// findBox finds the first box of a kind between two offsets and returns the bounds of its content.
 func findBox(f io.ReaderAt, kind string, from, to int64) (begin, end int64, err error) {
 	for range maxBoxes {
 		if from >= to {
@@ -100,9 +100,9 @@ func findBox(f io.ReaderAt, kind string, from, to int64) (begin, end int64, err 
 		}
 		size, header := int64(binary.BigEndian.Uint32(h[:4])), int64(8)
 		switch size {
-		case 0: // to the end of what contains it
+		case 0: // to the end of the enclosing box
 			size = to - from
-		case 1: // the size stands in 64 bits after the type
+		case 1: // 64-bit size after the type
 			if _, err := f.ReadAt(h[8:], from+8); err != nil {
 				return 0, 0, err
 			}
@@ -119,7 +119,7 @@ func findBox(f io.ReaderAt, kind string, from, to int64) (begin, end int64, err 
 	return 0, 0, errNoLength
 }
 
-// widen keeps "all ones", which stands for unknown.
+// widen converts a 32-bit duration and keeps "all ones", which means unknown.
 func widen(v uint32) uint64 {
 	if v == math.MaxUint32 {
 		return math.MaxUint64
@@ -127,13 +127,13 @@ func widen(v uint32) uint64 {
 	return uint64(v)
 }
 
-// seconds64 is n seconds, at most a day: all that matters is whether they exceed the limit.
+// seconds64 returns n seconds, at most a day. All that matters is whether they exceed the limit.
 func seconds64(n uint64) time.Duration {
 	return time.Duration(min(n, 86_400)) * time.Second
 }
 
-// aviLength reads the main header of a RIFF AVI file, which follows its first twelve bytes: the time of a frame and how
-// many there are.
+// aviLength reads the main header of a RIFF AVI file, after its first twelve bytes: the duration of a frame and the
+// number of frames.
 func aviLength(f io.ReaderAt) (time.Duration, error) {
 	at := int64(12)
 	for range maxChunks {
@@ -144,7 +144,7 @@ func aviLength(f io.ReaderAt) (time.Duration, error) {
 		switch string(h[:4]) {
 		case "avih":
 			return readAVIHeader(f, at+8)
-		case "LIST": // its content follows as chunks; those of hdrl begin with avih
+		case "LIST": // its content follows as chunks; the content of hdrl begins with avih
 			if _, err := f.ReadAt(h[8:], at+8); err != nil {
 				return 0, err
 			}
@@ -154,7 +154,7 @@ func aviLength(f io.ReaderAt) (time.Duration, error) {
 			}
 		}
 		size := int64(binary.LittleEndian.Uint32(h[4:8]))
-		at += 8 + size + size&1 // chunks are padded to even sizes
+		at += 8 + size + size&1 // chunks are padded to an even size
 	}
 	return 0, errNoLength
 }

@@ -137,7 +137,7 @@ func FuzzVideoLength(f *testing.F) {
 	})
 }
 
-// counted counts the steps of a parse.
+// counted counts the reads of a parse.
 type counted struct {
 	io.ReaderAt
 	calls int

@@ -17,15 +17,15 @@ import (
 	"carillon/internal/base/share"
 )
 
-// MediaError is a definite rejection of a media address: checking again soon will not help. Any other error of Check is
-// temporary. Reason holds neither path nor query of the address.
+// MediaError is a definite rejection of a media address: another check soon will not help. Any other error of Check is
+// temporary. Reason contains neither the path nor the query of the address.
 type MediaError struct{ Reason string }
 
-// Error is safe to log and to show.
+// Error returns a text that is safe to log and to show.
 func (e *MediaError) Error() string { return "media rejected: " + e.Reason }
 
-// How long verdicts are cached. A temporary fault is cached just long enough that a hundred recipients of one file do not
-// cause a hundred probes; the caller's retries come later than that.
+// How long verdicts are cached. A temporary fault is cached just long enough to keep a hundred recipients of one file
+// from causing a hundred probes. The caller's retries come later than that.
 const (
 	keepFit      = 10 * time.Minute
 	keepRejected = time.Minute
@@ -41,7 +41,7 @@ const (
 type Prober struct {
 	c        *Client
 	verdicts *cache.Cache[verdict]
-	places   *share.Share // for the probes in flight
+	places   *share.Share // limits the probes in flight
 }
 
 // verdict is the result of a probe: nil, a *MediaError or a temporary fault.
@@ -50,7 +50,8 @@ type verdict struct {
 	until time.Time
 }
 
-// CheckMedia checks a file for headers of a format: it distinguishes a rejected file from a failure of the network.
+// CheckMedia checks whether a file fits headers of a format. rejected distinguishes a definite rejection from a
+// temporary failure.
 func (p *Prober) CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error) {
 	kind, ok := KindOf(format)
 	if !ok {
@@ -61,8 +62,9 @@ func (p *Prober) CheckMedia(ctx context.Context, companyID, format, url string) 
 	return errors.As(err, &bad), err
 }
 
-// NewProber returns a prober. Of the options, Timeout bounds a whole check (0: 20 s) and MaxBody is ignored: how much
-// is read follows from the kind. Media must be HTTPS whatever AllowPrivate says. Without shares it has its own.
+// NewProber returns a prober. Options.Timeout bounds a complete check (0: 20 s). Options.MaxBody is ignored, because
+// the kind of media determines how much is read. Media must use HTTPS even if AllowPrivate matches. Without shares the
+// prober has its own.
 func NewProber(o Options, shares *share.Set) *Prober {
 	timeout := cmp.Or(o.Timeout, defaultCheck)
 	o.Timeout, o.MaxBody = timeout, -1
@@ -74,12 +76,12 @@ func NewProber(o Options, shares *share.Set) *Prober {
 	}
 }
 
-// Close closes the idle connections.
+// Close closes idle connections.
 func (p *Prober) Close() { p.c.Close() }
 
-// Check probes the file's type, size and, of a video, length. The error is nil when it fits, a *MediaError when it
-// does not, else temporary. Verdicts are cached; at most one probe of an address is in flight, and a few of one company,
-// whose further ones wait.
+// Check probes the type and size of a file and the duration of a video. It returns nil if the file fits, a *MediaError
+// if it does not, and any other error if the fault is temporary. Verdicts are cached. At most one probe of an address
+// is in flight, and only a few per company; further probes of the company wait.
 func (p *Prober) Check(ctx context.Context, companyID string, kind Kind, address string) error {
 	if err := checkAddress(address); err != nil {
 		return err
@@ -135,8 +137,8 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// probe fetches the file's first bytes with a ranged GET. It sends no HEAD: servers that do not support it, or sign
-// addresses for GET only, respond to one in many ways.
+// probe fetches the file's first bytes with a ranged GET. It sends no HEAD: servers that do not support HEAD, or sign
+// addresses for GET only, respond in many different ways.
 func (p *Prober) probe(ctx context.Context, kind Kind, address string) error {
 	r := &remote{ctx: ctx, c: p.c, url: address, piece: magicBytes, limit: kinds[kind].maxSize, size: -1}
 	if kind == Video {
@@ -179,8 +181,8 @@ func tooLarge(kind Kind) *MediaError {
 	return &MediaError{Reason: fmt.Sprintf("the file is larger than the %d MB of a header %s", kinds[kind].maxSize>>20, kind)}
 }
 
-// checkType judges by the Content-Type where it is specific, else by the first bytes. A video is read in any case, so
-// its bytes decide.
+// checkType judges by the Content-Type if it is specific, else by the first bytes. A video is read in any case, so its
+// bytes decide.
 func checkType(kind Kind, contentType string, head []byte) error {
 	fit, unsure := kind.fits(contentType)
 	if kind != Video && fit || (fit || unsure) && kinds[kind].magic(head) {
@@ -202,7 +204,7 @@ func checkLength(f io.ReaderAt) error {
 	return nil
 }
 
-// judge turns definite faults, which the channel itself would meet too, into a *MediaError; others are temporary.
+// judge turns definite faults, which the channel would also encounter, into a *MediaError. Other errors are temporary.
 func judge(err error) error {
 	var denied *DeniedError
 	var dns *net.DNSError
@@ -219,7 +221,7 @@ func judge(err error) error {
 	}
 }
 
-// statusError judges a status other than success: some are temporary, the others rejections.
+// statusError judges an unsuccessful status: some are temporary, the others rejections.
 func statusError(status int) error {
 	switch {
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly:

@@ -21,7 +21,7 @@ import (
 	"carillon/internal/base/egress"
 )
 
-// movie is an MP4 of the length with so much picture data, its moov in front or behind.
+// movie returns an MP4 with a duration and an amount of media data, with moov before or after the data.
 func movie(seconds uint32, data int, atEnd bool) []byte {
 	box := func(kind string, content []byte) []byte {
 		b := binary.BigEndian.AppendUint32(nil, uint32(8+len(content)))
@@ -47,7 +47,7 @@ func disk(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
-// stubborn knows neither HEAD nor ranges nor lengths.
+// stubborn supports neither HEAD nor ranges and sends no lengths.
 func stubborn(kind string, content []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -64,7 +64,7 @@ func stubborn(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
-// unsized knows ranges, of which it sends at most a part at once, and does not say how large the file is.
+// unsized supports ranges, sends at most `most` bytes per response, and does not report the size of the file.
 func unsized(kind string, content []byte, most int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var from, to int
@@ -187,7 +187,7 @@ func TestCheckRejectsWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// redirectToIP sends on to the same server under a name that its certificate does not have.
+// redirectToIP redirects to the same server under a name that its certificate does not cover.
 func redirectToIP(w http.ResponseWriter, r *http.Request) {
 	_, port, _ := net.SplitHostPort(r.Host)
 	http.Redirect(w, r, "https://other.test:"+port+"/", http.StatusFound)
@@ -214,7 +214,7 @@ func TestCheckRejectsAddressesUnasked(t *testing.T) {
 
 func TestCheckTellsPassingFaultsFromRejections(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	drip := func(w http.ResponseWriter, r *http.Request) { // a length is promised, the bytes never come
+	drip := func(w http.ResponseWriter, r *http.Request) { // a length is promised, but no bytes follow
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Length", "1000")
 		if r.Method == http.MethodGet {
@@ -266,7 +266,7 @@ func TestCheckSkipsPicturesWithRanges(t *testing.T) {
 	}
 }
 
-// A server that does not send the size causes no long downloads; the channel checks a large file itself.
+// A server that does not send the size causes no long downloads. The channel checks a large file itself.
 func TestCheckReadsLittleOfAFileOfUnknownSize(t *testing.T) {
 	pdf := append([]byte("%PDF-1.7\n"), make([]byte, 64<<20)...)
 	for name, c := range map[string]struct {
@@ -280,13 +280,13 @@ func TestCheckReadsLittleOfAFileOfUnknownSize(t *testing.T) {
 		var sent atomic.Int64
 		s, o := serve(t, func(w http.ResponseWriter, r *http.Request) { c.h(&meter{w, &sent}, r) })
 		p := egress.NewProber(o, nil)
-		for range 3 { // a verdict is cached
+		for range 3 { // the verdict is cached
 			if err := p.Check(t.Context(), "acme", c.kind, named(t, s, "/")); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		p.Close()
-		if n := sent.Load(); n > 40<<20 { // 8 MiB are read; the rest was under way, at most a window and the sockets' buffers
+		if n := sent.Load(); n > 40<<20 { // 8 MiB are read; the rest was in flight
 			t.Errorf("%s: %d bytes were sent", name, n)
 		}
 	}
@@ -346,7 +346,7 @@ func (m *meter) Write(p []byte) (int, error) {
 
 func TestCheckBoundsTheRangesOfOneFile(t *testing.T) {
 	var asked atomic.Int64
-	s, o := serve(t, func(w http.ResponseWriter, r *http.Request) { // one byte a range, whatever is asked for
+	s, o := serve(t, func(w http.ResponseWriter, r *http.Request) { // one byte per range, whatever is requested
 		asked.Add(1)
 		from, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Range"), "bytes="), "-")
 		w.Header().Set("Content-Range", "bytes "+from+"-"+from+"/"+strconv.Itoa(1<<20))

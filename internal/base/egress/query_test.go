@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A query goes out as a request line may hold it, whatever a user wrote, and the server reads the same values.
+// A query is escaped so that the request line is valid, whatever a user entered, and the server reads the same values.
 func TestAQueryIsEscapedAsBrowsersDo(t *testing.T) {
 	s, o := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if to := r.URL.Query().Get("to"); r.URL.Path == "/redirect" {

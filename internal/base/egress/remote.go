@@ -10,40 +10,42 @@ import (
 	"strings"
 )
 
-// pieceSize is how much of a video is requested at once.
+// pieceSize is the number of bytes of a video per request.
 const pieceSize = 64 << 10
 
 // maxOpens bounds the requests for one file.
 const maxOpens = 16
 
-// errScattered means that a server sends a file in too small pieces, or that its structure demands too many requests.
+// errScattered means that a server sends a file in pieces that are too small, or that the file's structure demands too
+// many requests.
 var errScattered = errors.New("file comes in too many pieces")
 
-// maxFetched bounds the bytes of one file that are read, for servers that know no ranges or do not send the size. It is
-// more than the limit of an image; a longer video or document of unknown size is left to the channel's own check.
+// maxFetched bounds the bytes read of one file, for servers that do not support ranges or do not send the size. It
+// exceeds the limit of an image. A longer video or document of unknown size is left to the channel's own check.
 const maxFetched = 8 << 20
 
 // errFetched means that maxFetched bytes were read.
 var errFetched = errors.New("enough of the file has been read")
 
-// remote is a file at an address, read in ranges. A server that knows no ranges sends it from the beginning each time.
+// remote is a file at an address, read in ranges. A server that does not support ranges sends it from the beginning
+// each time.
 type remote struct {
-	ctx   context.Context //nolint:containedctx // lives for one Check, whose context it is; io.ReaderAt takes none
+	ctx   context.Context //nolint:containedctx // lives for one Check and is its context; io.ReaderAt takes none
 	c     *Client
 	url   string
-	piece int64 // bytes of one request
-	limit int64 // of the file's size
+	piece int64 // bytes per request
+	limit int64 // maximum size of the file
 
-	size  int64  // of the whole file; -1: unknown
+	size  int64  // size of the complete file; -1 if unknown
 	kind  string // its Content-Type
-	from  int64  // where the piece in memory begins
+	from  int64  // offset of the piece in memory
 	held  []byte
 	opens int
-	whole bool  // the server knows no ranges
-	read  int64 // bytes, in all requests
+	whole bool  // the server does not support ranges
+	read  int64 // bytes, over all requests
 }
 
-// metered counts what is read of a body for its file.
+// metered counts the bytes read from a body toward the file's total.
 type metered struct {
 	io.ReadCloser
 	file *remote
@@ -73,7 +75,7 @@ func (r *remote) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// fetch reads the piece that begins at an offset. The error is io.EOF after the file's end.
+// fetch reads the piece that begins at an offset. It returns io.EOF beyond the end of the file.
 func (r *remote) fetch(from int64) error {
 	if r.size >= 0 && from >= r.size || from > r.limit {
 		return io.EOF
@@ -94,8 +96,8 @@ func (r *remote) fetch(from int64) error {
 	return nil
 }
 
-// fits reports whether the file is within the limit. It reads on where the server does not send the size, and is true where
-// that would take too long.
+// fits reports whether the file is within the limit. If the server does not send the size, it reads on. It returns
+// true if that would take too long.
 func (r *remote) fits() (bool, error) {
 	if r.size >= 0 {
 		return r.size <= r.limit, nil
@@ -165,7 +167,8 @@ func (r *remote) accept(resp *http.Response, from int64) error {
 	return statusError(resp.StatusCode)
 }
 
-// parseContentRange reads where `bytes 0-511/12345` begins and the file's size, -1 for `*` (RFC 9110, section 14.4).
+// parseContentRange reads the start and the file's size of `bytes 0-511/12345`; the size is -1 for `*` (RFC 9110,
+// section 14.4).
 func parseContentRange(s string) (start, size int64, ok bool) {
 	s, ok = strings.CutPrefix(s, "bytes ")
 	span, total, _ := strings.Cut(s, "/")

@@ -1,4 +1,4 @@
-// Package hours computes when a company's calling hours are open. It is pure: no goroutine, no clock of its own.
+// Package hours computes when a company's calling hours are open. It has no goroutines and reads no clock.
 package hours
 
 import (
@@ -10,21 +10,22 @@ import (
 	"carillon/internal/base/schedule"
 )
 
-// daysAhead bounds the search: where hours are open once a week, a daylight change may skip one of their days.
+// daysAhead bounds the search: if hours are open once a week, a daylight-saving change may skip one of those days.
 const daysAhead = 15
 
-// Next returns at when the hours are open then, else the next instant at which they begin. Without hours it is always at.
+// Next returns at if the hours are open then, else the next instant at which they open. Without hours it returns at.
 //
-// The hours are open from their beginning until before their end, and belong to the day on which they begin. An end at or
-// before the beginning is on the next day. A time that a daylight change skips is the instant of the change, so hours that are
-// skipped whole do not open that day; of a time that occurs twice it is the first.
+// Hours are open from their start until just before their end, and belong to the day on which they start. If the end
+// is not after the start, it is on the next day. A time that a daylight-saving change skips maps to the instant of the
+// change, so hours that are skipped entirely do not open that day. A time that occurs twice maps to its first
+// occurrence.
 func Next(h *carillon.CallingHours, at time.Time) time.Time {
 	if h == nil {
 		return at
 	}
 	zone, err := schedule.Zone(h.Timezone)
 	if err != nil {
-		return at // the set-up admits only zones that the program knows
+		return at // unreachable: the set-up only admits known zones
 	}
 	year, month, day := at.In(zone).Date()
 	for ahead := -1; ahead <= daysAhead; ahead++ { // yesterday's hours may extend into today
@@ -48,11 +49,11 @@ func Next(h *carillon.CallingHours, at time.Time) time.Time {
 	return at
 }
 
-// instant is a time of day such as 09:00 or 24:00 on a date in a zone.
+// instant returns the instant of a time of day, such as 09:00 or 24:00, on a date in a zone.
 func instant(date time.Time, clock, zone string) time.Time {
 	if clock == "24:00" {
 		date, clock = date.AddDate(0, 0, 1), "00:00"
 	}
-	t, _ := schedule.Parse(date.Format(time.DateOnly)+"T"+clock+":00", zone) // both are in the right form
+	t, _ := schedule.Parse(date.Format(time.DateOnly)+"T"+clock+":00", zone) // both have a valid form
 	return t
 }

@@ -117,8 +117,9 @@ func utc(t *testing.T, s string) time.Time {
 	return at
 }
 
-// TestNextThroughAYear checks every minute of the days around daylight changes, and each fifth one of the year's others: what Next returns
-// is open, and nothing before it is. Away from the changes, open is what the local clock says. Hours begin and end at fifth minutes here.
+// TestNextThroughAYear checks every minute of the days around daylight-saving changes, and every fifth minute of the
+// rest of the year: the result of Next is open, and no earlier minute is. Away from the changes, the local clock
+// decides what is open. The hours here start and end at multiples of five minutes.
 func TestNextThroughAYear(t *testing.T) {
 	t.Parallel()
 	for _, h := range []*carillon.CallingHours{
@@ -127,7 +128,7 @@ func TestNextThroughAYear(t *testing.T) {
 		hours(newYork, "22:00", "06:00", "fri", "sat"),
 		hours(cairo, "20:00", "01:30", "thu", "fri"),
 		hours(saoPaulo, "08:15", "24:00", "wed", "sun"),
-		hours("Australia/Lord_Howe", "02:00", "02:00", "sat"), // its changes are by half an hour
+		hours("Australia/Lord_Howe", "02:00", "02:00", "sat"), // its changes are half an hour
 	} {
 		t.Run(fmt.Sprintf("%s %s-%s", h.Timezone, h.From, h.To), func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +143,7 @@ func checkYear(t *testing.T, h *carillon.CallingHours) {
 		t.Fatal(err)
 	}
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	next := time.Time{} // the earliest open minute from the one checked on, as the loop goes back in time
+	next := time.Time{} // the earliest open minute so far, because the loop goes back in time
 	near := false
 	for at := first.AddDate(1, 0, 0); !at.Before(first); at = at.Add(-time.Minute) {
 		if at.Minute() == 0 {

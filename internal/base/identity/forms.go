@@ -1,38 +1,39 @@
 package identity
 
-// A rule says which two forms the numbers of some lines have. What is dialled stays as it was given: adding or dropping a digit is for
-// matching alone.
+// rule describes the two forms of certain numbers. A number is dialed as it was given: a digit is added or dropped
+// only for matching.
 type rule struct {
-	dialled, other string // d: a digit; a letter: one of the digits of that set; the rest as it is
+	dialed, other string // d: a digit; other letters: one of the digits in sets; the rest is literal
 }
 
-// rules are the countries whose numbers WhatsApp reports in two forms. Other pairs are not known, and none is guessed: two people would be
-// taken for one.
+// rules are the countries whose numbers WhatsApp reports in two forms. No other pairs are guessed, because a wrong
+// guess would merge two people.
 var rules = []rule{ //nolint:gochecknoglobals // read only
-	{"52nddddddddd", "521nddddddddd"}, // Mexico: the 1 of mobile numbers, which is not dialled since 2019
+	{"52nddddddddd", "521nddddddddd"}, // Mexico: the 1 of mobile numbers, not dialed since 2019
 	{"54addddddddd", "549addddddddd"}, // Argentina: the 9 of mobile numbers
-	{"55zz9mddddddd", "55zzmddddddd"}, // Brazil: the ninth digit of mobile numbers; eight digits from 2 to 5 on are of landlines
+	{"55zz9mddddddd", "55zzmddddddd"}, // Brazil: the ninth digit of mobile numbers; landlines have eight, from 2 to 5 on
 }
 
-// sets are the digits that a letter of a rule stands for.
+// sets are the digits that a letter in a rule stands for.
 var sets = map[byte]string{ //nolint:gochecknoglobals // read only
 	'd': "0123456789", 'n': "23456789", 'a': "123", 'z': "123456789", 'm': "6789",
 }
 
-// forms are the two forms of a line's number, the dialled one first; "" where it has one form.
-func forms(number string) (dialled, other string) {
+// forms returns the two forms of a number, the dialed one first, or "" if the number has only one form.
+func forms(number string) (dialed, other string) {
 	for _, r := range rules {
-		if rest, ok := match(r.dialled, number); ok {
+		if rest, ok := match(r.dialed, number); ok {
 			return number, fill(r.other, rest)
 		}
 		if rest, ok := match(r.other, number); ok {
-			return fill(r.dialled, rest), number
+			return fill(r.dialed, rest), number
 		}
 	}
 	return "", ""
 }
 
-// match returns the digits for which the letters of a form stand; false where a number is not of the form.
+// match returns the digits that the letters of a form stand for. It returns false if the number does not have the
+// form.
 func match(form, number string) (rest string, ok bool) {
 	if len(form) != len(number) {
 		return "", false
@@ -59,7 +60,7 @@ func contains(set string, digit byte) bool {
 	return false
 }
 
-// fill puts digits in the place of a form's letters.
+// fill replaces the letters of a form by digits.
 func fill(form, rest string) string {
 	number := []byte(form)
 	for i := range number {

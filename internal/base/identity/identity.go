@@ -1,6 +1,7 @@
-// Package identity knows who a person is to a company: by which numbers and ids a contact is known, and which numbers are forms of one
-// line. Nothing else in the program compares the number of somebody who writes or calls with one that was dialled: the text of a number
-// says too little, since a channel may report another form of it than the one that it was given (docs/reference/contacts.md).
+// Package identity models who a person is to a company: the numbers and ids that identify a contact, and which numbers
+// are forms of the same line. No other package compares the number of a caller or writer with a dialed number. The
+// text of a number is not enough, because a channel may report it in another form than it was given
+// (docs/reference/contacts.md).
 package identity
 
 import (
@@ -9,11 +10,11 @@ import (
 	"carillon"
 )
 
-// Key matches a person: it is a line, in any form of its number, or the id by which a channel names a person. The zero value matches
-// nobody. Keys are comparable; their texts are for the database alone.
+// Key identifies a person: by a line, in any form of its number, or by a channel's id of the person. The zero value
+// matches nobody. Keys are comparable. Only the database uses their texts.
 type Key struct{ text string }
 
-// Number is the key of the line with a number.
+// Number returns the key of the line with a number.
 func Number(number string) Key {
 	if line, _ := forms(number); line != "" {
 		return Key{line}
@@ -21,10 +22,10 @@ func Number(number string) Key {
 	return Key{number}
 }
 
-// User is the key of a channel's id of a person.
+// User returns the key of a channel's id of a person.
 func User(id string) Key { return Key{id} }
 
-// Numbers are the keys of numbers, in their order.
+// Numbers returns the keys of numbers, in the same order.
 func Numbers(numbers ...string) []Key {
 	keys := make([]Key, len(numbers))
 	for i, number := range numbers {
@@ -33,25 +34,25 @@ func Numbers(numbers ...string) []Key {
 	return keys
 }
 
-// Stored is the key with a text that String returned.
+// Stored returns the key for a text that String returned.
 func Stored(text string) Key { return Key{text} }
 
-// String is the key as the database has it: of a line the form that is dialled.
+// String returns the key as the database stores it; for a line, the dialed form.
 func (k Key) String() string { return k.text }
 
 // IsZero reports whether the key matches nobody.
 func (k Key) IsZero() bool { return k.text == "" }
 
-// IsLine reports whether the key is a line's.
+// IsLine reports whether the key is that of a line.
 func (k Key) IsLine() bool { return carillon.ValidNumber(k.text) }
 
-// Other is the form of a line's number that its text is not; "": there is none.
+// Other returns the other form of a line's number, or "" if there is none.
 func (k Key) Other() string {
 	_, other := forms(k.text)
 	return other
 }
 
-// Forms are the texts under which numbers of a line, or an id, may be stored.
+// Forms returns the texts under which a line's numbers or an id may be stored.
 func (k Key) Forms() []string {
 	if k.text == "" {
 		return nil
@@ -62,18 +63,18 @@ func (k Key) Forms() []string {
 	return []string{k.text}
 }
 
-// Is reports whether a number is one of the line, or an id the person's.
+// Is reports whether address is a number of the line, or the person's id.
 func (k Key) Is(address string) bool {
 	return k.text != "" && (k.text == address || Number(address) == k)
 }
 
-// userForm is the form of the ids by which WhatsApp names people: the country, and up to 128 letters and digits.
+// userForm matches the ids by which WhatsApp identifies people: the country, and up to 128 letters and digits.
 var userForm = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
 // ValidUser reports whether s has the form of a channel's id of a person.
 func ValidUser(s string) bool { return userForm.MatchString(s) }
 
-// Of is the key of an address: of a line where it is a number, else of an id.
+// Of returns the key of an address: of a line if it is a number, else of an id.
 func Of(address string) Key {
 	if carillon.ValidNumber(address) {
 		return Number(address)
@@ -84,16 +85,16 @@ func Of(address string) Key {
 // Kind is the source of an identity.
 type Kind string
 
-// The kinds of identities. Of one kind, scope and key a company has one contact.
+// The kinds of identities. Within a company, each kind, scope and key identifies one contact.
 const (
 	// Line is a number that the channel vouches for, or that the company called.
 	Line Kind = "line"
-	// Caller is a number with which somebody called: anybody can call with any number.
+	// Caller is a number from which somebody called. A caller can present any number.
 	Caller Kind = "caller"
-	// Person is a channel's id of a person; its scope is the account of the channel whose id it is.
+	// Person is a channel's id of a person. Its scope is the channel account that issued the id.
 	Person Kind = "person"
-	// Claimed is a number that a teammate noted; its scope is the contact, since any number of contacts may have it. Nobody is found by
-	// it, but what its owner does not want is not sent to it.
+	// Claimed is a number that a teammate entered. Its scope is the contact, because several contacts may claim it. It
+	// does not identify an incoming sender, but opt-outs of its owner apply to it.
 	Claimed Kind = "claimed"
 )
 
@@ -104,7 +105,7 @@ type Identity struct {
 	Key   Key
 }
 
-// Has reports whether a number is one of some lines.
+// Has reports whether a number belongs to one of the lines.
 func Has(lines []Key, number string) bool {
 	for _, k := range lines {
 		if k.Is(number) {

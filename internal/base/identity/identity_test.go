@@ -8,7 +8,7 @@ import (
 )
 
 func TestFormsOfOneLineHaveOneKey(t *testing.T) {
-	for _, tc := range []struct{ name, dialled, other string }{
+	for _, tc := range []struct{ name, dialed, other string }{
 		{"Mexico City", "525512345601", "5215512345601"},
 		{"Mexico, an area of three digits", "526641234567", "5216641234567"},
 		{"Buenos Aires", "541123456789", "5491123456789"},
@@ -18,17 +18,17 @@ func TestFormsOfOneLineHaveOneKey(t *testing.T) {
 		{"Brazil, from six on", "5585961234567", "558561234567"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if Number(tc.dialled) != Number(tc.other) {
-				t.Errorf("%s and %s are two lines", tc.dialled, tc.other)
+			if Number(tc.dialed) != Number(tc.other) {
+				t.Errorf("%s and %s are two lines", tc.dialed, tc.other)
 			}
-			if got := Number(tc.other).String(); got != tc.dialled {
+			if got := Number(tc.other).String(); got != tc.dialed {
 				t.Errorf("the key of %s is %s", tc.other, got)
 			}
-			for _, number := range []string{tc.dialled, tc.other} {
-				if got, want := Number(number).Forms(), []string{tc.dialled, tc.other}; !slices.Equal(got, want) {
+			for _, number := range []string{tc.dialed, tc.other} {
+				if got, want := Number(number).Forms(), []string{tc.dialed, tc.other}; !slices.Equal(got, want) {
 					t.Errorf("the forms of %s are %v", number, got)
 				}
-				if !Number(tc.dialled).Is(number) || !Number(tc.other).Is(number) {
+				if !Number(tc.dialed).Is(number) || !Number(tc.other).Is(number) {
 					t.Errorf("%s is not of its own line", number)
 				}
 			}
@@ -52,7 +52,7 @@ func TestOtherNumbersHaveOneForm(t *testing.T) {
 	}
 }
 
-// A line is the same by each of its forms, and has no third one.
+// Every form of a line yields the same forms, and there is no third form.
 func TestFormsAreClosed(t *testing.T) {
 	for _, number := range []string{"525512345601", "5491123456789", "551187654321", "34600111222"} {
 		for _, form := range Number(number).Forms() {

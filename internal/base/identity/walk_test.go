@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// permitted are the comparisons of numbers as texts that the program has: how many a file has, and why none of them misses a form.
+// permitted are the places that compare numbers as text: how many comparisons a file has, and why none of them misses
+// a form.
 var permitted = map[string]struct {
 	n   int
 	why string
@@ -57,13 +58,14 @@ var permitted = map[string]struct {
 	"send/whatsapp/reviewbody.go":        {1, "buttons of a template"},
 }
 
-// numberSQL are conditions on numbers in queries.
+// numberSQL matches conditions on numbers in queries.
 var numberSQL = regexp.MustCompile(`\b(SELECT|UPDATE|DELETE|WHERE|AND|OR|ON|CASE|WHEN|SET|HAVING|USING)\b[\s\S]*` +
 	`\b(number|visitor_id)\b *(=|<>|!=|IN\b|NOT\b|LIKE\b|IS\b|$)|(=|<>|!=|LIKE) *(\w\.)?(number|visitor_id)\b|^(\w\.)?number ` +
 	`(=|<>|LIKE) [?$]`)
 
-// TestNothingElseComparesNumbers walks the call sites: outside of this package nothing compares the text of a number with another, in Go or
-// in SQL, but for the permitted ones. People are compared by their keys, which are of another type. A number is known by its name.
+// TestNothingElseComparesNumbers walks all source files: outside this package no code compares the text of numbers, in
+// Go or SQL, except where permitted. People are compared by their keys, which have their own type. The test recognizes
+// numbers by the names of variables and fields.
 func TestNothingElseComparesNumbers(t *testing.T) {
 	found := map[string][]string{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -96,7 +98,7 @@ func TestNothingElseComparesNumbers(t *testing.T) {
 	}
 }
 
-// comparisons are the code of a file that compares numbers.
+// comparisons returns the expressions in a file that compare numbers.
 func comparisons(file *ast.File) (all []string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if code := comparison(n); code != "" {
@@ -107,7 +109,7 @@ func comparisons(file *ast.File) (all []string) {
 	return all
 }
 
-// TestTheWalkSeesComparisons has comparisons that somebody might write, each on one line.
+// TestTheWalkSeesComparisons checks that comparison finds typical comparisons.
 func TestTheWalkSeesComparisons(t *testing.T) {
 	for _, code := range []string{
 		`return in.From == m.Number`, `return m.From != to`, `return strings.EqualFold(in.From, m.Number)`,
@@ -130,7 +132,7 @@ func TestTheWalkSeesComparisons(t *testing.T) {
 	}
 }
 
-// comparison is the code of a node that compares numbers; "": it does not.
+// comparison returns the code of a node that compares numbers, or "".
 func comparison(n ast.Node) string {
 	switch x := n.(type) {
 	case *ast.BinaryExpr:
@@ -150,7 +152,7 @@ func comparison(n ast.Node) string {
 		if i := slices.IndexFunc(x.List, isNumber); i >= 0 {
 			return "case " + name(x.List[i])
 		}
-	case *ast.KeyValueExpr: // of a map: the members of a struct are no selectors
+	case *ast.KeyValueExpr: // an entry of a map; struct fields are not selectors
 		if _, member := x.Key.(*ast.Ident); !member && isNumber(x.Key) {
 			return name(x.Key) + ": …"
 		}
@@ -177,14 +179,14 @@ func comparison(n ast.Node) string {
 	return ""
 }
 
-// comparing are the functions that compare texts.
+// comparing matches functions that compare texts.
 var comparing = regexp.MustCompile(`^(strings|slices|cmp)\.` +
 	`(Contains|Index|Equal|EqualFold|Compare|BinarySearch|HasPrefix|HasSuffix|CutPrefix|CutSuffix)$`)
 
-// writing are the functions that take several numbers and compare none.
+// writing matches functions that take several numbers but compare none.
 var writing = regexp.MustCompile(`^(cmp\.Or|strings\.NewReplacer|fmt\..*|append)$`)
 
-// isNumber reports whether an expression is named as a number of a telephone is.
+// isNumber reports whether an expression is named like a telephone number.
 func isNumber(x ast.Expr) bool {
 	n := name(x)
 	owner := ""
@@ -194,14 +196,14 @@ func isNumber(x ast.Expr) bool {
 	switch {
 	case n == "isNumber", n == "kindNumber", n == "InboundNumber", owner == "json", owner == "identity": // functions and kinds
 		return false
-	case n == "From": // of a message
+	case n == "From": // the sender of a message
 		return true
 	}
 	n = strings.ToLower(n)
 	return strings.HasSuffix(n, "number") || slices.Contains([]string{"phone", "waid", "caller", "callee", "msisdn", "recipientid"}, n)
 }
 
-// name is the name of an identifier or a selector.
+// name returns the name of an identifier or selector.
 func name(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzReadJSON: what the reader accepts encoding/json accepts, and reads alike; what only the reader refuses is one of
-// the contract's own rules.
+// FuzzReadJSON checks that encoding/json accepts everything that the reader accepts and reads the same values, and
+// that the reader refuses valid JSON only for one of the contract's own rules.
 func FuzzReadJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-0.5e-7,"\ud83d\ude00\n",null,true,{"b":{}}]}`, `[1,]`, `"\ud83d"`, `{"a":1,"a":2}`, nest(33), "1 2", `"\u0000"`,
@@ -39,7 +39,7 @@ func FuzzReadJSON(f *testing.F) {
 	})
 }
 
-// tree is a value as encoding/json gives it.
+// tree returns a value as encoding/json decodes it.
 func tree(v Value) any {
 	switch v.kind() {
 	case kindAbsent, kindNull:

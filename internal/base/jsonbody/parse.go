@@ -14,10 +14,10 @@ import (
 	"carillon"
 )
 
-// maxDepth is how deep objects and arrays may nest in a body.
+// maxDepth bounds the nesting of objects and arrays in a body.
 const maxDepth = 32
 
-// manyMembers is the size of an object from which duplicate keys are found with a set instead of a scan.
+// manyMembers is the object size from which duplicate keys are found with a set instead of a scan.
 const manyMembers = 32
 
 // kind is the type of a JSON value.
@@ -30,15 +30,15 @@ const (
 	kindFalse
 	kindNumber
 	kindString
-	kindEscaped // a string that holds escapes
+	kindEscaped // a string that contains escapes
 	kindObject
 	kindArray
 )
 
-// node is one value of a document. The nodes inside an object or array follow it, up to index next.
-// It holds no pointers, so the garbage collector does not scan it.
+// node is one value of a document. The nodes inside an object or array follow it, up to index next. A node contains no
+// pointers, so the garbage collector does not scan it.
 type node struct {
-	keyStart, keyEnd uint32 // of a member's key in the source; keyEnd 0: keyStart is an index into document.escaped
+	keyStart, keyEnd uint32 // of the key in the source; if keyEnd is 0, keyStart indexes document.escaped
 	start, end       uint32 // of the value in the source, including a string's quotes
 	next             uint32 // index of the node after this value and everything inside it
 	kind             kind
@@ -48,7 +48,7 @@ type node struct {
 type document struct {
 	src     string
 	nodes   []node
-	escaped []string // the unescaped form of the keys that were written with escapes
+	escaped []string // unescaped forms of the keys that contain escapes
 }
 
 // key returns the unescaped key of a member. No key in the source can end at offset 0.
@@ -60,8 +60,8 @@ func (d *document) key(i int) string {
 	return d.src[n.keyStart:n.keyEnd]
 }
 
-// parse checks a whole body: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no duplicate key in an object,
-// nothing after the value, at most 32 levels. Every error is a 400 for the field `body`.
+// parse checks a complete body: UTF-8, the grammar of RFC 8259, no U+0000, no lone surrogate, no duplicate key in an
+// object, nothing after the value, at most 32 levels of nesting. Every error is a 400 for the field `body`.
 func parse(body []byte) (*document, error) {
 	switch {
 	case uint64(len(body)) > 1<<31:
@@ -82,26 +82,26 @@ func parse(body []byte) (*document, error) {
 	return &p.document, nil
 }
 
-// invalidJSON names the byte at which the grammar is broken.
+// invalidJSON returns the error for a syntax error, with the position of the byte.
 func invalidJSON(body []byte) error {
 	var syntax *json.SyntaxError
 	if !errors.As(json.Unmarshal(body, new(json.RawMessage)), &syntax) {
 		return carillon.Invalid("body", "Invalid JSON")
 	}
-	at := syntax.Offset - 1 // the offset counts the byte in question
+	at := syntax.Offset - 1 // the offset includes the byte itself
 	if strings.HasPrefix(syntax.Error(), "unexpected end") {
 		at = syntax.Offset
 	}
 	return carillon.Invalid("body", fmt.Sprintf("Invalid JSON at byte %d", at))
 }
 
-// parser is the state of the pass that finds the values of a body, whose grammar has been checked.
+// parser finds the values of a body whose grammar has already been checked.
 type parser struct {
 	document
 	at int
 }
 
-// span is the position of a key, in the form node stores.
+// span is the position of a key, in the form that node stores.
 type span struct{ start, end uint32 }
 
 func (p *parser) space() {
@@ -184,7 +184,7 @@ func (p *parser) elements(depth int) error {
 	return p.each(']', depth, func() error { return p.value(span{}, depth+1) })
 }
 
-// each calls read at each member or element of the object or array at p.at, up to its closing byte.
+// each calls read for each member or element of the object or array at p.at, up to its closing byte.
 func (p *parser) each(closing byte, depth int, read func() error) error {
 	if depth > maxDepth {
 		return carillon.Invalid("body", fmt.Sprintf("The body nests deeper than %d levels", maxDepth))
@@ -206,7 +206,7 @@ func (p *parser) each(closing byte, depth int, read func() error) error {
 	}
 }
 
-// keySet detects duplicate keys of the object being read. It scans the nodes for small objects and builds a set for
+// keySet detects duplicate keys of the object being read. It scans the nodes of small objects and builds a set for
 // large ones, so neither an ordinary nor a hostile body is slow.
 type keySet struct {
 	object int
@@ -238,8 +238,8 @@ func (s *keySet) seen(d *document, key string) bool {
 	return false
 }
 
-// string passes over a string with its quotes, and reports whether it contains escapes. It refuses what is valid JSON but
-// not accepted here.
+// string skips a string with its quotes, and reports whether it contains escapes. It refuses strings that are valid
+// JSON but not accepted here.
 func (p *parser) string() (escaped bool, err error) {
 	for p.at++; ; p.at++ {
 		switch p.src[p.at] {
@@ -261,8 +261,8 @@ func (p *parser) string() (escaped bool, err error) {
 	}
 }
 
-// checkUnicode returns the length of the \u escape at the start of s, a surrogate pair counting as one, or the reason why it
-// is not accepted.
+// checkUnicode returns the length of the \u escape at the start of s, counting a surrogate pair as one, or the reason
+// why it is refused.
 func checkUnicode(s string) (n int, reason string) {
 	r := utf16Unit(s)
 	switch {
@@ -285,6 +285,6 @@ func utf16Unit(s string) rune {
 // unescape decodes the content of a string with escapes, which parser.string has checked.
 func unescape(s string) string {
 	var text string
-	_ = json.Unmarshal([]byte(`"`+s+`"`), &text) // it is valid
+	_ = json.Unmarshal([]byte(`"`+s+`"`), &text) // cannot fail: the string is valid
 	return text
 }

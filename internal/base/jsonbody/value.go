@@ -1,8 +1,8 @@
-// Package jsonbody reads JSON request bodies strictly: it refuses duplicate keys, lone surrogates, U+0000, more than 32
-// levels of nesting and anything after the value, which encoding/json accepts. It is also faster than decoding into a
-// map, because values stay slices of one copy of the body until they are read.
+// Package jsonbody reads JSON request bodies strictly. It refuses duplicate keys, lone surrogates, U+0000, more than
+// 32 levels of nesting and anything after the value, all of which encoding/json accepts. It is also faster than
+// decoding into a map, because values are slices of one copy of the body until they are read.
 //
-// Parse checks the whole body and returns its Object. The methods of Object and Value read one field each; their
+// Parse checks the complete body and returns its Object. The methods of Object and Value read one field each; their
 // errors are the 400 responses that name the field. A key whose value is null counts as absent.
 package jsonbody
 
@@ -21,14 +21,14 @@ type Object struct {
 	at  int
 }
 
-// Value is a JSON value of a checked body; the zero Value is an absent one, and null counts as absent. The readers take
-// the field name for the error, which is a 400 if the value has another type.
+// Value is a JSON value of a checked body. The zero Value is an absent one, and null counts as absent. The reading
+// methods take the field name for the error, which is a 400 if the value has another type.
 type Value struct {
 	doc *document
 	at  int
 }
 
-// Parse checks a body that must be one JSON object. Every error is a 400 for the field `body`.
+// Parse checks a body, which must be one JSON object. Every error is a 400 for the field `body`.
 func Parse(body []byte) (*Object, error) {
 	doc, err := parse(body)
 	if err != nil {
@@ -40,7 +40,7 @@ func Parse(body []byte) (*Object, error) {
 	return &Object{doc: doc}, nil
 }
 
-// Source returns the whole body that the object is part of.
+// Source returns the complete body that contains the object.
 func (o *Object) Source() string { return o.doc.src }
 
 // Members iterates over the keys and values in source order, including null values.
@@ -118,7 +118,7 @@ func (v Value) IsObject() bool { return v.kind() == kindObject }
 // IsComposite reports whether the value is an object or an array.
 func (v Value) IsComposite() bool { return v.kind() == kindObject || v.kind() == kindArray }
 
-// Scalar returns a string, or a number or boolean as the body spells it; false for anything else.
+// Scalar returns a string, or a number or boolean as spelled in the body. It returns false for anything else.
 func (v Value) Scalar() (string, bool) {
 	switch v.kind() {
 	case kindString, kindEscaped:
@@ -131,7 +131,7 @@ func (v Value) Scalar() (string, bool) {
 	}
 }
 
-// Raw returns the JSON text of the value, nil if it is absent.
+// Raw returns the JSON text of the value, or nil if it is absent.
 func (v Value) Raw() []byte {
 	if !v.Present() {
 		return nil
@@ -203,7 +203,7 @@ func (v Value) Array(field string) (elements []Value, present bool, err error) {
 	return elements, true, nil
 }
 
-// Strings reads an array of strings, none of them blank.
+// Strings reads an array of strings that must not be blank.
 func (v Value) Strings(field string) (all []string, present bool, err error) {
 	elements, present, err := v.Array(field)
 	if err != nil || !present {
@@ -225,10 +225,10 @@ func (v Value) Mismatch(field, expected string, example any) *carillon.Error {
 	return carillon.BadFormat(field, v.shown(), expected, example)
 }
 
-// maxShown is the longest JSON text that an error repeats as JSON; longer ones are cut and shown as a string.
+// maxShown bounds the JSON text that an error repeats as JSON. Longer texts are cut and shown as a string.
 const maxShown = 100
 
-// shown is the value as an error repeats it.
+// shown returns the value as an error repeats it.
 func (v Value) shown() any {
 	switch {
 	case !v.Present():

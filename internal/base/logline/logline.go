@@ -1,4 +1,4 @@
-// Package logline writes lines of a log together.
+// Package logline batches the writes of log lines.
 package logline
 
 import (
@@ -9,11 +9,11 @@ import (
 
 const (
 	every = 50 * time.Millisecond // longest delay of a line
-	piece = 32 << 10              // bytes that cause a write at once
+	piece = 32 << 10              // bytes that trigger an immediate write
 )
 
-// Writer buffers log lines and writes several at once, so that logging a request does not cost a system call. Flush it
-// before the program ends.
+// Writer buffers log lines and writes several at once, so that logging a request does not cost a system call. Call
+// Flush before the program ends.
 type Writer struct {
 	w io.Writer
 
@@ -22,10 +22,10 @@ type Writer struct {
 	waiting bool // a flush is scheduled
 }
 
-// New makes a Writer in front of w.
+// New returns a Writer that writes to w.
 func New(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write buffers one line. An error of the underlying writer shows in a later call or not at all.
+// Write buffers one line. An error of the underlying writer appears in a later call or not at all.
 func (l *Writer) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/base/logline"
 )
 
-// heard is a writer that may be read while it is written to.
+// heard is a writer that may be read and written concurrently.
 type heard struct {
 	mu  sync.Mutex
 	all bytes.Buffer

@@ -1,5 +1,5 @@
-// Package need says what a test cannot do without on this machine: the test is skipped where it is missing, and fails with CI set,
-// where nothing may be missing. It is for tests alone.
+// Package need declares the requirements of a test on this machine. A test is skipped if a requirement is missing, but
+// fails if CI is set, because CI must have everything. The package is for tests only.
 package need
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program that a Debian package has.
+// Program returns the path of a program that is part of a Debian package.
 func Program(t testing.TB, name, pkg string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -16,7 +16,7 @@ func Program(t testing.TB, name, pkg string) string {
 	return path
 }
 
-// That ends the test unless it has what it needs.
+// That ends the test unless ok.
 func That(t testing.TB, ok bool, missing string) {
 	t.Helper()
 	switch {

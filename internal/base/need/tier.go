@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// WithoutEnv names the variable that lists, with commas, the parts a tier of the tests leaves to another one: "postgres", "sound",
-// "browser", "walk". Without it everything runs: so does `go test` of a package.
+// WithoutEnv is the variable with the comma-separated parts that a test tier leaves to another one: "postgres",
+// "sound", "browser", "walk". Without it everything runs, as with `go test` of a package.
 const WithoutEnv = "CARILLON_TEST_WITHOUT"
 
-// Sound marks a test that plays, records or times sound as fast as people hear it, or calls with another make of telephone. It belongs to
-// the tier of `make test-sound`, and is skipped in others, with CI set too.
+// Sound marks a test that plays, records or times sound in real time, or calls with other telephone software. It
+// belongs to the tier of `make test-sound` and is skipped in other tiers, even if CI is set.
 func Sound(t testing.TB) {
 	t.Helper()
 	if Left("sound") {
@@ -28,7 +28,7 @@ func Browser(t testing.TB) {
 	}
 }
 
-// Walk marks a short walk in a browser. `make test-quick` skips it.
+// Walk marks a short browser walkthrough. `make test-quick` skips it.
 func Walk(t testing.TB) {
 	t.Helper()
 	if Left("walk") {
@@ -36,7 +36,8 @@ func Walk(t testing.TB) {
 	}
 }
 
-// Postgres marks a test that is about PostgreSQL alone or about both engines in this run. `make test-quick` skips it, with CI set too.
+// Postgres marks a test that concerns only PostgreSQL, or both engines, in this run. `make test-quick` skips it, even
+// if CI is set.
 func Postgres(t testing.TB) {
 	t.Helper()
 	if Left("postgres") {
@@ -44,5 +45,5 @@ func Postgres(t testing.TB) {
 	}
 }
 
-// Left reports whether a tier leaves something to another one.
+// Left reports whether this tier leaves a part to another one.
 func Left(what string) bool { return slices.Contains(strings.Split(os.Getenv(WithoutEnv), ","), what) }

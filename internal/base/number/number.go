@@ -1,4 +1,4 @@
-// Package number reads phone numbers as people and spreadsheets write them. Requests of the interface have digits alone
+// Package number parses phone numbers as people and spreadsheets write them. API requests contain only digits
 // (carillon.ValidNumber); this package is for lists, for the command line and for the panel's fields.
 package number
 
@@ -12,32 +12,33 @@ import (
 	"carillon"
 )
 
-// Reasons why a text is not taken for a number.
+// Reasons why a text is not a valid number.
 var (
 	ErrMissing = errors.New("the number is missing")
 	ErrInvalid = errors.New("not a phone number: 7 to 15 digits that begin with the country code")
-	// ErrAmount means that a spreadsheet took the number for an amount and may have changed its digits.
+	// ErrAmount means that a spreadsheet treated the number as an amount and may have changed its digits.
 	ErrAmount = errors.New("a spreadsheet took the number for an amount: format the column as text")
 )
 
-// Numbers that a spreadsheet took for amounts: whole ones, with zeros behind them, and those that lost digits or have a fraction.
+// Numbers that a spreadsheet treated as amounts: whole matches numbers with trailing zeros, amounts those that lost
+// digits or have a fraction.
 var (
 	whole   = regexp.MustCompile(`^(\+?\d+)[.,]0{1,2}$`)
 	amounts = regexp.MustCompile(`^\+?(\d+([.,]\d+)?[eE]\+?\d+|\d{8,}[.,]\d+|\d{7,}[.,]\d{1,2})$`)
 )
 
-// trunkZero are the country codes whose national numbers are dialled with a 0 that an international number leaves out. Italy keeps
-// its 0, others have none: "+39 (0)6 …" has two readings.
+// trunkZero are the country codes whose national numbers are dialed with a leading 0 that an international number
+// omits. Italy keeps its 0 and other countries have none: "+39 (0)6 …" is ambiguous.
 //
 //nolint:gochecknoglobals // a constant table
 var trunkZero = strings.Fields("20 27 31 32 33 40 41 43 44 46 49 51 53 54 55 58 60 61 62 63 64 66 81 82 84 86 90 91 92 93 94 95 98" +
 	" 212 213 233 234 254 255 256 263 353 355 358 359 373 380 381 382 383 385 386 387 389 421 423 591 593 595 598 855 880 886" +
 	" 962 964 966 971 972 977 995")
 
-// Clean returns the phone number that a text holds, as requests have one: without spaces, invisible characters, brackets, dots, dashes
-// and the sign or 00 of an international number; digits of any script are digits. A 0 in brackets after the country code is left
-// out where national numbers are dialled with it (+49 (0)30, +44 (020)), and is ErrInvalid elsewhere. Errors: ErrMissing, ErrInvalid,
-// ErrAmount.
+// Clean returns the phone number in a text, in the form of API requests: without spaces, invisible characters,
+// brackets, dots, dashes and the + or 00 of an international number. Digits of any script are accepted. A 0 in
+// brackets after the country code is dropped for countries whose national numbers begin with it (+49 (0)30, +44
+// (020)), and is ErrInvalid elsewhere. Errors: ErrMissing, ErrInvalid, ErrAmount.
 func Clean(text string) (string, error) {
 	plain := strings.TrimPrefix(strings.TrimSpace(strings.Map(unify, text)), "'")
 	if plain == "" {
@@ -46,7 +47,7 @@ func Clean(text string) (string, error) {
 	if m := whole.FindStringSubmatch(plain); m != nil {
 		plain = m[1]
 	} else if amounts.MatchString(plain) {
-		return "", ErrAmount // which number it was is not known
+		return "", ErrAmount // the original number is unknown
 	}
 	var digits strings.Builder
 	for i, c := range plain {
@@ -74,8 +75,8 @@ func Clean(text string) (string, error) {
 	return number, nil
 }
 
-// Find returns the number that somebody looks for: the text itself where it has digits alone, as sent to, else the cleaned one;
-// "" where it is none.
+// Find returns the number to search for: the text itself if it contains only digits, in the form in which numbers are
+// stored, else the cleaned number, or "" if it is not a number.
 func Find(text string) string {
 	if text = strings.TrimSpace(text); carillon.ValidNumber(text) {
 		return text
@@ -87,13 +88,13 @@ func Find(text string) string {
 // inBrackets reports whether a text ends with an opening bracket.
 func inBrackets(before string) bool { return strings.HasSuffix(strings.TrimRight(before, " "), "(") }
 
-// alone reports whether no digit comes before the closing bracket.
+// alone reports whether no digit precedes the closing bracket.
 func alone(after string) bool {
 	inside, _, _ := strings.Cut(after, ")")
 	return !strings.ContainsAny(inside, "0123456789")
 }
 
-// unify maps the characters that people and keyboards have for the same sign to one of them, and drops the invisible ones.
+// unify maps the variants of a character to one of them, and drops invisible characters.
 func unify(c rune) rune {
 	switch {
 	case unicode.Is(unicode.Nd, c):
@@ -116,7 +117,8 @@ func unify(c rune) rune {
 	return c
 }
 
-// digit returns the value of a decimal digit: those of a script are ten in a row, zero first (Unicode Standard, section 4.6).
+// digit returns the value of a decimal digit. The digits of a script are ten consecutive characters, zero first
+// (Unicode Standard, section 4.6).
 func digit(c rune) rune {
 	n := rune(0)
 	for unicode.Is(unicode.Nd, c-n-1) {

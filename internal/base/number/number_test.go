@@ -15,7 +15,7 @@ import (
 	"carillon/internal/base/number"
 )
 
-// The panel's fields read the same table (web/src/panel/ui/number.test.ts).
+// The tests of the panel's fields read the same table (web/src/panel/ui/number.test.ts).
 func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
 	text, err := os.ReadFile("testdata/numbers.json")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestWhatIsNoNumberHasAReason(t *testing.T) {
 	}
 }
 
-// Every digit of every script has the value that its name says.
+// Every digit of every script has the value in its Unicode name.
 func TestDigitsOfEveryScriptAreDigits(t *testing.T) {
 	words := strings.Fields("ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE")
 	tried := 0
@@ -99,7 +99,7 @@ func TestALookUpTakesDigitsAsTheyAre(t *testing.T) {
 	}
 }
 
-// A number never has a digit that its text does not have in the same order, but for a 0 less.
+// The digits of a number occur in its text in the same order, except for one 0.
 func FuzzClean(f *testing.F) {
 	for _, text := range []string{"+49 (0)30 1234567", "0034 600.111-222", "3.46E+10", "\u0663\u0664", "(((0", "+44(020)"} {
 		f.Add(text)

@@ -2,37 +2,37 @@ package provider
 
 import "time"
 
-// FindingState is how good or bad a finding is.
+// FindingState is the severity of a finding.
 type FindingState string
 
 // The states of a finding.
 const (
 	FindingOK      FindingState = "ok"
-	FindingWarn    FindingState = "warn" // it works, but not for long or not well
+	FindingWarn    FindingState = "warn" // it works, but not well or not for long
 	FindingBad     FindingState = "bad"
-	FindingUnknown FindingState = "unknown" // it could not be found out
+	FindingUnknown FindingState = "unknown" // could not be determined
 )
 
-// Finding is one item of a check of a sender at its provider. It contains no secrets.
+// Finding is one item in the check of a sender at its provider. It contains no secrets.
 type Finding struct {
 	Item   string            `json:"item"`
 	State  FindingState      `json:"state"`
-	Code   string            `json:"code"`             // what was found, unique over all items
-	Detail string            `json:"detail,omitempty"` // the channel's code and our title of it
+	Code   string            `json:"code"`             // the finding, unique across all items
+	Detail string            `json:"detail,omitempty"` // the channel's code and our title for it
 	Values map[string]string `json:"values,omitempty"` // for the text of the code
 }
 
-// Inspection is what a provider says about a sender.
+// Inspection is a provider's report on a sender.
 type Inspection struct {
 	Findings []Finding
-	Quality  string // in the channel's words; empty: not found out
-	Limit    string // of messages, in the channel's words; empty: not found out
-	Callback string // the address that the channel posts callbacks to; empty: not found out
+	Quality  string // in the channel's words; empty if unknown
+	Limit    string // message limit, in the channel's words; empty if unknown
+	Callback string // address to which the channel posts callbacks; empty if unknown
 }
 
-// Notice is what a channel reports about an account or one of its numbers, unasked.
+// Notice is an unsolicited report of a channel about an account or one of its numbers.
 type Notice struct {
 	Event string // in the channel's words
-	Limit string // of messages; empty: it says nothing about it
+	Limit string // message limit; empty if the notice has none
 	At    time.Time
 }

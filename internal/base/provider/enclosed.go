@@ -1,18 +1,19 @@
 package provider
 
-// Enclosed are the parts of a message in the channel's own words. The text of the message has all of them too, as a person reads them.
+// Enclosed holds the structured parts of a message in the channel's own terms. The text of the message also contains
+// all of them in readable form.
 type Enclosed struct {
 	Form     []Answer  `json:"form,omitempty"`
 	Order    *Order    `json:"order,omitempty"`
 	Cards    []Card    `json:"cards,omitempty"`
 	Place    *Place    `json:"location,omitempty"`
-	Product  *Product  `json:"product,omitempty"`  // the one that it is about
-	Referral *Referral `json:"referral,omitempty"` // the ad or post that led to it
-	Group    string    `json:"group,omitempty"`    // the id of the group that it was written in
-	Writer   string    `json:"writer,omitempty"`   // in a group, the number or the channel's id of the person who wrote it
+	Product  *Product  `json:"product,omitempty"`  // the product that the message is about
+	Referral *Referral `json:"referral,omitempty"` // the ad or post that led to the message
+	Group    string    `json:"group,omitempty"`    // id of the group in which the message was written
+	Writer   string    `json:"writer,omitempty"`   // in a group, the number or the channel's id of the writer
 }
 
-// Answer is one field of a form. Its question is derived from its name, which a program knows it by.
+// Answer is one field of a form. The question is derived from the name, which identifies the field to programs.
 type Answer struct {
 	Name     string `json:"name"`
 	Question string `json:"question"`
@@ -26,11 +27,11 @@ type Order struct {
 	Items   []OrderItem `json:"items"`
 }
 
-// OrderItem is a product of an order. Numbers are as the channel has them.
+// OrderItem is a product of an order. Numbers are kept in the channel's format.
 type OrderItem struct {
 	Product  string `json:"product_id"`
 	Quantity string `json:"quantity"`
-	Price    string `json:"price,omitempty"` // of one
+	Price    string `json:"price,omitempty"` // per item
 	Currency string `json:"currency,omitempty"`
 }
 
@@ -46,7 +47,7 @@ type Card struct {
 	Addresses []string `json:"addresses,omitempty"`
 }
 
-// Place is a point on the earth.
+// Place is a geographic location.
 type Place struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
@@ -55,13 +56,13 @@ type Place struct {
 	URL       string  `json:"url,omitempty"`
 }
 
-// Product is one of a catalog.
+// Product is a product of a catalog.
 type Product struct {
 	Catalog string `json:"catalog_id,omitempty"`
 	ID      string `json:"product_id"`
 }
 
-// Referral is an ad or a post by which somebody came.
+// Referral is the ad or post through which a person came.
 type Referral struct {
 	SourceType string `json:"source_type,omitempty"` // ad or post
 	SourceID   string `json:"source_id,omitempty"`
@@ -72,20 +73,20 @@ type Referral struct {
 	Click      string `json:"ctwa_clid,omitempty"` // the channel's id of the click
 }
 
-// labels are the types of inbound messages that metrics have.
-var labels = map[string]bool{ //nolint:gochecknoglobals // read only
+// labels are the types of inbound messages that have their own metrics label.
+var labels = map[string]bool{ //nolint:gochecknoglobals // read-only
 	"text": true, "button": true, "choice": true, "form": true, "order": true, "contacts": true, "location": true, "image": true,
 	"video": true, "audio": true,
 	"document": true, "sticker": true, "file": true, "reaction": true, "edit": true, "revoke": true, "call_permission_reply": true,
 	"system": true, "unsupported": true,
 }
 
-// Label is the label of a message in metrics: its type at the channel, or "other".
+// Label returns the message's label in metrics: its type at the channel, or "other".
 func (in *Inbound) Label() string {
 	switch {
 	case labels[in.Type]:
 		return in.Type
-	case in.Type == "" && in.Kind != InboundUnsupported && labels[string(in.Kind)]: // a channel without types
+	case in.Type == "" && in.Kind != InboundUnsupported && labels[string(in.Kind)]: // for a channel without types
 		return string(in.Kind)
 	}
 	return "other"

@@ -1,5 +1,5 @@
-// Package provider is what a provider and the parts that send through it say to each other: the message that goes out, the
-// verdict on it, the receipts that follow, and what the channel reports about templates.
+// Package provider defines the interface between providers and the parts that send through them: the outgoing message,
+// the verdict on it, the receipts that follow, and the channel's reports about templates.
 package provider
 
 import (
@@ -17,11 +17,11 @@ type Outgoing struct {
 	Content  Content
 }
 
-// Content is what fills a template for one recipient.
+// Content holds the values that fill a template for one recipient.
 type Content struct {
-	HeaderText string   // header text, when the header has a variable
-	MediaURL   string   // header media, when the header is media
-	Body       []string // in the order of the body's distinct markers
+	HeaderText string   // if the header has a variable
+	MediaURL   string   // if the header is media
+	Body       []string // in the order of the distinct markers in the body
 	Buttons    []ButtonValue
 }
 
@@ -38,11 +38,11 @@ type Verdict int
 // The verdicts.
 const (
 	Sent          Verdict = iota // accepted by the provider
-	Refused                      // permanently: the message fails with Reason
-	RetryLater                   // not accepted; retried after RetryAfter, or with backoff if that is 0
-	PauseSender                  // not accepted; the fault concerns all messages of the sender
+	Refused                      // permanent: the message fails with Reason
+	RetryLater                   // not accepted; retried after RetryAfter or, if that is 0, with backoff
+	PauseSender                  // not accepted; the fault affects all messages of the sender
 	PauseTemplate                // not accepted; the template is paused or disabled at the channel
-	Unknown                      // may have been accepted: reconciled, not retried
+	Unknown                      // may have been accepted; reconciled, not retried
 )
 
 // String returns the verdict's name.
@@ -54,12 +54,12 @@ func (v Verdict) String() string {
 type Outcome struct {
 	Verdict    Verdict
 	ProviderID string
-	Reason     carillon.Reason // for Refused, and if the attempts are exhausted
-	Detail     string          // the provider's code and text for the operator; no secrets, no content
-	RetryAfter time.Duration   // for RetryLater and PauseSender; 0: with backoff
+	Reason     carillon.Reason // for Refused, and after the last attempt
+	Detail     string          // the provider's code and text, for the operator; contains no secrets and no content
+	RetryAfter time.Duration   // for RetryLater and PauseSender; 0: backoff
 	MaxTries   int             // for RetryLater: maximum number of attempts; 0: the default
-	Fault      Fault           // what is likely to affect the sender's next message too; "": nothing
-	Number     string          // with Sent: the channel's own form of the recipient's number; "": it does not say
+	Fault      Fault           // fault that is likely to affect the sender's next message too; may be empty
+	Number     string          // for Sent: the channel's own form of the recipient's number; may be empty
 }
 
 // Receipt is a provider's later report on a message: sent, delivered, read or failed.
@@ -69,11 +69,11 @@ type Receipt struct {
 	ProviderID string
 	State      carillon.State
 	At         time.Time
-	Reason     carillon.Reason // with StateFailed
+	Reason     carillon.Reason // for StateFailed
 	Detail     string
 	OptOut     bool   // the recipient opted out of marketing: the number is suppressed for it
-	Number     string // the channel's form of the recipient's number; "": it does not say
-	UserID     string // the channel's id of the recipient; "": it does not say
+	Number     string // the channel's form of the recipient's number; may be empty
+	UserID     string // the channel's id of the recipient; may be empty
 }
 
 // TemplateEvent is a channel's report on the review or health of a template.
@@ -83,6 +83,6 @@ type TemplateEvent struct {
 	Name       string
 	Language   string
 	Status     carillon.TemplateStatus
-	Category   string // when it changed
+	Category   string // empty if unchanged
 	Reason     string
 }

@@ -8,14 +8,15 @@ import (
 	"carillon"
 )
 
-// Ref identifies one attempt to deliver one message. Its text form is sent to the channel, which repeats it in receipts.
+// Ref identifies one attempt to deliver one message. Its text form is sent to the channel, which returns it in
+// receipts.
 type Ref struct {
 	NotificationID string
 	N              int // index of the recipient in the notification
-	Attempt        int // from 1; 0: any
+	Attempt        int // from 1; 0: any attempt
 }
 
-// String returns the reference as it is sent to a channel and back: `<notification>.<n>.<attempt>`, at most 56 characters.
+// String returns the reference as sent to a channel: `<notification>.<n>.<attempt>`, at most 56 characters.
 func (r Ref) String() string {
 	b := make([]byte, 0, 64)
 	b = append(b, r.NotificationID...)
@@ -28,7 +29,7 @@ func (r Ref) String() string {
 
 var errRef = errors.New("not a message reference")
 
-// ParseRef reads the form that String writes. It accepts nothing else, because the text comes from outside.
+// ParseRef parses the form that String returns. It accepts nothing else, because the text comes from outside.
 func ParseRef(s string) (Ref, error) {
 	id, rest, _ := strings.Cut(s, ".")
 	n, attempt, _ := strings.Cut(rest, ".")
@@ -48,5 +49,5 @@ func smallInt(s string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= 999_999_999 && s == strconv.Itoa(n)
 }
 
-// Key returns the key of the message that a reference names.
+// Key returns the key of the message that the reference names.
 func (r Ref) Key() carillon.MessageKey { return carillon.SeqOf(r.NotificationID).Message(r.N) }

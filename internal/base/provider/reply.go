@@ -9,34 +9,34 @@ import (
 	"carillon"
 )
 
-// The errors of files that a person sent.
+// Errors when fetching a file that a person sent.
 var (
 	ErrNoFile       = errors.New("the channel has no such file")
 	ErrFileTooLarge = errors.New("the file is too large")
 )
 
-// Inbound is something that a person wrote to a sender.
+// Inbound is an incoming message or event from a person to a sender.
 type Inbound struct {
-	ID      string       `json:"id"`             // the provider's
-	From    string       `json:"from,omitempty"` // the person's number; "": the channel does not say it
+	ID      string       `json:"id"`             // the provider's id
+	From    string       `json:"from,omitempty"` // the person's number; empty if the channel does not send it
 	Name    string       `json:"name,omitempty"`
 	At      time.Time    `json:"at"`
 	Kind    InboundKind  `json:"kind"`
-	Type    string       `json:"type,omitempty"`     // at the channel, in its word
-	Event   string       `json:"event,omitempty"`    // of InboundEvent: what the person did
-	Text    string       `json:"text,omitempty"`     // as a person reads it
-	Payload string       `json:"payload,omitempty"`  // of a button or a choice: our own id of it
-	ReplyTo string       `json:"reply_to,omitempty"` // the provider's id of the message that it answers
+	Type    string       `json:"type,omitempty"`     // the channel's name for the type
+	Event   string       `json:"event,omitempty"`    // for InboundEvent: the event
+	Text    string       `json:"text,omitempty"`     // in readable form
+	Payload string       `json:"payload,omitempty"`  // of a button or choice: our own id of it
+	ReplyTo string       `json:"reply_to,omitempty"` // provider's id of the message that this one answers
 	File    *InboundFile `json:"file,omitempty"`
 	Enclosed
 
-	UserID   string  `json:"user_id,omitempty"`  // the channel's id of the person; "": it has none
-	Username string  `json:"username,omitempty"` // that the person chose
-	Became   *Became `json:"became,omitempty"`   // the person's identities from now on, as the channel reports
-	Shared   string  `json:"shared,omitempty"`   // the number that the person gave as their own, at our request
+	UserID   string  `json:"user_id,omitempty"`  // the channel's id of the person; may be empty
+	Username string  `json:"username,omitempty"` // chosen by the person
+	Became   *Became `json:"became,omitempty"`   // the person's new identities, as reported by the channel
+	Shared   string  `json:"shared,omitempty"`   // the number that the person shared as their own, on request
 }
 
-// Person is the number of the person, or else the channel's id of them.
+// Person returns the person's number, or the channel's id if there is no number.
 func (x *Inbound) Person() string {
 	if x.From != "" {
 		return x.From
@@ -44,38 +44,38 @@ func (x *Inbound) Person() string {
 	return x.UserID
 }
 
-// Became holds the identities of a person from now on; an empty one has not changed.
+// Became holds the new identities of a person. An empty one is unchanged.
 type Became struct {
 	Number string `json:"number,omitempty"`
 	UserID string `json:"user_id,omitempty"`
 }
 
-// InboundKind is what an Inbound is.
+// InboundKind is the kind of an Inbound.
 type InboundKind string
 
 // The kinds of inbound messages.
 const (
-	InboundText        InboundKind = "text"        // also enclosed parts, in words
-	InboundChoice      InboundKind = "choice"      // a button or an entry of a list
+	InboundText        InboundKind = "text"        // also messages with Enclosed parts, in readable form
+	InboundChoice      InboundKind = "choice"      // a button or a list entry
 	InboundMedia       InboundKind = "file"        // Text is the caption
-	InboundReaction    InboundKind = "reaction"    // Text is the emoji; "": taken back
-	InboundNumber      InboundKind = "number"      // the person has another number: Text, and Became
-	InboundIdentity    InboundKind = "identity"    // the channel has another id of the person: Became
-	InboundEvent       InboundKind = "event"       // what answers nothing: one of the events below, "" for one that is not known
-	InboundUnsupported InboundKind = "unsupported" // nothing can be read of it; Text is its type
+	InboundReaction    InboundKind = "reaction"    // Text is the emoji; empty if the reaction was removed
+	InboundNumber      InboundKind = "number"      // the person has a new number: see Text and Became
+	InboundIdentity    InboundKind = "identity"    // the channel changed its id of the person; see Became
+	InboundEvent       InboundKind = "event"       // not a reply; Event is one of those below, empty if unknown
+	InboundUnsupported InboundKind = "unsupported" // the content cannot be read; Text is the type
 )
 
-// What a person does besides writing (Inbound.Event).
+// Values of Inbound.Event.
 const (
-	InboundEdited    = "edited"           // the message ReplyTo: Text is the new one
-	InboundDeleted   = "deleted"          // the message ReplyTo
-	InboundCalls     = "call_permission"  // the person was asked for calls: Text is accept or reject
-	InboundTelephone = "identity_changed" // the person has another telephone, or has installed the channel again
+	InboundEdited    = "edited"           // the message ReplyTo was edited; Text is the new text
+	InboundDeleted   = "deleted"          // the message ReplyTo was deleted
+	InboundCalls     = "call_permission"  // the person was asked to allow calls; Text is accept or reject
+	InboundTelephone = "identity_changed" // the person has a new phone or reinstalled the channel's app
 )
 
-// Written reports whether a person wrote something, which opens the window for replies.
+// Written reports whether the person wrote something, which opens the window for replies.
 func (in *Inbound) Written() bool {
-	switch in.Kind { //nolint:exhaustive // the person wrote the others
+	switch in.Kind { //nolint:exhaustive // the other kinds are written by the person
 	case InboundNumber, InboundIdentity:
 		return false
 	case InboundEvent:
@@ -87,7 +87,7 @@ func (in *Inbound) Written() bool {
 // InboundFile is a file at the provider.
 type InboundFile struct {
 	ID   string `json:"id"`
-	Type string `json:"type"` // MIME
+	Type string `json:"type"` // MIME type
 	Name string `json:"name,omitempty"`
 }
 
@@ -100,12 +100,12 @@ type ReplyRef struct {
 
 const replyPrefix = "reply."
 
-// String is the reference as it is sent to a channel and back: `reply.<conversation>.<seq>.<attempt>`.
+// String returns the reference as sent to a channel: `reply.<conversation>.<seq>.<attempt>`.
 func (r ReplyRef) String() string {
 	return replyPrefix + r.ConversationID + "." + strconv.FormatInt(r.Seq, 10) + "." + strconv.Itoa(r.Attempt)
 }
 
-// ParseReplyRef reads the form that String writes, and nothing else.
+// ParseReplyRef parses the form that String returns, and nothing else.
 func ParseReplyRef(s string) (ReplyRef, error) {
 	s, ok := strings.CutPrefix(s, replyPrefix)
 	id, rest, _ := strings.Cut(s, ".")
@@ -120,28 +120,29 @@ func ParseReplyRef(s string) (ReplyRef, error) {
 	return r, nil
 }
 
-// ChoicePrefix stands before the number of a choice, from 1, in the id that it is sent with.
+// ChoicePrefix is the prefix of a choice's id; the number of the choice, from 1, follows.
 const ChoicePrefix = "choice."
 
-// Reply is a turn that is sent to a person who wrote within the last day.
+// Reply is a turn sent to a person who wrote within the last day.
 type Reply struct {
 	Ref      ReplyRef
-	To       string // the number; "": UserID
-	UserID   string // the channel's id of a person whose number is not known
+	To       string // number; empty: use UserID
+	UserID   string // the channel's id of a person whose number is unknown
 	Text     string
 	Choices  []string // at most 10
-	Language string   // BCP 47, of what is offered with the choices
+	Language string   // BCP 47, for the texts around the choices
 	File     *ReplyFile
 }
 
 // ReplyFile is a file of a reply, at an address that the provider can read.
 type ReplyFile struct {
 	URL  string
-	Type string // MIME
+	Type string // MIME type
 	Name string
 }
 
-// ReasonWindowClosed is why a reply is refused that follows on a person's last message by more than a day: only a template may.
+// ReasonWindowClosed refuses a reply more than a day after the person's last message. Only a template may be sent
+// then.
 const ReasonWindowClosed carillon.Reason = "window_closed"
 
 // ReplyReceipt is a provider's later report on a reply: sent, delivered, read or failed.
@@ -149,19 +150,19 @@ type ReplyReceipt struct {
 	Ref        ReplyRef
 	ProviderID string
 	State      carillon.State
-	Reason     carillon.Reason // with StateFailed
+	Reason     carillon.Reason // for StateFailed
 	Detail     string
 }
 
-// Preference is a person's wish about marketing, as a channel's own settings have it.
+// Preference is a person's choice about marketing, made in the channel's own settings.
 type Preference struct {
-	Number string // "": the channel does not say it
-	UserID string // the channel's id of the person; "": it names none
-	Stop   bool   // no more of it; false to get it again
+	Number string // empty if the channel does not send it
+	UserID string // the channel's id of the person; may be empty
+	Stop   bool   // true: stop marketing messages; false: resume them
 	At     time.Time
 }
 
-// Addresses are the person's number and id, where the channel says them.
+// Addresses returns the person's number and id, if known.
 func (p *Preference) Addresses() (all []string) {
 	for _, address := range []string{p.Number, p.UserID} {
 		if address != "" {

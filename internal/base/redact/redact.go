@@ -1,5 +1,5 @@
-// Package redact takes secrets out of what is kept of requests and of changes: by the names of fields, and by the form of keys and
-// tokens wherever they stand. It also reads what is no valid JSON, or was cut. It does no I/O.
+// Package redact removes secrets from stored requests and changes: by the names of fields, and by the format of keys
+// and tokens anywhere in a text. It also handles invalid or truncated JSON. It does no I/O.
 package redact
 
 import (
@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Mark stands where a secret was.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
-// secretNames are fields that are secrets by their whole name, written without _ and -.
+// secretNames are complete field names of secrets, without _ and -.
 //
 //nolint:gochecknoglobals // read only
 var secretNames = map[string]bool{"key": true, "pin": true, "pwd": true, "auth": true, "otp": true, "sealed": true, "identity": true}
 
-// secretEndings are how the names of other secrets end.
+// secretEndings are the suffixes of other field names of secrets, without _ and -.
 //
 //nolint:gochecknoglobals // read only
 var secretEndings = []string{
@@ -25,7 +25,8 @@ var secretEndings = []string{
 	"cookie", "credential", "credentials", "signature", "recoverycode", "recoverycodes", "passwordhash",
 }
 
-// Name reports whether a field of that name holds a secret. Of a flat name such as contact.password the last part counts.
+// Name reports whether a field of that name contains a secret. In a dotted name, such as contact.password, the last
+// part decides.
 func Name(name string) bool {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[i+1:]
@@ -48,17 +49,17 @@ func Name(name string) bool {
 }
 
 var (
-	// Our keys and invitations, tokens in the form of JWTs, those of the Cloud API, and what follows Bearer and Basic.
+	// Our keys and invitations, JWTs, tokens of the Cloud API, and credentials after Bearer and Basic.
 	tokens = regexp.MustCompile(`\bck_[A-Za-z0-9_-]{6,}|\beyJ[A-Za-z0-9_-]{5,` +
 		`}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?|\bEAA[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=_-]{6,` +
 		`}|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)
-	// The part before the host of an address.
+	// user info before the host of a URL
 	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^/\s"@]+@`)
-	// name=value, as in queries and forms.
+	// name=value, as in query strings and forms
 	pairs = regexp.MustCompile(`([A-Za-z0-9_.%-]+)=([^&\s"'<>]+)`)
 )
 
-// Text takes out of a text what has the form of a key or a token, passwords in addresses, and secrets in queries.
+// Text replaces keys and tokens by their format, passwords in URLs, and secrets in query strings.
 func Text(s string) string {
 	if strings.Contains(s, "://") {
 		s = userInfo.ReplaceAllString(s, "${1}"+Mark+"@")
@@ -78,7 +79,7 @@ func Text(s string) string {
 	return s
 }
 
-// mayHaveToken reports whether a text has what tokens begin with, which most have not: looking for them all is slow.
+// mayHaveToken reports whether a text contains the prefix of a token. Most texts do not, and the full search is slow.
 func mayHaveToken(s string) bool {
 	for _, begin := range []string{"ck_", "eyJ", "EAA", "whsec_"} {
 		if strings.Contains(s, begin) {
@@ -89,7 +90,7 @@ func mayHaveToken(s string) bool {
 	return strings.Contains(lower, "bearer") || strings.Contains(lower, "basic")
 }
 
-// Query is a request's query without secrets, in its order. What is no query is left out.
+// Query returns a request's query without secrets, in the same order. Invalid parts are dropped.
 func Query(raw string) string {
 	var parts []string
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -114,11 +115,12 @@ func Query(raw string) string {
 	return strings.ReplaceAll(strings.Join(parts, "&"), url.QueryEscape(Mark), Mark)
 }
 
-// slack is how far beyond its end a body is read, so that no secret is cut to a part that nothing recognizes.
+// slack is how far beyond its end a body is read, so that a secret at the end is not truncated to a part that cannot
+// be recognized.
 const slack = 4 << 10
 
-// Body is a body without secrets, at most `most` bytes of it. cut reports whether there was more. Values of secret fields are
-// replaced at any depth, also in a body that is no valid JSON.
+// Body returns a body without secrets, at most `most` bytes of it. cut reports whether there was more. Values of
+// secret fields are replaced at any depth, even in invalid JSON.
 func Body(body []byte, most int) (text string, cut bool) {
 	if len(body) > most+slack {
 		body, cut = body[:most+slack], true
@@ -131,7 +133,8 @@ func Body(body []byte, most int) (text string, cut bool) {
 	return text, cut
 }
 
-// scanner copies a body and replaces the values of secret fields. It follows JSON as far as the body does.
+// scanner copies a body and replaces the values of secret fields. It follows the JSON structure as far as the body has
+// one.
 type scanner struct {
 	in     string
 	at     int
@@ -164,7 +167,7 @@ func (s *scanner) copy(n int) {
 	s.at += n
 }
 
-// text copies a string. Where it is the name of a secret field, the field's value is replaced.
+// text copies a string. If it is the name of a secret field, the field's value is replaced.
 func (s *scanner) text() {
 	end := stringEnd(s.in, s.at)
 	raw := s.in[s.at:end]
@@ -195,7 +198,8 @@ func (s *scanner) text() {
 
 func spaces(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
 
-// stringEnd is where the string that begins at `at` ends, behind its quote; the end of the text where it was cut.
+// stringEnd returns the offset after the closing quote of the string at `at`, or the end of the text if it is
+// truncated.
 func stringEnd(s string, at int) int {
 	for i := at + 1; i < len(s); i++ {
 		switch s[i] {
@@ -208,7 +212,7 @@ func stringEnd(s string, at int) int {
 	return len(s)
 }
 
-// valueEnd is where the value that begins at `at` ends.
+// valueEnd returns the end of the value that begins at `at`.
 func valueEnd(s string, at int) int {
 	depth := 0
 	for i := at; i < len(s); i++ {

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/base/redact"
 )
 
-// secret is what no result may contain; it has no form that would give it away.
+// secret must not occur in any result. It does not have the format of a known key or token.
 const secret = "Zx9-very-quiet-42"
 
 func TestNamesOfSecrets(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package resource is what agents, knowledge, flows, widgets and webhooks have in common: typed things of a company that
-// the declarative set-up and the panel put in the same way. The areas own the types and their validation; the reader of
-// the set-up, the store and the panel know them only as a Resource of a Kind.
+// Package resource defines the common interface of agents, knowledge, flows, widgets and webhooks: typed objects of a
+// company that the declarative set-up and the panel store in the same way. Other packages own the types and their
+// validation. The set-up reader, the store and the panel know them only as a Resource of a Kind.
 package resource
 
 import (
@@ -8,94 +8,98 @@ import (
 	"strings"
 )
 
-// Kind describes one kind of resources.
+// Kind describes a kind of resources.
 type Kind struct {
-	Name   string // as it is stored and reported: agent
-	Plural string // its list in the set-up and its path in the panel: agents
-	Phrase string // as a message names one: an agent
+	Name   string // stored and reported name: agent
+	Plural string // list in the set-up and path in the panel: agents
+	Phrase string // name in messages: an agent
 	New    func() Resource
 
-	// Local marks ids that are names within the company; others are unique over all companies.
+	// Local means that ids are names within the company. Otherwise they are unique across all companies.
 	Local bool
-	// NewSecret makes the secret that a new resource lacks; nil: it stays without one.
+	// NewSecret generates the secret that a new resource lacks. If nil, it has none.
 	NewSecret func() string
-	// SearchVersion rises with every change of what Passages returns for the same resource, which is stored again then; 0: the
-	// kind is not Searchable.
+	// SearchVersion is incremented whenever Passages returns something else for the same resource; the passages are
+	// then stored again. 0 if the kind is not Searchable.
 	SearchVersion int
-	// NewHead returns an empty head, which JSON is read into; nil: the kind is not Headed.
+	// NewHead returns an empty head for decoding JSON. It is nil if the kind is not Headed.
 	NewHead func() any
-	// MaxBytes bounds the stored JSON of one resource, and MaxAll that of all resources of a company; 0: DefaultBytes and DefaultAll.
+	// MaxBytes bounds the stored JSON of one resource, MaxAll that of all resources of a company. 0: DefaultBytes and
+	// DefaultAll.
 	MaxBytes, MaxAll int
-	// Most bounds the number of resources of a company; 0: DefaultLimit.
+	// Most bounds the number of resources per company. 0: DefaultLimit.
 	Most int
-	// Mention is the prefix of an id that is mentioned within a text of another resource; empty: references are whole JSON strings.
+	// Mention is the prefix of an id that is referenced within a text of another resource. Empty: references are
+	// complete JSON strings.
 	Mention string
 }
 
-// The bounds of most kinds: bytes of stored JSON of one resource and of all resources of a company, and their number.
+// The default bounds of a kind: bytes of stored JSON per resource and per company, and number of resources.
 const (
 	DefaultBytes = 256 << 10
 	DefaultAll   = 16 << 20
 	DefaultLimit = 10_000
 )
 
-// Bounds returns the limits in bytes on one resource of the kind and on all of a company.
+// Bounds returns the limits in bytes for one resource of the kind and for all of a company.
 func (k Kind) Bounds() (one, all int) {
 	return cmp.Or(k.MaxBytes, DefaultBytes), cmp.Or(k.MaxAll, DefaultAll)
 }
 
-// Title is the kind's name as a sentence begins with it.
+// Title returns the kind's name with a capital letter.
 func (k Kind) Title() string { return strings.ToUpper(k.Name[:1]) + k.Name[1:] }
 
-// Resource is a typed thing of a company, a pointer to a struct with JSON tags. A string field tagged `secret:"true"`
+// Resource is a typed object of a company: a pointer to a struct with JSON tags. A string field tagged `secret:"true"`
 // may be written as {env: NAME} or {file: PATH} in the set-up.
 type Resource interface {
-	// Key returns where the id and the name stand. The id may be empty until the resource is stored; the name is unique
-	// among the company's resources of the kind. Both may be the same field.
+	// Key returns pointers to the id and the name. The id may be empty until the resource is stored. The name is
+	// unique among the company's resources of the kind. Both may be the same field.
 	Key() (id, name *string)
-	// Validate fills in the defaults and checks the rest. The error joins one *carillon.Error of code validation_failed
-	// for each fault, whose field is a path such as steps.2.choices.
+	// Validate sets the defaults and checks the other fields. The error joins one *carillon.Error of code
+	// validation_failed for each fault, whose field is a path such as steps.2.choices.
 	Validate() error
 }
 
-// Referrer is a resource that refers to others of its company.
+// Referrer is a resource that refers to other resources of its company.
 type Referrer interface {
 	References() []Reference
 }
 
-// Reference is a field that names another resource by id or name. Storing the resource replaces the name by the id.
+// Reference is a field that names another resource by id or name. Storing the resource replaces a name by the id.
 type Reference struct {
-	Field string // its path
+	Field string // path of the field
 	Kind  string
 	To    *string // empty: no reference
-	// Check returns why it may not refer to the resource of this document, empty where it may; nil: it may refer to each.
+	// Check returns the reason why the field must not refer to the resource with this document, or "". nil allows
+	// every resource.
 	Check func(doc []byte) (reason string)
 }
 
-// Headed is a resource with a short summary, stored next to the document so that lists need not read all of it.
+// Headed is a resource with a short summary, which is stored next to the document so that lists need not read all of
+// it.
 type Headed interface {
-	// Head returns the summary, of the type of Kind.NewHead.
+	// Head returns the summary, which has the type of Kind.NewHead.
 	Head() any
 }
 
-// Searchable is a resource whose texts are searched. Its passages are stored once it is stored.
+// Searchable is a resource whose texts are searched. Its passages are stored together with it.
 type Searchable interface {
-	// Passages are its texts in order, each with the terms that find it.
+	// Passages returns its texts in order, each with the terms by which it is found.
 	Passages() []Passage
 }
 
-// Passage is a part of a text, as long as an answer may be.
+// Passage is a part of a text, short enough for an answer.
 type Passage struct {
-	Article  int // the text that it is a part of, counted from 0 within the resource
+	Article  int // index of the text within the resource
 	Title    string
 	Text     string
 	URL      string
-	Language string // BCP 47; "": unknown
-	Terms    []Term // each once
+	Language string // BCP 47; empty if unknown
+	Terms    []Term // without duplicates
 }
 
-// Term is a word of a passage in the form in which it is searched.
+// Term is a word of a passage in its searchable form.
 type Term struct {
 	Text  string
-	Title bool // it stands in the title
+	Title bool // it occurs in the title
 }

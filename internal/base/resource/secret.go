@@ -6,25 +6,27 @@ import (
 	"strings"
 )
 
-// Secretive is a resource with secrets, which are sealed and never read back by the API. An empty one keeps what is stored.
+// Secretive is a resource with secrets, which are stored encrypted and never returned by the API. An empty secret
+// keeps the stored value.
 type Secretive interface {
-	// Secrets are the fields that hold them, those of parts that are there.
+	// Secrets returns the fields that contain secrets; absent parts have none.
 	Secrets() []Secret
 }
 
-// Secret is a field that holds a secret.
+// Secret is a field that contains a secret.
 type Secret struct {
-	// Name is its path, or empty for the one that resources of the kind had before they had several.
+	// Name is the path of the field. It is empty for the secret that resources of the kind had before they had
+	// several.
 	Name  string
 	Value *string
-	// Use is what the secret is good for, such as one server. Where another use is stored than the resource has now, the stored
-	// secret is not kept: whoever may change the use must not get the secret by it.
+	// Use identifies what the secret is used for, such as a server. If it differs from the stored use, the stored
+	// secret is not kept: a user who may change the use must not obtain the secret that way.
 	Use string
-	// Required is the field to name where there is no secret; empty: there need be none.
+	// Required is the field to report if the secret is missing. Empty: the secret is optional.
 	Required string
 }
 
-// SecretsOf are a resource's secrets.
+// SecretsOf returns a resource's secrets.
 func SecretsOf(x Resource) []Secret {
 	if holder, ok := x.(Secretive); ok {
 		return holder.Secrets()
@@ -32,7 +34,7 @@ func SecretsOf(x Resource) []Secret {
 	return nil
 }
 
-// KeepSecrets fills the secrets that x lacks with those of what is stored of it.
+// KeepSecrets fills in the secrets that x lacks from the stored resource.
 func KeepSecrets(x, stored Resource) {
 	kept := map[string]Secret{}
 	for _, s := range SecretsOf(stored) {
@@ -45,7 +47,7 @@ func KeepSecrets(x, stored Resource) {
 	}
 }
 
-// HideSecrets empties the secrets of x; restore puts them back.
+// HideSecrets empties the secrets of x. restore puts them back.
 func HideSecrets(x Resource) (restore func()) {
 	all := SecretsOf(x)
 	values := make([]string, len(all))
@@ -59,10 +61,10 @@ func HideSecrets(x Resource) (restore func()) {
 	}
 }
 
-// several begins the text of several secrets: JSON by name. The one without a name stands for itself where it is alone.
+// several begins a text of several secrets, which is JSON by name. A single secret without a name is stored as is.
 const several = "\x00"
 
-// PackSecrets is the text that is sealed: all secrets of x, empty for none.
+// PackSecrets returns the text to encrypt: all secrets of x, or "" if there are none.
 func PackSecrets(x Resource) (string, error) {
 	values, named := map[string]string{}, false
 	for _, s := range SecretsOf(x) {
@@ -78,7 +80,7 @@ func PackSecrets(x Resource) (string, error) {
 	return several + string(text), err
 }
 
-// UnpackSecrets puts the secrets of a text of PackSecrets into x, which has the fields that it had then.
+// UnpackSecrets restores the secrets in a text of PackSecrets into x, which must have the same fields as before.
 func UnpackSecrets(x Resource, text string) error {
 	all := SecretsOf(x)
 	values := map[string]string{"": text}

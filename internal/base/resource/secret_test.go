@@ -38,7 +38,7 @@ func TestSecretsSurviveBeingPacked(t *testing.T) {
 	}
 }
 
-// Rows of resources that had one secret hold it as it is, whatever it looks like.
+// Rows from the time when resources had one secret contain it as is, whatever it looks like.
 func TestASecretThatWasStoredAloneIsRead(t *testing.T) {
 	for _, stored := range []string{"sk-1", `{"back":"x"}`, "\x00{"} {
 		got := house{onlyTheFirstOnes: true}

@@ -15,23 +15,23 @@ import (
 
 // Release is a release of the IANA time zone database.
 type Release struct {
-	Version string    // such as 2026f
-	Date    time.Time // of its publication, UTC
+	Version string    // for example 2026f
+	Date    time.Time // of publication, in UTC
 
 	files map[string]*zip.File // compiled zones by name
-	zones sync.Map             // *time.Location by name: loading one takes longer than everything else a request needs
+	zones sync.Map             // *time.Location by name, because loading one takes longer than the rest of a request
 }
 
-// VersionFile is the entry of a release's zip whose content is the version. Its time of modification is the release's date.
+// VersionFile is the entry of a release's zip that contains the version. Its modification time is the release's date.
 const VersionFile = "+VERSION"
 
-// sourceFile is in the zone folders of Linux systems and begins with a comment that has the version.
+// sourceFile is part of the zone folders of Linux systems and begins with a comment with the version.
 const sourceFile = "tzdata.zi"
 
 var versionForm = regexp.MustCompile(`^(?:# version )?(20[0-9]{2}[a-z]{1,2})\s`)
 
-// ReadRelease reads an operator's own release: a zip of compiled zones by name, with +VERSION or tzdata.zi. It must have every
-// zone of the program's own release, because stored schedules and calling hours may be in any of them.
+// ReadRelease reads an operator's own release: a zip of compiled zones by name, with +VERSION or tzdata.zi. It must
+// contain every zone of the built-in release, because stored schedules and calling hours may use any of them.
 func ReadRelease(data []byte) (*Release, error) {
 	r, err := open(data)
 	if err != nil {
@@ -92,7 +92,7 @@ var errNoZone = errors.New("no such time zone")
 
 func (r *Release) zone(name string) (*time.Location, error) {
 	if loaded, ok := r.zones.Load(name); ok {
-		return loaded.(*time.Location), nil // nothing else is stored
+		return loaded.(*time.Location), nil // the map contains only locations
 	}
 	f := r.files[name]
 	if f == nil {
@@ -110,7 +110,7 @@ func (r *Release) zone(name string) (*time.Location, error) {
 	return loaded, nil
 }
 
-// maxFile bounds an entry of the zip; tzdata.zi has 110 KB.
+// maxFile bounds an entry of the zip, in bytes. tzdata.zi has 110 KB.
 const maxFile = 1 << 20
 
 func contents(f *zip.File) ([]byte, error) {

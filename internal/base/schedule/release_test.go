@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// zipped makes an operator's file: the committed zones with changes, of which an empty text removes an entry.
+// zipped returns an operator's file: the committed zones with changes. An empty text removes an entry.
 func zipped(t *testing.T, method uint16, changes map[string]string) []byte {
 	t.Helper()
 	entries := map[string]string{}
@@ -38,7 +38,7 @@ func zipped(t *testing.T, method uint16, changes map[string]string) []byte {
 	return out.Bytes()
 }
 
-// TestReadReleaseTakesAZoneFolder reads what `zip -r` makes of a system's zone folder.
+// TestReadReleaseTakesAZoneFolder reads the output of `zip -r` for a system's zone folder.
 func TestReadReleaseTakesAZoneFolder(t *testing.T) {
 	tokyo := string(released(t)["Asia/Tokyo"])
 	r, err := ReadRelease(zipped(t, zip.Deflate, map[string]string{

@@ -6,15 +6,15 @@ import (
 	"carillon"
 )
 
-// The texts of the error of a time in another form.
+// Texts of the error for a time with a different format.
 const (
 	scheduleFormat  = "ISO 8601 (YYYY-MM-DDTHH:MM:SS)"
 	scheduleExample = "2030-01-31T09:00:00"
 )
 
-// Parse returns the instant, in UTC, of a local date and time `YYYY-MM-DDTHH:MM:SS` in an IANA zone. Milliseconds
-// may follow, then `Z` or a numeric offset, which overrides the zone. A time that a daylight change skips is the instant
-// of the change; of a time that occurs twice it is the first.
+// Parse returns the instant, in UTC, of a local date and time `YYYY-MM-DDTHH:MM:SS` in an IANA zone. Milliseconds may
+// follow, then `Z` or a numeric offset, which overrides the zone. A time that a daylight-saving change skips maps to
+// the instant of the change. A time that occurs twice maps to its first occurrence.
 func Parse(local, zone string) (time.Time, error) {
 	loc, err := Zone(zone)
 	if err != nil {
@@ -32,7 +32,7 @@ func Parse(local, zone string) (time.Time, error) {
 		}
 		at = wall.Add(-offset)
 	}
-	if at.Year() > 9999 { // RFC 3339, the form of scheduled_time, has four digits
+	if at.Year() > 9999 { // scheduled_time uses RFC 3339, which has four-digit years
 		return time.Time{}, badSchedule(local)
 	}
 	return at, nil
@@ -42,7 +42,7 @@ func badSchedule(local string) *carillon.Error {
 	return carillon.BadFormat("datetime_sending", local, scheduleFormat, scheduleExample)
 }
 
-// wallTime reads the date and time at the start of s as if it were UTC, and returns what follows it.
+// wallTime reads the date and time at the start of s as if it were UTC, and returns the rest of s.
 func wallTime(s string) (wall time.Time, rest string, ok bool) {
 	const form = "2006-01-02T15:04:05"
 	if len(s) < len(form) {
@@ -100,12 +100,12 @@ func digits(s string, n int) (value int, ok bool) {
 	return value, true
 }
 
-// farthestOffset is more than the offset of any zone.
+// farthestOffset exceeds the offset of any zone.
 const farthestOffset = 26 * time.Hour
 
-// inZone returns the first instant at which clocks in loc show the wall time, given as if it were UTC; if they skip it,
-// the instant of the change. It walks the zone's periods of constant offset in order, because time.Date does not
-// specify which of two instants it returns.
+// inZone returns the first instant at which clocks in loc show the wall time, which is given as if it were UTC. If
+// they skip it, inZone returns the instant of the change. It walks the zone's periods of constant offset in order,
+// because time.Date does not specify which of two instants it returns.
 func inZone(wall time.Time, loc *time.Location) time.Time {
 	for t := wall.Add(-farthestOffset).In(loc); ; {
 		start, end := t.ZoneBounds()

@@ -23,7 +23,7 @@ const (
 	wallForm  = "2006-01-02T15:04:05"
 )
 
-// zoneNames returns all names of the database. Factory is in it and names no zone.
+// zoneNames returns all names of the database, which includes Factory although it does not name a zone.
 func zoneNames(t testing.TB) []string {
 	t.Helper()
 	text, err := os.ReadFile(zoneList)
@@ -33,7 +33,7 @@ func zoneNames(t testing.TB) []string {
 	return strings.Fields(string(text))
 }
 
-// released reads the committed zones without package schedule: compiled zones by name.
+// released reads the committed zones without package schedule and returns the compiled zones by name.
 func released(t testing.TB) map[string][]byte {
 	t.Helper()
 	r, err := zip.OpenReader(zonesFile)
@@ -51,7 +51,7 @@ func released(t testing.TB) map[string][]byte {
 	return all
 }
 
-// zoneOf compiles a committed zone without package schedule.
+// zoneOf parses a committed zone without package schedule.
 func zoneOf(t testing.TB, name string, data []byte) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocationFromTZData(name, data)
@@ -61,15 +61,15 @@ func zoneOf(t testing.TB, name string, data []byte) *time.Location {
 	return zone
 }
 
-// TestScheduleLandsInEveryZone takes every zone around each of its changes of 2026 and 2027 and compares with a scan,
-// minute by minute, over what the zone's clocks show. Names of one zone share the scan.
+// TestScheduleLandsInEveryZone tries every zone around each of its changes of 2026 and 2027 and compares the result
+// with a minute-by-minute scan of what the zone's clocks show. Aliases of a zone share the scan.
 func TestScheduleLandsInEveryZone(t *testing.T) {
 	from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
 	type zone struct {
 		landings []landing
 		changes  int
 	}
-	scanned := map[string]zone{} // by data
+	scanned := map[string]zone{} // by zone data
 	changes := 0
 	zones := released(t)
 	for _, name := range zoneNames(t) {
@@ -96,7 +96,8 @@ func TestScheduleLandsInEveryZone(t *testing.T) {
 	}
 }
 
-// zoneChanges finds the minutes at which a zone's offset changes, by looking every six hours and then at the minutes.
+// zoneChanges finds the minutes at which a zone's offset changes. It looks every six hours and then narrows down to
+// the minute.
 func zoneChanges(loc *time.Location, from, to time.Time) (changes []time.Time) {
 	offset := func(at time.Time) int {
 		_, seconds := at.In(loc).Zone()
@@ -121,17 +122,17 @@ func zoneChanges(loc *time.Location, from, to time.Time) (changes []time.Time) {
 	return changes
 }
 
-// landing is a local time and its instant.
+// landing is a local time and its expected instant.
 type landing struct {
 	local string
 	want  time.Time
 }
 
-// landingsAround returns local times from three hours before an instant to three hours after it, in steps that meet both
-// ends of a gap or an overlap, with their instants by the scan.
+// landingsAround returns local times from three hours before an instant to three hours after it, in steps that hit
+// both ends of a gap or an overlap, with their instants according to the scan.
 func landingsAround(loc *time.Location, at time.Time) []landing {
 	const window = 7 * 60
-	shown := make([]time.Time, 0, 2*window) // what the clocks show, minute by minute, written as UTC
+	shown := make([]time.Time, 0, 2*window) // the clocks minute by minute, written as UTC
 	first := at.Add(-window * time.Minute)
 	for i := range 2 * window {
 		local := first.Add(time.Duration(i) * time.Minute).In(loc)
@@ -152,7 +153,7 @@ func landingsAround(loc *time.Location, at time.Time) []landing {
 	return all
 }
 
-// scan is the first minute whose clocks show the wall time, or that skipped it.
+// scan returns the first minute at which the clocks show the wall time, or that skipped it.
 func scan(shown []time.Time, first, wall time.Time) time.Time {
 	minute := func(i int) time.Time { return first.Add(time.Duration(i) * time.Minute) }
 	if i := slices.IndexFunc(shown, wall.Equal); i >= 0 {
@@ -172,8 +173,8 @@ func TestParse(t *testing.T) {
 		{"2027-01-15T09:00:00", "Europe/Madrid", "2027-01-15T08:00:00Z"},
 		{"2027-07-15T09:00:00", "Europe/Madrid", "2027-07-15T07:00:00Z"},
 		{"2027-03-28T02:30:00", "Europe/Madrid", "2027-03-28T01:00:00Z"},     // gap: just after it
-		{"2027-10-31T02:30:00", "Europe/Madrid", "2027-10-31T00:30:00Z"},     // overlap: the first
-		{"2011-12-30T12:00:00", "Pacific/Apia", "2011-12-30T10:00:00Z"},      // a day that was left out
+		{"2027-10-31T02:30:00", "Europe/Madrid", "2027-10-31T00:30:00Z"},     // overlap: the first occurrence
+		{"2011-12-30T12:00:00", "Pacific/Apia", "2011-12-30T10:00:00Z"},      // a skipped day
 		{"2027-01-15T09:00:00", "America/Vancouver", "2027-01-15T16:00:00Z"}, // British Columbia stays on -07 from 2026 on
 		{"2098-01-15T09:00:00", "America/Vancouver", "2098-01-15T16:00:00Z"},
 		{"2027-01-15T09:00:00", "America/Winnipeg", "2027-01-15T14:00:00Z"}, // Manitoba on -05
@@ -206,7 +207,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseEndsAtTheTurnOfEveryYear takes the days for which package time returns an end of the period that is before them.
+// TestParseEndsAtTheTurnOfEveryYear tries the days for which package time returns a period end that precedes them.
 func TestParseEndsAtTheTurnOfEveryYear(t *testing.T) {
 	for name, data := range released(t) {
 		zone := zoneOf(t, name, data)

@@ -10,7 +10,7 @@ import (
 	"carillon"
 )
 
-// The texts of the error of an unknown zone.
+// Texts of the error for an unknown zone.
 const (
 	zoneFormat  = "IANA time zone name"
 	zoneExample = "Europe/Madrid"
@@ -19,16 +19,17 @@ const (
 //go:embed zones/zoneinfo.zip
 var zoneinfo []byte
 
-// BuiltIn returns the release that the program contains.
+// BuiltIn returns the release embedded in the program.
 var BuiltIn = sync.OnceValue(func() *Release { //nolint:gochecknoglobals // read once
 	r, err := open(zoneinfo)
 	if err != nil {
-		panic(err) // a program that was built wrong; a test reads the file
+		panic(err) // only if the program was built wrong; a test reads the file
 	}
 	return r
 })
 
-// chosen is the operator's release; nil: BuiltIn. A zone's name means the same in the whole process.
+// chosen is the operator's release, or nil for BuiltIn. It is global because a zone name must have the same meaning in
+// the whole process.
 var chosen atomic.Pointer[Release] //nolint:gochecknoglobals // see above
 
 // Current returns the release in use.
@@ -39,11 +40,11 @@ func Current() *Release {
 	return BuiltIn()
 }
 
-// Use replaces the release in use. nil is BuiltIn.
+// Use replaces the release in use. nil selects BuiltIn.
 func Use(r *Release) { chosen.Store(r) }
 
-// Zone returns a zone of the release in use by its exact IANA name. It refuses the empty name, `Local` and the other spellings
-// that zone files of systems accept.
+// Zone returns a zone of the release in use by its exact IANA name. It refuses the empty name, `Local` and other
+// spellings that the zone files of systems accept.
 func Zone(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
@@ -56,7 +57,7 @@ func Zone(name string) (*time.Location, error) {
 	return nil, carillon.BadFormat("timezone", name, zoneFormat, zoneExample)
 }
 
-// ValidName reports whether a name can be a zone of the database rather than a path to another file.
+// ValidName reports whether a name can be a zone of the database and not a path to another file.
 func ValidName(name string) bool {
 	switch name {
 	case "", "Local", "localtime", "posixrules", "Factory":

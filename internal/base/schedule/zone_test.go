@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestZoneListIsCurrent compares testdata/zones.txt with the committed zones; `make zones` updates it.
+// TestZoneListIsCurrent compares testdata/zones.txt with the committed zones. `make zones` updates it.
 func TestZoneListIsCurrent(t *testing.T) {
 	names := slices.Sorted(maps.Keys(released(t)))
 	if *update {
@@ -46,7 +46,7 @@ func TestVersionAndDigestAreThoseOfTheZip(t *testing.T) {
 		t.Errorf("VERSION has %q, the zip %s", lines, r.Version)
 	}
 	at, err := time.Parse(time.RFC3339, lines[1])
-	if err != nil || at.Sub(r.Date).Abs() > time.Second { // a zip has even seconds
+	if err != nil || at.Sub(r.Date).Abs() > time.Second { // zip times are even seconds
 		t.Errorf("VERSION has %s, %v, the zip %s", lines[1], err, r.Date)
 	}
 	if r.Version < "2026f" || r.Date.Before(time.Date(2026, 10, 28, 0, 0, 0, 0, time.UTC)) {
@@ -83,7 +83,7 @@ type period struct {
 	DST    bool
 }
 
-// periods returns what a zone's clocks showed from 1850 on and will show until 2037, where the explicit changes end.
+// periods returns the periods of a zone's clocks from 1850 until 2037, after which there are no explicit changes.
 func periods(zone *time.Location) []period {
 	var all []period
 	for at := time.Date(1850, 1, 1, 0, 0, 0, 0, time.UTC).In(zone); at.Year() < 2038; {
@@ -98,7 +98,8 @@ func periods(zone *time.Location) []period {
 	return all
 }
 
-// TestZoneReadsNoZoneFilesOfTheMachine names zone files by which all clocks are UTC: the standard library would take them.
+// TestZoneReadsNoZoneFilesOfTheMachine provides zone files in which all clocks are UTC. The standard library would use
+// them.
 func TestZoneReadsNoZoneFilesOfTheMachine(t *testing.T) {
 	zones, dir := released(t), t.TempDir()
 	names := []string{"America/Vancouver", "Europe/Madrid", "Asia/Tokyo"}
@@ -133,7 +134,7 @@ func TestZoneTakesIANANamesOnly(t *testing.T) {
 	for _, name := range []string{
 		"UTC", "Etc/UTC", "GMT", "EST5EDT", "Etc/GMT+5", "US/Eastern", "America/Argentina/Buenos_Aires", "America/Port-au-Prince",
 	} {
-		for range 2 { // loaded, then kept
+		for range 2 { // loaded first, then cached
 			if loc, err := Zone(name); err != nil || loc.String() != name {
 				t.Errorf("%s: %v, %v", name, loc, err)
 			}

@@ -1,5 +1,6 @@
-// Package secret defines the secrets that flows send to a company's servers: keys, tokens and passwords, each with a name and the hosts
-// that it may be sent to. Values are sealed in the database (resource.Secretive), and no response has them.
+// Package secret defines the secrets that flows send to a company's servers: keys, tokens and passwords, each with a
+// name and the hosts to which it may be sent. Values are stored encrypted (resource.Secretive), and no response
+// contains them.
 package secret
 
 import (
@@ -16,7 +17,7 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Secret is a value with a name.
+// Secret is a named secret value.
 type Secret struct {
 	Name  string   `json:"name"` // as in {{secret.name}}
 	Hosts []string `json:"hosts"`
@@ -24,19 +25,19 @@ type Secret struct {
 }
 
 const (
-	maxSecrets = 200 // of a company
+	maxSecrets = 200 // per company
 	maxHosts   = 20
-	minValue   = 8    // bytes: a shorter one could stand in a response by chance
+	minValue   = 8    // bytes; a shorter value could occur in a response by chance
 	maxValue   = 4000 // bytes
 )
 
-// Hidden stands where a secret's value would.
+// Hidden replaces a secret's value in responses.
 const Hidden = "•••"
 
 // Mention is the prefix of a secret's name in a placeholder.
 const Mention = "secret."
 
-// Kind describes secrets.
+// Kind returns the resource kind of secrets.
 func Kind() resource.Kind {
 	return resource.Kind{
 		Name: "secret", Plural: "secrets", Phrase: "a secret", Local: true, Most: maxSecrets, Mention: Mention,
@@ -47,7 +48,8 @@ func Kind() resource.Kind {
 // Key implements resource.Resource.
 func (s *Secret) Key() (id, name *string) { return &s.Name, &s.Name }
 
-// Secrets implements resource.Secretive. For other hosts the value must be given again: who may change the hosts must not learn it by that.
+// Secrets implements resource.Secretive. If the hosts change, the value must be entered again: a user who may change
+// the hosts must not learn the value that way.
 func (s *Secret) Secrets() []resource.Secret {
 	return []resource.Secret{{Value: &s.Value, Use: strings.Join(s.Hosts, " "), Required: "value"}}
 }
@@ -57,7 +59,7 @@ var (
 	hostForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 )
 
-// ValidName reports whether a name is one of a secret.
+// ValidName reports whether a name is valid for a secret.
 func ValidName(name string) bool { return nameForm.MatchString(name) }
 
 // Validate implements resource.Resource.
@@ -79,24 +81,25 @@ func (s *Secret) Validate() error {
 	return c.Err()
 }
 
-// For reports whether the secret may be sent to a host, of an address that may have placeholders behind it.
+// For reports whether the secret may be sent to a host.
 func (s *Secret) For(host string) bool { return slices.Contains(s.Hosts, strings.ToLower(host)) }
 
 // Redactor removes the values of secrets from responses.
 type Redactor struct{ replacer *strings.Replacer }
 
-// NewRedactor returns a redactor of values, as they are and as requests and responses write them.
+// NewRedactor returns a redactor of values, in plain form and in the encodings of requests and responses.
 func NewRedactor(values map[string]string) *Redactor {
 	var forms []string
 	for _, value := range values {
-		quoted, _ := json.Marshal(value) // a text
+		quoted, _ := json.Marshal(value) // cannot fail for a string
 		query, raw := url.QueryEscape(value), []byte(value)
 		forms = append(forms, value, string(quoted[1:len(quoted)-1]), query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(value))
 		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 			forms = append(forms, e.EncodeToString(raw))
 		}
 	}
-	slices.SortFunc(forms, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may begin another
+	// Longest first, because one form may be a prefix of another.
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	pairs := make([]string, 0, 2*len(forms))
 	for _, form := range forms {
 		pairs = append(pairs, form, Hidden)
@@ -104,5 +107,5 @@ func NewRedactor(values map[string]string) *Redactor {
 	return &Redactor{strings.NewReplacer(pairs...)}
 }
 
-// Text returns a text without the values.
+// Text returns a text with the values replaced.
 func (r *Redactor) Text(text string) string { return r.replacer.Replace(text) }

@@ -40,7 +40,7 @@ func TestFaultsOfSecretsNameTheirField(t *testing.T) {
 	}
 }
 
-// Whoever may change the hosts must not have a value sent to them that somebody else has set.
+// A user who may change the hosts must not be able to redirect a value that somebody else has set.
 func TestAValueIsKeptForTheSameHostsAlone(t *testing.T) {
 	before := &secret.Secret{Name: "k", Hosts: []string{"b.test", "A.test"}, Value: "12345678"}
 	if err := before.Validate(); err != nil {

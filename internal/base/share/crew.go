@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Crew works in the background at what is due, of all companies. It works at a bounded number of things at once, of which a company
-// has its part: a company whose server is slow holds up nobody else. All fields are required.
+// Crew works on due items of all companies in the background. The number of concurrent items is bounded in total and
+// per company, so a company with a slow server delays nobody else. All fields are required.
 type Crew[T any] struct {
 	Places *Share
-	Page   int // the most that Due returns; more than there are places
-	// Due returns what is due, the oldest first, except for the companies in without.
+	Page   int // maximum number of items that Due returns; must exceed the number of places
+	// Due returns due items, oldest first, except those of the companies in without.
 	Due func(ctx context.Context, without []string) ([]T, error)
-	// Key identifies a thing, and Company its company.
+	// Key identifies an item, Company its company.
 	Key, Company func(x T) string
-	// Work works at a thing. It returns false where the thing may still be due, after a fault for example: then the crew waits for the
-	// next call of Begin instead of trying again at once.
+	// Work processes an item. It returns false if the item may still be due, for example after a fault. The crew then
+	// waits for the next call of Begin instead of trying again at once.
 	Work func(ctx context.Context, x T) bool
-	// Wake has Begin called again, for there is a place, and another thing may be due.
+	// Wake requests a call of Begin: a place is free, and another item may be due.
 	Wake func()
 
 	mu       sync.Mutex
@@ -25,8 +25,8 @@ type Crew[T any] struct {
 	all      sync.WaitGroup
 }
 
-// Begin begins to work at what is due, as far as there are places, and returns before that ends. Call it when Wake asks for it and
-// now and then. Errors: those of Due.
+// Begin starts work on due items, as far as places are free, and returns without waiting for it. Call it on Wake and
+// periodically. It returns the errors of Due.
 func (c *Crew[T]) Begin(ctx context.Context) error {
 	for {
 		due, err := c.Due(ctx, c.Places.Full())
@@ -45,10 +45,10 @@ func (c *Crew[T]) Begin(ctx context.Context) error {
 	}
 }
 
-// Wait returns when what was begun has ended.
+// Wait waits until all started work has ended.
 func (c *Crew[T]) Wait() { c.all.Wait() }
 
-// begin begins to work at a thing, unless that is under way, or there is no place.
+// begin starts work on an item unless it is already in progress or no place is free.
 func (c *Crew[T]) begin(ctx context.Context, x T) bool {
 	key := c.Key(x)
 	c.mu.Lock()
@@ -72,7 +72,7 @@ func (c *Crew[T]) begin(ctx context.Context, x T) bool {
 	return true
 }
 
-// work works at a thing, and leaves its place before anybody is woken.
+// work processes an item. It releases the place before Wake is called.
 func (c *Crew[T]) work(ctx context.Context, x T, key string, place *Place) bool {
 	defer func() {
 		c.mu.Lock()
@@ -83,7 +83,7 @@ func (c *Crew[T]) work(ctx context.Context, x T, key string, place *Place) bool 
 	return c.Work(ctx, x)
 }
 
-// Full returns the companies that hold all that they may.
+// Full returns the companies that have reached their bound.
 func (s *Share) Full() (companies []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,16 +11,16 @@ import (
 	"carillon/internal/base/share"
 )
 
-// backlog is what is due, by company, of which a crew works at so many at once.
+// backlog holds due items by company, and a crew that works on them.
 type backlog struct {
 	mu      sync.Mutex
-	due     []string // "company/n", the oldest first
+	due     []string // "company/n", oldest first
 	started []string
-	end     map[string]chan struct{} // of those that work, by company
+	end     map[string]chan struct{} // closed to let the work of a company end
 	crew    *share.Crew[string]
 	woken   int
-	free    int64 // places, when it was woken last
-	fails   bool  // the work: it stays due
+	free    int64 // free places at the last Wake
+	fails   bool  // the work fails, and items stay due
 }
 
 func newBacklog(page int, r share.Resource, due ...string) *backlog {
@@ -62,7 +62,7 @@ func newBacklog(page int, r share.Resource, due ...string) *backlog {
 	return b
 }
 
-// begin has the crew begin what is due, and waits until that blocks.
+// begin makes the crew start due items, and waits until the work blocks.
 func (b *backlog) begin(t *testing.T) {
 	t.Helper()
 	if err := b.crew.Begin(t.Context()); err != nil {
@@ -74,7 +74,7 @@ func (b *backlog) begin(t *testing.T) {
 func TestACompanyWhoseWorkIsSlowHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var due []string
-		for i := range 50 { // more than a page, and all before company B's
+		for i := range 50 { // more than a page, and all ahead of company B's
 			due = append(due, fmt.Sprintf("a/%d", i))
 		}
 		b := newBacklog(10, share.Resource{Node: 4, Company: 3}, append(due, "b/0")...)
@@ -112,7 +112,7 @@ func TestWhatBecomesDueWhileItsCompanyHoldsAllBeginsWithTheNextPlace(t *testing.
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(10, share.Resource{Node: 4, Company: 2}, "a/0", "a/1")
 		b.begin(t)
-		b.due = append(b.due, "a/2") // nobody sees it: company A holds all that it may
+		b.due = append(b.due, "a/2") // not returned, because company A has reached its bound
 		b.begin(t)
 		b.end["a"] <- struct{}{}
 		synctest.Wait()

@@ -63,7 +63,7 @@ func TestEveryResourceIsListedOnce(t *testing.T) {
 	}
 }
 
-// table is the table of bounded resources.
+// table renders the table of bounded resources.
 func table() string {
 	var b strings.Builder
 	b.WriteString("\n| Resource on one node | Total | Company | Its visitors | Client | Session | Beyond it " +

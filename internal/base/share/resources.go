@@ -6,31 +6,34 @@ import (
 	"sync"
 )
 
-// Resource is something of which a node holds a bounded amount. A bound of 0 is none.
+// Resource is a resource that a node holds a bounded amount of. A bound of 0 means no bound.
 type Resource struct {
-	Name    string // of the metric's label
+	Name    string // value of the metric's label
 	Holds   string // plural, as in "at most 4 exports"
-	Setting string // what Node follows; "": nothing
-	Node    int64  // in all
+	Setting string // the setting that determines Node; may be empty
+	Node    int64  // bound of the whole node
 	Company int64
-	// Visitors is the part of a company that its visitors have, so that they do not keep the company from its own.
+	// Visitors is the bound of a company's visitors, lower than Company so that visitors do not lock out the company
+	// itself.
 	Visitors int64
-	Client   int64 // a client's address, or its IPv6 network of 64 bits
+	Client   int64 // a client's IPv4 address or IPv6 /64 network
 	Session  int64 // a visitor, an account or an access key
-	// Replaces says that a session that holds all that it may gets another place for its oldest, which ends: a phone that lost
-	// its network comes back before the node notices.
+	// Replaces means that a session at its bound gets a new place in exchange for its oldest, which ends: a phone that
+	// lost its network reconnects before the node notices.
 	Replaces bool
 	Bytes    bool // counted in bytes
-	Waits    bool // one more waits for its turn instead of being refused
+	Waits    bool // requests beyond the bound wait instead of being refused
 }
 
-// The bounded resources of a node. One company never gets all of one, or has to let others go first, so that another company is served.
-var ( //nolint:gochecknoglobals // read only
+// The bounded resources of a node. The bounds keep a company from taking all of a resource, or the waiting order
+// favors other companies, so that every company is served.
+var ( //nolint:gochecknoglobals // read-only
 	Bodies = Resource{
 		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true,
 		Node: 64 << 20, Company: 16 << 20, Visitors: 8 << 20, Client: 8 << 20,
 	}
-	// EventStreams leave half of the connections to requests. A page of the panel has up to two: a session is somebody with ten of them.
+	// EventStreams leave half of the connections to requests. A page of the panel uses up to two, so a session allows
+	// ten pages.
 	EventStreams = Resource{
 		Name: "event_streams", Holds: "event streams, sockets of talks and waiting reads of events", Setting: "half of `--max-connections`",
 		Node: 4096, Company: 3072, Visitors: 2048, Client: 512, Session: 20, Replaces: true,
@@ -46,9 +49,10 @@ var ( //nolint:gochecknoglobals // read only
 	Listening   = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
 	TestCalls   = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
 	SignIns     = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
-	// SIPTransactions are kept for 32 s after their response: a busy trunk has 64 for each call that begins or ends in a second.
+	// SIPTransactions are kept for 32 s after their response: a busy trunk holds 64 for each call that begins or ends
+	// per second.
 	SIPTransactions = Resource{Name: "sip_transactions", Holds: "SIP requests under way", Node: 8192, Company: 6144, Client: 2048}
-	// Calls are bound in all by who places and who takes them: a company has its part of both together.
+	// Calls are bounded in total by the limits on placed and incoming calls. A company's bound covers both together.
 	Calls          = Resource{Name: "calls", Holds: "telephone calls, placed and taken", Setting: "`--max-calls`", Node: 200, Company: 150}
 	SIPConnections = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
 	TrunkNames     = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
@@ -76,8 +80,8 @@ func Resources() []Resource {
 	}
 }
 
-// Of returns the resource with another bound in all; those of a company, its visitors and a client are the same part of it as
-// before, at least 1. Below 1: without any bound.
+// Of returns the resource with another bound for the node. The bounds of company, visitors and client are scaled
+// proportionally, to at least 1. A node below 1 removes all bounds except Session.
 func (r Resource) Of(node int64) Resource {
 	if node < 1 {
 		r.Node, r.Company, r.Visitors, r.Client = 0, 0, 0, 0
@@ -96,13 +100,14 @@ func (r Resource) bound(level Level) int64 {
 	return [levels]int64{r.Node, r.Company, r.Visitors, r.Client, r.Session}[level]
 }
 
-// Set are the shares of a node. The zero value is ready, and nil is good for a part that runs alone.
+// Set holds the shares of a node. The zero value is ready to use. A nil Set creates separate shares, for parts that
+// run alone.
 type Set struct {
 	mu  sync.Mutex
 	all map[string]*Share
 }
 
-// Of returns the share of a resource, the same one for each call.
+// Of returns the share of a resource. Every call returns the same one.
 func (x *Set) Of(r Resource) *Share {
 	if x == nil {
 		return New(r)
@@ -120,7 +125,7 @@ func (x *Set) Of(r Resource) *Share {
 	return s
 }
 
-// Counts returns what is held of each resource, ordered by name.
+// Counts returns the usage of each resource, sorted by name.
 func (x *Set) Counts() []Counts {
 	x.mu.Lock()
 	shares := make([]*Share, 0, len(x.all))

@@ -1,5 +1,6 @@
-// Package share bounds what is held at once on a node, so that nobody can hold all of it: in all, by a company and by
-// its visitors, by a client's network, and by a session. Resources is the table of what is bounded; docs/reference/limits.md shows it.
+// Package share bounds the resources in use on a node, so that nobody can take all of them: in total, by a company and
+// its visitors, by a client's network, and by a session. Resources is the table of bounded resources;
+// docs/reference/limits.md shows it.
 package share
 
 import (
@@ -12,10 +13,10 @@ import (
 	"carillon"
 )
 
-// Level is a bound that a holder can meet.
+// Level is a level at which holders are bounded.
 type Level int
 
-// The levels, from the widest.
+// The levels, from widest to narrowest.
 const (
 	Node Level = iota
 	Company
@@ -25,20 +26,20 @@ const (
 	levels
 )
 
-var levelNames = [levels]string{"node", "company", "visitors", "client", "session"} //nolint:gochecknoglobals // read only
+var levelNames = [levels]string{"node", "company", "visitors", "client", "session"} //nolint:gochecknoglobals // read-only
 
-// String is the level as metrics and errors name it.
+// String returns the level's name in metrics and errors.
 func (l Level) String() string { return levelNames[l] }
 
-// Holder is who holds something. An empty field is bound by nothing.
+// Holder identifies the holder of a place. An empty field is not bounded.
 type Holder struct {
 	Company string
-	Visitor bool   // of the company: anybody who opens its page
-	Client  string // the network of an address: Network
+	Visitor bool   // a visitor of the company, which anybody can be
+	Client  string // the network of an address, see Network
 	Session string // a visitor, an account, an access key
 }
 
-// Network is what the addresses of one client have in common: an IPv4 address, or 64 bits of an IPv6 address.
+// Network returns the network that the addresses of one client share: an IPv4 address, or the /64 of an IPv6 address.
 func Network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {
@@ -50,26 +51,26 @@ func Network(address string) string {
 	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
 }
 
-// Share is one resource of a node. Make it with New or Set.Of.
+// Share is one resource of a node. Create it with New or Set.Of.
 type Share struct {
 	resource Resource
 
 	mu      sync.Mutex
 	used    int64
-	held    [levels]map[string]int64 // by holder; Node has none
-	waiting []*waiter                // in the order of arrival
+	held    [levels]map[string]int64 // by holder; unused for Node
+	waiting []*waiter                // in order of arrival
 	refused [levels]int64
-	oldest  map[string][]*Place // of a session, where its oldest place gives way
+	oldest  map[string][]*Place // by session, for resources that Replaces
 }
 
 type waiter struct {
 	holder Holder
 	n      int64
-	ready  chan struct{} // closed once it has its place
+	ready  chan struct{} // closed when it gets its place
 	given  bool
 }
 
-// New returns a share of which nothing is held.
+// New returns an empty share.
 func New(r Resource) *Share {
 	s := &Share{resource: r, oldest: map[string][]*Place{}}
 	for level := Company; level < levels; level++ {
@@ -78,7 +79,7 @@ func New(r Resource) *Share {
 	return s
 }
 
-// Place is a part of a resource that somebody holds. The zero value is a part of none.
+// Place is a held part of a resource. The zero value holds nothing.
 type Place struct {
 	share  *Share
 	holder Holder
@@ -87,7 +88,7 @@ type Place struct {
 	freed  bool // guarded by share.mu
 }
 
-// Release gives a place back; a second call does nothing.
+// Release returns a place. A second call does nothing.
 func (p *Place) Release() {
 	if p.share == nil {
 		return
@@ -97,10 +98,11 @@ func (p *Place) Release() {
 	p.free()
 }
 
-// Yield is closed when the holder must end: its session took another place, and had no more of them.
+// Yield returns a channel that is closed when the holder must end, because its session is at its bound and took
+// another place.
 func (p *Place) Yield() <-chan struct{} { return p.yield }
 
-// free is Release, called with the share's mu held.
+// free is Release for callers that hold the share's mu.
 func (p *Place) free() {
 	if p.freed {
 		return
@@ -127,8 +129,8 @@ func (s *Share) forget(p *Place) {
 	s.oldest[p.holder.Session] = all
 }
 
-// Take takes a place at once. Errors: rate_limit_exceeded where the company, its visitors, the client or the session holds all that
-// it may; service_unavailable where the node has no more.
+// Take takes a place without waiting. Errors: rate_limit_exceeded if the company, its visitors, the client or the
+// session is at its bound; service_unavailable if the node is.
 func (s *Share) Take(h Holder) (*Place, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +141,7 @@ func (s *Share) Take(h Holder) (*Place, error) {
 	return s.place(h), nil
 }
 
-// Try is Take for work that waits where there is no place: it counts as no refusal.
+// Try is Take for work that waits for a place: a failure does not count as a refusal.
 func (s *Share) Try(h Holder) (*Place, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +160,8 @@ func (s *Share) place(h Holder) *Place {
 	return p
 }
 
-// replace has the oldest place of a session yield to a new one, if the session's bound is the one that was met, and no other bound
-// is met without that place: a stream must not end for one that is refused.
+// replace ends the oldest place of a session in favor of a new one. It does so only if the session's bound was
+// exceeded and no other bound would be: an old stream must not end for a new one that is refused anyway.
 func (s *Share) replace(h Holder, met Level) bool {
 	if !s.resource.Replaces || met != Session {
 		return false
@@ -176,7 +178,8 @@ func (s *Share) replace(h Holder, met Level) bool {
 	return true
 }
 
-// Wait takes a place as soon as there is one. Of those that wait, a company that holds the least is served first. Errors: ctx's.
+// Wait takes a place as soon as one is free. Among the waiting holders, the one whose company holds least goes first.
+// It returns ctx's error.
 func (s *Share) Wait(ctx context.Context, h Holder) (*Place, error) {
 	s.mu.Lock()
 	w := &waiter{holder: h, n: 1, ready: make(chan struct{})}
@@ -198,7 +201,7 @@ func (s *Share) Wait(ctx context.Context, h Holder) (*Place, error) {
 	return &Place{share: s, holder: h, n: w.n, yield: make(chan struct{})}, nil
 }
 
-// serve gives places to those that wait, as long as there are any.
+// serve gives free places to waiting holders.
 func (s *Share) serve() {
 	for {
 		var next *waiter
@@ -229,14 +232,14 @@ func (s *Share) leave(w *waiter) {
 	}
 }
 
-// Add takes n more for a holder, until Sub gives them back. Errors: those of Take.
+// Add takes n units for a holder until Sub returns them. Errors: those of Take.
 func (s *Share) Add(h Holder, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.add(h, n)
 }
 
-// Sub gives back what Add took.
+// Sub returns units that Add took.
 func (s *Share) Sub(h Holder, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +261,7 @@ func (s *Share) sub(h Holder, n int64) {
 	s.serve()
 }
 
-// full reports whether n more would exceed a bound of the holder, and which: the narrowest.
+// full reports whether n more units would exceed a bound of the holder, and returns the narrowest such level.
 func (s *Share) full(h Holder, n int64) (Level, bool) {
 	for level := Session; level > Node; level-- {
 		most, name := s.resource.bound(level), h.name(level)
@@ -298,14 +301,14 @@ func (h Holder) name(level Level) string {
 	return ""
 }
 
-var holders = [levels]string{ //nolint:gochecknoglobals // read only
+var holders = [levels]string{ //nolint:gochecknoglobals // read-only
 	Company: "A company holds", Visitors: "The visitors of a company hold", Client: "A client holds", Session: "A session holds",
 }
 
-// retryAfter is when a client that was refused is to try again, in seconds.
+// retryAfter is the delay, in seconds, after which a refused client should retry.
 const retryAfter = 5
 
-// refusal is the response to a holder that met a bound.
+// refusal returns the response to a holder at its bound.
 func (s *Share) refusal(level Level) *carillon.Error {
 	r := s.resource
 	most := strconv.FormatInt(r.bound(level), 10)
@@ -326,7 +329,7 @@ func (s *Share) refusal(level Level) *carillon.Error {
 	}}
 }
 
-// Counts is a share at one moment.
+// Counts is a snapshot of a share.
 type Counts struct {
 	Resource Resource
 	Used     int64
@@ -334,7 +337,7 @@ type Counts struct {
 	Refused  [levels]int64 // by level, since the start
 }
 
-// Counts returns what is held.
+// Counts returns a snapshot of the share.
 func (s *Share) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	"carillon/internal/base/share"
 )
 
-// atMost is what a test takes before it gives up on a bound.
+// atMost bounds the places that a test takes before it fails.
 const atMost = 100_000
 
-// fill takes places for holders that next returns until one is refused.
+// fill takes places for the holders that next returns until one is refused.
 func fill(t *testing.T, s *share.Share, next func(i int) share.Holder) (n int, refused error) {
 	t.Helper()
 	for n = range atMost {
@@ -27,8 +27,8 @@ func fill(t *testing.T, s *share.Share, next func(i int) share.Holder) (n int, r
 	return n, nil
 }
 
-// TestACompanyIsServedBesideOneThatHoldsAllItMay walks every resource: company A takes what it gets with as many clients and sessions
-// as it likes, and company B still gets a place.
+// TestACompanyIsServedBesideOneThatHoldsAllItMay walks every resource: company A takes all it can get with any number
+// of clients and sessions, and company B still gets a place.
 func TestACompanyIsServedBesideOneThatHoldsAllItMay(t *testing.T) {
 	for _, r := range share.Resources() {
 		t.Run(r.Name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestACompanyIsServedBesideOneThatHoldsAllItMay(t *testing.T) {
 	}
 }
 
-// servesTheOtherCompanyNext checks that, of many requests of A that wait and one of B that came last, B's is served first.
+// servesTheOtherCompanyNext checks that one late request of B is served before many waiting requests of A.
 func servesTheOtherCompanyNext(t *testing.T, s *share.Share) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding is how the text of a file is stored.
+// Encoding is the character encoding of a file.
 type Encoding string
 
 // The encodings that spreadsheets write.
@@ -19,15 +19,15 @@ const (
 	Windows1252 Encoding = "Windows-1252"
 )
 
-// decoder reads a file as UTF-8 with \n as the end of each line. A byte order mark names the encoding, and a zero in the first
-// character means UTF-16. Else the characters beyond ASCII decide between UTF-8 and Windows-1252. Bytes that are no character of the
-// encoding become U+FFFD.
+// decoder decodes a file to UTF-8 with LF line ends. A byte order mark determines the encoding, and a zero byte in the
+// first character means UTF-16. Otherwise the characters beyond ASCII decide between UTF-8 and Windows-1252. Invalid
+// bytes become U+FFFD.
 type decoder struct {
 	r       *bufio.Reader
 	enc     Encoding
 	decided bool
-	ended   bool   // the last character was \r, which ended the line
-	rest    []byte // of a character that did not fit
+	ended   bool   // the last character was CR, which already ended the line
+	rest    []byte // remaining bytes of a character that did not fit
 	err     error
 }
 
@@ -35,7 +35,7 @@ const lookAhead = 64 << 10
 
 func newDecoder(r io.Reader) *decoder {
 	d := &decoder{r: bufio.NewReaderSize(r, lookAhead), enc: UTF8}
-	begin, _ := d.r.Peek(3) // an error comes again when it is read
+	begin, _ := d.r.Peek(3) // an error will recur on the next read
 	skip := 0
 	switch {
 	case len(begin) >= 3 && begin[0] == 0xEF && begin[1] == 0xBB && begin[2] == 0xBF:
@@ -115,11 +115,12 @@ func (d *decoder) next() (rune, error) {
 	return rune(b), err
 }
 
-// decide chooses between UTF-8 and Windows-1252: does the rest of the buffer have more characters of UTF-8, or more bytes that are none?
+// decide chooses between UTF-8 and Windows-1252: does the rest of the buffer contain more UTF-8 characters or more
+// invalid bytes?
 func (d *decoder) decide() {
 	d.decided = true
 	text, _ := d.r.Peek(lookAhead)
-	goesOn := len(text) == lookAhead // and may do so within a character
+	goesOn := len(text) == lookAhead // the buffer may end in the middle of a character
 	fit, unfit := 0, 0
 	for len(text) > 0 && (utf8.FullRune(text) || !goesOn) {
 		r, size := utf8.DecodeRune(text)
@@ -136,7 +137,7 @@ func (d *decoder) decide() {
 	}
 }
 
-// wide reads a character of UTF-16.
+// wide reads a UTF-16 character.
 func (d *decoder) wide() (rune, error) {
 	unit, err := d.unit()
 	if err != nil || !utf16.IsSurrogate(unit) {
@@ -144,7 +145,7 @@ func (d *decoder) wide() (rune, error) {
 	}
 	next, err := d.r.Peek(2)
 	if err != nil {
-		return utf8.RuneError, nil // the file ends within a character
+		return utf8.RuneError, nil // the file ends in the middle of a character
 	}
 	r := utf16.DecodeRune(unit, d.unitOf(next[0], next[1]))
 	if r != utf8.RuneError {
@@ -160,7 +161,7 @@ func (d *decoder) unit() (rune, error) {
 	}
 	second, err := d.r.ReadByte()
 	if errors.Is(err, io.EOF) {
-		return utf8.RuneError, nil // the next read finds the end again
+		return utf8.RuneError, nil // the next read reports the end again
 	}
 	return d.unitOf(first, second), err
 }
@@ -172,7 +173,7 @@ func (d *decoder) unitOf(first, second byte) rune {
 	return rune(first) | rune(second)<<8
 }
 
-// windows1252 are the characters of the bytes from 0x80 to 0x9F; five are not defined.
+// windows1252 maps the bytes from 0x80 to 0x9F; five are not defined.
 //
 //nolint:gochecknoglobals // a constant table
 var windows1252 = [32]rune{

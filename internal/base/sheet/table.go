@@ -16,29 +16,29 @@ import (
 // Bounds of a table.
 const (
 	maxColumns = 100
-	maxCell    = 4096 // characters, as a custom value of a request has
-	maxName    = 100  // characters of a column's name
+	maxCell    = 4096 // characters, the limit of a custom value in a request
+	maxName    = 100  // characters of a column name
 
-	maxRow    = 2 << 20 // bytes, which 100 cells of four-byte characters fit
-	maxFields = 16_384  // of a row, empty ones included: as many as a spreadsheet has
+	maxRow    = 2 << 20 // bytes; enough for 100 cells of four-byte characters
+	maxFields = 16_384  // per row, including empty ones: the maximum of a spreadsheet
 )
 
-// Table reads the rows of a file. Rows without any text are left out.
+// Table reads the rows of a file. Rows without any text are skipped.
 type Table struct {
 	decoder   *decoder
 	csv       *csv.Reader
 	Delimiter rune
 	Names     []string // of the columns
-	skipped   int      // lines before what the reader of CSV counts
+	skipped   int      // lines before those that the CSV reader counts
 }
 
 // Row is a row of the file.
 type Row struct {
-	Line  int // of the file, where the row begins
+	Line  int // line of the file where the row begins
 	Cells []string
 }
 
-// Open reads the first row, which has the names of the columns. Errors: validation_failed.
+// Open reads the first row, which contains the names of the columns. Errors: validation_failed.
 func Open(file io.Reader) (*Table, error) {
 	t := &Table{decoder: newDecoder(file)}
 	text := newBuffered(t.decoder)
@@ -68,10 +68,10 @@ func Open(file io.Reader) (*Table, error) {
 	return t, t.readNames(names)
 }
 
-// unread is the fault of a text in another encoding, here or where the file was made.
+// unread is the fault for text in another encoding, read here or when the file was created.
 const unread = "a character that cannot be read: save the file as CSV UTF-8 and look at this cell"
 
-// Encoding returns the encoding of the file, as far as it was read.
+// Encoding returns the encoding of the file, as far as it has been read.
 func (t *Table) Encoding() Encoding { return t.decoder.enc }
 
 func validDelimiter(r rune) bool { return r == ',' || r == ';' || r == '\t' || r == '|' }
@@ -155,7 +155,7 @@ func (t *Table) next() (Row, error) {
 	}
 }
 
-// delimiterOf is what separates the cells of the first line that has text.
+// delimiterOf returns the delimiter of the first line that has text.
 func delimiterOf(text string) rune {
 	line := strings.TrimLeft(text, "\n")
 	quoted, count := false, map[rune]int{}
@@ -179,7 +179,7 @@ func delimiterOf(text string) rune {
 	return best
 }
 
-// Guarded returns a text that no spreadsheet takes for a formula.
+// Guarded returns a text that no spreadsheet interprets as a formula.
 func Guarded(text string) string {
 	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return text
@@ -187,7 +187,7 @@ func Guarded(text string) string {
 	return "'" + text
 }
 
-// unguarded is the text of a cell that was guarded, in a file that is uploaded again.
+// unguarded reverses Guarded, for a file that is uploaded again.
 func unguarded(text string) string {
 	if rest, ok := strings.CutPrefix(text, "'"); ok && Guarded(rest) != rest {
 		return rest
@@ -203,7 +203,7 @@ func atLine(line int, reason string) error {
 	return e
 }
 
-// buffered is a text whose beginning can be looked at.
+// buffered is a reader whose beginning can be inspected.
 type buffered struct {
 	r    io.Reader
 	text []byte
@@ -239,19 +239,19 @@ func (b *buffered) Read(p []byte) (int, error) {
 	return b.r.Read(p)
 }
 
-// rowsBound passes on a text of CSV until a row is longer, or has more cells, than any that is taken: the reader of CSV holds a whole
-// row, with every cell, before anybody can count them.
+// rowsBound passes on CSV text until a row exceeds the allowed bytes or cells. The CSV reader holds a complete row
+// with all its cells before the caller can count them.
 type rowsBound struct {
 	r         io.Reader
 	delimiter byte
 	quoted    bool
 	line      int // of the file
-	begin     int // the line where the row began
-	bytes     int // of the row
-	fields    int // that ended in the row
+	begin     int // line at which the row begins
+	bytes     int // bytes of the row
+	fields    int // fields of the row that are complete
 }
 
-// Read implements io.Reader. Errors: validation_failed, those of the text.
+// Read implements io.Reader. Errors: validation_failed, and those of r.
 func (b *rowsBound) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	for _, c := range p[:n] {

@@ -13,7 +13,7 @@ import (
 	"carillon"
 )
 
-// all reads a file.
+// all reads a complete file.
 func all(r io.Reader) (names []string, rows []Row, enc Encoding, err error) {
 	t, err := Open(r)
 	if err != nil {
@@ -31,14 +31,15 @@ func all(r io.Reader) (names []string, rows []Row, enc Encoding, err error) {
 	}
 }
 
-// A name in Windows-1252 may hold bytes that would be a character of UTF-8, and the end of the buffer may cut a character.
+// A name in Windows-1252 may contain bytes that form a UTF-8 character, and the buffer may end in the middle of a
+// character.
 func TestAnEncodingIsChosenByMostOfTheText(t *testing.T) {
 	_, rows, enc, err := all(strings.NewReader("phone,name\n1,CAF\xc9\x92S\n2,Nu\xf1ez\n3,Jos\xe9\n"))
 	if err != nil || enc != Windows1252 || rows[0].Cells[1] != "CAFÉ’S" || rows[2].Cells[1] != "José" {
 		t.Error(rows, enc, err)
 	}
 	for _, c := range []string{"ñ", "€", "😀"} {
-		for before := range len(c) { // bytes of the second such character that are looked at
+		for before := range len(c) { // bytes of the second such character within the buffer
 			text := "phone,name\n1,é\n"
 			end := strings.Index(text, "é") + lookAhead - before
 			for len(text) < end-2 {
@@ -144,7 +145,7 @@ func TestWhatIsNoTableIsRefusedWithTheLine(t *testing.T) {
 	}
 }
 
-// endless repeats a text until so many bytes were read.
+// endless repeats a text until a number of bytes has been read.
 type endless struct {
 	text string
 	left int
@@ -165,7 +166,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestARowWithoutAnEndIsRefusedBeforeItIsHeld reads files of 31 MB whose rows have more than any list: the reading stops at the bound.
+// TestARowWithoutAnEndIsRefusedBeforeItIsHeld reads files of 31 MB whose rows exceed the bounds: reading stops at the
+// bound.
 func TestARowWithoutAnEndIsRefusedBeforeItIsHeld(t *testing.T) {
 	for name, c := range map[string]struct{ begin, text, reason string }{
 		"commas":                     {"", ",", "Line 1: The row has more than 16384 cells: is this a CSV file?"},

@@ -19,7 +19,7 @@ const (
 	requestKey
 )
 
-// ids gives a span the ids that its context names, else random ones.
+// ids generates a span's ids: those in its context, else random ones.
 type ids struct{}
 
 // NewIDs implements sdk.IDGenerator.
@@ -48,15 +48,15 @@ func randomSpan() (id trace.SpanID) {
 	return id
 }
 
-// spanID derives a span's id from its trace and what it is.
+// spanID derives a span's id from its trace and from what, which identifies the span within it.
 func spanID(t trace.TraceID, what []byte) (id trace.SpanID) {
 	h := sha256.Sum256(append(t[:len(t):len(t)], what...))
 	copy(id[:], h[:])
 	return id
 }
 
-// hashed samples traces by a hash of their id alone, so that every node chooses the same ones: ids of notifications are not
-// random in every bit.
+// hashed samples traces by a hash of the trace id, so that every node makes the same choice. The hash is needed
+// because the ids of notifications are not random in every bit.
 type hashed struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
@@ -66,7 +66,8 @@ func (s hashed) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	return s.Sampler.ShouldSample(p)
 }
 
-// samplingRatio reads OTEL_TRACES_SAMPLER. Its parentbased_ forms mean the same here: a parent's decision always counts.
+// samplingRatio reads OTEL_TRACES_SAMPLER. The parentbased_ variants have the same effect, because a parent's decision
+// always applies.
 func samplingRatio() (float64, error) {
 	switch name := os.Getenv("OTEL_TRACES_SAMPLER"); name {
 	case "", "always_on", "parentbased_always_on":

@@ -14,17 +14,17 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// request collects in a request's context what its span needs.
+// request collects the data for a request's span in its context.
 type request struct {
 	method string
 	begin  time.Time
-	caller trace.SpanContext // of its traceparent header; not valid: it had none
+	caller trace.SpanContext // from its traceparent header; invalid if there was none
 	self   trace.SpanContext
 	links  []trace.Link
-	root   bool // without a caller's trace
+	root   bool // not part of a caller's trace
 }
 
-// Request begins the span of a request: it reads the caller's trace from the headers. Responded ends it.
+// Request begins the span of a request and reads the caller's trace from the headers. Responded ends it.
 func (t *Tracing) Request(ctx context.Context, method string, header http.Header) context.Context {
 	if t == nil {
 		return ctx
@@ -41,10 +41,10 @@ func (t *Tracing) Request(ctx context.Context, method string, header http.Header
 	return context.WithValue(ctx, requestKey, q)
 }
 
-// Responded records a request that was responded to. code is that of the error, if there was one.
+// Responded records the response to a request. code is the error code, if any.
 func (t *Tracing) Responded(ctx context.Context, route string, status int, code string) {
 	q, ok := ctx.Value(requestKey).(*request)
-	if t == nil || !ok || strings.HasSuffix(route, "z") { // the probes
+	if t == nil || !ok || strings.HasSuffix(route, "z") { // health probes
 		return
 	}
 	s := span{
@@ -63,7 +63,8 @@ func (t *Tracing) Responded(ctx context.Context, route string, status int, code 
 	t.record(s)
 }
 
-// Accepted records that a notification was stored: from the begin of its acceptance to the end of the commit.
+// Accepted records that a notification was stored. The span lasts from the beginning of its acceptance to the end of
+// the commit.
 func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string, messages int, begin time.Time) {
 	if t == nil {
 		return
@@ -85,8 +86,7 @@ func (t *Tracing) Accepted(ctx context.Context, notificationID, companyID string
 	t.record(s)
 }
 
-// Attempt records an attempt at a message: how long it waited in its lane from when it was due, and how the attempt
-// ended.
+// Attempt records an attempt at a message: its wait in the lane since it was due, and its outcome.
 func (t *Tracing) Attempt(r provider.Ref, sender int64, due, begin time.Time, outcome string, reason carillon.Reason) {
 	if t == nil {
 		return
@@ -127,8 +127,7 @@ func (t *Tracing) Sent(r provider.Ref, name string, begin time.Time, o provider.
 	t.record(s)
 }
 
-// Received records receipts that were stored: each belongs to the attempt that it is about, and is linked to the
-// callback that brought it.
+// Received records stored receipts. Each becomes part of its attempt and is linked to the callback that delivered it.
 func (t *Tracing) Received(ctx context.Context, rs []provider.Receipt) {
 	if t == nil {
 		return

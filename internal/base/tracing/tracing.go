@@ -1,17 +1,18 @@
-// Package tracing exports to an OpenTelemetry collector what happens to a notification: the request, the commit that accepted
-// it, its wait in the lane, each attempt, the provider's response and the receipts that follow.
+// Package tracing exports the steps of a notification to an OpenTelemetry collector: the request, the commit that
+// accepted it, its wait in the lane, each attempt, the provider's response and the receipts that follow.
 //
 //	caller's trace        POST /functions/v1/notify ─┐ link
 //	notification's trace  accept ◀───────────────────┘
 //	                      ├─ lane (due → start)
 //	                      └─ attempt ─▶ send (the provider) ─▶ receipt ──link──▶ POST /callbacks/…
 //
-// A notification's trace has the notification's id, and its spans' ids follow from what they are: nothing is stored for
-// it, and any node can continue a trace that another one began (docs/adr/0010-traces-follow-from-ids.md). Without a caller's
-// trace the request is part of the notification's. No query string, number, text or secret becomes an attribute.
+// The id of a notification's trace is the notification's id, and the ids of its spans are derived from their steps. So
+// nothing is stored, and any node can continue a trace that another node began
+// (docs/adr/0010-traces-follow-from-ids.md). Without a caller's trace the request is part of the notification's trace.
+// Query strings, numbers, texts and secrets never become attributes.
 //
-// It is off without an address. A nil *Tracing does nothing. Spans wait in a bounded queue and are dropped when it is
-// full: tracing delays nothing.
+// Tracing is off if no collector is configured. A nil *Tracing does nothing. Spans wait in a bounded queue and are
+// dropped when it is full, so tracing delays nothing.
 package tracing
 
 import (
@@ -36,30 +37,30 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Options configure the package. The standard environment variables apply too: OTEL_EXPORTER_OTLP_… to the exporter,
+// Options configure tracing. The standard environment variables apply too: OTEL_EXPORTER_OTLP_… to the exporter,
 // OTEL_BSP_… to the queue, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES to the resource, OTEL_TRACES_SAMPLER and
-// OTEL_TRACES_SAMPLER_ARG to the choice of traces.
+// OTEL_TRACES_SAMPLER_ARG to sampling.
 type Options struct {
-	URL     string // of the collector, without /v1/traces; empty: by OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+	URL     string // of the collector, without /v1/traces; empty: the OTEL_EXPORTER_OTLP_ENDPOINT variables apply
 	Version string
 	Log     *slog.Logger
 }
 
-// Tracing records spans and exports them. nil: off.
+// Tracing records spans and exports them. A nil Tracing does nothing.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
-	sampler  sdk.Sampler // of spans without a parent
+	sampler  sdk.Sampler // for spans without a parent
 	log      *slog.Logger
 }
 
 const (
-	queueSize    = 8192 // spans that wait for export; more are dropped
+	queueSize    = 8192 // spans waiting for export; more are dropped
 	closeTimeout = 5 * time.Second
 	warnEvery    = time.Minute
 )
 
-// New returns nil when no collector is named.
+// New returns nil if no collector is configured.
 func New(ctx context.Context, o Options) (*Tracing, error) {
 	endpoint, err := endpointOf(o.URL)
 	if endpoint == "" || err != nil {
@@ -87,7 +88,7 @@ func New(ctx context.Context, o Options) (*Tracing, error) {
 	return &Tracing{provider: p, tracer: p.Tracer("carillon"), sampler: sampler, log: o.Log}, nil
 }
 
-// endpointOf is where spans are posted; empty: nowhere.
+// endpointOf returns the URL to which spans are posted, or "" if tracing is off.
 func endpointOf(base string) (string, error) {
 	endpoint := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 	if base == "" && endpoint == "" {
@@ -106,7 +107,7 @@ func endpointOf(base string) (string, error) {
 	return endpoint, nil
 }
 
-// exporter logs, at most once a minute, that the collector does not accept spans. They are dropped.
+// exporter logs, at most once a minute, that the collector does not accept spans. Such spans are dropped.
 type exporter struct {
 	sdk.SpanExporter
 	endpoint string
@@ -126,7 +127,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// Close exports the spans that wait, for a few seconds at most.
+// Close exports the waiting spans, for a few seconds at most.
 func (t *Tracing) Close(ctx context.Context) {
 	if t == nil {
 		return
@@ -143,11 +144,11 @@ type span struct {
 	name       string
 	kind       trace.SpanKind
 	begin, end time.Time
-	id         trace.SpanContext // its own ids; the zero value: random ones
+	id         trace.SpanContext // its own ids; zero value: random ids
 	parent     trace.SpanContext
 	links      []trace.Link
 	attributes []attribute.KeyValue
-	failed     string // why, when it did
+	failed     string // reason of the failure, if it failed
 }
 
 func (t *Tracing) record(s span) {
@@ -163,7 +164,7 @@ func (t *Tracing) record(s span) {
 	x.End(trace.WithTimestamp(s.end))
 }
 
-// context is a span of a notification's trace by what it is.
+// context returns the span context within a notification's trace that what identifies.
 func (t *Tracing) context(notificationID string, what ...byte) trace.SpanContext {
 	var id trace.TraceID
 	if _, err := hex.Decode(id[:], []byte(strings.ReplaceAll(notificationID, "-", ""))); err != nil {
@@ -179,7 +180,7 @@ func (t *Tracing) contextOf(id trace.TraceID, s trace.SpanID) trace.SpanContext 
 	})
 }
 
-// What the spans of a notification's trace are.
+// The kinds of spans in a notification's trace.
 const (
 	ofRequest byte = iota
 	ofAccept
@@ -187,7 +188,7 @@ const (
 	ofSend
 )
 
-// of is the span of one attempt's step.
+// of returns the span context of a step of one attempt.
 func (t *Tracing) of(r provider.Ref, what byte) trace.SpanContext {
 	return t.context(r.NotificationID, what, byte(r.N), byte(r.N>>8), byte(r.Attempt), byte(r.Attempt>>8))
 }

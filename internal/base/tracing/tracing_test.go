@@ -66,7 +66,7 @@ func TestStandardVariablesNameTheCollectorAndItsHeaders(t *testing.T) {
 	}
 }
 
-// A collector that hangs or refuses must cost the program nothing but its traces.
+// A collector that hangs or refuses must not affect the program, apart from lost traces.
 func TestSpansAreDroppedRatherThanWaitedFor(t *testing.T) {
 	hang := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { <-hang; w.WriteHeader(http.StatusTeapot) }))

@@ -7,16 +7,16 @@ import (
 	"math/cmplx"
 )
 
-// Correlate finds the shift at which two recordings are most alike: a[i] fits b[i+shift]. ncc is their normalised cross-correlation
-// there, 1 for recordings that differ in loudness and silence around them alone, near 0 for different ones. All of both counts: what
-// one has and the other lacks lowers it.
+// Correlate finds the shift at which two recordings are most similar: a[i] matches b[i+shift]. ncc is their normalized
+// cross-correlation at that shift: 1 if they differ only in loudness and surrounding silence, near 0 for unrelated
+// recordings. Both recordings count in full: sound that only one of them contains lowers ncc.
 func Correlate(a, b []int16) (ncc float64, shift int) {
 	energy := energyOf(a) * energyOf(b)
 	if energy == 0 {
 		return 0, 0
 	}
 	n := 1 << bits.Len(uint(len(a)+len(b)))
-	// Both are real, so one transform of a+ib has both spectra.
+	// Both signals are real, so one transform of a+ib yields both spectra.
 	x := make([]complex128, n)
 	for i, s := range a {
 		x[i] = complex(float64(s), 0)
@@ -29,13 +29,13 @@ func Correlate(a, b []int16) (ncc float64, shift int) {
 	for k := range x {
 		mirror := cmplx.Conj(x[(n-k)%n])
 		fa, fb := (x[k]+mirror)/2, (x[k]-mirror)/2i
-		product[k] = fa * cmplx.Conj(fb) // conjugate of the correlation's spectrum: one more transform is the inverse of it
+		product[k] = fa * cmplx.Conj(fb) // conjugate: the second transform is then the inverse
 	}
 	fft(product)
 	best := math.Inf(-1)
 	for k, v := range product {
 		at := k
-		if k >= len(b) { // all beyond are negative: recordings may have any lengths
+		if k >= len(b) { // all larger indexes are negative shifts; the recordings may differ in length
 			at = k - n
 		}
 		if at > -len(a) && at < len(b) && real(v) > best {
@@ -53,7 +53,7 @@ func energyOf(pcm []int16) float64 {
 	return sum
 }
 
-// fft transforms x, whose length is a power of two.
+// fft transforms x in place. The length of x must be a power of two.
 func fft(x []complex128) {
 	n := len(x)
 	for i, j := 1, 0; i < n; i++ {

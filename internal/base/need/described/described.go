@@ -1,4 +1,4 @@
-// Package described compares Go types with the description of the interface, for tests: a property that a type has as JSON must be
+// Package described compares Go types with the OpenAPI description, for tests: every JSON property of a type must be
 // described.
 package described
 
@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Schemas are those of the interface's description.
+// Schemas returns the schemas of the OpenAPI description.
 func Schemas(t testing.TB) map[string]any {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -43,8 +43,8 @@ func Schemas(t testing.TB) map[string]any {
 	return doc.Components.Schemas
 }
 
-// Check fails where values of Go types have properties as JSON that the schemas of the interface do not name, but for some. The values are
-// by the names of their schemas.
+// Check fails the test if a Go value has a JSON property that its schema does not name. values maps the names of
+// schemas to Go values; but lists exceptions.
 func Check(t testing.TB, values map[string]any, but ...string) {
 	t.Helper()
 	schemas := Schemas(t)
@@ -61,8 +61,8 @@ func Check(t testing.TB, values map[string]any, but ...string) {
 	}
 }
 
-// Missing are the properties that a value of a Go type has as JSON, once all of it is filled in, and that a schema does not name: those of
-// its objects too, such as turns.file.name. The value may be one that is filled in partly.
+// Missing fills in a value of a Go type and returns its JSON properties that the schema does not name, including
+// properties of nested objects, such as turns.file.name. v may already be partly filled in.
 func Missing(schemas map[string]any, schema string, v any) ([]string, error) {
 	if schemas[schema] == nil {
 		return nil, fmt.Errorf("there is no schema %s", schema)
@@ -86,7 +86,7 @@ func object(v any) map[string]any {
 	return o
 }
 
-// missing is Missing of JSON. A schema that names no properties takes all.
+// missing is Missing for decoded JSON. A schema without properties allows every property.
 func missing(schemas, schema map[string]any, v any, path string) (all []string) {
 	if ref, ok := schema["$ref"].(string); ok {
 		return missing(schemas, object(schemas[strings.TrimPrefix(ref, "#/components/schemas/")]), v, path)
@@ -112,13 +112,13 @@ func missing(schemas, schema map[string]any, v any, path string) (all []string) 
 	return all
 }
 
-// fill gives what can be set a value other than its zero value.
+// fill sets everything that can be set to a nonzero value.
 func fill(v reflect.Value) {
 	if v.Type() == reflect.TypeFor[time.Time]() {
 		v.Set(reflect.ValueOf(time.UnixMilli(1)))
 		return
 	}
-	switch v.Kind() { //nolint:exhaustive // JSON has no others
+	switch v.Kind() { //nolint:exhaustive // JSON has no other kinds
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -136,7 +136,7 @@ func fill(v reflect.Value) {
 		fill(v.Elem())
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
-			v.SetBytes([]byte("{}")) // JSON
+			v.SetBytes([]byte("{}")) // valid JSON, for json.RawMessage
 			return
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -154,7 +154,7 @@ func fill(v reflect.Value) {
 				if f.IsNil() && f.CanSet() {
 					f.Set(reflect.New(f.Type().Elem()))
 				}
-				f = f.Elem() // of one that is not exported the caller has filled the pointer in
+				f = f.Elem() // the caller has already filled in a pointer to an unexported type
 			}
 			if f.CanSet() || v.Type().Field(i).Anonymous && f.IsValid() {
 				fill(f)

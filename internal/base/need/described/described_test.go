@@ -8,7 +8,7 @@ import (
 	"carillon/internal/base/need/described"
 )
 
-// outer has properties in every place in which a type has them.
+// outer has properties in all positions in which a type can have them.
 type outer struct {
 	*inner
 	A  string           `json:"a"`

@@ -1,5 +1,5 @@
-// Package resourcetest stands in for the kinds of resources in tests of packages that do not know them: a Thing has the
-// fields of all kinds, and validates little.
+// Package resourcetest provides stand-ins for resource kinds, for tests of packages that do not know the real ones. A
+// Thing has the fields of all kinds and validates little.
 package resourcetest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Kinds are stand-ins for the kinds of a set-up, in the order of their references.
+// Kinds returns stand-ins for the kinds of a set-up; a kind only references kinds before it.
 func Kinds() []resource.Kind {
 	var all []resource.Kind
 	for _, k := range []resource.Kind{
@@ -68,7 +68,7 @@ type Head struct {
 // Head implements resource.Headed.
 func (x *Thing) Head() any { return &Head{x.Trigger} }
 
-// Sought is what calls of an agent are to find out.
+// Sought is a piece of information that an agent's calls collect.
 type Sought struct {
 	Name     string   `json:"name,omitempty"`
 	Type     string   `json:"type,omitempty"`
@@ -76,7 +76,7 @@ type Sought struct {
 	Question string   `json:"question,omitempty"`
 }
 
-// Step is a part of a Thing that nests.
+// Step is a nested part of a Thing.
 type Step struct {
 	Say     string   `json:"say,omitempty"`
 	Ask     string   `json:"ask,omitempty"`
@@ -100,7 +100,7 @@ func (x *Thing) Key() (id, name *string) {
 	return &x.ID, &x.Name
 }
 
-// Validate demands the name, and that a step says or asks something.
+// Validate requires the name, and that each step says or asks something.
 func (x *Thing) Validate() error {
 	var c resource.Check
 	_, name := x.Key()
@@ -111,7 +111,8 @@ func (x *Thing) Validate() error {
 	return c.Err()
 }
 
-// Secrets implements resource.Secretive: a widget's is its identity secret. The greeting stands in for what a secret is used for.
+// Secrets implements resource.Secretive. A widget's secret is its identity secret; its greeting stands in for the use
+// of the secret.
 func (x *Thing) Secrets() []resource.Secret {
 	switch x.kind {
 	case "widget":
@@ -122,7 +123,7 @@ func (x *Thing) Secrets() []resource.Secret {
 	return []resource.Secret{{Value: &x.SecretText, Use: x.Greeting}}
 }
 
-// References are an agent's knowledge and a widget's agent.
+// References returns an agent's knowledge and a widget's agent.
 func (x *Thing) References() []resource.Reference {
 	all := []resource.Reference{{Field: "agent", Kind: "agent", To: &x.Agent}}
 	for i := range x.Knowledge {
@@ -131,7 +132,7 @@ func (x *Thing) References() []resource.Reference {
 	return all
 }
 
-// Passages implements resource.Searchable: a passage for each article, found by its words.
+// Passages implements resource.Searchable: one passage per article, found by its words.
 func (x *Thing) Passages() []resource.Passage {
 	var all []resource.Passage
 	for i, a := range x.Articles {

@@ -1,10 +1,11 @@
-// Command extract makes the files of internal/base/schedule/zones from Debian's package tzdata, which it downloads with apt-get, or
-// from packages that were downloaded before (from Debian 13 on tzdata and tzdata-legacy). It installs nothing.
+// Command extract creates the files of internal/base/schedule/zones from Debian's package tzdata, which it downloads
+// with apt-get, or from downloaded packages (since Debian 13, tzdata and tzdata-legacy). It installs nothing.
 //
 //	go run ./internal/base/schedule/extract [-out internal/base/schedule/zones] [package.deb ...]
 //
-// zoneinfo.zip has the form of Go's lib/time/zoneinfo.zip: every zone, backward links too, stored and not compressed, sorted,
-// without times. Each is the package's own file. +VERSION has the release's version and date.
+// zoneinfo.zip has the format of Go's lib/time/zoneinfo.zip: every zone including backward links, uncompressed, sorted
+// and without times. Each entry is a file of the package. The entry +VERSION contains the release's version and has its
+// date.
 package main
 
 import (
@@ -75,7 +76,7 @@ func run(ctx context.Context, packages []string, out string) error {
 		sumsName:  fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(archive), zipName),
 		"VERSION": fmt.Appendf(nil, "%s\n%s\n%s", all.version, all.date.Format(time.RFC3339), sources.String()),
 	} {
-		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil { //nolint:gosec // public
+		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil { //nolint:gosec // public data
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ const (
 	sumsName = "SHA256SUMS"
 )
 
-// download gets the newest tzdata of the machine's package sources into a folder.
+// download fetches the newest tzdata from the machine's package sources into a folder.
 func download(ctx context.Context, dir string) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "apt-get", "download", "tzdata")
 	cmd.Dir = dir
@@ -99,7 +100,8 @@ func download(ctx context.Context, dir string) ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "*.deb"))
 }
 
-// keepsNames returns an error when a zone of the former zip is not in the new one: what was accepted would be refused.
+// keepsNames returns an error if a zone of the previous zip is missing from the new one, because requests with that
+// zone would then be refused.
 func keepsNames(former string, archive []byte) error {
 	old, err := os.ReadFile(former) //nolint:gosec // the caller's own file
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,10 +126,10 @@ func keepsNames(former string, archive []byte) error {
 	return nil
 }
 
-// fileSystem returns the tar archive of a package's files.
+// fileSystem returns the tar archive with a package's files.
 func fileSystem(ctx context.Context, name string) ([]byte, error) {
 	var faults bytes.Buffer
-	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", name) //nolint:gosec // a package that has just been fetched
+	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", name) //nolint:gosec // the package that was just downloaded
 	cmd.Stderr = &faults
 	data, err := cmd.Output()
 	if err != nil {

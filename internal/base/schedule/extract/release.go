@@ -26,7 +26,7 @@ const (
 	maxNews    = 16 << 20
 )
 
-// release is what packages hold of a release of the time zone database.
+// release holds the contents of a release of the time zone database.
 type release struct {
 	version string
 	date    time.Time
@@ -38,7 +38,7 @@ var (
 	newsForm    = regexp.MustCompile(`(?m)^Release (\S+) - (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4})$`)
 )
 
-// add reads the files of a package: its zones and, where it has them, the version and the date.
+// add reads the files of a package: its zones and, if present, the version and the date.
 func (r *release) add(data []byte) error {
 	files, links, err := unpack(data)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *release) add(data []byte) error {
 	return nil
 }
 
-// follow returns what a link of a file names, without the leading slash.
+// follow resolves a link of a file to a path without a leading slash.
 func follow(file, link string) string {
 	if path.IsAbs(link) {
 		return strings.TrimPrefix(path.Clean(link), "/")
@@ -84,7 +84,7 @@ func (r *release) zone(file string, compiled []byte) {
 	}
 }
 
-// identify reads the version, and the date that the news of the same version have.
+// identify reads the version from the source and the date of that version from the news.
 func (r *release) identify(source, zippedNews []byte) error {
 	m := versionForm.FindSubmatch(source)
 	if m == nil {
@@ -135,7 +135,7 @@ func unpack(data []byte) (files map[string][]byte, links map[string]string, err 
 	}
 }
 
-// zip writes the release. It depends on the packages' zones, version and date alone.
+// zip builds the release's zip. It depends only on the packages' zones, version and date.
 func (r *release) zip() ([]byte, error) {
 	if r.version == "" || len(r.zones) == 0 {
 		return nil, errors.New("the packages hold no time zones with a version")
@@ -154,15 +154,15 @@ func (r *release) zip() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// store adds a file with its sizes ahead of it, which CreateHeader would write after it.
+// store adds a file with its sizes in the local header. CreateHeader would write them after the file.
 func store(w *zip.Writer, name string, data []byte, at time.Time) error {
 	h := &zip.FileHeader{
 		Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(data),
 		CompressedSize64: uint64(len(data)), UncompressedSize64: uint64(len(data)),
 	}
-	if !at.IsZero() { // the form of MS-DOS, in UTC
-		h.ModifiedDate = uint16(at.Day() | int(at.Month())<<5 | (at.Year()-1980)<<9) //nolint:staticcheck // CreateRaw writes no Modified
-		h.ModifiedTime = uint16(at.Second()/2 | at.Minute()<<5 | at.Hour()<<11)      //nolint:staticcheck // as above
+	if !at.IsZero() { // the MS-DOS format, in UTC
+		h.ModifiedDate = uint16(at.Day() | int(at.Month())<<5 | (at.Year()-1980)<<9) //nolint:staticcheck // CreateRaw ignores Modified
+		h.ModifiedTime = uint16(at.Second()/2 | at.Minute()<<5 | at.Hour()<<11)      //nolint:staticcheck // see above
 	}
 	f, err := w.CreateRaw(h)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 
 const news = "News for the tz database\n\nRelease 2027b - 2027-04-01 10:00:00 -0700\n\nRelease 2027a - 2027-03-05 23:16:48 -0800\n"
 
-// files makes the tar archive of a package's files. A target begins with -> for a symbolic link, => for a hard one.
+// files returns a tar archive with a package's files. Content that begins with -> is the target of a symbolic link, =>
+// of a hard link.
 func files(t *testing.T, pairs ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
