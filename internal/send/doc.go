@@ -1,3 +1,4 @@
-// Package send is the room of notifications: accepting and delivering them (notify), reading requests (request), templates (catalog), lists
-// of people (bulk), and the channels (whatsapp, sandbox). Start reading in notify.
+// Package send groups the packages for notifications: accepting and delivering them (notify), reading requests
+// (request), templates (catalog), lists of recipients (bulk), and the channels (whatsapp, sandbox). Start reading in
+// notify.
 package send

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store"
 )
 
-// Accepting accepts batches of jobs as the panel accepts notifications.
+// Accepting implements Notifications. It accepts batches of jobs in the same way as the panel accepts notifications.
 type Accepting struct {
 	Store  *store.Store
 	Notify *notify.Notify
@@ -59,7 +59,7 @@ func (a Accepting) Accepted(ctx context.Context, companyID string, b Request) (s
 	return r.ID, nil
 }
 
-// Cancel implements Notifications. Where a node was killed after a cancel the next one finds the same numbers.
+// Cancel implements Notifications. If a node was killed after a cancel, the next node gets the same counts.
 func (a Accepting) Cancel(ctx context.Context, companyID, id string) (canceled, sent int, err error) {
 	if _, err := a.Notify.Cancel(ctx, companyID, id); err != nil && !carillon.IsCode(err, carillon.Conflict) {
 		return 0, 0, err

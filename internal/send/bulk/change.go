@@ -11,9 +11,9 @@ import (
 	"carillon/internal/store/bulk"
 )
 
-// Edit is a change of a job's settings; what is nil stays.
+// Edit is a change of a job's settings. Nil fields are unchanged.
 type Edit struct {
-	Version int // that was seen
+	Version int // version that the caller saw
 	Number  *int
 	Fields  map[string]int
 	Values  map[string]Value
@@ -21,12 +21,12 @@ type Edit struct {
 	Template, Language, Sender, Campaign, Type, Event, At, Timezone *string
 }
 
-// editable are the states in which settings may be changed. What was checked is checked again then.
+// editable are the states in which settings may be changed. A change discards the result of a check.
 //
 //nolint:gochecknoglobals // a constant table
 var editable = []bulk.State{bulk.Draft, bulk.Checking, bulk.Checked}
 
-// Change changes a job's settings; it is a draft then. Errors: not_found, conflict, validation_failed.
+// Change changes a job's settings, which turns the job into a draft. Errors: not_found, conflict, validation_failed.
 func (x *Jobs) Change(ctx context.Context, companyID, id string, e Edit) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		if !slices.Contains(editable, v.State) {
@@ -74,7 +74,7 @@ func (x *Jobs) Change(ctx context.Context, companyID, id string, e Edit) (*View,
 	})
 }
 
-// remap changes which columns are what.
+// remap changes the mapping of the columns.
 func (s *Settings) remap(e Edit) error {
 	last := len(s.Columns) - 1
 	if e.Number != nil {
@@ -102,7 +102,8 @@ func (s *Settings) remap(e Edit) error {
 	return nil
 }
 
-// template finds the template of a job, which has to be approved. Errors: template_not_found, template_not_approved, validation_failed.
+// template finds the template of a job, which must be approved. Errors: template_not_found, template_not_approved,
+// validation_failed.
 func (x *Jobs) template(ctx context.Context, companyID string, s *Settings) (*carillon.Template, error) {
 	named, err := x.o.Store.Senders.SendersNamed(ctx, companyID, s.Sender)
 	if err != nil {
@@ -119,7 +120,7 @@ func (x *Jobs) template(ctx context.Context, companyID string, s *Settings) (*ca
 	return content.FindTemplate(all, s.Template, s.Language)
 }
 
-// Check has a job's rows be checked. Errors: not_found, conflict, validation_failed with the first field that is missing.
+// Check starts the check of a job's rows. Errors: not_found, conflict, validation_failed for the first missing field.
 func (x *Jobs) Check(ctx context.Context, companyID, id string) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		if !slices.Contains(editable, v.State) {
@@ -141,8 +142,9 @@ func (x *Jobs) Check(ctx context.Context, companyID, id string) (*View, error) {
 	})
 }
 
-// Send begins to send what was checked. recipients is how many the caller was shown; again says that it is sent although it may have been
-// sent before the database was restored. Errors: not_found, conflict, quota_exceeded, validation_failed for a time that is past.
+// Send starts sending the checked rows. recipients is the number that the caller was shown. again confirms that the
+// job is sent although it may have been sent before the database was restored. Errors: not_found, conflict,
+// quota_exceeded, validation_failed for a time in the past.
 func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, again bool) (*View, error) {
 	q, err := x.Quota(ctx, companyID)
 	if err != nil {
@@ -151,7 +153,7 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch {
 		case v.State == bulk.Sending:
-			return nil // a second click
+			return nil // already started, for example by a second click
 		case v.State != bulk.Checked:
 			return carillon.InConflict("The rows have to be checked before they are sent")
 		case !v.RestoredAt.IsZero() && !again:
@@ -189,7 +191,7 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 	})
 }
 
-// Pause has a job accept no more; what it has accepted is sent.
+// Pause stops a job from accepting more batches. Batches that are already accepted are sent.
 func (x *Jobs) Pause(ctx context.Context, companyID, id string) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		if v.State != bulk.Sending && v.State != bulk.Paused {
@@ -202,7 +204,7 @@ func (x *Jobs) Pause(ctx context.Context, companyID, id string) (*View, error) {
 	})
 }
 
-// Resume goes on with a job that was paused.
+// Resume continues a paused job.
 func (x *Jobs) Resume(ctx context.Context, companyID, id string) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch {
@@ -218,7 +220,7 @@ func (x *Jobs) Resume(ctx context.Context, companyID, id string) (*View, error) 
 	})
 }
 
-// Cancel ends a job. Where accepted is true, what it has accepted and was not sent yet is canceled too.
+// Cancel ends a job. If accepted is true, it also cancels accepted messages that have not been sent.
 func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch v.State {
@@ -235,7 +237,8 @@ func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) 
 			return nil
 		case bulk.Sending, bulk.Paused, bulk.Done:
 			if v.Owner == "" {
-				v.LeaseUntil = time.Time{} // else whoever accepts a batch just now records it first, and lets go
+				// Take effect at once. An owner first records the batch that it is accepting, then releases the job.
+				v.LeaseUntil = time.Time{}
 			}
 			v.State, v.Reason, v.Detail = bulk.Canceling, "", cancelOnly
 			if accepted {
@@ -248,13 +251,13 @@ func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) 
 	})
 }
 
-// What a cancel is to do, as Job.Detail has it meanwhile.
+// The scope of a cancel, kept in Job.Detail.
 const (
 	cancelOnly = "rest"
 	cancelAll  = "accepted"
 )
 
-// Discard removes a job that is not being sent, with the rows of its file.
+// Discard removes a job that is not being sent, including the rows of its file.
 func (x *Jobs) Discard(ctx context.Context, companyID, id string) error {
 	_, err := x.change(ctx, companyID, id, func(v *View) error {
 		if v.State == bulk.Sending || v.State == bulk.Canceling {
@@ -266,16 +269,16 @@ func (x *Jobs) Discard(ctx context.Context, companyID, id string) error {
 	return err
 }
 
-// Allowance is a company's daily quota; a limit of 0 is none.
+// Allowance is a company's daily quota. A limit of 0 means no limit.
 type Allowance struct {
 	Limit, Used int
 	Reset       time.Time
 }
 
-// Left is how many recipients can be accepted today.
+// Left returns the number of recipients that can still be accepted today.
 func (a Allowance) Left() int { return max(0, a.Limit-a.Used) }
 
-// Quota returns what is left of a company's quota today.
+// Quota returns a company's quota and its use today.
 func (x *Jobs) Quota(ctx context.Context, companyID string) (Allowance, error) {
 	c, err := x.o.Store.Accounts.Company(ctx, companyID)
 	if err != nil {

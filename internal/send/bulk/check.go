@@ -13,9 +13,10 @@ import (
 	"carillon/internal/store/bulk"
 )
 
-const checksSaved = 20 // batches a save
+const checksSaved = 20 // batches per save
 
-// check checks the rows of a job from the first one on: which lines have a number is known in memory alone.
+// check checks the rows of a job from the beginning. It cannot continue an interrupted check, because the lines
+// already seen are kept only in memory.
 func (x *Jobs) check(ctx context.Context, v *View) error {
 	v.Done, v.Result = 0, Result{Faults: map[string]int{}}
 	t, err := x.template(ctx, v.CompanyID, &v.Settings)
@@ -51,7 +52,7 @@ func (x *Jobs) check(ctx context.Context, v *View) error {
 	return nil
 }
 
-// fails has a job that cannot be checked be a draft again, if its settings are at fault.
+// fails turns a job that cannot be checked into a draft again if its settings are at fault.
 func (x *Jobs) fails(ctx context.Context, v *View, err error) error {
 	if reason, detail, ours := reasonOf(err); ours {
 		v.State, v.Reason, v.Detail, v.Owner, v.ChangedAt = bulk.Draft, reason, detail, "", time.Now()
@@ -60,17 +61,18 @@ func (x *Jobs) fails(ctx context.Context, v *View, err error) error {
 	return err
 }
 
-// checking is a check under way.
+// checking is a check in progress.
 type checking struct {
 	x        *Jobs
 	v        *View
 	template *carillon.Template
 	company  *carillon.Company
 	class    carillon.Class
-	seen     map[identity.Key]int // the row of each line that is sent to
+	seen     map[identity.Key]int // row number by line of each recipient so far
 }
 
-// batch checks the rows of a batch: the number first, then what the template needs, then whether the person wants it, and has it already.
+// batch checks the rows of a batch: first the number, then the values of the template, then whether the recipient is
+// suppressed or a duplicate.
 func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 	rows, err := c.x.batch(ctx, c.v, n)
 	if err != nil {
@@ -91,7 +93,7 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 	for _, f := range c.v.Settings.unfit(c.template, rows, bad) {
 		bad[f.I] = f
 	}
-	people := identity.Numbers(numbers...) // of rows without a good number nobody
+	people := identity.Numbers(numbers...) // rows without a valid number have the zero key
 	suppressed := map[identity.Key]bool{}
 	if c.company.Suppresses {
 		if suppressed, err = c.x.o.Store.Suppressions.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
@@ -138,7 +140,8 @@ func faultsText(bad map[int]fault) string {
 	return write(list)
 }
 
-// cleanNumber returns the phone number of a cell, and whether it was written otherwise; fault says why it is none.
+// cleanNumber returns the phone number in a cell and whether it had to be cleaned. fault is the reason if it is not a
+// number.
 func cleanNumber(cell string) (digits string, cleaned bool, fault string) {
 	digits, err := number.Clean(cell)
 	switch {

@@ -22,13 +22,13 @@ type BadRow struct {
 	Cells  []string `json:"cells"`
 }
 
-// Place is where a list of bad rows goes on: the batch, and the row in it.
+// Place is the position at which a list of bad rows continues: a batch and a row in it.
 type Place struct{ Batch, Row int }
 
 const checksRead = 100
 
-// BadRows returns rows of a job that are not sent, for a reason or for any, in the order of the file, with long cells shortened. more
-// reports whether there are more, and next where they begin.
+// BadRows returns rows of a job that are not sent, in the order of the file, with long cells shortened. An empty
+// reason matches every reason. more reports whether there are more rows, and next where they begin.
 func (x *Jobs) BadRows(
 	ctx context.Context, companyID, id, reason string, from Place, most int,
 ) (all []BadRow, next Place, more bool, err error) {
@@ -50,7 +50,7 @@ func (x *Jobs) BadRows(
 	return all, next, more, err
 }
 
-// eachBad calls read for each bad row until it returns false.
+// eachBad calls read for each bad row until read returns false.
 func (x *Jobs) eachBad(ctx context.Context, v *View, reason string, from Place, read func(at Place, r BadRow) bool) error {
 	for {
 		checks, err := x.o.Store.Bulk.Checks(ctx, v.CompanyID, v.ID, from.Batch, checksRead)
@@ -99,11 +99,11 @@ func (x *Jobs) badOf(
 	return true, nil
 }
 
-// WriteBad writes the bad rows of a job as a CSV file: their cells, their lines and the reasons. A cell that a spreadsheet would compute
-// begins with an apostrophe.
+// WriteBad writes the bad rows of a job as a CSV file: their cells, their line numbers and the reasons. A cell that a
+// spreadsheet would interpret as a formula is prefixed by an apostrophe.
 func (x *Jobs) WriteBad(ctx context.Context, v *View, to io.Writer) error {
 	b := bufio.NewWriter(to)
-	_, _ = b.WriteString("\ufeff") // spreadsheets take it for UTF-8 then; Flush reports errors
+	_, _ = b.WriteString("\ufeff") // a byte order mark, so that spreadsheets read UTF-8; Flush reports errors
 	w := csv.NewWriter(b)
 	head := make([]string, 0, len(v.Settings.Columns)+3)
 	for _, c := range v.Settings.Columns {
@@ -141,7 +141,7 @@ type Sample struct {
 	Values map[string]string `json:"values"`
 }
 
-// Samples returns rows of a job that are sent, from the good row with that number on, and the template that they are for.
+// Samples returns rows of a job that are sent, beginning at the from-th good row, and their template.
 func (x *Jobs) Samples(ctx context.Context, companyID, id string, from, most int) (all []Sample, t *carillon.Template, err error) {
 	v, err := x.Find(ctx, companyID, id)
 	if err != nil {
@@ -192,7 +192,8 @@ func (x *Jobs) goodOf(ctx context.Context, v *View, c bulk.Check) ([]row, error)
 	return without(rows, known), nil
 }
 
-// sample is what a row becomes. A template that has changed since the check may fit no more: its variables stay empty.
+// sample fills the template's values from a row. If the template has changed since the check and the row no longer
+// fits, the values stay empty.
 func (v *View) sample(t *carillon.Template, r row) Sample {
 	number, _, _ := cleanNumber(r.Cells[v.Settings.Number])
 	s := Sample{r.Line, number, map[string]string{}}

@@ -1,11 +1,12 @@
-// Package bulk sends a template to the people of a CSV file. A job belongs to a company and goes on without the page that made it:
+// Package bulk sends a template to the people in a CSV file. A job belongs to a company and runs in the background:
 //
-//	Upload: bytes ─▶ text ─▶ rows, 100 in a batch ─▶ database; columns are mapped by their names
+//	upload: bytes ─▶ text ─▶ rows, 100 in a batch ─▶ database; columns are mapped by their names
 //	check: batch by batch, in the background: numbers, variables, texts, media, suppressed, duplicates
 //	send: batch by batch: notify.Accept with the key `bulk:<job>:<batch>` ─▶ progress
 //
-// One node at a time works at a job, by a lease. Where it is killed between accepting a batch and noting that down, the next one
-// repeats the request and gets the response of the first: nothing is sent twice, and nothing is lost.
+// A lease ensures that only one node at a time works on a job. If a node is killed between accepting a batch and
+// recording it, the next node repeats the request and gets the first response: nothing is sent twice, and nothing is
+// lost.
 package bulk
 
 import (
@@ -22,28 +23,28 @@ import (
 	"carillon/internal/store/bulk"
 )
 
-// Notifications accepts and cancels what jobs send.
+// Notifications accepts and cancels the notifications of jobs.
 type Notifications interface {
-	// Accept accepts a request, or returns the notification of the earlier one with its key.
+	// Accept accepts a request, or returns the notification of an earlier request with the same key.
 	Accept(ctx context.Context, c *carillon.Company, b Request) (notificationID string, err error)
-	// Accepted returns the notification of an earlier request; "": there is none.
+	// Accepted returns the notification of an earlier request with the same key, or "" if there is none.
 	Accepted(ctx context.Context, companyID string, b Request) (notificationID string, err error)
-	// Cancel cancels what has not been started of a notification.
+	// Cancel cancels the messages of a notification that have not been started.
 	Cancel(ctx context.Context, companyID, notificationID string) (canceled, sent int, err error)
 }
 
-// Request is a batch as it is accepted. Requests with the same key are the same.
+// Request is one batch of a job. Requests with the same key are accepted only once.
 type Request struct {
 	Key   string
 	Draft *request.Draft
-	Keep  time.Duration // for how long its key is known
+	Keep  time.Duration // retention of the key
 }
 
-// Observer counts what becomes of rows.
+// Observer counts checked and accepted rows.
 type Observer interface {
-	// Checked counts rows of a batch that can be sent, and those that are not.
+	// Checked counts the good and bad rows of a checked batch.
 	Checked(good, bad int)
-	// Accepted counts rows that were accepted.
+	// Accepted counts accepted rows.
 	Accepted(rows int)
 }
 
@@ -52,27 +53,27 @@ type nobody struct{}
 func (nobody) Checked(int, int) {}
 func (nobody) Accepted(int)     {}
 
-// Options wire a Jobs. Store and Notifications are required.
+// Options configure a Jobs. Store and Notifications are required.
 type Options struct {
 	Store         *store.Store
 	Notifications Notifications
-	Node          string        // a name of this node, for logs
-	Lease         time.Duration // how long a node that was killed holds a job; default 20 s
+	Node          string        // name of this node, for logs
+	Lease         time.Duration // how long a killed node keeps a job; default 20 s
 	Observer      Observer      // optional
-	Shares        *share.Set    // nil: shares of its own
+	Shares        *share.Set    // nil: separate shares
 	Log           *slog.Logger
 }
 
-// Jobs are the jobs of all companies. Make it with New; Run works at them.
+// Jobs manages the jobs of all companies. Create it with New. Run works on them.
 type Jobs struct {
 	o    Options
 	wake chan struct{}
 
 	mu       sync.Mutex
-	failures map[string]int // of jobs in a row, by id
+	failures map[string]int // consecutive failures by job id
 }
 
-// New builds a Jobs.
+// New returns a Jobs.
 func New(o Options) *Jobs {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -86,24 +87,24 @@ func New(o Options) *Jobs {
 	return &Jobs{o: o, wake: make(chan struct{}, 1), failures: map[string]int{}}
 }
 
-// Reasons why a job is paused, or waits.
+// Reasons why a job is paused or waits.
 const (
-	ByTeammate = "teammate"       // somebody paused it
+	ByTeammate = "teammate"       // paused by a teammate
 	Restored   = "restored"       // the database was restored
 	Quota      = "quota_exceeded" // today's quota is used up
-	TooOld     = "too_old"        // it was not gone on with for a month
-	Problem    = "problem"        // Detail says which
-	Busy       = "busy"           // it waits for a moment
+	TooOld     = "too_old"        // not continued for a month
+	Problem    = "problem"        // see Detail
+	Busy       = "busy"           // waits for a moment
 	Suspension = "suspended"      // the company is suspended
-	Template   = "template_gone"  // the template is not approved any more
+	Template   = "template_gone"  // the template is no longer approved
 	NoSender   = "sender_gone"    // the sender was removed
-	Limited    = "rate_limited"   // it waits for the company's rate of requests
-	Standstill = "maintenance"    // it waits for the end of the window
-	interrupt  = "upload_broken"  // the file was not uploaded to its end
-	storageOf  = int64(1) << 30   // bytes of a company's files
-	maxJobs    = 5000             // of a company
+	Limited    = "rate_limited"   // waits for the company's rate limit
+	Standstill = "maintenance"    // waits for the end of the maintenance window
+	interrupt  = "upload_broken"  // the upload was not completed
+	storageOf  = int64(1) << 30   // bytes of files per company
+	maxJobs    = 5000             // per company
 	keepKeys   = 40 * 24 * time.Hour
-	goOnWithin = 30 * 24 * time.Hour // after it was last gone on with
+	goOnWithin = 30 * 24 * time.Hour // after the last progress or change
 )
 
 // Find returns a job of a company with its settings and its result. Errors: not_found.
@@ -126,7 +127,7 @@ func (x *Jobs) job(ctx context.Context, companyID, id string) (*bulk.Job, error)
 	return j, nil
 }
 
-// View is a job as it is read.
+// View is a job with its decoded settings and result.
 type View struct {
 	*bulk.Job
 	Settings Settings
@@ -143,7 +144,7 @@ func viewOf(j *bulk.Job) (*View, error) {
 	return v, err
 }
 
-// Due is when a job's messages are to leave; zero: at once.
+// Due returns the time at which a job's messages are due. The zero time means at once.
 func (v *View) Due() time.Time {
 	at, err := v.Settings.due()
 	if err != nil {
@@ -152,7 +153,7 @@ func (v *View) Due() time.Time {
 	return at
 }
 
-// List returns jobs of a company, the newest first.
+// List returns jobs of a company, newest first.
 func (x *Jobs) List(ctx context.Context, companyID string, after *bulk.Page, limit int) ([]*View, error) {
 	all, err := x.o.Store.Bulk.List(ctx, companyID, after, limit)
 	if err != nil {
@@ -167,10 +168,10 @@ func (x *Jobs) List(ctx context.Context, companyID string, after *bulk.Page, lim
 	return views, nil
 }
 
-// saveTries is how often a change is tried again that somebody overtook.
+// saveTries bounds the retries of a change after concurrent changes.
 const saveTries = 20
 
-// change changes a job of a company. edit may be called again with what somebody else stored meanwhile.
+// change changes a job of a company. After a concurrent change, edit is called again with the new state.
 func (x *Jobs) change(ctx context.Context, companyID, id string, edit func(v *View) error) (*View, error) {
 	for try := 1; ; try++ {
 		v, err := x.Find(ctx, companyID, id)

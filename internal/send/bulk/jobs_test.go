@@ -31,14 +31,14 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// accepting accepts requests in memory, each key once.
+// accepting accepts requests in memory, each key only once.
 type accepting struct {
 	mu       sync.Mutex
 	ids      map[string]string   // by key
 	numbers  map[string][]string // by notification
 	contacts []map[string]string
 	refuse   func(d *request.Draft) error
-	fault    func(accepted bool) error // what goes wrong before and after a request was accepted
+	fault    func(accepted bool) error // the error before or after the request is accepted
 	canceled map[string]int
 }
 
@@ -152,7 +152,7 @@ func (r *rig) node() *bulk.Jobs {
 	return bulk.New(bulk.Options{Store: r.store, Notifications: r.taken, Lease: 300 * time.Millisecond})
 }
 
-// run works at jobs until the test, or end, ends it.
+// run works on jobs until the end of the test, or until end is called.
 func (r *rig) run(x *bulk.Jobs) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -173,7 +173,7 @@ func (r *rig) upload(text string) *bulk.View {
 	return v
 }
 
-// chosen has a job send the template.
+// chosen chooses the template for a job.
 func (r *rig) chosen(v *bulk.View) *bulk.View {
 	r.t.Helper()
 	v, err := r.Change(r.t.Context(), r.company.ID, v.ID, bulk.Edit{
@@ -204,7 +204,7 @@ func (r *rig) until(id string, states ...stored.State) *bulk.View {
 	}
 }
 
-// people is a file of that many rows.
+// people returns a file with that many rows.
 func people(n int) string {
 	var b strings.Builder
 	b.WriteString("phone,first_name,order,image\n")
@@ -214,7 +214,7 @@ func people(n int) string {
 	return b.String()
 }
 
-// checked is a job of that many people whose rows were checked.
+// checked returns a job with that many rows, all checked.
 func (r *rig) checked(n int) *bulk.View {
 	r.t.Helper()
 	v := r.chosen(r.upload(people(n)))
@@ -321,7 +321,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 			samples[0].Values["header_image"] != "https://files.example/1.png" {
 			t.Error(samples, err)
 		}
-		again := r.upload(file.String()) // what was guarded is as it was
+		again := r.upload(file.String()) // uploading the written file again reverses the guarding of formulas
 		if s := again.Settings.Columns[0].Samples; again.Total != 10 || s[1] != "600" {
 			t.Error(again.Settings)
 		}
@@ -361,7 +361,7 @@ func TestAJobSendsEveryRowOnceWhateverIsKilled(t *testing.T) {
 	})
 }
 
-// chosenAndChecked is a job whose rows another node has checked.
+// chosenAndChecked returns a job whose rows another node has checked.
 func (r *rig) chosenAndChecked(rows int) *bulk.View {
 	end := r.run(r.node())
 	defer end()
@@ -409,7 +409,7 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 		if _, err := r.Pause(t.Context(), r.company.ID, v.ID); err != nil {
 			t.Fatal(err)
 		}
-		gate <- struct{}{} // the batch that is under way is recorded although the job is paused
+		gate <- struct{}{} // a batch in progress is recorded although the job is paused
 		for v = r.until(v.ID, stored.Paused); v.Done < 3; v = r.until(v.ID, stored.Paused) {
 			time.Sleep(time.Millisecond)
 		}
@@ -451,7 +451,7 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.run(r.Jobs)
 	v := r.checked(250)
-	// The template is made longer: one row fits no more.
+	// The template gets longer, so that one row no longer fits.
 	name := strings.Repeat("x", 500)
 	bad := r.chosen(r.upload("phone,first_name,order,image\n34600300001,Ana,1,https://a.example/a.png\n34600300002," + name +
 		",2,https://a.example/a.png\n"))
@@ -533,7 +533,7 @@ func TestAfterARestoreAJobIsSentOnlyWhenSomebodyConfirms(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.run(r.node())()
-	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil { // what is checked again was not sent for that
+	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil { // checking again is no confirmation
 		t.Fatal(err)
 	}
 	v = r.until(v.ID, stored.Checked)
@@ -590,7 +590,8 @@ func TestAFileHasBounds(t *testing.T) {
 	if all, err := r.List(t.Context(), r.company.ID, nil, 10); len(all) > 0 || err != nil {
 		t.Error("what broke off is listed:", all, err)
 	}
-	// Of a body in chunks nobody knows the length before its end: it has room for the largest file, and counts for what it was.
+	// The length of a chunked body is unknown until its end. It reserves the size of the largest file, and then counts
+	// with its actual size.
 	chunked := func() (*bulk.View, error) {
 		return r.Upload(t.Context(), bulk.File{
 			CompanyID: r.company.ID, Name: "x", Bytes: -1, Content: strings.NewReader("phone\n34600111222\n"),
@@ -617,7 +618,8 @@ func TestAFileHasBounds(t *testing.T) {
 	}
 }
 
-// A job that fails each time for a reason of ours is paused, so that somebody sees it, and goes on from there.
+// A job that always fails because of an internal fault is paused, so that a person notices it, and can be resumed from
+// there.
 func TestAJobThatAlwaysFailsIsPaused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

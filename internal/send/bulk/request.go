@@ -16,13 +16,13 @@ import (
 	"carillon/internal/send/request"
 )
 
-// BatchRows is how many rows of the file make a batch, which is one request.
+// BatchRows is the number of rows per batch. A batch is one request.
 const BatchRows = 100
 
-// batches is how many batches rows make.
+// batches returns the number of batches for a number of rows.
 func batches(rows int) int { return (rows + BatchRows - 1) / BatchRows }
 
-// cells is a row as it is stored: the line, then the cells.
+// cells is the stored form of a row: the line number, then the cells.
 type cells []string
 
 // row is a row of the file.
@@ -46,7 +46,7 @@ func rowsOf(text string) ([]row, error) {
 	return rows, nil
 }
 
-// draft is a request to send to the rows, at the job's time where that is still to come.
+// draft returns the request for the rows. It is scheduled at the job's time if scheduled is true.
 func (s *Settings) draft(rows []row, scheduled bool) *request.Draft {
 	used := s.used()
 	contacts := make([]map[string]string, len(rows))
@@ -70,7 +70,7 @@ func (s *Settings) draft(rows []row, scheduled bool) *request.Draft {
 	return d
 }
 
-// due is when the messages are to leave; zero: at once.
+// due returns the time at which the messages are due. The zero time means at once.
 func (s *Settings) due() (time.Time, error) {
 	if s.At == "" {
 		return time.Time{}, nil
@@ -78,7 +78,7 @@ func (s *Settings) due() (time.Time, error) {
 	return schedule.Parse(s.At, cmp.Or(s.Timezone, "UTC"))
 }
 
-// fits checks a request to send to the rows, all of which have a number. Errors: those of request.New and CheckAgainst.
+// fits checks a request for rows that all have a number. Errors: those of request.New and CheckAgainst.
 func (s *Settings) fits(t *carillon.Template, rows []row) (*request.Request, error) {
 	req, err := request.New(s.draft(rows, false), time.Time{})
 	if err != nil {
@@ -89,13 +89,13 @@ func (s *Settings) fits(t *carillon.Template, rows []row) (*request.Request, err
 
 // fault is a row of a batch that is not sent.
 type fault struct {
-	I      int    `json:"i"` // in the batch
+	I      int    `json:"i"` // index in the batch
 	Reason string `json:"r"`
 	Detail string `json:"d,omitempty"`
 }
 
-// unfit are the rows of a batch that no request takes, each with the reason; rows with a fault already are left out. Where all of them
-// fit together none is looked at alone.
+// unfit returns the rows of a batch that a request would refuse, each with the reason. Rows that already have a fault
+// are skipped. The rows are first checked together, and one by one only if that fails.
 func (s *Settings) unfit(t *carillon.Template, rows []row, known map[int]fault) []fault {
 	var left []row
 	var index []int
@@ -121,7 +121,7 @@ func (s *Settings) unfit(t *carillon.Template, rows []row, known map[int]fault) 
 	return all
 }
 
-// faultOf says in terms of the file why a request for one row is refused.
+// faultOf translates the refusal of a request for one row into terms of the file.
 func (s *Settings) faultOf(err error) fault {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {
@@ -152,7 +152,7 @@ func (s *Settings) faultOf(err error) fault {
 	return fault{Reason: Refused, Detail: reason}
 }
 
-// columnNames are the columns of placeholders and of components, as the file names them.
+// columnNames returns the file's column names for placeholders and components.
 func (s *Settings) columnNames(keys []string) string {
 	all := make([]string, len(keys))
 	for i, key := range keys {
@@ -169,7 +169,7 @@ func (s *Settings) columnNames(keys []string) string {
 	return strings.Join(all, ", ")
 }
 
-// check reports what a job lacks before its rows can be checked. Errors: validation_failed, field by field.
+// check returns an error if a job's settings are incomplete. Errors: validation_failed for the first faulty field.
 func (s *Settings) check(t *carillon.Template, keys []string) error {
 	if s.Number < 0 || s.Number >= len(s.Columns) {
 		return carillon.Missing("number")
@@ -193,7 +193,7 @@ func (s *Settings) check(t *carillon.Template, keys []string) error {
 		sample.Cells[i] = "x"
 	}
 	sample.Cells[s.Number] = "34600111222"
-	// What is the same for everybody is refused here; what a row lacks is found when its batch is checked.
+	// Faults that affect every row are found here. Faults of single rows are found when their batch is checked.
 	_, err := request.New(s.draft([]row{sample}, false), time.Time{})
 	if e, ok := errors.AsType[*carillon.Error](err); ok {
 		field, _ := e.Details.Find("field").(string)

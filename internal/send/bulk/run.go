@@ -14,11 +14,11 @@ import (
 
 const (
 	pollEvery = time.Second
-	turn      = 3 * time.Second // after which a job lets another one go first
+	turn      = 3 * time.Second // a job's turn; then another job gets the place
 	retryIn   = 2 * time.Second
 )
 
-// Run works at jobs until ctx ends.
+// Run works on jobs until ctx ends.
 func (x *Jobs) Run(ctx context.Context) error {
 	if x.o.Store.Bulk.SQLite() {
 		if err := x.o.Store.Bulk.Release(ctx, time.Now()); err != nil && ctx.Err() == nil {
@@ -39,7 +39,7 @@ func (x *Jobs) Run(ctx context.Context) error {
 	return nil
 }
 
-// claim begins to work at jobs that are due, as far as there are places.
+// claim starts work on due jobs, as far as there are places.
 func (x *Jobs) claim(ctx context.Context, places *share.Share, working *sync.WaitGroup) {
 	due, err := x.o.Store.Bulk.Due(ctx, time.Now(), int(share.ListJobs.Node), places.Full())
 	if err != nil {
@@ -73,13 +73,13 @@ func (x *Jobs) claim(ctx context.Context, places *share.Share, working *sync.Wai
 	}
 }
 
-// hold saves a job whose lease begins again, and checks of its batches.
+// hold renews the lease of a job and saves it, together with checks of its batches.
 func (x *Jobs) hold(ctx context.Context, v *View, checks ...bulk.Check) error {
 	v.LeaseUntil = time.Now().Add(x.o.Lease)
 	return x.save(ctx, v, checks...)
 }
 
-// work works at a job for a while.
+// work works on a job for one turn.
 func (x *Jobs) work(ctx context.Context, v *View) {
 	var err error
 	switch v.State {
@@ -107,7 +107,8 @@ func (x *Jobs) work(ctx context.Context, v *View) {
 	}
 }
 
-// maxJobTries is how often a job is tried that fails for a reason of ours which does not pass.
+// maxJobTries is the number of consecutive internal failures after which a job is paused. Transient failures do not
+// count.
 const maxJobTries = 8
 
 // hopeless counts a failure of a job, and reports whether there were too many in a row.
@@ -133,12 +134,12 @@ func (x *Jobs) forget(id string) {
 	delete(x.failures, id)
 }
 
-// stuck pauses a job as it is stored: what v says of it may be what cannot be stored.
+// stuck pauses a job in its stored state, because the state in v may be the one that cannot be stored.
 func (x *Jobs) stuck(ctx context.Context, v *View) {
 	x.forget(v.ID)
 	j, err := x.o.Store.Bulk.Find(ctx, v.CompanyID, v.ID)
 	if err != nil || j == nil || j.Owner != v.Owner {
-		return // its lease ends by itself
+		return // the lease will expire
 	}
 	now, err := viewOf(j)
 	if err == nil {
@@ -149,19 +150,19 @@ func (x *Jobs) stuck(ctx context.Context, v *View) {
 	}
 }
 
-// drop gives a job up after an error: what v says of it may not be stored, and is not stored now.
+// drop releases a job after an error. It does not save v, because v may be the reason for the error.
 func (x *Jobs) drop(ctx context.Context, v *View, after time.Duration, reason string) {
 	err := x.o.Store.Bulk.Yield(ctx, v.Job, time.Now().Add(after), reason)
 	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
-		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
+		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // the lease will expire
 	}
 }
 
-// yield gives a job up, for another turn after a while.
+// yield releases a job until its next turn.
 func (x *Jobs) yield(ctx context.Context, v *View, after time.Duration, reason string) {
 	v.Owner, v.LeaseUntil, v.Reason = "", time.Now().Add(after), reason
 	if err := x.save(ctx, v); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
-		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // its lease ends by itself
+		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // the lease will expire
 	}
 }
 
@@ -174,7 +175,7 @@ func (x *Jobs) batch(ctx context.Context, v *View, n int) ([]row, error) {
 	return rowsOf(text)
 }
 
-// found returns what was found of a batch, with the rows that are not sent.
+// found returns the stored check of a batch and its bad rows.
 func (x *Jobs) found(ctx context.Context, v *View, n int) (bulk.Check, map[int]fault, error) {
 	checks, err := x.o.Store.Bulk.Checks(ctx, v.CompanyID, v.ID, n, 1)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // errTurn means that a job's turn is over.
 var errTurn = errors.New("the turn is over")
 
-// send accepts batches of a job for a turn.
+// send accepts batches of a job for one turn.
 func (x *Jobs) send(ctx context.Context, v *View) error {
 	if time.Since(v.ChangedAt) > goOnWithin {
 		return x.pauses(ctx, v, TooOld, "")
@@ -39,10 +39,10 @@ func (x *Jobs) send(ctx context.Context, v *View) error {
 	return nil
 }
 
-// key names the request of a batch.
+// key returns the idempotency key of a batch's request.
 func key(jobID string, n int) string { return "bulk:" + jobID + ":" + strconv.Itoa(n) }
 
-// sendBatch accepts a job's next batch and records that.
+// sendBatch accepts a job's next batch and records it.
 func (x *Jobs) sendBatch(ctx context.Context, v *View) error {
 	n := v.Done
 	found, known, err := x.found(ctx, v, n)
@@ -74,7 +74,7 @@ func (x *Jobs) accept(ctx context.Context, v *View, found bulk.Check, known map[
 	if err != nil {
 		return "", err
 	}
-	scheduled := due.After(time.Now().Add(time.Second)) // what is late leaves at once
+	scheduled := due.After(time.Now().Add(time.Second)) // a time in the past means at once
 	batch := Request{key(v.ID, found.N), v.Settings.draft(without(rows, known), scheduled), keepKeys}
 	if notificationID, err = x.o.Notifications.Accept(ctx, company, batch); err != nil {
 		err = x.refused(ctx, v, found, rows, known, err)
@@ -82,10 +82,10 @@ func (x *Jobs) accept(ctx context.Context, v *View, found bulk.Check, known map[
 	return notificationID, err
 }
 
-// errAgain means that a batch is to be tried again.
+// errAgain means that the batch must be tried again.
 var errAgain = errors.New("the batch is tried again")
 
-// without are the rows that have no fault.
+// without returns the rows without a fault.
 func without(rows []row, bad map[int]fault) []row {
 	good := make([]row, 0, len(rows)-len(bad))
 	for i, r := range rows {
@@ -96,7 +96,7 @@ func without(rows []row, bad map[int]fault) []row {
 	return good
 }
 
-// record stores that a batch was accepted, also where somebody paused or canceled the job meanwhile.
+// record stores that a batch was accepted, even if the job was paused or canceled in the meantime.
 func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
 	for {
 		v.Done, v.ChangedAt = found.N+1, time.Now()
@@ -119,7 +119,7 @@ func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
 			return err
 		}
 		if j == nil || j.Done != found.N {
-			return bulk.ErrOvertaken // somebody else recorded it
+			return bulk.ErrOvertaken // another node recorded it
 		}
 		now, err := viewOf(j)
 		if err != nil {
@@ -127,18 +127,18 @@ func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
 		}
 		*v = *now
 		if v.State == bulk.Canceled && v.Detail == cancelAll {
-			v.State = bulk.Canceling // what was accepted in the meantime is canceled too
+			v.State = bulk.Canceling // cancel the batch that was accepted in the meantime too
 		}
 	}
 }
 
-// release lets others work at a job at once.
+// release lets other nodes work on a job at once.
 func (x *Jobs) release(ctx context.Context, v *View) error {
 	v.Owner, v.LeaseUntil = "", time.Now()
 	return x.save(ctx, v)
 }
 
-// ends turns success into the end of a turn.
+// ends converts success to errTurn.
 func (x *Jobs) ends(err error) error {
 	if err == nil {
 		return errTurn
@@ -146,13 +146,13 @@ func (x *Jobs) ends(err error) error {
 	return err
 }
 
-// pauses pauses a job that cannot go on by itself.
+// pauses pauses a job that cannot continue without help.
 func (x *Jobs) pauses(ctx context.Context, v *View, reason, detail string) error {
 	v.State, v.Reason, v.Detail, v.Owner, v.LeaseUntil, v.ChangedAt = bulk.Paused, reason, detail, "", time.Time{}, time.Now()
 	return x.save(ctx, v)
 }
 
-// refused decides what becomes of a job whose batch was refused: it waits, it leaves rows out, or it is paused.
+// refused handles the refusal of a job's batch: the job waits, leaves rows out, or is paused.
 func (x *Jobs) refused(ctx context.Context, v *View, found bulk.Check, rows []row, known map[int]fault, err error) error {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {
@@ -171,7 +171,7 @@ func (x *Jobs) refused(ctx context.Context, v *View, found bulk.Check, rows []ro
 		x.yield(ctx, v, wait, Limited)
 		return errTurn
 	case carillon.ValidationFailed, carillon.VariableMismatch:
-		if e.Details.Find("current_time") != nil { // its time passed while it waited
+		if e.Details.Find("current_time") != nil { // the scheduled time passed while the job waited
 			x.yield(ctx, v, 0, Busy)
 			return errTurn
 		}
@@ -189,7 +189,8 @@ func (x *Jobs) refused(ctx context.Context, v *View, found bulk.Check, rows []ro
 	}
 }
 
-// leaveOut records rows that were good when they were checked and are not any more. The batch is tried again without them.
+// leaveOut records rows that were good when they were checked but no longer are. The batch is tried again without
+// them.
 func (x *Jobs) leaveOut(ctx context.Context, v *View, found bulk.Check, known map[int]fault, more []fault) error {
 	all := maps.Clone(known)
 	for _, f := range more {
@@ -204,7 +205,7 @@ func (x *Jobs) leaveOut(ctx context.Context, v *View, found bulk.Check, known ma
 	return errAgain
 }
 
-// stops pauses a job for an error that somebody has to mend.
+// stops pauses a job after an error that a person must resolve.
 func (x *Jobs) stops(ctx context.Context, v *View, err error) error {
 	reason, detail, ours := reasonOf(err)
 	if !ours {
@@ -213,7 +214,7 @@ func (x *Jobs) stops(ctx context.Context, v *View, err error) error {
 	return x.ends(x.pauses(ctx, v, reason, detail))
 }
 
-// reasonOf says why a job cannot go on, where that is an error that people can mend.
+// reasonOf returns the reason why a job cannot continue. ours is false for errors that people cannot resolve.
 func reasonOf(err error) (reason, detail string, ours bool) {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {
@@ -239,7 +240,7 @@ func reasonOf(err error) (reason, detail string, ours bool) {
 	}
 }
 
-// undo ends a job that is to be canceled, and cancels what it has accepted where that is wanted too.
+// undo completes the cancellation of a job. If requested, it also cancels what the job has accepted.
 func (x *Jobs) undo(ctx context.Context, v *View) error {
 	if v.Done < v.Batches && v.Result.Good > 0 {
 		if err := x.catchUp(ctx, v); err != nil {
@@ -276,7 +277,7 @@ func (x *Jobs) undo(ctx context.Context, v *View) error {
 	return x.save(ctx, v)
 }
 
-// catchUp records the batch that a node had accepted when it was killed, if there is one.
+// catchUp records a batch that a node accepted just before it was killed, if there is one.
 func (x *Jobs) catchUp(ctx context.Context, v *View) error {
 	found, _, err := x.found(ctx, v, v.Done)
 	if err != nil || found.Good == 0 {

@@ -13,67 +13,67 @@ import (
 	"carillon/internal/base/sheet"
 )
 
-// Settings are what a job sends, and how.
+// Settings define what a job sends, and how.
 type Settings struct {
-	Version   int            `json:"version"` // rises with every change
+	Version   int            `json:"version"` // incremented by every change
 	Encoding  sheet.Encoding `json:"encoding"`
 	Delimiter string         `json:"delimiter"`
 	Columns   []Column       `json:"columns"`
 
-	Number int              `json:"number"` // the column with the phone number; -1: none
-	Fields map[string]int   `json:"fields"` // columns of the contact's fields, by their names
-	Values map[string]Value `json:"values"` // of the template's variables, by component key
+	Number int              `json:"number"` // index of the phone number's column; -1 if unknown
+	Fields map[string]int   `json:"fields"` // column indexes of contact fields, by field name
+	Values map[string]Value `json:"values"` // values of the template's variables, by component key
 
-	Template string `json:"template"` // its name
+	Template string `json:"template"` // name of the template
 	Language string `json:"language"`
-	Sender   string `json:"sender"` // its id
+	Sender   string `json:"sender"` // id of the sender
 	Campaign string `json:"campaign"`
 	Type     string `json:"type"`
 	Event    string `json:"event,omitempty"`
-	At       string `json:"datetime_sending,omitempty"` // local in Timezone; "": now
+	At       string `json:"datetime_sending,omitempty"` // local time in Timezone; empty: now
 	Timezone string `json:"timezone,omitempty"`
 }
 
 // Column is a column of the file.
 type Column struct {
 	Name    string   `json:"name"`
-	Key     string   `json:"key"`     // its name as a placeholder
-	Samples []string `json:"samples"` // of the first rows
+	Key     string   `json:"key"`     // placeholder name of the column
+	Samples []string `json:"samples"` // from the first rows
 }
 
-// Value is where the value of a variable comes from: a column, or a text that is the same for everybody and may be a placeholder.
+// Value is the value of a variable: a column, or a text for all rows, which may be a placeholder.
 type Value struct {
 	Column *int   `json:"column,omitempty"`
 	Text   string `json:"text,omitempty"`
 }
 
-// Reason says why a row of the file is not sent.
+// Reasons why a row of the file is not sent.
 const (
 	NumberMissing   = "number_missing"
 	NumberInvalid   = "number_invalid"
-	NumberAmount    = "number_amount" // a spreadsheet took it for an amount and may have changed its digits
+	NumberAmount    = "number_amount" // a spreadsheet treated it as an amount and may have changed its digits
 	VariableMissing = "variable_missing"
 	TextTooLong     = "text_too_long"
 	MediaInvalid    = "media_invalid"
-	AddressInvalid  = "address_invalid" // of a button
+	AddressInvalid  = "address_invalid" // of a button's URL
 	Duplicate       = "duplicate"
 	Suppressed      = "suppressed"
-	Refused         = "refused" // anything else that a request is refused for
+	Refused         = "refused" // any other refusal of a request
 )
 
-// Result is what the check found, and what has become of the rows.
+// Result holds the counts of a check and of sending.
 type Result struct {
-	Rows     int            `json:"rows"`     // that were checked
-	Good     int            `json:"good"`     // that are to be sent
+	Rows     int            `json:"rows"`     // checked rows
+	Good     int            `json:"good"`     // rows to send
 	Faults   map[string]int `json:"faults"`   // rows by reason
-	Cleaned  int            `json:"cleaned"`  // numbers that were written with spaces and signs
-	Accepted int            `json:"accepted"` // rows that were accepted
-	Canceled int            `json:"canceled"` // messages
-	Left     int            `json:"left"`     // messages that could not be canceled, for they were sent
+	Cleaned  int            `json:"cleaned"`  // numbers from which spaces and signs were removed
+	Accepted int            `json:"accepted"` // accepted rows
+	Canceled int            `json:"canceled"` // canceled messages
+	Left     int            `json:"left"`     // messages that could not be canceled because they were sent
 	Undone   int            `json:"undone"`   // batches whose messages were canceled
 }
 
-// names are the words by which columns are found, without their accents and signs.
+// names are the names by which columns are recognized, without accents and punctuation.
 //
 //nolint:gochecknoglobals // a constant table
 var names = map[string][]string{
@@ -88,12 +88,12 @@ var names = map[string][]string{
 	"email":      {"email", "mail", "correo", "correoelectronico"},
 }
 
-// contactFields are the fields that every contact has, in the order in which columns are found for them.
+// contactFields are the fields of every contact, in the order in which columns are assigned to them.
 //
 //nolint:gochecknoglobals // a constant table
 var contactFields = []string{"first_name", "last_name", "name", "email"}
 
-// mapColumns finds what the columns are by their names.
+// mapColumns assigns the columns to fields by their names.
 func (s *Settings) mapColumns() {
 	s.Number, s.Fields, s.Values = -1, map[string]int{}, map[string]Value{}
 	for i, c := range s.Columns {
@@ -110,7 +110,7 @@ func (s *Settings) mapColumns() {
 		}
 	}
 	if s.Number < 0 {
-		s.Number = slices.IndexFunc(s.Columns, func(c Column) bool { // by what stands in it
+		s.Number = slices.IndexFunc(s.Columns, func(c Column) bool { // recognized by its content
 			return len(c.Samples) > 0 && !slices.ContainsFunc(c.Samples, func(v string) bool {
 				_, _, fault := cleanNumber(v)
 				return fault != ""
@@ -120,7 +120,7 @@ func (s *Settings) mapColumns() {
 	s.nameColumns()
 }
 
-// nameColumns gives each column its name as a placeholder.
+// nameColumns gives each column its placeholder name.
 func (s *Settings) nameColumns() {
 	used := map[string]bool{"number": true}
 	for _, field := range contactFields {
@@ -134,7 +134,8 @@ func (s *Settings) nameColumns() {
 	}
 }
 
-// mapValues finds the columns of a template's variables, of those that have no value: by name, and texts that are left in order.
+// mapValues assigns columns to the template's variables that have no value: first by name; then the remaining columns,
+// in order, to the remaining variables of the body.
 func (s *Settings) mapValues(t *carillon.Template) {
 	values := map[string]Value{}
 	var open []string
@@ -149,7 +150,7 @@ func (s *Settings) mapValues(t *carillon.Template) {
 		}
 		open = append(open, key)
 	}
-	var still []string
+	var unassigned []string
 	for _, key := range open {
 		wanted := wantedNames(t.Shape, key)
 		i := slices.IndexFunc(s.Columns, func(c Column) bool {
@@ -157,21 +158,21 @@ func (s *Settings) mapValues(t *carillon.Template) {
 		})
 		if i < 0 || i == s.Number {
 			if strings.HasPrefix(key, "body_text_") {
-				still = append(still, key)
+				unassigned = append(unassigned, key)
 			}
 			continue
 		}
 		values[key], taken[i] = Value{Column: &i}, true
 	}
 	for i := range s.Columns {
-		if len(still) > 0 && !taken[i] {
-			values[still[0]], still = Value{Column: &i}, still[1:]
+		if len(unassigned) > 0 && !taken[i] {
+			values[unassigned[0]], unassigned = Value{Column: &i}, unassigned[1:]
 		}
 	}
 	s.Values = values
 }
 
-// wantedNames are the names of columns that hold a variable for certain.
+// wantedNames returns the column names that identify a variable unambiguously.
 func wantedNames(shape *carillon.Shape, key string) []string {
 	wanted := []string{bare(key)}
 	n, ok := strings.CutPrefix(key, "body_text_")
@@ -190,7 +191,7 @@ func wantedNames(shape *carillon.Shape, key string) []string {
 	return wanted
 }
 
-// used are the columns whose cells a contact gets, by their names there.
+// used returns the columns whose cells become fields of a contact, by field name.
 func (s *Settings) used() map[string]int {
 	used := map[string]int{}
 	maps.Copy(used, s.Fields)
@@ -208,7 +209,7 @@ func (s *Settings) used() map[string]int {
 	return used
 }
 
-// components is what components_push has.
+// components returns the components_push of a request.
 func (s *Settings) components() map[string]string {
 	all := make(map[string]string, len(s.Values))
 	for key, v := range s.Values {
@@ -225,7 +226,7 @@ func placeholder(text string) (name string, ok bool) {
 	return strings.TrimSpace(inner), begins && ends
 }
 
-// slug is a text as a placeholder's name.
+// slug converts a text to a placeholder name.
 func slug(text string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(plain(text)) {
@@ -239,7 +240,7 @@ func slug(text string) string {
 	return strings.Trim(b.String(), "_")
 }
 
-// unique is a name that no other column has.
+// unique returns a name that no other column has.
 func unique(name string, i int, used map[string]bool) string {
 	if name == "" || used[name] {
 		name = "column_" + strconv.Itoa(i+1)
@@ -251,10 +252,10 @@ func unique(name string, i int, used map[string]bool) string {
 	return name
 }
 
-// bare is a text with nothing but its letters and digits, without accents.
+// bare returns a text reduced to letters and digits, without accents.
 func bare(text string) string { return strings.ReplaceAll(slug(text), "_", "") }
 
-// plain replaces the letters with accents of the panel's languages.
+// plain replaces the accented letters of the panel's languages.
 func plain(text string) string {
 	return strings.NewReplacer(
 		"á", "a", "à", "a", "â", "a", "ã", "a", "é", "e", "ê", "e", "í", "i", "ó", "o", "ô", "o", "õ", "o", "ú", "u", "ü", "u",
@@ -264,13 +265,13 @@ func plain(text string) string {
 	).Replace(text)
 }
 
-// read reads what is stored as JSON. What cannot be read was never written.
+// read decodes stored JSON, which this program wrote.
 func read[T any](text string) (v T, err error) {
 	err = json.Unmarshal([]byte(text), &v)
 	return v, err
 }
 
 func write(v any) string {
-	text, _ := json.Marshal(v) // texts, numbers and lists of them
+	text, _ := json.Marshal(v) // cannot fail for texts, numbers and lists of them
 	return string(text)
 }

@@ -15,13 +15,13 @@ import (
 	"carillon/internal/store/bulk"
 )
 
-// File is a file that is uploaded.
+// File is an uploaded file.
 type File struct {
 	CompanyID string
-	Author    string // an account
+	Author    string // id of the account
 	Name      string
-	Bytes     int64  // as announced; 0 or less: unknown
-	Key       string // uploads of an author with the same key are the same; "": this one alone
+	Bytes     int64  // as announced; 0 or less if unknown
+	Key       string // idempotency key among the author's uploads; may be empty
 	Content   io.Reader
 }
 
@@ -31,12 +31,13 @@ const (
 	MaxRows = 100_000
 
 	maxSamples   = 5  // rows
-	writeBatches = 10 // in a transaction
+	writeBatches = 10 // per transaction
 	maxFileName  = 200
 )
 
-// Upload reads a file and makes a job of it, or returns the one that was made by an earlier upload with the key. Errors: validation_failed,
-// payload_too_large, limit_exceeded; idempotency_in_progress while the earlier one is being read.
+// Upload reads a file and creates a job from it, or returns the job of an earlier upload with the same key. Errors:
+// validation_failed, payload_too_large, limit_exceeded; idempotency_in_progress while the earlier upload is being
+// read.
 func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	counted := &counter{r: f.Content}
 	t, err := sheet.Open(counted)
@@ -44,7 +45,7 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 		return nil, err
 	}
 	if f.Bytes <= 0 {
-		f.Bytes = MaxFile // until it is known
+		f.Bytes = MaxFile // until the size is known
 	}
 	now := time.Now()
 	id, made, err := earlier(ctx, x.o.Store.Bulk, f, now)
@@ -69,7 +70,7 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	return v, nil
 }
 
-// earlier returns the job of an earlier upload with the key, or nil and the id of a new one.
+// earlier returns the job of an earlier upload with the same key; otherwise nil and the id for a new job.
 func earlier(ctx context.Context, jobs *bulk.Store, f File, now time.Time) (id string, made *View, err error) {
 	id = carillon.NewID(now)
 	if f.Key == "" {
@@ -149,7 +150,7 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *sheet.Table, counted *count
 	return x.save(ctx, v)
 }
 
-// counter counts the bytes that are read.
+// counter counts the bytes read.
 type counter struct {
 	r io.Reader
 	n int64

@@ -1,5 +1,5 @@
-// Package catalog manages the life cycle of templates: drafts, the channel's review, pauses, limits. It is not the
-// channel (Reviewer) and sends nothing. The transitions:
+// Package catalog manages the life cycle of templates: drafts, the channel's review, pauses, limits. It does not
+// implement a channel (see Reviewer) and sends nothing. The transitions:
 //
 //	draft ── submit ──▶ pending ──▶ approved ◀──▶ paused, disabled
 //	  ▲ ▲                 │  │           ▲
@@ -8,11 +8,11 @@
 //	  │ └── edit ─────────┘            │
 //	  └──── edit ──────────────────────┘
 //
-// Callers submit, edit and delete; the channel decides everything else, by callback (Apply), by polling (Run) and when it
-// refuses a message because the template is paused (Pause). A request to the channel for a waiting caller first claims
-// the template for a minute, so that no other request concerns it meanwhile, and releases it with the new state in one
-// write: a crash in between leaves a pending template that is polled like any other. Every write is conditional on the
-// state that it was decided on.
+// Callers submit, edit and delete. The channel decides everything else: by callback (Apply), by polling (Run) and by
+// refusing a message because the template is paused (Pause). A request to the channel on behalf of a waiting caller
+// first claims the template for a minute, which blocks other requests for it. The write that stores the new state also
+// releases the claim, so a crash in between leaves a pending template that is polled like any other. Every write is
+// conditional on the state that the decision was based on.
 package catalog
 
 import (
@@ -29,26 +29,27 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// Reviewer is a channel's template review. Its errors are meant for the author: *carillon.Error with the channel's text,
-// UpstreamUnavailable when the channel is down, NotFound from Status for a template it does not know.
+// Reviewer is a channel's template review. Its errors are meant for the template's author: a *carillon.Error with the
+// channel's text, UpstreamUnavailable if the channel is down, NotFound from Status for a template that the channel
+// does not know.
 type Reviewer interface {
-	// Submit submits a template: a new one, or again under the provider id of t. One that the channel already has with
-	// the same content is adopted, so that a submission whose response was lost can be repeated.
+	// Submit submits a new template, or resubmits it under the provider id of t. If the channel already has a template
+	// with the same content, Submit adopts it, so that a submission can be repeated after a lost response.
 	Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (providerID string, status carillon.TemplateStatus, err error)
-	// Status reads a template's status.
+	// Status reads a template's status at the channel.
 	Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error)
-	// List reads the status of all templates that the sender's account has.
+	// List reads the status of all templates in the sender's account.
 	List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error)
-	// Withdraw deletes a template at the channel; one that does not exist counts as withdrawn.
+	// Withdraw deletes a template at the channel. A template that does not exist there counts as withdrawn.
 	Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error
 }
 
-// Options configure a catalog; the zero value works.
+// Options configure a catalog. The zero value works.
 type Options struct {
 	Logger *slog.Logger
 }
 
-// The contract's limit on templates at the channel at a time, and the bounds of requests to it.
+// The contract's limit on a company's templates at the channel, and the bounds of requests to the channel.
 const (
 	maxActive     = 100
 	callTimeout   = 30 * time.Second // of a request to the channel
@@ -62,11 +63,11 @@ type Catalog struct {
 	o         Options
 	approved  func(ctx context.Context, t *carillon.Template) error
 	wake      chan struct{}
-	syncing   *sync.Map // companies whose templates are being compared
+	syncing   *sync.Map // companies that are being synced
 	by        templates.By
 }
 
-// New builds a catalog; reviewers by the provider's name.
+// New returns a catalog. reviewers are keyed by provider name.
 func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -78,29 +79,30 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	}
 }
 
-// OnApproved sets what is called for a template that may be used (again), after it was stored: messages held for it are released.
-// It may be called twice. Its error makes the channel repeat a callback. Before Run.
+// OnApproved sets the function to call after a template was stored as approved, also when it is approved again. It
+// releases messages held for the template. It may be called twice. If it returns an error, the channel repeats the
+// callback. Call OnApproved before Run.
 func (c *Catalog) OnApproved(approved func(ctx context.Context, t *carillon.Template) error) {
 	c.approved = approved
 }
 
-// By returns the same catalog for changes by somebody, whom the history of the templates will name.
+// By returns the same catalog for changes by a person or application, which the history of the templates names.
 func (c *Catalog) By(by templates.By) *Catalog {
 	x := *c
 	x.by = by
 	return &x
 }
 
-// Account is a person, by the id of the account.
+// Account identifies a person by account id.
 func Account(id string) templates.By { return templates.By{Kind: "account", ID: id} }
 
-// Key is an application, by the id of its access key.
+// Key identifies an application by the id of its access key.
 func Key(id string) templates.By { return templates.By{Kind: "key", ID: id} }
 
-// channelDid is who decides on templates in their history.
+// channelDid identifies the channel as the author of a change in the history.
 func channelDid() templates.By { return templates.By{Kind: "channel"} }
 
-// Find is one template of a company by our id or the channel's. Errors: not_found.
+// Find returns a template of a company by our id or the channel's. Errors: not_found.
 func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Template, error) {
 	r, err := c.store.Templates.Template(ctx, companyID, id)
 	if err != nil {
@@ -109,8 +111,8 @@ func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Tem
 	return &r.Template, nil
 }
 
-// FindNamed is one template of a company by id or by name, and by language unless that is empty. Of several it returns an
-// approved one before others, then the default sender's, then the first by language. Errors: not_found.
+// FindNamed returns a template of a company by id or by name, and by language unless that is empty. Among several
+// matches it prefers an approved one, then one of the default sender, then the first by language. Errors: not_found.
 func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language string) (*carillon.Template, error) {
 	senders, err := c.store.Senders.Senders(ctx, companyID)
 	if err != nil {
@@ -135,7 +137,7 @@ func (c *Catalog) FindNamed(ctx context.Context, companyID, idOrName, language s
 	return best, nil
 }
 
-// rankOf ranks a template for FindNamed; negative: it does not match.
+// rankOf ranks a template for FindNamed. A negative rank means no match.
 func rankOf(t *carillon.Template, s *carillon.Sender, idOrName, language string) int {
 	rank := 0
 	switch {
@@ -153,23 +155,23 @@ func rankOf(t *carillon.Template, s *carillon.Sender, idOrName, language string)
 	return rank
 }
 
-// Record is a template as lists show it; the keys are in the contract's order.
+// Record is a template as lists show it. The keys are in the contract's order.
 type Record struct {
 	ID              string `json:"id"`
 	Name            string `json:"name"`
 	Status          string `json:"status"`
 	Category        string `json:"category"`
 	Language        string `json:"language"`
-	Components      []any  `json:"components"` // textPart, mediaPart or buttonsPart
+	Components      []any  `json:"components"` // each a textPart, mediaPart or buttonsPart
 	ParameterFormat string `json:"parameter_format"`
 }
 
-// The forms of a component; the keys are in the contract's order.
+// The forms of a component. The keys are in the contract's order.
 type (
 	textPart struct {
 		Text    string                     `json:"text"`
 		Type    string                     `json:"type"`
-		Format  string                     `json:"format,omitempty"` // of a header
+		Format  string                     `json:"format,omitempty"` // of a header only
 		Example *carillon.ComponentExample `json:"example,omitempty"`
 	}
 	mediaPart struct {
@@ -194,7 +196,7 @@ func partOf(c *carillon.Component) any {
 	}
 }
 
-// RecordOf is a template's record: its status in upper case, the channel's id where it has one.
+// RecordOf returns a template's record, with its status in upper case and the channel's id if it has one.
 func RecordOf(t *carillon.Template) Record {
 	r := Record{
 		ID: t.PublicID(), Name: t.Name, Status: strings.ToUpper(string(t.Status)), Category: t.Category, Language: t.Language,

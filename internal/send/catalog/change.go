@@ -11,12 +11,12 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// ErrCreatedToday means that a company has created as many templates as it may in a UTC day: the caller's 429.
+// ErrCreatedToday means that a company has reached its limit of created templates per UTC day. The caller gets a 429.
 var ErrCreatedToday = templates.ErrToday
 
-// Create stores a draft of the sender's company, or with submit submits it at once; then it is created pending, or not at
-// all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit also those of
-// the channel.
+// Create stores a draft for the sender's company. With submit it submits the draft at once; then the template is
+// created as pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit
+// also the channel's errors.
 func (c *Catalog) Create(
 	ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool,
 ) (*carillon.Template, error) {
@@ -46,9 +46,9 @@ func (c *Catalog) Create(
 	})
 }
 
-// Edit changes a draft, a rejected template, which becomes a draft, or a pending one, which is withdrawn at the channel
-// and becomes a draft. Revise turns the present template into the edited one. Name and language are fixed once the
-// channel has had the template. Errors: not_found, conflict, validation_failed, service_unavailable.
+// Edit changes a draft; a rejected template, which becomes a draft; or a pending template, which is withdrawn at the
+// channel and becomes a draft. revise returns the edited template. Name and language are fixed once the template has
+// been submitted. Errors: not_found, conflict, validation_failed, service_unavailable.
 func (c *Catalog) Edit(
 	ctx context.Context, companyID, id string, revise func(t carillon.Template) (carillon.Template, error),
 ) (*carillon.Template, error) {
@@ -86,12 +86,12 @@ func (c *Catalog) Edit(
 	return &next.Template, err
 }
 
-// swap stores a template as it is next, and what that is in its history, unless another write was faster.
+// swap replaces a template by next and adds changes to its history, unless the template was changed concurrently.
 func (c *Catalog) swap(ctx context.Context, r, next *templates.Record, changes ...templates.Change) (bool, error) {
 	return c.store.Templates.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{}, changes...)
 }
 
-// orChanged is the conflict of a request whose change another one was faster than.
+// orChanged returns a conflict if a concurrent change came first.
 func orChanged(ok bool, err error) error {
 	if ok || err != nil {
 		return err
@@ -99,8 +99,8 @@ func orChanged(ok bool, err error) error {
 	return carillon.InConflict("Another request or the channel changed the template meanwhile")
 }
 
-// Delete removes a template of any status, first at the channel if it may have it. Errors: not_found, conflict,
-// service_unavailable.
+// Delete deletes a template of any status. It first deletes it at the channel if it may exist there. Errors:
+// not_found, conflict, service_unavailable.
 func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
 	r, err := c.unclaimed(ctx, companyID, id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
 	return c.withdraw(ctx, r, c.store.Templates.DeleteTemplate)
 }
 
-// unclaimed reads a template. Errors: not_found, conflict when another request has claimed it.
+// unclaimed reads a template. Errors: not_found; conflict if another request has claimed it.
 func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templates.Record, error) {
 	r, err := c.store.Templates.Template(ctx, companyID, id)
 	if err != nil {
@@ -124,15 +124,15 @@ func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templat
 	return r, nil
 }
 
-// claim marks a record as the subject of a request to the channel, and sets the status it has meanwhile.
+// claim marks a record as the subject of a request to the channel, and sets its status for the meantime.
 func claim(r *templates.Record, status carillon.TemplateStatus, now time.Time) {
 	r.Status = status
 	r.ClaimedUntil = now.Add(claimDuration).Truncate(time.Millisecond)
 	r.PollAt = r.ClaimedUntil
 }
 
-// withdraw withdraws a template at the channel under a claim, then calls finish to store the result. When the channel fails,
-// the template stays as it was.
+// withdraw withdraws a template at the channel under a claim, then calls finish to store the result. If the channel
+// fails, the template is unchanged.
 func (c *Catalog) withdraw(
 	ctx context.Context, r *templates.Record, finish func(ctx context.Context, claimed *templates.Record) (bool, error),
 ) error {
@@ -161,8 +161,8 @@ func (c *Catalog) withdraw(
 	return orChanged(c.underClaim(ctx, &claimed, finish))
 }
 
-// underClaim calls write while our claim holds. The channel may report meanwhile; then write is called again with the record
-// that it changed. False: the claim is lost.
+// underClaim calls write while our claim is valid. The channel may report a change in the meantime; then write is
+// called again with the changed record. It returns false if the claim was lost.
 func (c *Catalog) underClaim(
 	ctx context.Context, claimed *templates.Record, write func(ctx context.Context, now *templates.Record) (bool, error),
 ) (bool, error) {
@@ -195,7 +195,7 @@ func (c *Catalog) channel(ctx context.Context, r *templates.Record) (*carillon.S
 	return s, reviewer, nil
 }
 
-// channelError is the caller's error for a failed request to the channel: the channel's own refusal, else
+// channelError returns the caller's error for a failed request to the channel: the channel's own refusal, else
 // upstream_unavailable.
 func channelError(provider string, err error) error {
 	if _, ok := errors.AsType[*carillon.Error](err); ok {

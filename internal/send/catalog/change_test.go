@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// gone stands for a template that was deleted, conflict for a 409 that changes nothing.
+// gone stands for a deleted template, conflict for a 409 that changes nothing.
 const gone, conflict = carillon.TemplateStatus("gone"), carillon.TemplateStatus("conflict")
 
 func TestRequestsMoveATemplateAsTheTransitionsSay(t *testing.T) {
@@ -148,7 +148,7 @@ func TestAChannelThatIsDownLeavesEverythingAsItWas(t *testing.T) {
 			t.Error("nobody asks about the pending template any more")
 		}
 		w.desk.down = nil
-		// The creation that failed is neither there nor counted, and no claim holds the others.
+		// The failed creation leaves no template, does not count, and no claim blocks others.
 		if _, err := w.Create(t.Context(), w.ours, w.main, draft("third"), true); err != nil {
 			t.Error(err)
 		}
@@ -322,7 +322,7 @@ func TestACompanyHasAtMostAHundredActiveTemplates(t *testing.T) {
 	})
 }
 
-// declare sets up approved templates as a declarative form does.
+// declare creates approved templates in the way of the declarative set-up.
 func (w *world) declare(n int) {
 	w.t.Helper()
 	err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {

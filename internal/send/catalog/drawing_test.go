@@ -8,8 +8,8 @@ import (
 	"carillon/docs"
 )
 
-// TestTheDrawingShowsWhatReportsDo compares the arrows of docs/images/states-template.svg with the table of reports, and the others
-// with what requests do: submit a draft, and edit, which makes a draft.
+// TestTheDrawingShowsWhatReportsDo compares docs/images/states-template.svg with the code: its arrows are the
+// transitions by reports, plus those by requests (submit a draft; edit, which creates a draft).
 func TestTheDrawingShowsWhatReportsDo(t *testing.T) {
 	drawing, err := docs.Transitions("states-template.svg")
 	if err != nil {
@@ -23,7 +23,7 @@ func TestTheDrawingShowsWhatReportsDo(t *testing.T) {
 	}
 	for from, all := range reports {
 		for _, to := range all {
-			// it was approved in between
+			// the approval in between was not reported
 			lost := from == carillon.TemplatePending && (to == carillon.TemplatePaused || to == carillon.TemplateDisabled)
 			if x := (docs.Transition{From: string(from), To: string(to)}); !lost && !slices.Contains(drawing, x) {
 				t.Errorf("it does not show that %s becomes %s", from, to)

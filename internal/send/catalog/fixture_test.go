@@ -19,13 +19,13 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// desk is a channel's review in memory: it accepts every submission and keeps it pending until a test decides.
+// desk is a channel's review in memory. It accepts every submission and keeps it pending until a test decides.
 type desk struct {
 	mu     sync.Mutex
 	last   int
 	known  map[string]*provider.TemplateEvent // by provider id
-	down   error                              // what every call answers instead
-	during func()                             // runs while a submission is at the channel
+	down   error                              // error that every call returns instead
+	during func()                             // runs during a submission
 	asked  []time.Time
 }
 
@@ -99,14 +99,14 @@ func (d *desk) has(id string) bool {
 	return d.known[id] != nil
 }
 
-// world is a store with two companies, their senders, and a catalog over it.
+// world is a store with two companies, their senders, and a catalog.
 type world struct {
 	*Catalog
 	t            *testing.T
 	desk         *desk
 	ours, theirs *carillon.Company
-	main, second *carillon.Sender // ours
-	foreign      *carillon.Sender // theirs
+	main, second *carillon.Sender // of our company
+	foreign      *carillon.Sender // of the other company
 	mu           sync.Mutex
 	approved     []string // ids that OnApproved was called with
 }
@@ -164,7 +164,7 @@ func draft(name string) carillon.Template {
 	}
 }
 
-// create makes a draft of our main sender.
+// create creates a draft of our main sender.
 func (w *world) create(name string) *carillon.Template {
 	w.t.Helper()
 	made, err := w.Create(w.t.Context(), w.ours, w.main, draft(name), false)
@@ -174,7 +174,7 @@ func (w *world) create(name string) *carillon.Template {
 	return made
 }
 
-// submitted makes a template that the channel is reviewing.
+// submitted creates a template in review.
 func (w *world) submitted(name string) *carillon.Template {
 	w.t.Helper()
 	made, err := w.Create(w.t.Context(), w.ours, w.main, draft(name), true)
@@ -184,7 +184,7 @@ func (w *world) submitted(name string) *carillon.Template {
 	return made
 }
 
-// standing makes a template of the status; all but a draft are known at the channel.
+// standing creates a template with a status. All but drafts exist at the channel.
 func (w *world) standing(name string, status carillon.TemplateStatus) *carillon.Template {
 	w.t.Helper()
 	if status == carillon.TemplateDraft {

@@ -13,7 +13,7 @@ import (
 
 const maxID = 32 // digits
 
-// ParseID checks an id in a path. Ids, ours and the channel's, are decimal. Errors: not_found.
+// ParseID checks an id in a path. Our ids and the channel's are decimal. Errors: not_found.
 func ParseID(id string) (string, error) {
 	if id == "" || len(id) > maxID || strings.Trim(id, "0123456789") != "" {
 		return "", carillon.Absent("Template")
@@ -21,8 +21,8 @@ func ParseID(id string) (string, error) {
 	return id, nil
 }
 
-// CreateFrom creates a template from a creation payload. of returns the template's sender; it is called for a payload without
-// faults. Errors: those of Create and of the payload; rate_limit_exceeded for one too many a day.
+// CreateFrom creates a template from a creation payload. of returns the template's sender and is called only for a
+// valid payload. Errors: those of Create and of the payload; rate_limit_exceeded beyond the daily limit.
 func CreateFrom(
 	ctx context.Context, c *Catalog, company *carillon.Company, body []byte, of func() (*carillon.Sender, error),
 ) (*carillon.Template, error) {
@@ -45,15 +45,15 @@ func CreateFrom(
 	return made, err
 }
 
-// createdToday returns the error of a company that created its daily number of templates.
+// createdToday returns the error for a company that has reached its daily number of templates.
 func createdToday(perDay int, now time.Time) *carillon.Error {
 	const window = 24 * time.Hour
 	reset := now.UTC().Truncate(window).Add(window)
 	return limit.Exceeded("Too many templates were created today", perDay, window, reset, now)
 }
 
-// EditFrom changes the fields of a template that a payload has, unless admit refuses the template as it is. With submit it submits
-// the edited draft. Errors: those of Edit, of Submit, of the payload and of admit.
+// EditFrom changes the fields of a template that a payload contains, unless admit refuses the current template. With
+// submit it submits the edited draft. Errors: those of Edit, of Submit, of the payload and of admit.
 func EditFrom(
 	ctx context.Context, c *Catalog, companyID, id string, body []byte, admit func(t *carillon.Template) error,
 ) (*carillon.Template, error) {
@@ -82,7 +82,7 @@ func EditFrom(
 	return t, err
 }
 
-// keepSamples copies the sample values of a body whose text was not edited.
+// keepSamples copies the sample values of a body if its text was not edited.
 func keepSamples(edited, before *carillon.Template) {
 	for i := range edited.Components {
 		body := &edited.Components[i]

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// How often templates in review and paused ones are polled, and how many at a time.
+// Poll intervals of templates in review and paused ones, and the number of templates per poll.
 const (
 	pollFirst = time.Minute
 	pollLast  = time.Hour
 	pollBatch = 32
 	pollers   = 4
-	maxSleep  = time.Minute // at most; another node may have left a template to this one
+	maxSleep  = time.Minute // upper bound, because another node may have left a template to this one
 )
 
-// setFirstPoll schedules the first poll of a template that just came to its status.
+// setFirstPoll schedules the first poll of a template whose status just changed.
 func setFirstPoll(r *templates.Record, now time.Time) {
 	r.PollAt = time.Time{}
 	if waits(r.Status) {
@@ -28,12 +28,12 @@ func setFirstPoll(r *templates.Record, now time.Time) {
 	}
 }
 
-// waits reports whether a status is polled until it changes.
+// waits reports whether a template with this status is polled until the status changes.
 func waits(s carillon.TemplateStatus) bool {
 	return s == carillon.TemplatePending || s == carillon.TemplatePaused
 }
 
-// nextPoll backs off: as long again as the status has lasted, from a minute to an hour.
+// nextPoll backs off: the interval is the age of the status, from a minute to an hour.
 func nextPoll(r *templates.Record, now time.Time) time.Time {
 	return now.Add(min(max(now.Sub(r.UpdatedAt), pollFirst), pollLast))
 }
@@ -45,8 +45,8 @@ func (c *Catalog) wakeUp() {
 	}
 }
 
-// Run polls the status of templates in review, of paused ones and of those whose report is to be confirmed until ctx ends, since
-// callbacks can get lost and come late. Of several nodes one polls each template.
+// Run polls templates in review, paused templates and those whose report must be confirmed, until ctx ends. Callbacks
+// alone are not enough, because they may be lost or late. Each template is polled by one node.
 func (c *Catalog) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		sleep := maxSleep
@@ -68,7 +68,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 	return nil
 }
 
-// poll polls the templates that are due and returns when the next one is.
+// poll polls the due templates and returns when the next one is due.
 func poll(ctx context.Context, c *Catalog) (next time.Time, err error) {
 	due, next, err := c.store.Templates.TemplatePolls(ctx, time.Now(), pollBatch)
 	if err != nil {
@@ -88,8 +88,8 @@ func poll(ctx context.Context, c *Catalog) (next time.Time, err error) {
 	return next, nil
 }
 
-// pollOne polls one template. The next poll is scheduled first, so that a failure backs off; only a failure to schedule it is
-// returned.
+// pollOne polls one template. It schedules the next poll first, so that a failure backs off. It returns only errors of
+// scheduling.
 func pollOne(ctx context.Context, c *Catalog, r *templates.Record) error {
 	now := time.Now()
 	next := nextPoll(r, now)
@@ -101,7 +101,7 @@ func pollOne(ctx context.Context, c *Catalog, r *templates.Record) error {
 	switch {
 	case err != nil && ctx.Err() == nil:
 		c.o.Logger.WarnContext(ctx, "cannot read a template's status", "company", r.CompanyID, "template", r.ID, "error", err)
-	case err == nil && same && !waits(r.Status): // the channel has confirmed it
+	case err == nil && same && !waits(r.Status): // the channel has confirmed the status
 		r.PollAt = next
 		_, err := c.store.Templates.PostponePoll(ctx, r, time.Time{})
 		return err
@@ -109,7 +109,8 @@ func pollOne(ctx context.Context, c *Catalog, r *templates.Record) error {
 	return nil
 }
 
-// refresh reads the status from the channel and applies it like a callback; same: the channel does not say another one.
+// refresh reads the status from the channel and applies it like a callback. same reports whether the channel's status
+// is the same.
 func refresh(ctx context.Context, c *Catalog, r *templates.Record) (same bool, err error) {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
@@ -129,7 +130,8 @@ func refresh(ctx context.Context, c *Catalog, r *templates.Record) (same bool, e
 	return e.Status == r.Status, err
 }
 
-// notAtChannel handles a template that the channel does not know: nothing changes, unless its submission was interrupted.
+// notAtChannel handles a template that the channel does not know. It changes only a template whose submission was
+// interrupted.
 func notAtChannel(ctx context.Context, c *Catalog, r *templates.Record) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil

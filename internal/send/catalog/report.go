@@ -12,10 +12,10 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// reports are the transitions that the channel's reports cause, by the present status. A template that is paused or disabled
-// was approved before, even if that report was lost or is late. The channel may reject what it approved, and approve it again.
-// Any other report of a status is stale.
-var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:gochecknoglobals // one table, read only
+// reports are the transitions that the channel's reports cause, by current status. A paused or disabled template was
+// approved before, even if that report was lost or is late. The channel may reject a template that it approved, and
+// approve it again. Every other report is stale.
+var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:gochecknoglobals // a single read-only table
 	carillon.TemplatePending:  {carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused, carillon.TemplateDisabled},
 	carillon.TemplateApproved: {carillon.TemplatePaused, carillon.TemplateDisabled, carillon.TemplateRejected},
 	carillon.TemplatePaused:   {carillon.TemplateApproved, carillon.TemplateDisabled, carillon.TemplateRejected},
@@ -23,11 +23,12 @@ var reports = map[carillon.TemplateStatus][]carillon.TemplateStatus{ //nolint:go
 	carillon.TemplateRejected: {carillon.TemplateApproved},
 }
 
-// categories are those of the contract; the channel may move a template from one to another.
-var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:gochecknoglobals // read only
+// categories are the contract's categories. The channel may move a template to another one.
+var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:gochecknoglobals // read-only
 
-// move applies a status that the channel reported, and schedules the first poll; false: it changes nothing. A rejection of what was
-// approved, or the reverse, may be a repeated or late report of an earlier review: a poll confirms or corrects it.
+// move applies a status that the channel reported, and schedules the first poll. It returns false if nothing changed.
+// A rejection after an approval, or the reverse, may be a repeated or late report on an earlier review; a poll
+// confirms or corrects it.
 func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 	from := r.Status
 	if !slices.Contains(reports[from], to) {
@@ -45,8 +46,9 @@ func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
 	return true
 }
 
-// Apply applies a channel's reports, which may be unordered and repeated. A report concerns the sender's own template only: by
-// the channel's id, or by name and language while its id is unknown. It returns when all are stored and OnApproved was called.
+// Apply applies a channel's reports, which may be out of order and repeated. A report concerns only templates of its
+// sender: by the channel's id, or by name and language while that id is unknown. When Apply returns nil, all reports
+// are stored and OnApproved was called.
 func (c *Catalog) Apply(ctx context.Context, events []provider.TemplateEvent) error {
 	for i := range events {
 		if _, err := c.apply(ctx, &events[i]); err != nil {
@@ -56,12 +58,12 @@ func (c *Catalog) Apply(ctx context.Context, events []provider.TemplateEvent) er
 	return nil
 }
 
-// maxSwaps bounds how often a report is applied again because another write came first.
+// maxSwaps bounds how often a report is applied again after a concurrent write.
 const maxSwaps = 10
 
 var errRaced = errors.New("the template kept changing")
 
-// apply applies one report, and reports whether it changed a template.
+// apply applies one report, and returns whether it changed a template.
 func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed bool, err error) {
 	read := func() (*templates.Record, error) {
 		return c.store.Templates.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
@@ -70,15 +72,15 @@ func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed
 		changed = report(next, e)
 		return changed
 	})
-	// Also when it was approved before: the first call may have failed.
+	// Even if the template was approved before, because the first call may have failed.
 	if r != nil && e.Status == carillon.TemplateApproved && r.Status == carillon.TemplateApproved {
 		err = c.approved(ctx, &r.Template)
 	}
 	return changed && err == nil, err
 }
 
-// revise changes a template as it is when it is read, again where another write came first. It returns the template as it is
-// then, nil where there is none.
+// revise reads a template and changes it, and repeats both after a concurrent write. It returns the resulting
+// template, or nil if there is none.
 func (c *Catalog) revise(
 	ctx context.Context, read func() (*templates.Record, error), change func(next *templates.Record) bool,
 ) (*templates.Record, error) {
@@ -103,7 +105,7 @@ func (c *Catalog) revise(
 	return nil, errRaced
 }
 
-// decisions are what the channel did to a template, for its history.
+// decisions returns the channel's changes to a template, for its history.
 func decisions(r, next *templates.Record) (all []templates.Change) {
 	if next.Status != r.Status {
 		all = append(all, templates.Change{Action: templates.Decided, By: channelDid()})
@@ -114,10 +116,10 @@ func decisions(r, next *templates.Record) (all []templates.Change) {
 	return all
 }
 
-// report applies the channel's report to a record, and reports whether it changed.
+// report applies the channel's report to a record, and returns whether the record changed.
 func report(n *templates.Record, e *provider.TemplateEvent) (changed bool) {
 	if n.Status == carillon.TemplateDraft {
-		return false // the channel does not have it, or not as it is now
+		return false // the channel does not have it, or has an earlier version
 	}
 	changed = move(n, e.Status, e.Reason)
 	if n.ProviderID == "" && e.ProviderID != "" {
@@ -129,8 +131,8 @@ func report(n *templates.Record, e *provider.TemplateEvent) (changed bool) {
 	return changed
 }
 
-// Pause records that the channel paused an approved template, as the response to a message showed. Repeats and deleted
-// templates change nothing.
+// Pause records that the channel paused an approved template, as its response to a message shows. It changes nothing
+// if the template is already paused or deleted.
 func (c *Catalog) Pause(ctx context.Context, t *carillon.Template, reason string) error {
 	read := func() (*templates.Record, error) {
 		r, err := c.store.Templates.Template(ctx, t.CompanyID, t.ID)

@@ -39,7 +39,7 @@ func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
 					SenderUID: w.main.UID, ProviderID: made.ProviderID, Name: made.Name, Language: made.Language, Status: to,
 					Reason: "because",
 				}
-				for range 2 { // repeats change nothing more
+				for range 2 { // repeats change nothing
 					if err := w.Apply(t.Context(), []provider.TemplateEvent{e}); err != nil {
 						t.Fatal(err)
 					}
@@ -68,14 +68,14 @@ func TestAReportIsOfThatVeryTemplateOfThatVerySender(t *testing.T) {
 		event := provider.TemplateEvent{ProviderID: known.ProviderID, Name: "known", Language: "es_ES", Status: carillon.TemplateApproved}
 		elsewhere, unknown, otherID := event, event, event
 		elsewhere.SenderUID, unknown.SenderUID, otherID.SenderUID = w.foreign.UID, w.second.UID, w.main.UID
-		otherID.ProviderID = "900009999" // of a template that was there before under this name
+		otherID.ProviderID = "900009999" // of an earlier template with this name
 		if err := w.Apply(t.Context(), []provider.TemplateEvent{elsewhere, unknown, otherID}); err != nil {
 			t.Fatal(err)
 		}
 		if w.status(known.ID) != carillon.TemplatePending || w.status(declared.ID) != carillon.TemplateDraft {
 			t.Error(w.status(known.ID), w.status(declared.ID))
 		}
-		// A declared one is found by its name, and known by its id from then on.
+		// A declared template is found by its name and gets its id from the report.
 		learn := provider.TemplateEvent{
 			SenderUID: w.main.UID, ProviderID: "900000777", Name: "declared_0", Language: "es_ES", Status: carillon.TemplatePaused,
 		}
@@ -85,7 +85,7 @@ func TestAReportIsOfThatVeryTemplateOfThatVerySender(t *testing.T) {
 		if r := w.record("900000777"); r.Name != "declared_0" || r.Status != carillon.TemplatePaused {
 			t.Error(r.Name, r.Status)
 		}
-		// What the channel reported stands over what is declared again.
+		// The channel's report takes precedence over a new declaration.
 		w.declare(1)
 		if w.status("900000777") != carillon.TemplatePaused {
 			t.Error(w.status("900000777"))
@@ -142,7 +142,7 @@ func TestPauseHoldsBackAnApprovedTemplateOnly(t *testing.T) {
 	})
 }
 
-// run starts the polling inside a bubble of fake time.
+// run starts the polling inside a synctest bubble.
 func (w *world) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -219,7 +219,7 @@ func TestPollingBacksOffToAnHour(t *testing.T) {
 		begin := time.Now()
 		w.submitted("made")
 		w.desk.mu.Lock()
-		w.desk.down = errDown // a channel that is down backs off too
+		w.desk.down = errDown // polling also backs off while the channel is down
 		w.desk.mu.Unlock()
 		<-time.After(5*time.Hour + time.Minute)
 		stop()
@@ -261,7 +261,7 @@ func TestASubmissionThatBrokeOffIsCleanedUp(t *testing.T) {
 	})
 }
 
-// broken leaves a template as a node does that stopped during a submission.
+// broken leaves a template in the state of a node that stopped during a submission.
 func (w *world) broken(name string) (id string) {
 	w.t.Helper()
 	r := w.record(w.create(name).ID)

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// Submit submits a draft to the channel's review. When the channel is down it stays a draft. Errors: not_found, conflict,
-// limit_exceeded, service_unavailable, and the channel's refusal.
+// Submit submits a draft for the channel's review. If the channel is down, the template stays a draft. Errors:
+// not_found, conflict, limit_exceeded, service_unavailable, and the channel's refusal.
 func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.Template, error) {
 	r, err := c.unclaimed(ctx, companyID, id)
 	if err != nil {
@@ -35,8 +35,8 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	})
 }
 
-// submitClaimed submits a template that is pending under our claim, then stores the result. When the channel did not accept
-// it, undo restores the previous state.
+// submitClaimed submits a template that is pending under our claim, then stores the result. If the channel did not
+// accept it, undo restores the previous state.
 func (c *Catalog) submitClaimed(
 	ctx context.Context, s *carillon.Sender, claimed *templates.Record,
 	undo func(ctx context.Context, now *templates.Record, failed error) error,
@@ -51,7 +51,7 @@ func (c *Catalog) submitClaimed(
 	err := orChanged(c.underClaim(ctx, claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
 		next = *now
 		var decided []templates.Change
-		// The channel may have reported on this submission already; a report on an earlier one is obsolete.
+		// The channel may already have reported on this submission. A report on an earlier submission is obsolete.
 		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
 			next.Status, next.Reason = carillon.TemplatePending, ""
 			if move(&next, status, "") {
@@ -74,7 +74,7 @@ func (c *Catalog) submitClaimed(
 	return &next.Template, nil
 }
 
-// review submits a template to its reviewer, within the time of the claim.
+// review submits a template to its reviewer within the time of the claim.
 func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	reviewer, ok := c.reviewers[s.Provider]
 	if !ok {
@@ -89,8 +89,8 @@ func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	return providerID, status, nil
 }
 
-// redraft turns a template whose submission did not reach the channel into a draft again, unless it has changed since. refusal is
-// why, in its history.
+// redraft turns a template whose submission did not reach the channel back into a draft, unless it has changed since.
+// refusal is the reason for its history.
 func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason, refusal string) error {
 	next := *r
 	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
@@ -98,7 +98,7 @@ func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason, refu
 	return err
 }
 
-// explained is an error in words for people.
+// explained returns an error in words for people.
 func explained(err error) string {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {

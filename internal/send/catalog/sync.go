@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// syncers is how many senders are compared at a time.
+// syncers is the number of senders that are compared concurrently.
 const syncers = 4
 
-// Sync asks the channel of each messaging sender of a company for all its templates now, and applies what it says like a callback.
-// That the channel lacks a template changes nothing, and what it has besides stays there. A sender that cannot be compared does not
-// keep the others from it. Errors: conflict while another one of the company runs on this node.
+// Sync reads all templates from the channel of each of a company's messaging senders, and applies their status like a
+// callback. Templates that exist on one side only are left as they are. A failure of one sender does not affect the
+// others. Errors: conflict while another Sync of the company runs on this node.
 func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync, error) {
 	if _, running := c.syncing.LoadOrStore(companyID, true); running {
 		return nil, carillon.InConflict("The templates are being compared already")
@@ -47,7 +47,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 	return all, group.Wait()
 }
 
-// comparison is that of one sender's templates with those of its channel.
+// comparison compares one sender's templates with those at its channel.
 type comparison struct {
 	*Catalog
 	sender *carillon.Sender
@@ -67,7 +67,7 @@ func (c comparison) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked := map[string]bool{} // our ids of what the list has
+	asked := map[string]bool{} // our ids of listed templates
 	for i := range there {
 		e := &there[i]
 		at := slices.IndexFunc(here, func(t *carillon.Template) bool { return concerns(t, e) })
@@ -88,7 +88,7 @@ func (c comparison) run(ctx context.Context) error {
 	return c.askEach(ctx, here, asked)
 }
 
-// concerns reports whether the channel's template e is t.
+// concerns reports whether e is about t.
 func concerns(t *carillon.Template, e *provider.TemplateEvent) bool {
 	if t.ProviderID != "" {
 		return t.ProviderID == e.ProviderID
@@ -96,7 +96,7 @@ func concerns(t *carillon.Template, e *provider.TemplateEvent) bool {
 	return t.Name == e.Name && t.Language == e.Language
 }
 
-// askEach asks for those templates in review or paused that the list did not have.
+// askEach reads the status of templates in review or paused that the list did not contain.
 func (c comparison) askEach(ctx context.Context, here []*carillon.Template, asked map[string]bool) error {
 	for _, t := range here {
 		if asked[t.ID] || !waits(t.Status) {

@@ -22,7 +22,7 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// graph adds a sender of ours with an account of its own at the Cloud API, and gives how to switch that off.
+// graph adds a sender of ours with its own account at the Cloud API. The returned function disables the account.
 func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest.Server, *carillon.Sender, func()) {
 	w.t.Helper()
 	graph, err := graphtest.New(graphtest.Options{Templates: there})
@@ -48,7 +48,7 @@ func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest
 
 func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
-	var there []carillon.Template // more than a page of the channel's
+	var there []carillon.Template // more than one page of the channel
 	for i := range 230 {
 		x := draft(fmt.Sprintf("there_%d", i))
 		x.ParameterFormat = content.Positional
@@ -115,7 +115,7 @@ func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 	}
 }
 
-// story is the history of a template of ours in short, the oldest change first.
+// story returns a short history of a template of ours, oldest change first.
 func (w *world) story(id string) (all []string) {
 	w.t.Helper()
 	history, err := w.store.Templates.History(w.t.Context(), "ours", id)
@@ -136,7 +136,7 @@ func (w *world) story(id string) (all []string) {
 func TestASyncAsksForWhatTheListLacks(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	made := w.submitted("greeting")
-	w.desk.known[made.ProviderID].SenderUID = w.second.UID // so that it is not in the list
+	w.desk.known[made.ProviderID].SenderUID = w.second.UID // removes it from the sender's list
 	w.desk.known[made.ProviderID].Status = carillon.TemplateApproved
 	all, err := w.Sync(t.Context(), "ours")
 	if err != nil || w.status(made.ID) != carillon.TemplateApproved {
@@ -187,7 +187,7 @@ func TestTheHistorySaysWhoDidWhat(t *testing.T) {
 		func() error { return w.decide(made.ID, carillon.TemplateRejected, "INVALID_FORMAT") },
 		func() error { _, err := ana.Edit(t.Context(), "ours", made.ID, same); return err },
 		func() error { _, err := ana.Submit(t.Context(), "ours", made.ID); return err },
-		func() error { _, err := ana.Edit(t.Context(), "ours", made.ID, same); return err }, // withdraws
+		func() error { _, err := ana.Edit(t.Context(), "ours", made.ID, same); return err }, // withdraws the template
 		func() error { _, err := ana.Submit(t.Context(), "ours", made.ID); return err },
 		func() error { return w.decide(made.ID, carillon.TemplateApproved, "") },
 		func() error { return w.decide(made.ID, carillon.TemplateApproved, "") },
@@ -209,7 +209,7 @@ func TestTheHistorySaysWhoDidWhat(t *testing.T) {
 	}
 }
 
-// decide has the channel report its decision on a template of ours.
+// decide reports the channel's decision on a template of ours.
 func (w *world) decide(id string, status carillon.TemplateStatus, reason string) error {
 	r := w.record(id)
 	e := provider.TemplateEvent{

@@ -18,19 +18,19 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// Submission is a request to send whose credential, scope and rate have been checked.
+// Submission is a request to send whose credential, scope and rate limit have been checked.
 type Submission struct {
 	Company *carillon.Company
 	Request *request.Request
-	// Route and IdempotencyKey identify repeats, Hash their content. The key is empty when there is none.
+	// Route and IdempotencyKey identify repeats, Hash identifies their content. The key may be empty.
 	Route, IdempotencyKey, Hash string
-	ResendOf                    string        // the notification whose failed recipients it is for; "": none
-	Keep                        time.Duration // how long the key is stored; 0: keepAnswers
-	// Sender is the company's that sends, of the request's channel, where the program chose it; nil: recipient_id says which.
+	ResendOf                    string        // the notification whose failed recipients it is sent to; may be empty
+	Keep                        time.Duration // retention of the key; 0: keepAnswers
+	// Sender is a sender chosen by the program, for the request's channel. If nil, recipient_id selects one.
 	Sender *carillon.Sender
 }
 
-// Response is the body for the caller; repeats get the same bytes.
+// Response is the response for the caller. Repeats get the same bytes.
 type Response struct {
 	ID       string // of the notification
 	JSON     []byte
@@ -39,10 +39,10 @@ type Response struct {
 
 func replayed(answer string) Response { return Response{idIn(answer), []byte(answer), true} }
 
-// keepAnswers is how long an idempotency key is stored (docs/reference/sending.md).
+// keepAnswers is the retention of idempotency keys (docs/reference/sending.md).
 const keepAnswers = 24 * time.Hour
 
-// UnderMaintenance refuses what is asked for in a maintenance window. Errors: service_unavailable.
+// UnderMaintenance refuses requests during a maintenance window. Errors: service_unavailable.
 func UnderMaintenance(ctx context.Context, s *store.Store) error {
 	m, err := s.Accounts.Maintenance(ctx)
 	if err != nil {
@@ -61,9 +61,9 @@ func UnderMaintenance(ctx context.Context, s *store.Store) error {
 	}
 }
 
-// Repeat returns the response of an earlier request with the same key, or reserves the key until done is called. A repeat of a
-// request in progress on this node gets a 409; between nodes the store's transaction decides. Errors:
-// idempotency_in_progress, idempotency_key_reused.
+// Repeat returns the response to an earlier request with the same key, or reserves the key until done is called. If
+// the earlier request is still in progress on this node, it returns a 409; between nodes the store's transaction
+// decides. Errors: idempotency_in_progress, idempotency_key_reused.
 func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string) (a Response, done func(), err error) {
 	name := companyID + " " + route + " " + key
 	if _, busy := n.running.LoadOrStore(name, true); busy {
@@ -87,7 +87,7 @@ func (n *Notify) Repeat(ctx context.Context, companyID, route, key, hash string)
 	return Response{}, done, nil
 }
 
-// AcceptBody accepts what the body of an HTTP request asks for. Errors: those of Accept, and validation_failed.
+// AcceptBody accepts the body of an HTTP request. Errors: those of Accept, and validation_failed.
 func (n *Notify) AcceptBody(ctx context.Context, s *Submission, ch carillon.Channel, body []byte, flat bool) (Response, error) {
 	release, err := n.store.DB.Commits.Admit(ctx, len(body))
 	if err != nil {
@@ -150,7 +150,8 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(cmp.Or(s.Keep, keepAnswers)),
 		}
 	}
-	// The request is stored even when its caller disconnects: its lane must be woken, and its key stay reserved until then.
+	// The request is stored even if its caller disconnects: its lane must be woken, and its key must stay reserved
+	// until then.
 	body, err := n.keep(context.WithoutCancel(ctx), a)
 	if err != nil {
 		return Response{}, err
@@ -167,10 +168,10 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 	return Response{ID: a.Notification.ID, JSON: body}, nil
 }
 
-// idTries is how many ids are tried for a notification. Numbers can collide while two nodes have the same slot.
+// idTries bounds the ids tried for a notification. Ids can collide while two nodes have the same slot.
 const idTries = 5
 
-// keep stores a notification and returns the response's body.
+// keep stores a notification and returns the body of the response.
 func (n *Notify) keep(ctx context.Context, a *messages.Accept) (body []byte, err error) {
 	for range idTries {
 		body = responseJSON(&a.Notification)
@@ -185,7 +186,7 @@ func (n *Notify) keep(ctx context.Context, a *messages.Accept) (body []byte, err
 	return body, err
 }
 
-// kindOf returns the kind of work that delivers on a channel.
+// kindOf returns the kind of work for a channel.
 func kindOf(ch carillon.Channel) string {
 	if ch == carillon.Voice {
 		return queue.Calls
@@ -193,7 +194,7 @@ func kindOf(ch carillon.Channel) string {
 	return queue.Messages
 }
 
-// responseJSON returns the response's body. Clients rely on the order of its keys; no value needs escaping.
+// responseJSON returns the body of the response. Clients rely on the order of its keys. No value needs escaping.
 func responseJSON(n *messages.Notification) []byte {
 	b := make([]byte, 0, 160)
 	b = append(b, `{"success":true,"message":"Notification queued successfully","notification_id":"`...)
@@ -205,8 +206,8 @@ func responseJSON(n *messages.Notification) []byte {
 	return append(b, `"}`...)
 }
 
-// pickSender reads recipient_id: a sender of the company by id or number, else the company's default one
-// (docs/reference/sending.md). It reports whether recipient_id names the sender.
+// pickSender resolves recipient_id: a sender of the company by id or number, else the company's default sender
+// (docs/reference/sending.md). named reports whether recipient_id names the sender.
 func (n *Notify) pickSender(
 	ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string,
 ) (s *carillon.Sender, named bool, err error) {
@@ -240,7 +241,8 @@ func (n *Notify) pickSender(
 	return standard, false, err
 }
 
-// checkContent checks the request against its template or agent, and returns which recipients repeat another one.
+// checkContent checks the request against its template or agent, and returns which recipients duplicate an earlier
+// one.
 func (n *Notify) checkContent(
 	ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request, to *messages.Notification,
 ) ([]bool, error) {
@@ -290,7 +292,7 @@ func mayCall(never destination.Denied, contacts []request.Contact) error {
 const deniedReason = "Numbers that begin so, such as those of premium-rate services and satellites, are never called: " +
 	"the operator has the list (calls-denied)"
 
-// addMessages adds a message for each recipient. Repeats and suppressed numbers are skipped and not charged.
+// addMessages adds a message for each recipient. Duplicates and suppressed numbers are skipped and not charged.
 func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *messages.Accept) error {
 	var suppressed map[identity.Key]bool
 	if c.Suppresses {
@@ -317,7 +319,7 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 		a.Messages[i] = m
 	}
 	a.Notification.Total = len(a.Messages)
-	if a.Notification.Open == 0 { // nothing will be delivered, so the contacts are not kept
+	if a.Notification.Open == 0 { // nothing will be delivered, so the contacts are not stored
 		a.Notification.DoneAt, a.Notification.Body = a.Notification.CreatedAt, ""
 	}
 	a.Quota = messages.Quota{
@@ -351,7 +353,7 @@ func UsageOf(ctx context.Context, s *store.Store, c *carillon.Company) (*Usage, 
 	return &Usage{Date: day, Quota: c.Limits.DailyRecipients, Used: used, ResetTime: carillon.FormatTime(reset), Limits: c.Limits}, nil
 }
 
-// requestOf reads a notification's request.
+// requestOf decodes a notification's stored request.
 func requestOf(n *messages.Notification) (*request.Request, error) {
 	return request.Decode(n.Channel, n.Body, n.Flat)
 }

@@ -38,7 +38,8 @@ func TestTheBodyIsKeptOnlyForRecipientsToSendTo(t *testing.T) {
 	})
 }
 
-// What another company enters, an id or a number, refuses nobody's requests; a number that is proved to be another's does.
+// An id or number entered by another company never causes a refusal. A number that is proved to belong to another
+// company does.
 func TestAcceptRefusesOnlyNumbersProvedToBeAnothers(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, nil)

@@ -12,10 +12,10 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// slots is the queue's default of sends at once of one sender.
+// slots is the queue's default limit of concurrent sends per sender.
 const slots = 64
 
-// queued accepts messages to so many numbers, a hundred a notification.
+// queued accepts messages to that many numbers, a hundred per notification.
 func (r *rig) queued(messages int) (ids []string) {
 	for from := 0; from < messages; from += 100 {
 		var numbers []string
@@ -27,7 +27,7 @@ func (r *rig) queued(messages int) (ids []string) {
 	return ids
 }
 
-// sending counts what the database says is being sent.
+// sending counts the messages in state sending in the database.
 func (r *rig) sending(ids []string) (n int) {
 	for _, id := range ids {
 		all, err := r.store.Messages.List(r.t.Context(), carillon.SeqOf(id), 0, 100)

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store"
 )
 
-// rounds is how often a test of chance is repeated: few as a rule, CARILLON_TEST_ROUNDS where that is set.
+// rounds returns the number of repetitions of a randomized test: few by default, or CARILLON_TEST_ROUNDS.
 func rounds(t *testing.T, few int) int {
 	t.Helper()
 	text := os.Getenv("CARILLON_TEST_ROUNDS")
@@ -25,8 +25,8 @@ func rounds(t *testing.T, few int) int {
 	return n
 }
 
-// The lane's last turn, its falling asleep and being forgotten go on while the next message is accepted, at every instant
-// that chance gives. Were a wake-up lost, only the scan after 30 s would find the message.
+// The next message is accepted at a random instant while the lane takes its last turn, goes to sleep and is removed.
+// If a wake-up were lost, only the scan after 30 s would find the message.
 func TestAcceptAsTheLaneGoesToSleepIsDeliveredAtOnce(t *testing.T) {
 	dir, n := t.TempDir(), rounds(t, 300)
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAcceptAsTheLaneGoesToSleepIsDeliveredAtOnce(t *testing.T) {
 			before := time.Now()
 			r.accept(body("", strconv.Itoa(34600000000+i)))
 			for r.provider.count() <= i && time.Since(before) < 2*time.Second {
-				time.Sleep(time.Microsecond) // no time passes while anything runs
+				time.Sleep(time.Microsecond) // time does not advance while a goroutine runs
 			}
 			if late := time.Since(before); late >= time.Second {
 				t.Fatalf("message %d was sent %s late", i, late)

@@ -9,20 +9,20 @@ import (
 	"carillon/internal/store"
 )
 
-// The search table is filled in short steps, because on SQLite they occupy the writer. It gets a fifth of the time, unless it
-// lags so far that searches would have to read too many notifications.
+// The search table is filled in short steps, because on SQLite they block the writer. It gets a fifth of the time,
+// unless it lags so far that searches would have to read too many notifications.
 const (
 	searchIdle   = 2 * time.Second
 	searchPause  = 2 * time.Millisecond
 	searchCalm   = 100 * time.Millisecond // longest wait for a moment without waiting requests
-	searchShare  = 4                      // pauses in steps
+	searchShare  = 4                      // pause as a multiple of the step's duration
 	searchMaxLag = 2 * time.Minute
 )
 
 func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.Logger) {
 	caughtUp, failing := time.Now(), false
 	for ctx.Err() == nil {
-		if !q.Owns(0) { // one of all nodes fills the table
+		if !q.Owns(0) { // a single node fills the table: the owner of shard 0
 			caughtUp = time.Now()
 			pause(ctx, searchIdle)
 			continue
@@ -32,7 +32,7 @@ func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		}
 		begin := time.Now()
 		more, err := s.Search.Fill(ctx, begin)
-		if err != nil && ctx.Err() == nil && !failing { // carillon_search_lag_seconds shows the failures that follow
+		if err != nil && ctx.Err() == nil && !failing { // further ones: carillon_search_lag_seconds
 			log.WarnContext(ctx, "fill search", "error", err)
 		}
 		failing = err != nil
@@ -46,7 +46,7 @@ func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 	}
 }
 
-// searchWait returns the pause after a step by its duration and the lag.
+// searchWait returns the pause after a step, from its duration and the lag.
 func searchWait(took, lag time.Duration) time.Duration {
 	if lag > searchMaxLag {
 		return searchPause
@@ -56,17 +56,17 @@ func searchWait(took, lag time.Duration) time.Duration {
 
 // Recipients are counted in short steps between requests, a tenth of the time.
 const (
-	statsEvery = 2 * time.Second // between passes: changes meanwhile are counted together
+	statsEvery = 2 * time.Second // between passes; changes in the meantime are counted together
 	statsCalm  = 100 * time.Millisecond
 	statsPause = 2 * time.Millisecond
-	statsShare = 9 // pauses in steps
+	statsShare = 9 // pause as a multiple of the step's duration
 	statsLeave = 3 * time.Second
 )
 
-// countStats counts what became of recipients (internal/store/stats) until ctx ends, and then what is left. Each node counts what it
-// changed itself; one of all nodes counts everything again where that is needed.
+// countStats counts the outcomes of recipients (internal/store/stats) until ctx ends, and then the remaining ones.
+// Each node counts its own changes. A single node recounts everything if needed.
 func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.Logger) {
-	var pass time.Time // when the next one begins
+	var pass time.Time // start of the next pass
 	failing := false
 	for ctx.Err() == nil {
 		s.DB.Commits.WaitIdle(ctx, statsCalm)
@@ -80,7 +80,7 @@ func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		if err == nil && !more && q.Owns(0) {
 			more, err = s.Stats.Sweep(ctx, begin)
 		}
-		if err != nil && ctx.Err() == nil && !failing { // carillon_stats_lag_seconds shows the failures that follow
+		if err != nil && ctx.Err() == nil && !failing { // further ones: carillon_stats_lag_seconds
 			log.WarnContext(ctx, "count recipients", "error", err)
 		}
 		failing = err != nil

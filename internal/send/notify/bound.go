@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	boundFor = 30 * 24 * time.Hour // after a notification that a reply belongs to it
-	maxBound = 20                  // notifications to a person that are looked at
+	boundFor = 30 * 24 * time.Hour // how long after a notification a reply can belong to it
+	maxBound = 20                  // number of notifications to a person that are checked
 )
 
-// Bound returns the notifications with a name_event that a person may reply to, the newest first: those that a sender sent to one of their
-// lines within a month. Where the person answers a certain message, by the provider's id of it, its notification is the only one, and there
-// is none where that has no name_event.
+// Bound returns the notifications with a name_event that a person may be replying to, newest first. They were sent by
+// the sender to one of the person's lines within the last month. If the person replies to a particular message,
+// identified by the provider's id, the result is only its notification, or none if that has no name_event.
 func Bound(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, replyTo string, now time.Time,
 ) ([]*chats.Bound, error) {
@@ -53,7 +53,7 @@ func Bound(
 	return all, nil
 }
 
-// lately returns the notifications of a sender to a person within a month, the newest first.
+// lately returns a sender's notifications to a person within the last month, newest first.
 func lately(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, now time.Time,
 ) ([]*messages.Notification, error) {
@@ -66,8 +66,9 @@ func lately(
 	return found, err
 }
 
-// reachedBy reports whether the provider knows the message of a notification to a person by an id, and whether the person may have got
-// it: they may where it was sent, or is being sent. The body of a notification that reaches nobody is not kept.
+// reachedBy reports whether a notification contains the message that the person answers, by the provider's id, and
+// whether a message of it may have reached the person, which is the case if it was sent or is being sent. Without a
+// reached recipient the body of the notification is not kept.
 func reachedBy(
 	ctx context.Context, s *store.Store, x *messages.Notification, lines []identity.Key, providerID string,
 ) (answered, reached bool, err error) {
@@ -89,7 +90,7 @@ func reachedBy(
 	return answered, reached, err
 }
 
-// bound is what a reply to a notification brings a flow; nil: it has no name_event.
+// bound returns the data that a reply to a notification gives to a flow, or nil if the notification has no name_event.
 func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines []identity.Key) (*chats.Bound, error) {
 	if x.Labels.Event == "" {
 		return nil, nil
@@ -101,7 +102,7 @@ func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines 
 	b := &chats.Bound{Event: x.Labels.Event, NotificationID: x.ID, Language: strings.ReplaceAll(x.Labels.Language, "_", "-")}
 	r, err := requestOf(whole)
 	if err != nil {
-		return b, nil //nolint:nilerr // an older version took what this one does not: the reply counts without the values
+		return b, nil //nolint:nilerr // accepted by an older version: omit the values
 	}
 	for i := range r.Contacts {
 		if identity.Has(lines, r.Contacts[i].Number) {
@@ -112,8 +113,9 @@ func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines 
 	return b, nil
 }
 
-// Proved records that a message of a sender to one of a person's lines has arrived, though its outcome is not known: the person answers a
-// message by this id of the provider's, which no message has, and there is only one that it can be of. It reports whether there is.
+// Proved records that a message with an unknown outcome has arrived at one of a person's lines: the person answers a
+// message with a provider id that no message has, and there is exactly one message that it can be. It reports whether
+// there is one.
 func Proved(ctx context.Context, n *Notify, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error) {
 	now := time.Now()
 	found, err := lately(ctx, n.store, s.CompanyID, s.UID, lines, now)

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// breakers are those that the database knows of the rig's company.
+// breakers returns the stored breakers of the rig's company.
 func (r *rig) breakers() []work.Breaker {
 	r.t.Helper()
 	all, err := r.store.Breakers.OfCompany(context.Background(), r.company.ID)
@@ -37,11 +37,11 @@ func sentOf(v *notify.View) int {
 	return 0
 }
 
-// A channel with a fault asks to repeat each attempt; without a breaker a message is tried three times at most.
+// A channel with a fault asks to retry each attempt. Without a breaker a message is tried at most three times.
 func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 	for _, fault := range provider.Faults() {
 		if fault == provider.FaultUnknown {
-			continue // the outcome of those decides what becomes of the message, not the breaker
+			continue // here the unknown outcome decides about the message, not the breaker
 		}
 		t.Run(string(fault), func(t *testing.T) {
 			dir := storetest.Folder(t)
@@ -87,7 +87,7 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 	}
 }
 
-// Outcomes that are not known wait ten minutes for a receipt each: few messages shall come to that.
+// Each message with an unknown outcome waits ten minutes for a receipt, so there should be few of them.
 func TestChannelThatDoesNotAnswerLeavesFewOutcomesUnknown(t *testing.T) {
 	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,8 @@ func TestChannelThatDoesNotAnswerLeavesFewOutcomesUnknown(t *testing.T) {
 	})
 }
 
-// A message that always fails has the better class: it must not be the only one to try the channel after an outage.
+// The message that always fails has the higher-priority class. It must not be the only one that tries the channel
+// after an outage.
 func TestAfterAnOutageAMessageThatAlwaysFailsDelaysNoOther(t *testing.T) {
 	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +140,7 @@ func TestAfterAnOutageAMessageThatAlwaysFailsDelaysNoOther(t *testing.T) {
 			numbers[k] = fmt.Sprintf("346001%05d", k)
 		}
 		good := r.accept(body("", numbers...))
-		// The breaker is open for 37 s at most, and then tries each of the two classes.
+		// The breaker is open for at most 37 s, and then tries each of the two classes.
 		time.Sleep(outage + 80*time.Second)
 		synctest.Wait()
 		if v := r.view(good); sentOf(v) != len(numbers) {
@@ -187,8 +188,8 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 	})
 }
 
-// The next owner of a shard continues with the stored breaker: after a restart nothing is sent to a channel that asked for ten
-// minutes of pause.
+// The next owner of a shard continues with the stored breaker: after a restart nothing is sent to a channel that asked
+// for a pause of ten minutes.
 func TestBreakerOutlivesARestart(t *testing.T) {
 	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// Reached is a recipient of a campaign and what became of it.
+// Reached is a recipient of a campaign with the outcome.
 type Reached struct {
 	NotificationID string           `json:"notification_id"`
 	N              int              `json:"n"`
@@ -23,19 +23,19 @@ type Reached struct {
 	Detail         string           `json:"detail,omitempty"`
 	Attempts       int              `json:"attempts"`
 	CreatedAt      string           `json:"created_at"`
-	SentAt         string           `json:"sent_at,omitempty"`      // of a call: when it was dialed
-	DeliveredAt    string           `json:"delivered_at,omitempty"` // of a call: when it was answered
+	SentAt         string           `json:"sent_at,omitempty"`      // for a call: when it was dialed
+	DeliveredAt    string           `json:"delivered_at,omitempty"` // for a call: when it was answered
 	ReadAt         string           `json:"read_at,omitempty"`
 	EndedAt        string           `json:"ended_at,omitempty"`
 }
 
-// ReachedFilter narrows the recipients of a campaign; zero values do not filter.
+// ReachedFilter filters the recipients of a campaign. Zero values do not filter.
 type ReachedFilter struct {
-	States []carillon.State // any of them
+	States []carillon.State // any of these
 	Reason carillon.Reason
 }
 
-// Fits reports whether a recipient is left by the filter.
+// Fits reports whether a recipient passes the filter.
 func (f *ReachedFilter) Fits(r *Reached) bool {
 	return (len(f.States) == 0 || slices.Contains(f.States, r.State)) && (f.Reason == "" || f.Reason == r.Reason)
 }
@@ -43,51 +43,51 @@ func (f *ReachedFilter) Fits(r *Reached) bool {
 func (f *ReachedFilter) narrows() bool { return len(f.States) > 0 || f.Reason != "" }
 
 const (
-	maxReached    = 2000 // recipients that one page looks at
-	reachedPage   = 200  // and where nothing is left out
-	maxNotified   = 500  // notifications that are read at once
-	reachedBefore = "/"  // between the id and the place in a cursor
+	maxReached    = 2000 // recipients that one page examines
+	reachedPage   = 200  // recipients per step without a filter
+	maxNotified   = 500  // notifications read at once
+	reachedBefore = "/"  // separates the id and the index in a cursor
 )
 
-// Recipients walks through the recipients of a campaign, those of its newest notification first. The campaign is found as the
-// list of notifications finds it, so what was just accepted is there too.
+// Recipients iterates over the recipients of a campaign, those of its newest notification first. It finds the
+// campaign's notifications in the same way as the list of notifications, so it includes those that were just accepted.
 type Recipients struct {
 	sent      Sent
 	companyID string
 	name      string
-	waiting   []*messages.Notification // whose recipients come next
-	from      int                      // of the first of them
-	before    string                   // where the notifications after those go on
-	end       bool                     // there are no notifications after those
+	waiting   []*messages.Notification // notifications whose recipients come next
+	from      int                      // index of the next recipient in the first of them
+	before    string                   // cursor of the notifications after those
+	end       bool                     // there are no further notifications
 }
 
-// Campaign walks through the recipients of a campaign.
+// Campaign returns an iterator over the recipients of a campaign.
 func (x Sent) Campaign(companyID, name string) *Recipients {
 	return &Recipients{sent: x, companyID: companyID, name: name}
 }
 
-// After goes on behind a recipient that a cursor names; false: it is no cursor.
+// After continues after the recipient that a cursor identifies. ok is false for an invalid cursor.
 func (w *Recipients) After(ctx context.Context, cursor string) (ok bool, err error) {
 	id, place, _ := strings.Cut(cursor, reachedBefore)
 	n, err := strconv.Atoi(place)
 	if err != nil || n < 0 || !carillon.ValidUUID(id) {
-		return false, nil //nolint:nilerr // it is no number
+		return false, nil //nolint:nilerr // invalid number
 	}
 	w.before, w.from = id, n+1
 	w.waiting, err = w.sent.Store.Notifications.Of(ctx, w.companyID, []string{id})
 	if len(w.waiting) > 0 && w.waiting[0].Campaign != w.name {
 		return false, err
 	}
-	if len(w.waiting) == 0 { // deleted since
+	if len(w.waiting) == 0 { // deleted in the meantime
 		w.from = 0
 	}
 	return true, err
 }
 
-// cursorOf names a recipient.
+// cursorOf returns the cursor of a recipient.
 func cursorOf(r *Reached) string { return r.NotificationID + reachedBefore + strconv.Itoa(r.N) }
 
-// Next returns the next recipients, about `most` of them; none at the end.
+// Next returns about `most` further recipients, or none at the end.
 func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 	for len(w.waiting) == 0 {
 		if w.end {
@@ -107,13 +107,13 @@ func (w *Recipients) Next(ctx context.Context, most int) ([]Reached, error) {
 	}
 	all, err := w.sent.reached(ctx, w.waiting[:some], w.from)
 	w.waiting, w.from = w.waiting[some:], 0
-	if err == nil && len(all) == 0 { // the cursor's notification had no more
+	if err == nil && len(all) == 0 { // the notification in the cursor had no more recipients
 		return w.Next(ctx, most)
 	}
 	return all, err
 }
 
-// reached are the recipients of notifications, of the first one those from a place on.
+// reached returns the recipients of notifications; of the first notification only those from index from on.
 func (x Sent) reached(ctx context.Context, found []*messages.Notification, from int) ([]Reached, error) {
 	messaging, voice := byChannel(found)
 	messages, err := x.Store.Messages.ListAll(ctx, messaging)
@@ -156,8 +156,8 @@ func reachedByCall(n *messages.Notification, c *calls.Call, now time.Time) Reach
 	}
 }
 
-// List returns a page of recipients that fit; next is the cursor of the next page, "" after the last. A page that has looked at
-// maxReached recipients ends early, even with none found.
+// List returns a page of matching recipients. next is the cursor of the next page, "" after the last. A page ends
+// early once it has examined maxReached recipients, even if it is empty.
 func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (found []Reached, next string, err error) {
 	at := reachedPage
 	if f.narrows() {
@@ -181,8 +181,8 @@ func (w *Recipients) List(ctx context.Context, f ReachedFilter, limit int) (foun
 	return found, next, nil
 }
 
-// Why counts the recipients that failed or were skipped by reason, among the next maxReached; next is the cursor of those after
-// them, "" after the last.
+// Why counts failed and skipped recipients by reason, among the next maxReached recipients. next is the cursor of the
+// recipients after those, "" after the last.
 func (w *Recipients) Why(ctx context.Context) (reasons map[carillon.Reason]int, looked int, next string, err error) {
 	reasons = map[carillon.Reason]int{}
 	for looked < maxReached {

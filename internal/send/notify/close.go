@@ -14,19 +14,19 @@ import (
 
 const (
 	closeEvery  = 100 * time.Millisecond
-	closeAgain  = time.Second // after a failure
-	closeLast   = time.Second // at the end; the next start finds the rest
-	closeAtOnce = 64          // per transaction, for which requests wait
+	closeAgain  = time.Second // delay after a failure
+	closeLast   = time.Second // deadline of the final run; the next start finds the rest
+	closeAtOnce = 64          // per transaction, because requests wait for it
 	sweepEvery  = 10 * time.Minute
 )
 
-// closer closes notifications of which every message ended.
+// closer closes notifications whose messages have all ended.
 type closer struct {
 	store *store.Store
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	closed map[carillon.Seq]bool // notifications with a message that ended
+	closed map[carillon.Seq]bool // notifications of which a message has ended
 	signal chan struct{}
 	sweep  chan struct{}
 }
@@ -35,7 +35,7 @@ func newCloser(s *store.Store, log *slog.Logger) *closer {
 	return &closer{store: s, log: log, closed: map[carillon.Seq]bool{}, signal: make(chan struct{}, 1), sweep: make(chan struct{}, 1)}
 }
 
-// run closes them until ctx ends.
+// run closes notifications until ctx ends.
 func (c *closer) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -50,10 +50,10 @@ func (c *closer) run(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLast)
 	defer cancel()
-	_ = c.closeDone(last) // logged; the sweep of the next start finds the rest
+	_ = c.closeDone(last) // already logged; the sweep of the next start finds the rest
 }
 
-// Closed records notifications with a message that ended: they may be complete.
+// Closed records notifications of which a message has ended. They may be complete.
 func (c *closer) Closed(seqs []carillon.Seq) {
 	if len(seqs) == 0 {
 		return
@@ -69,10 +69,10 @@ func (c *closer) Closed(seqs []carillon.Seq) {
 	}
 }
 
-// closeDone closes the notifications that Closed recorded, and keeps those that fail for the next time.
+// closeDone closes the notifications that Closed recorded. Those that fail are kept for the next call.
 func (c *closer) closeDone(ctx context.Context) error {
 	c.mu.Lock()
-	all := slices.Sorted(maps.Keys(c.closed)) // in the lock order
+	all := slices.Sorted(maps.Keys(c.closed)) // sorted in lock order
 	c.closed = map[carillon.Seq]bool{}
 	c.mu.Unlock()
 	for len(all) > 0 {
@@ -87,8 +87,8 @@ func (c *closer) closeDone(ctx context.Context) error {
 	return nil
 }
 
-// Sweep requests a sweep of all open notifications: another node may have died between the end of a message and the closing of
-// its notification.
+// Sweep requests a sweep of all open notifications, because another node may have died between the end of a message
+// and the closing of its notification.
 func (c *closer) Sweep() {
 	select {
 	case c.sweep <- struct{}{}:
@@ -96,7 +96,7 @@ func (c *closer) Sweep() {
 	}
 }
 
-// sweepOpen closes completed notifications among all open ones, after a crash before their closing.
+// sweepOpen finds open notifications that are complete, as a crash before their closing leaves them.
 func (c *closer) sweepOpen(ctx context.Context) {
 	company, seq := "", carillon.NoSeq
 	for ctx.Err() == nil {

@@ -21,29 +21,29 @@ import (
 
 const (
 	tries      = 10             // temporary failures before attempts_exhausted
-	timeToLive = 24 * time.Hour // a message that was tried expires when it is that late
+	timeToLive = 24 * time.Hour // age at which a message that was tried before expires
 	ourWait    = time.Minute    // longest wait after our own fault
 
-	// maxOwnTries is after how many attempts a fault of our own that does not pass ends a message: about a day.
+	// maxOwnTries bounds the attempts that fail by a permanent fault of our own, which takes about a day.
 	maxOwnTries = 1440
 
-	// A header's file that cannot be reached, even by our own fault, is tried at least this often and for this long.
+	// A header's file that cannot be reached, for whatever reason, is tried at least this often and for this long.
 	mediaTries    = 3
 	mediaPatience = 10 * time.Minute
 )
 
-// backoffs are the waits after the first temporary failures, as the channel recommends (1 s, 4 s, 16 s …): ten attempts take
-// about three hours.
+// backoffs are the waits after the first temporary failures, as the channel recommends (1 s, 4 s, 16 s …). Ten
+// attempts take about three hours.
 //
 //nolint:gochecknoglobals // a constant table
 var backoffs = []time.Duration{
 	time.Second, 4 * time.Second, 16 * time.Second, 64 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
-// backoff returns the wait after an attempt, with a jitter of a quarter.
+// backoff returns the wait after an attempt, with up to a quarter of jitter.
 func backoff(attempt int) time.Duration {
 	d := backoffs[min(max(attempt, 1), len(backoffs))-1]
-	return d + rand.N(d/4) //nolint:gosec // no secret
+	return d + rand.N(d/4) //nolint:gosec // not security-sensitive
 }
 
 // attempt is one attempt to deliver a message.
@@ -54,7 +54,7 @@ type attempt struct {
 	of     *messages.Notification // nil until it has been read
 }
 
-// id is that of the notification, empty until it has been read.
+// id returns the notification's id, empty until the notification has been read.
 func (j *attempt) id() string {
 	if j.of == nil {
 		return ""
@@ -62,12 +62,12 @@ func (j *attempt) id() string {
 	return j.of.ID
 }
 
-// end is the outcome of an attempt that ends the message.
+// end returns the outcome of an attempt that ends the message.
 func (j *attempt) end(r rank.Rank, reason carillon.Reason) messages.Outcome {
 	return messages.Outcome{Of: j.of, SenderID: j.sender.ID, Number: j.Number, Rank: r, Reason: reason}
 }
 
-// deliver makes one attempt. The queue has committed its start.
+// deliver makes one attempt. The queue has already committed its start.
 func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	now := time.Now()
 	var err error
@@ -91,7 +91,7 @@ func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 		return w.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
 	}
 	if !j.Valid() {
-		// Another node may own the shard by now. The request has not left, so the message is known to be unsent.
+		// Another node may own the shard by now. The request was not sent, so the message is known to be unsent.
 		return queue.Done{Result: result(j, work.MoveRetry, now), Ours: true}
 	}
 	ctx, cancel := within(ctx, j.sender)
@@ -99,11 +99,12 @@ func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	return w.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
 }
 
-// longestRequest is the longest time-out of any channel's client.
+// longestRequest is the longest timeout of any channel's client.
 const longestRequest = 30 * time.Second
 
-// within ends a request well before another node that acquired the shard can stop waiting for its unknown outcome: a request
-// still in flight when the message is sent again would send it twice. Most senders wait longer than any request.
+// within ends a request well before another node that acquired the shard may stop waiting for its unknown outcome. If
+// a request were still in flight when the message is sent again, it would be delivered twice. Most senders wait longer
+// than any request takes.
 func within(ctx context.Context, s *carillon.Sender) (context.Context, context.CancelFunc) {
 	if most := s.Unknown.After * 4 / 5; most < longestRequest {
 		return context.WithTimeout(ctx, most)
@@ -112,18 +113,18 @@ func within(ctx context.Context, s *carillon.Sender) (context.Context, context.C
 }
 
 const (
-	suspendedWait = 5 * time.Second // before a message of a suspended company is tried again
-	maxLook       = 5 * time.Second // of a query before a send
+	suspendedWait = 5 * time.Second // before a message of a suspended company is retried
+	maxLook       = 5 * time.Second // bounds a query before a send
 )
 
-// unwanted ends a message whose recipient was suppressed after it was accepted, and postpones one whose company was
-// suspended.
+// unwanted ends a message whose recipient was suppressed after it was accepted, and postpones a message whose company
+// was suspended.
 func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Time) (queue.Done, bool) {
 	c, err := w.store.Accounts.Company(ctx, e.n.CompanyID)
 	if err != nil {
 		return w.later(j, err, now), true
 	}
-	if c.Suspended { // since the message was prefetched; the lane pauses now
+	if c.Suspended { // suspended since the message was prefetched; the lane pauses now
 		r := result(j, work.MoveRetry, now.Add(suspendedWait))
 		r.Detail = "the company is suspended"
 		return queue.Done{Result: r, Ours: true}, true
@@ -133,12 +134,12 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxLook)
 	defer cancel()
-	who := identity.Number(j.Number)
-	hit, err := w.store.Suppressions.Suppressed(ctx, c.ID, j.Class, []identity.Key{who})
+	recipient := identity.Number(j.Number)
+	hit, err := w.store.Suppressions.Suppressed(ctx, c.ID, j.Class, []identity.Key{recipient})
 	if err != nil {
 		return w.later(j, err, now), true
 	}
-	if !hit[who] {
+	if !hit[recipient] {
 		return queue.Done{}, false
 	}
 	r := result(j, work.MoveDone, now)
@@ -146,7 +147,7 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	return queue.Done{Result: r}, true
 }
 
-// compose fills the template and checks media.
+// compose fills the template and checks the media.
 func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
 	m := &provider.Outgoing{
 		Ref:    provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
@@ -179,7 +180,7 @@ func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	return m, queue.Done{}, false
 }
 
-// template returns the message's template when it is approved; otherwise the message is held or ends.
+// template returns the message's template if it is approved. Otherwise the message is held or ends.
 func (w *worker) template(ctx context.Context, j *attempt, e *entry, now time.Time) (*carillon.Template, queue.Done, bool) {
 	list, err := w.store.Templates.Templates(ctx, e.n.SenderUID)
 	if err != nil {
@@ -204,14 +205,14 @@ func (w *worker) template(ctx context.Context, j *attempt, e *entry, now time.Ti
 	return nil, ended(j, carillon.ReasonTemplateRejected, "the template is gone", now), true
 }
 
-// judge turns an outcome into a result for the database.
+// judge converts an outcome to a result for the database.
 func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Outcome) queue.Done {
 	now := time.Now()
 	switch o.Verdict {
 	case provider.Sent:
 		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
 			if err := w.store.Contacts.Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
-				// the message is sent
+				// Only logged, because the message has been sent.
 				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err)
 			}
 		}
@@ -223,7 +224,7 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	case provider.Refused:
 		if o.Reason == carillon.ReasonRecipientOptedOut {
 			err := w.store.Suppressions.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
-			if err != nil { // the channel refuses it again
+			if err != nil { // retrying is harmless: the channel refuses again
 				return w.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
 			}
 		}
@@ -274,7 +275,7 @@ func retried(j *attempt, o provider.Outcome, now time.Time) queue.Done {
 	}
 	r := result(j, work.MoveRetry, now.Add(max(o.RetryAfter, backoff(tried))))
 	if o.RetryAfter > 0 {
-		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1)) //nolint:gosec // no secret
+		r.Due = now.Add(o.RetryAfter + rand.N(o.RetryAfter/4+1)) //nolint:gosec // not security-sensitive
 	}
 	r.Detail = o.Detail
 	d := queue.Done{Result: r, Fault: o.Fault}
@@ -284,7 +285,8 @@ func retried(j *attempt, o provider.Outcome, now time.Time) queue.Done {
 	return d
 }
 
-// faultOf returns the class of a fault that concerns more than the message, by the verdict where the provider gives none.
+// faultOf returns the class of a fault that affects more than this message. Without a class from the provider, the
+// verdict decides.
 func faultOf(o provider.Outcome) provider.Fault {
 	switch {
 	case o.Fault != "":
@@ -299,14 +301,15 @@ func result(j *attempt, m work.Move, due time.Time) work.Result {
 	return work.Result{Key: j.Key, SenderUID: j.SenderUID, Attempt: j.Attempt, Move: m, Due: due, At: due}
 }
 
-// ended returns the result of a message that fails permanently.
+// ended returns the result for a message that fails permanently.
 func ended(j *attempt, reason carillon.Reason, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveDone, now)
 	r.Detail, r.Outcome = detail, j.end(rank.Failed, reason)
 	return queue.Done{Result: r}
 }
 
-// later postpones a message after our own fault: the database, a missing provider, the network. The attempt does not count.
+// later postpones a message after a fault of our own: the database, a missing provider, the network. The attempt does
+// not count.
 func (w *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	if !errors.Is(err, context.Canceled) {
 		w.o.Log.Warn("postpone message", "notification", j.id(), "message", j.key.N(), "error", err)
@@ -319,7 +322,7 @@ func (w *worker) later(j *attempt, err error, now time.Time) queue.Done {
 	return queue.Done{Result: r, Ours: true}
 }
 
-// held returns the result that keeps a message out of the due index until its template is approved.
+// held returns the result that removes a message from the due index until its template is approved.
 func held(j *attempt, t *carillon.Template, detail string, now time.Time) queue.Done {
 	r := result(j, work.MoveHold, now)
 	r.Detail, r.Outcome = detail, messages.Outcome{Hold: holdName(t)}

@@ -47,7 +47,7 @@ func TestMessageDueIn26HoursIsSentOnItsMillisecond(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		due := time.Now().Add(26*time.Hour + 17*time.Millisecond).UTC()
 		id := r.accept(body(`,"datetime_sending":"`+due.Format("2006-01-02T15:04:05.000")+`"`, "34600111222"))
-		time.Sleep(24 * time.Hour) // a node at work scans the database 50,000 times in a day
+		time.Sleep(24 * time.Hour) // a running node scans the database 50,000 times a day
 		defer r.start()()
 		time.Sleep(2*time.Hour + 16*time.Millisecond)
 		if v := r.view(id); v.State != carillon.StateScheduled || r.provider.count() != 0 {
@@ -258,7 +258,7 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, nil)
 		id := r.accept(body("", "34600111222", "34600111223"))
-		// A node starts one of the two and dies.
+		// A node starts one of the two messages and dies.
 		if err := r.store.Nodes.Join(t.Context(), "dead", "dead"); err != nil {
 			t.Fatal(err)
 		}
@@ -290,8 +290,8 @@ func TestRestartFindsWhatWasInFlightUnknownAndSendsTheRest(t *testing.T) {
 	})
 }
 
-// TestAMessageThatWasTriedExpires delivers a message by itself, so long after its time and its template's last change. One
-// that was held for its template has been started, but not been tried.
+// TestAMessageThatWasTriedExpires delivers a single message at different times after its due time and its template's
+// last change. A message held for its template has been started, but does not count as tried.
 func TestAMessageThatWasTriedExpires(t *testing.T) {
 	o := sqlite(t)
 	file := filepath.Join(o.Dir, "carillon.db")
@@ -303,7 +303,7 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 	}()
 	seq := carillon.SeqOf(r.accept(body("", "34600111222")))
 	for name, c := range map[string]struct {
-		due, approved time.Duration // ago
+		due, approved time.Duration // how long ago
 		attempt       int
 		expires       bool
 	}{
@@ -319,11 +319,11 @@ func TestAMessageThatWasTriedExpires(t *testing.T) {
 		now := time.Now()
 		storetest.Exec(t, file, fmt.Sprintf("UPDATE notification SET due_at = %d", now.Add(-c.due).UnixMilli()))
 		storetest.Exec(t, file, fmt.Sprintf("UPDATE template SET updated_at = %d", now.Add(-c.approved).UnixMilli()))
-		// forgets the template
+		// Invalidate the cached template.
 		if err := r.store.Config.Change(t.Context(), func(context.Context, *configure.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		n := notify.New(r.store, queue.New(r.store, queue.Options{}), notify.Options{ // one that has not read the notification yet
+		n := notify.New(r.store, queue.New(r.store, queue.Options{}), notify.Options{ // has not cached the notification
 			Senders: map[string]notify.Sender{"test": r.provider}, Log: slog.New(slog.DiscardHandler),
 		})
 		d := n.Deliver(t.Context(), &queue.Job{
@@ -361,8 +361,8 @@ func TestAnOptOutInTheChannelsResponseSuppressesMarketingAlone(t *testing.T) {
 			x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
 			t.Fatalf("%+v, %v", x, err)
 		}
-		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // found when it is due
-		r.company.Suppresses = true                                         // found when it is accepted
+		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // detected when it is due
+		r.company.Suppresses = true                                         // detected when it is accepted
 		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed)
 		send("utility", carillon.StateSent, "")
 		send("transactional", carillon.StateSent, "")

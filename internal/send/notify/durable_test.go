@@ -19,7 +19,7 @@ func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
-		r.accept(body("", "34600111222")) // the caches are filled
+		r.accept(body("", "34600111222")) // fills the caches
 		time.Sleep(time.Second)
 		gone, leave := context.WithCancel(t.Context())
 		leave()
@@ -39,7 +39,7 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
-		var twin carillon.Sequence // another node with this one's slot
+		var twin carillon.Sequence // another node with the same slot
 		now := time.Now()
 		taken := &messages.Accept{
 			Notification: messages.Notification{

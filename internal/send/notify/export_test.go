@@ -7,12 +7,12 @@ import (
 	"carillon/internal/queue"
 )
 
-// Deliver makes one attempt as the queue has it made.
+// Deliver makes one attempt like the queue does.
 func (n *Notify) Deliver(ctx context.Context, j *queue.Job) queue.Done {
 	return n.worker().Do(ctx, j)
 }
 
-// Load returns a notification as its delivery gets it.
+// Load returns a notification in the form that its delivery uses.
 func (n *Notify) Load(ctx context.Context, seq carillon.Seq) (any, error) {
 	return n.worker().load(ctx, seq)
 }

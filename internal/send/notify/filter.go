@@ -16,8 +16,8 @@ import (
 	"carillon/internal/store"
 )
 
-// ReadFilter reads what narrows a list of notifications from a query. It reports none where nothing can match: the company has no
-// such sender, or the campaign cannot exist. Errors: validation_failed.
+// ReadFilter reads the filter of a list of notifications from a query. none reports that nothing can match: the
+// company has no such sender, or no such campaign can exist. Errors: validation_failed.
 func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Values) (f messages.Filter, none bool, err error) {
 	f.Campaign = q.Get("campaign")
 	none = !utf8.ValidString(f.Campaign) || strings.Contains(f.Campaign, "\x00")
@@ -63,7 +63,8 @@ func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Val
 	return f, none, nil
 }
 
-// queryInstant reads a date, or a date-time with or without milliseconds, `Z` or an offset; UTC without one.
+// queryInstant reads a date, or a date-time with or without milliseconds and with `Z` or an offset. Without one it is
+// UTC.
 func queryInstant(q url.Values, name string) (time.Time, error) {
 	v := q.Get(name)
 	if v == "" {

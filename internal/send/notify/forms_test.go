@@ -13,10 +13,11 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// forms are numbers in two forms: as they are dialled, and as the channel has them.
+// forms are numbers in two forms: as dialed, and as the channel reports them.
 var forms = [][2]string{{"525512345601", "5215512345601"}, {"541123456789", "5491123456789"}, {"5551998765432", "555198765432"}}
 
-// Who asked by one form of the number to get nothing gets nothing at another: neither when it is accepted nor when it is due.
+// A person who opted out under one form of the number receives nothing under the other, whether it is detected when a
+// message is accepted or when it is due.
 func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, nil)
@@ -55,7 +56,7 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 	})
 }
 
-// A reply comes from the form that the channel has, and the notification may have gone to the other one.
+// A reply comes from the channel's form of the number, and the notification may have been sent to the other form.
 func TestAReplyBelongsToWhatWentToAnotherForm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -93,7 +94,8 @@ func TestAReplyBelongsToWhatWentToAnotherForm(t *testing.T) {
 	})
 }
 
-// The channel responds with a form of the number that no rule knows of: what comes from it belongs to what was sent.
+// The channel responds with a form of the number that no rule covers. Messages from that form still belong to the
+// notification.
 func TestTheChannelsFormOfANumberIsKept(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, func(r *rig) {

@@ -10,8 +10,7 @@ import (
 	"carillon/internal/store"
 )
 
-// processor is the processor time that this process has used: unlike the clock's it hardly depends on what else the
-// machine does.
+// processor returns the CPU time of this process. Unlike wall time, it hardly depends on other load on the machine.
 func processor(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -21,9 +20,9 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestManySendersCostLittleMoreThanOne gives five messages to each of many senders, and as many to one. With
-// CARILLON_TEST_ROUNDS=100000 it has the size and the engines that the design asks for. Each sender costs a read of its own
-// for its five messages, where one sender's reads bring hundreds.
+// TestManySendersCostLittleMoreThanOne gives five messages to each of many senders, and the same number of messages to
+// a single sender. With CARILLON_TEST_ROUNDS=100000 it has the size and the engines that the design demands. Each of
+// the many senders needs its own read for five messages, whereas a read for the single sender returns hundreds.
 func TestManySendersCostLittleMoreThanOne(t *testing.T) {
 	const few, bound = 1000, 3.0
 	senders := rounds(t, few)
@@ -41,7 +40,8 @@ func TestManySendersCostLittleMoreThanOne(t *testing.T) {
 	}
 }
 
-// drained accepts notifications to five, spread over the senders, and returns how long their delivery took.
+// drained accepts notifications to five numbers each, spread over the senders, and returns the duration of their
+// delivery.
 func drained(t *testing.T, o store.Options, notifications, senders int) time.Duration {
 	t.Helper()
 	r := newRig(t, o, nil)
@@ -76,7 +76,7 @@ func drained(t *testing.T, o store.Options, notifications, senders int) time.Dur
 	for want, n := 5*notifications, 0; n < want; n = r.provider.count() {
 		await(t, "it goes on", func() bool { return r.provider.count() >= min(n+1000, want) })
 	}
-	stop() // what is in flight is written
+	stop() // writes what is in flight
 	if n := r.provider.count(); n != 5*notifications {
 		t.Errorf("%d messages were sent, want %d", n, 5*notifications)
 	}

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// channel records what was sent.
+// channel records sends.
 type channel struct {
 	sent     int
 	deadline time.Time
@@ -27,7 +27,7 @@ func (c *channel) Send(ctx context.Context, _ *carillon.Sender, _ *provider.Outg
 	return provider.Outcome{Verdict: provider.Sent, ProviderID: "p"}
 }
 
-// attempt delivers a message by itself, as a node whose lease holds or not.
+// attempt delivers a single message on a node whose lease is valid or not.
 func attempt(t *testing.T, after time.Duration, holds bool) (*channel, queue.Done) {
 	t.Helper()
 	r := newRig(t, sqlite(t), func(r *rig) { r.sender.Unknown.After = after })

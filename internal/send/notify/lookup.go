@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// Hit is what an id or number that somebody looks for belongs to; an empty kind: nothing.
+// Hit is the result of looking up an id or number. An empty kind means that nothing was found.
 type Hit struct {
 	Kind   string `json:"kind"` // notification, message, call, number, or empty
 	ID     string `json:"id,omitempty"`
@@ -21,8 +21,8 @@ type Hit struct {
 	Number string `json:"number,omitempty"`
 }
 
-// LookUp finds what a text names among what a company sent: the id of a notification, message or call, the provider's id of a
-// message, or a number that something was sent to.
+// LookUp finds a text among what a company has sent: the id of a notification, message or call, the provider's id of a
+// message, or the number of a recipient.
 func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 	text = strings.TrimSpace(text)
 	if id := strings.ToLower(text); carillon.ValidUUID(id) {
@@ -45,7 +45,7 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 	return x.byProviderID(ctx, companyID, text)
 }
 
-// refOf reads the id of a message, with or without an attempt, also within the sandbox's id of it.
+// refOf parses the id of a message, with or without an attempt, also if it is part of a sandbox id.
 func refOf(text string) (provider.Ref, bool) {
 	text = strings.ToLower(strings.TrimPrefix(text, "sandbox."))
 	if strings.Count(text, ".") == 1 {
@@ -73,11 +73,12 @@ func (x Sent) byID(ctx context.Context, companyID, id string, n int) (Hit, error
 	return Hit{Kind: "notification", ID: id}, nil
 }
 
-// numberPages is how many pages of the notifications to a number are looked through.
+// numberPages bounds the pages of notifications to a number that are searched.
 const numberPages = 4
 
-// byProviderID finds a message by the provider's id. No index leads from it to the message, since each message would pay for that;
-// an id of WhatsApp contains the number, which leads there. Others are found among the newest notifications.
+// byProviderID finds a message by the provider's id. There is no index on that id, because it would slow down every
+// message. An id of WhatsApp contains the number, which leads to the message. Other ids are searched among the newest
+// notifications.
 func (x Sent) byProviderID(ctx context.Context, companyID, id string) (Hit, error) {
 	if number := numberIn(id); number != "" {
 		f := messages.Filter{Lines: identity.Numbers(number), Channel: carillon.Messaging, Limit: 50}
@@ -123,7 +124,7 @@ func (x Sent) among(ctx context.Context, found []*messages.Notification, provide
 	return Hit{}, err
 }
 
-// numberIn is the number in an id of WhatsApp; "": there is none.
+// numberIn returns the number within a WhatsApp id, or "".
 func numberIn(id string) string {
 	text, ok := strings.CutPrefix(id, "wamid.")
 	if !ok {
@@ -139,7 +140,7 @@ func numberIn(id string) string {
 	return ""
 }
 
-// firstDigits is the first run of at least seven digits.
+// firstDigits returns the first run of at least seven digits.
 func firstDigits(text string) string {
 	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c < '0' || c > '9' }) {
 		if len(part) >= 7 {

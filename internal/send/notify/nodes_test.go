@@ -25,7 +25,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// wakesOf reads what another node published; nil stays nil.
+// wakesOf converts the items that another node published. nil stays nil.
 func wakesOf(items []realtime.Item) (ws []queue.Wake) {
 	for _, x := range items {
 		w := queue.Wake{Kind: queue.Messages, Due: time.UnixMilli(x.Value)}
@@ -46,7 +46,8 @@ func (b nodeBus) PublishWakes(ws []queue.Wake) {
 
 func (b nodeBus) PublishShards() { b.r.bus.Publish("shards", realtime.Item{}) }
 
-// joined is another node on a rig's database, with the rig's provider. Without a bus no wake-up reaches another node.
+// joined adds another node to a rig's database, with the rig's provider. Without a bus, wake-ups do not reach other
+// nodes.
 func (r *rig) joined(o store.Options, bus bool) *rig {
 	r.t.Helper()
 	s, err := store.Open(r.t.Context(), o)
@@ -71,7 +72,7 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	return n
 }
 
-// senders adds n senders, each with a template of its own, and gives their ids.
+// senders adds n senders, each with its own template, and returns their ids.
 func (r *rig) senders(n int) []string {
 	r.t.Helper()
 	const atOnce = 1000
@@ -109,7 +110,7 @@ func from(sender string, b []byte) []byte {
 	return []byte(strings.Replace(string(b), `"recipient_id":"main"`, `"recipient_id":"`+sender+`"`, 1))
 }
 
-// owned is how many shards each node has.
+// owned returns the number of shards per node.
 func (r *rig) owned() map[string]int {
 	r.t.Helper()
 	_, shards, err := r.store.Nodes.Cluster(context.Background())
@@ -125,7 +126,7 @@ func (r *rig) owned() map[string]int {
 
 func (r *rig) owns(n int) func() bool { return func() bool { return r.owned()[r.queue.ID()] == n } }
 
-// doubts fails a test when a node logs unknown outcomes.
+// doubts is a log handler that fails a test when a node logs an unknown outcome.
 type doubts struct {
 	slog.Handler
 	t *testing.T
@@ -140,7 +141,7 @@ func (d *doubts) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// turns waits until a node has looked at the others n times more.
+// turns waits until a node has checked the membership n more times.
 func (r *rig) turns(n int64) {
 	r.t.Helper()
 	beat := func() int64 {
@@ -158,7 +159,7 @@ func (r *rig) turns(n int64) {
 	await(r.t, "the node looks at the others", func() bool { return beat() >= from+n })
 }
 
-// gate holds every send back until it is opened.
+// gate blocks every send until it is opened.
 type gate struct {
 	waiting chan struct{}
 	open    chan struct{}
@@ -172,7 +173,7 @@ func (g *gate) decide(m *provider.Outgoing) provider.Outcome {
 	return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
 }
 
-// once holds that every message was sent once and that none became unknown.
+// once checks that every message was sent exactly once and that none has an unknown outcome.
 func (r *rig) once(ids []string) {
 	r.t.Helper()
 	await(r.t, "all completed", func() bool {
@@ -193,7 +194,7 @@ func TestShardsMoveWithoutUnknownOutcomes(t *testing.T) {
 	o := store.Options{DatabaseURL: storetest.Postgres(t)}
 	first := newRig(t, o, nil)
 	a, b := first.joined(o, true), first.joined(o, true)
-	senders := first.senders(carillon.Shards) // one in each shard
+	senders := first.senders(carillon.Shards) // one per shard
 	if err := first.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestShardsMoveWithoutUnknownOutcomes(t *testing.T) {
 	await(t, "the shards are divided", b.owns(carillon.Shards/2))
 	b.once(ids)
 
-	// The one leaves: the other has all that is idle at once, and the rest when it has landed.
+	// One node leaves: the other gets all idle shards at once, and the rest when their sends have completed.
 	var more []string
 	for i, s := range senders {
 		more = append(more, b.accept(from(s, body("", strconv.Itoa(34600200000+i)))))
@@ -355,7 +356,7 @@ func TestNodesTogetherMeetTheQuotaAndAcceptAKeyOnce(t *testing.T) {
 	ids, refused := map[string]int{}, 0
 	var all sync.WaitGroup
 	for i := range requests {
-		for j, n := range nodes { // every key at both nodes at once
+		for j, n := range nodes { // every key at both nodes concurrently
 			all.Go(func() {
 				s := &notify.Submission{Company: n.company, Route: "notify", IdempotencyKey: fmt.Sprintf("key-%d", i)}
 				b := body("", strconv.Itoa(34600100000+i), strconv.Itoa(34600200000+i), strconv.Itoa(34600300000+i))

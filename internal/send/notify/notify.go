@@ -1,10 +1,10 @@
 // Package notify accepts notifications, delivers them and stores their receipts.
 //
-//	Accept: body and fields → sender → template or agent → variables → quota, all stored in one shared commit
+//	Accept: body and fields → sender → template or agent → variables → quota → one shared commit
 //	Deliver: load → may it still be sent? → media → Sender.Send → verdict → result
-//	Receive: receipts, unordered and repeated; a message only moves forward
+//	Receive: receipts, possibly out of order and repeated; a message's state only moves forward
 //
-// It does not decide when a message is sent (queue) nor how (whatsapp, sandbox).
+// Package queue decides when a message is sent; packages whatsapp and sandbox decide how.
 package notify
 
 import (
@@ -23,15 +23,16 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Sender sends one message and judges the provider's response. The message's start has been committed; Send must not repeat a
-// request.
+// Sender sends one message and classifies the provider's response. The message's start has already been committed.
+// Send must not repeat a request.
 type Sender interface {
 	Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome
 }
 
 // Media checks the files of headers before a send.
 type Media interface {
-	// CheckMedia reports whether a company's file is rejected, or why it could not be checked.
+	// CheckMedia reports whether a company's file is rejected. It returns an error if the file was rejected or could
+	// not be checked.
 	CheckMedia(ctx context.Context, companyID, format, url string) (rejected bool, err error)
 }
 
@@ -42,18 +43,18 @@ type Templates interface {
 
 // Observer is notified for metrics and traces.
 type Observer interface {
-	// Accepted: a notification has been stored; begin is when its request came.
+	// Accepted is called after a notification was stored. begin is the arrival time of its request.
 	Accepted(ctx context.Context, n *messages.Notification, begin time.Time)
 	Delivered(d Delivered)
-	// Received: receipts have been stored.
+	// Received is called after receipts were stored.
 	Received(ctx context.Context, rs []provider.Receipt)
-	// Reconciled: the senders' policies decided about messages of unknown outcome.
+	// Reconciled is called after the senders' policies decided about messages with an unknown outcome.
 	Reconciled(retried, failed int)
 }
 
-// Delivered is an attempt that ended now.
+// Delivered is a completed attempt.
 type Delivered struct {
-	Ref        provider.Ref // without a notification's id where it could not be read
+	Ref        provider.Ref // without the notification's id if it could not be read
 	SenderUID  int64
 	Due, Begin time.Time
 	Move       work.Move
@@ -62,27 +63,27 @@ type Delivered struct {
 
 // Options configure a Notify. Senders is required.
 type Options struct {
-	Senders   map[string]Sender // by provider
-	Media     Media             // nil: nothing is checked
-	Templates Templates         // nil: no template is paused
-	Observer  Observer          // nil: none
+	Senders   map[string]Sender // by provider name
+	Media     Media             // nil disables the check
+	Templates Templates         // nil: templates are not paused
+	Observer  Observer          // may be nil
 	Denied    destination.Denied
-	Drain     time.Duration // how long a stop waits for sends in flight
+	Drain     time.Duration // how long stopping waits for sends in flight
 	Log       *slog.Logger
 }
 
-// Notify accepts and delivers. Make it with New; Run does its background work.
+// Notify accepts and delivers notifications. Create it with New. Run does its background work.
 type Notify struct {
 	store   *store.Store
 	queue   *queue.Queue
 	o       Options
 	entries *cache.Cache[*entry]
-	running sync.Map // idempotency keys being worked on by this node
+	running sync.Map // idempotency keys in use on this node
 
 	*closer
 }
 
-// New builds a Notify, which delivers the messages that the queue starts.
+// New returns a Notify that delivers the messages started by the queue.
 func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -94,8 +95,8 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 
 const releaseEvery = time.Minute
 
-// Run does the background work until ctx ends: it closes completed notifications, releases messages that need not be held and
-// fills the search table (docs/adr/0004).
+// Run does the background work until ctx ends: it closes completed notifications, releases held messages of approved
+// templates, and fills the search table (docs/adr/0004).
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
 	done.Go(func() { every(ctx, sweepEvery, n.closer.sweep, n.closer.sweepOpen) })
@@ -107,7 +108,7 @@ func (n *Notify) Run(ctx context.Context) error {
 	return nil
 }
 
-// every does something at once, periodically, and on request, until ctx ends.
+// every calls do at once, then periodically and on request, until ctx ends.
 func every(ctx context.Context, period time.Duration, request <-chan struct{}, do func(ctx context.Context)) {
 	for ctx.Err() == nil {
 		do(ctx)
@@ -119,7 +120,7 @@ func every(ctx context.Context, period time.Duration, request <-chan struct{}, d
 	}
 }
 
-// pause waits for a while, or until ctx ends.
+// pause waits for a duration, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -14,8 +14,8 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// deferred takes a message at its attempt after so many that met a passing fault of its own. It is asked by one goroutine
-// at a time for each message.
+// deferred accepts a message after a number of attempts with a temporary fault of the channel. It is called by one
+// goroutine at a time for each message.
 func deferred(times int) func(m *provider.Outgoing) provider.Outcome {
 	asked := make(chan map[string]int, 1)
 	asked <- map[string]int{}
@@ -30,7 +30,7 @@ func deferred(times int) func(m *provider.Outgoing) provider.Outcome {
 	}
 }
 
-// withMedia makes the rig's template one with an image, whose file is asked for.
+// withMedia gives the rig's template an image, whose file is checked with check.
 func withMedia(check func(begin time.Time) error) func(r *rig) {
 	return func(r *rig) {
 		begin := time.Now()

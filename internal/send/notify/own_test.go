@@ -15,7 +15,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// A fault of ours postpones a message, which fails in the end where the fault does not pass; a database that is away always passes.
+// A fault of our own postpones a message. If the fault is permanent, the message fails eventually. An unreachable
+// database always counts as temporary.
 func TestAFaultOfOursThatDoesNotPassEndsAMessage(t *testing.T) {
 	n := &worker{o: &Options{Log: slog.New(slog.DiscardHandler)}}
 	fault, away := errors.New("a fault"), context.DeadlineExceeded

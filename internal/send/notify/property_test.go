@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// seeds are how many random rounds a property is tried with.
+// seeds returns the number of random rounds for a property.
 func seeds(t *testing.T) int {
 	if testing.Short() {
 		return 3
@@ -39,8 +39,8 @@ func TestCancelAndMoveNeverWinTogetherWithDelivery(t *testing.T) {
 	})
 }
 
-// acceptSoon accepts a request that is due a moment from now. On a busy machine that moment may have passed before the
-// request is read, and is refused: then it is asked again.
+// acceptSoon accepts a request that is due a moment from now. On a busy machine that moment may pass before the
+// request is read, which refuses it; then acceptSoon tries again.
 func (r *rig) acceptSoon(in time.Duration, numbers ...string) string {
 	r.t.Helper()
 	for {
@@ -56,16 +56,16 @@ func (r *rig) acceptSoon(in time.Duration, numbers ...string) string {
 	}
 }
 
-// raceAgainstDelivery cancels or moves each notification around the moment it is due, and then compares the responses with
-// what the provider got.
+// raceAgainstDelivery cancels or moves each notification around its due time, and then compares the responses with the
+// sends that the provider received.
 func raceAgainstDelivery(t *testing.T, r *rig, rng *rand.Rand, ids []string) {
 	t.Helper()
-	type told struct {
+	type response struct {
 		canceled, sent int
 		movedTo        time.Time
 		err            error
 	}
-	outcomes := make([]told, len(ids))
+	outcomes := make([]response, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {
 		wait, cancel := time.Duration(rng.IntN(120))*time.Millisecond, rng.IntN(2) == 0
@@ -158,8 +158,8 @@ func TestRepeatsOfOneKeyGiveOneNotificationAndOneAnswer(t *testing.T) {
 	})
 }
 
-// repeatOnce is one request with an idempotency key, as the endpoint makes it. Half of them skip the look-up, as
-// requests to another node at the same moment would.
+// repeatOnce makes one request with an idempotency key, like the endpoint. Half of the requests skip the lookup, like
+// concurrent requests to another node.
 func repeatOnce(r *rig, key string, b []byte) (notify.Response, error) {
 	ctx := context.Background()
 	sub := &notify.Submission{Company: r.company, Route: "notify", IdempotencyKey: key, Hash: string(b[:40])}
@@ -211,7 +211,7 @@ func TestSendersTogetherNeverPassTheQuota(t *testing.T) {
 			all.Wait()
 			used, err := r.store.Notifications.Used(t.Context(), r.company.ID, day)
 			switch {
-			case today() != day: // two days had a part in it
+			case today() != day: // the run crossed midnight
 			case err != nil || used != accepted:
 				t.Errorf("charged %d for %d accepted, %v", used, accepted, err)
 			case accepted > limit:

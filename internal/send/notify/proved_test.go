@@ -12,8 +12,9 @@ import (
 	"carillon/internal/store"
 )
 
-// The channel has taken a message and did not say so. A tap on its button, by an id that nobody knows, proves that it arrived: it is not
-// sent again, and its flow begins. Where two messages may be meant, nothing is known.
+// The channel accepted a message but its response was lost. A tap on the message's button, with an unknown id, proves
+// that the message arrived: it is not sent again, and its flow begins. If the tap could belong to two messages, it
+// proves nothing.
 func TestATapProvesThatItsMessageArrived(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

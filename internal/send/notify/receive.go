@@ -39,7 +39,7 @@ func holdName(t *carillon.Template) string { return t.CompanyID + "/" + t.ID }
 
 const releaseAtOnce = 1000
 
-// Release returns the messages that are held for a template to their lane.
+// Release returns the messages held for a template to their lane.
 func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 	return n.release(ctx, holdName(t), func() {
 		for c := range carillon.Class(carillon.Classes) {
@@ -48,7 +48,7 @@ func (n *Notify) Release(ctx context.Context, t *carillon.Template) error {
 	})
 }
 
-// release releases what is held under a name in chunks, and calls released after each.
+// release releases the messages held under a name in chunks, and calls released after each chunk.
 func (n *Notify) release(ctx context.Context, hold string, released func()) error {
 	for {
 		count, err := n.store.Messages.Release(ctx, hold, releaseAtOnce)
@@ -64,8 +64,8 @@ func (n *Notify) release(ctx context.Context, hold string, released func()) erro
 	}
 }
 
-// releaseNeedless releases messages of approved templates: a template may have been approved while a message was being held,
-// or a crash may have prevented the release.
+// releaseNeedless releases held messages of approved templates. The template may have been approved while a message
+// was being held, or a crash may have prevented the release.
 func (n *Notify) releaseNeedless(ctx context.Context) {
 	holds, err := n.store.Messages.Holds(ctx)
 	for _, hold := range holds {
@@ -74,7 +74,7 @@ func (n *Notify) releaseNeedless(ctx context.Context) {
 		t, err = n.store.Templates.Template(ctx, company, id)
 		switch {
 		case carillon.IsCode(err, carillon.NotFound):
-			err = n.release(ctx, hold, func() {}) // the delivery ends the messages
+			err = n.release(ctx, hold, func() {}) // their delivery will end the messages
 		case err == nil && t.Status != carillon.TemplatePaused && t.Status != carillon.TemplatePending:
 			err = n.Release(ctx, &t.Template)
 		}
@@ -93,11 +93,11 @@ func (n *Notify) wakeAt(x *messages.Notification) {
 
 const (
 	decideAtOnce = 500             // messages per transaction
-	decideFor    = 5 * time.Second // per request; its caller repeats it for the rest
+	decideFor    = 5 * time.Second // per request; the caller repeats the request for the rest
 )
 
-// DecideRestored sends or fails a company's messages that are held after a restore, for some seconds, and returns how many and
-// whether that was all. Messages to send return to their lane at once.
+// DecideRestored sends or fails a company's messages that are held after a restore. It works for some seconds and
+// returns the number of decided messages and whether those were all. Messages to be sent return to their lane at once.
 func (n *Notify) DecideRestored(ctx context.Context, companyID string, send bool) (decided int, all bool, err error) {
 	for end := time.Now().Add(decideFor); time.Now().Before(end); {
 		d, err := n.store.Decide(ctx, companyID, send, time.Now(), decideAtOnce)

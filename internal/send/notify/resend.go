@@ -18,23 +18,23 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// Notes that link a notification with those that were sent to its failed recipients again. The one that a resend is begun stands before it
-// is accepted, so that one whose node was killed in between is found.
+// Notes that link a notification with the resends to its failed recipients. noteResending is stored before a resend is
+// accepted, so that the resend is found even if its node is killed in between.
 const (
 	noteResendOf   = "resend_of:"
 	noteResentAs   = "resent_as:"
 	noteResending  = "resending:"
 	resendRoute    = "panel/notifications/resend"
-	maxResends     = 20  // of one notification
-	maxResendsRead = 100 // of a notification, those of them, and so on
+	maxResends     = 20  // per notification
+	maxResendsRead = 100 // resends of a notification, including resends of resends
 	resendKeep     = 40 * 24 * time.Hour
 )
 
-// links are what the notes of a notification say of resends.
+// links are the resends according to a notification's notes.
 type links struct {
-	of      string   // the notification that it is a resend of
+	of      string   // the notification that this one resends
 	as      []string // its resends
-	pending []string // the keys of those of which only the beginning is known
+	pending []string // keys of resends that were begun but not yet linked
 }
 
 func linksOf(notes string) (l links) {
@@ -50,24 +50,25 @@ func linksOf(notes string) (l links) {
 	return l
 }
 
-// Resendable is a failed recipient, and whether the same can be sent again.
+// Resendable is a failed recipient, with whether the same message can be sent again.
 type Resendable struct {
 	N      int             `json:"n"`
 	Number string          `json:"number"`
 	Name   string          `json:"name,omitempty"`
 	Reason carillon.Reason `json:"reason"`
 	Detail string          `json:"detail,omitempty"`
-	// Not says why it cannot be sent again: opted_out, suppressed, limited (for a day), resent.
+	// Not is the reason why it cannot be resent: opted_out, suppressed, limited (for a day), resent.
 	Not string `json:"not,omitempty"`
-	// Caution is what speaks against it: may_repeat (an earlier one may have arrived), hopeless (it will hardly go otherwise).
+	// Caution is a reason against resending: may_repeat (an earlier message may have arrived), hopeless (a resend will
+	// very likely fail too).
 	Caution string `json:"caution,omitempty"`
 }
 
-// channelPause is how long the channel wants nothing more for a recipient that it limited.
+// channelPause is the period for which the channel accepts nothing more for a recipient that it limited.
 const channelPause = 24 * time.Hour
 
-// Resendable returns the failed recipients of a notification. Errors: not_found; conflict where nothing can be sent again: its
-// request is not kept, it is a call's, or it was sent again too often.
+// Resendable returns the failed recipients of a notification. Errors: not_found; conflict if nothing can be resent:
+// the request was deleted, it is a call, or it was resent too often.
 func (x Sent) Resendable(ctx context.Context, companyID, id string, now time.Time) ([]Resendable, error) {
 	n, err := x.load(ctx, companyID, id)
 	if err != nil {
@@ -112,25 +113,26 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 	if err != nil {
 		return nil, nil, err
 	}
-	again, err := x.sentAgain(ctx, n.CompanyID, as)
+	fates, err := x.sentAgain(ctx, n.CompanyID, as)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range all {
 		r := &all[i]
 		switch {
-		case again[r.Number] == arrived:
+		case fates[r.Number] == arrived:
 			r.Not = "resent"
 		case r.Not == "" && suppressed[identity.Number(r.Number)]:
 			r.Not = "suppressed"
-		case again[r.Number] == uncertain:
+		case fates[r.Number] == uncertain:
 			r.Caution = "may_repeat"
 		}
 	}
 	return all, as, nil
 }
 
-// resentAs are the resends of a notification. One that was begun and is not linked is: the node that accepted it was killed.
+// resentAs returns the resends of a notification. It includes a resend that was accepted but not linked because its
+// node was killed.
 func (x Sent) resentAs(ctx context.Context, n *messages.Notification) ([]string, error) {
 	l := linksOf(n.Notes)
 	for _, key := range l.pending {
@@ -138,14 +140,14 @@ func (x Sent) resentAs(ctx context.Context, n *messages.Notification) ([]string,
 		if err != nil {
 			return nil, err
 		}
-		if id := idIn(answer); id != "" && !slices.Contains(l.as, id) { // else it is being accepted just now, or was refused
+		if id := idIn(answer); id != "" && !slices.Contains(l.as, id) { // else in progress, or refused
 			l.as = append(l.as, id)
 		}
 	}
 	return l.as, nil
 }
 
-// judge says by the reason of a failure what may be done about it.
+// judge sets whether a failed message may be resent, by the reason of the failure.
 func (r *Resendable) judge(m *messages.Message, now time.Time) {
 	switch m.Reason {
 	case carillon.ReasonRecipientOptedOut:
@@ -158,20 +160,20 @@ func (r *Resendable) judge(m *messages.Message, now time.Time) {
 		r.Caution = "may_repeat"
 	case carillon.ReasonUndeliverable, carillon.ReasonProviderRefused, carillon.ReasonMediaRejected:
 		r.Caution = "hopeless"
-	default: // it may go well the next time
+	default: // a resend may succeed
 	}
 }
 
-// fate is what became of a recipient's resends.
+// fate is the combined outcome of a recipient's resends.
 type fate int
 
 const (
-	failed    fate = iota // as the first one did
+	failed    fate = iota // all failed
 	uncertain             // one may have arrived
-	arrived               // one did, or is under way
+	arrived               // one arrived, or is in progress
 )
 
-// sentAgain is what became of the resends of a notification and of those that these were sent as again, by number.
+// sentAgain returns the outcome of the resends of a notification, including resends of resends, by number.
 func (x Sent) sentAgain(ctx context.Context, companyID string, ids []string) (map[string]fate, error) {
 	fates, seen := map[string]fate{}, map[string]bool{}
 	for len(ids) > 0 && len(seen) < maxResendsRead {
@@ -217,8 +219,8 @@ func fateOf(m *messages.Message) fate {
 	}
 }
 
-// Origin is the notification of which a notification is a resend, or of which that is one, and so on; itself where it is none. Errors:
-// not_found.
+// Origin follows a chain of resends back to the original notification. It returns id itself if the notification is not
+// a resend. Errors: not_found.
 func (x Sent) Origin(ctx context.Context, companyID, id string) (string, error) {
 	for range maxResends {
 		n, err := x.load(ctx, companyID, id)
@@ -230,23 +232,24 @@ func (x Sent) Origin(ctx context.Context, companyID, id string) (string, error) 
 			break
 		}
 		if _, err := x.load(ctx, companyID, of); carillon.IsCode(err, carillon.NotFound) {
-			break // it was deleted
+			break // the original was deleted
 		}
 		id = of
 	}
 	return id, nil
 }
 
-// Again says to whom a notification is sent again.
+// Again selects the recipients of a resend.
 type Again struct {
 	Recipients []int
-	Key        string // of the request; "": requests for the same recipients are one until it has failed again
-	Reached    bool   // also those whom an earlier resend has reached, or may still reach
+	Key        string // idempotency key; empty: derived from the recipients and the number of resends
+	Reached    bool   // include recipients whom an earlier resend has reached, or may still reach
 }
 
-// Resend returns the submission that sends the same to failed recipients of a notification again, at once, or the notification that an
-// earlier request for the same was accepted as. Nobody else may do that meanwhile (Origin): the caller sees to it, and reports with Resent
-// how it ended. Errors: those of Resendable; validation_failed, field `recipients`.
+// Resend returns the submission that sends the same content to failed recipients of a notification again, at once. If
+// an earlier request for the same resend was accepted, it returns that notification's id as `as`. The caller ensures
+// that nobody else resends the Origin concurrently, and reports the result with Resent. Errors: those of Resendable;
+// validation_failed, field `recipients`.
 func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now time.Time) (s *Submission, as string, err error) {
 	n, err := x.load(ctx, companyID, id)
 	if err != nil {
@@ -288,7 +291,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 	}
 	if refused != nil {
 		if as, err := x.exactly(ctx, companyID, resends, numbers); err != nil || as != "" && to.Key == "" {
-			return nil, as, err // a second click
+			return nil, as, err // a repeated request, for example by a second click
 		}
 		return nil, "", refused
 	}
@@ -309,16 +312,16 @@ func digestOf(parts ...string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// idIn is the notification in a response.
+// idIn returns the notification id in a stored response.
 func idIn(answer string) string {
 	var made struct {
 		ID string `json:"notification_id"`
 	}
-	_ = json.Unmarshal([]byte(answer), &made) // it was written by this program
+	_ = json.Unmarshal([]byte(answer), &made) // cannot fail: this program wrote it
 	return made.ID
 }
 
-// exactly is the resend that went to these numbers and no others; "": there is none.
+// exactly returns the resend that went to exactly these numbers, or "" if there is none.
 func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []string) (string, error) {
 	found, err := x.Store.Notifications.Of(ctx, companyID, resends)
 	if err != nil {
@@ -330,19 +333,19 @@ func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []
 		if err != nil {
 			return "", err
 		}
-		var theirs []string
+		var recipients []string
 		for i := range messages {
-			theirs = append(theirs, messages[i].Number)
+			recipients = append(recipients, messages[i].Number)
 		}
-		slices.Sort(theirs)
-		if slices.Equal(theirs, numbers) {
+		slices.Sort(recipients)
+		if slices.Equal(recipients, numbers) {
 			return n.ID, nil
 		}
 	}
 	return "", nil
 }
 
-// Resent links a notification with the one that a submission was accepted as; "": it was refused.
+// Resent links a notification with the one that a submission was accepted as. An empty `as` means that it was refused.
 func (x Sent) Resent(ctx context.Context, companyID string, s *Submission, as string) error {
 	if as != "" {
 		if err := x.Store.Notifications.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {

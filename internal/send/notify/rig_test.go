@@ -25,11 +25,11 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// fakeProvider is a channel whose answers a test decides. It remembers every send.
+// fakeProvider is a channel whose responses a test decides. It records every send.
 type fakeProvider struct {
 	mu     sync.Mutex
 	sent   []sending
-	quiet  bool // it only counts
+	quiet  bool // count sends only
 	n      int
 	decide func(m *provider.Outgoing) provider.Outcome
 }
@@ -53,7 +53,7 @@ func (p *fakeProvider) Send(_ context.Context, _ *carillon.Sender, m *provider.O
 	return decide(m)
 }
 
-// always answers every send alike.
+// always gives every send the same outcome.
 func (p *fakeProvider) always(o provider.Outcome) {
 	p.decide = func(*provider.Outgoing) provider.Outcome { return o }
 }
@@ -70,7 +70,7 @@ func (p *fakeProvider) all() []sending {
 	return append([]sending(nil), p.sent...)
 }
 
-// rig is a store, a queue and a Notify as app wires them, with one company, one sender and one template.
+// rig is a store, a queue and a Notify, wired as in package app, with one company, one sender and one template.
 type rig struct {
 	t        *testing.T
 	store    *store.Store
@@ -82,7 +82,7 @@ type rig struct {
 	template *carillon.Template
 	media    mediaFunc
 	accepted func(id string) // called for each stored notification
-	bus      *realtime.Bus   // carries wake-ups to other nodes; nil but in nodes_test.go
+	bus      *realtime.Bus   // carries wake-ups to other nodes; nil except in nodes_test.go
 }
 
 type mediaFunc func(ctx context.Context, format, url string) (rejected bool, err error)
@@ -91,7 +91,7 @@ func (f mediaFunc) CheckMedia(ctx context.Context, _, format, url string) (bool,
 	return f(ctx, format, url)
 }
 
-// observer has a test called about notifications that were stored.
+// observer passes stored notifications to the rig.
 type observer struct{ r *rig }
 
 func (o observer) Accepted(_ context.Context, x *messages.Notification, _ time.Time) {
@@ -109,7 +109,7 @@ func postgres(t *testing.T) store.Options {
 	return store.Options{DatabaseURL: storetest.Postgres(t)}
 }
 
-// engines runs a test on both engines.
+// engines runs a test on both database engines.
 func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, postgres(t)) })
@@ -171,7 +171,7 @@ func (r *rig) setUp() {
 	}
 }
 
-// start runs the queue and the work behind; the returned function stops both and closes the store.
+// start starts the queue and the background work. The returned function stops both and closes the store.
 func (r *rig) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -194,7 +194,7 @@ func (r *rig) start() (stop func()) {
 	}
 }
 
-// body is a request to numbers, with more members in extra.
+// body returns a request to numbers, with further members in extra.
 func body(extra string, numbers ...string) []byte {
 	contacts := ""
 	for i, n := range numbers {
@@ -207,7 +207,7 @@ func body(extra string, numbers ...string) []byte {
 		`"notification_type":"utility","campaign_name":"c","components_push":{"body_text_0":"{{name}}"}` + extra + `}`)
 }
 
-// submit has the body of a request accepted.
+// submit accepts the body of a request.
 func (r *rig) submit(ctx context.Context, b []byte) (notify.Response, error) {
 	return r.notify.AcceptBody(ctx, &notify.Submission{Company: r.company, Route: "notify"}, carillon.Messaging, b, false)
 }
@@ -221,7 +221,7 @@ func (r *rig) accept(b []byte) string {
 	return notificationIn(r.t, a)
 }
 
-// notificationIn is the id that an answer gives.
+// notificationIn returns the notification id in a response.
 func notificationIn(t *testing.T, a notify.Response) string {
 	t.Helper()
 	var v struct {
@@ -242,7 +242,7 @@ func (r *rig) view(id string) *notify.View {
 	return v
 }
 
-// await waits until the condition holds; the condition is asked again whenever the provider or the store may have moved.
+// await waits until the condition holds. It checks the condition whenever the provider or the store may have changed.
 func await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(2 * time.Minute)

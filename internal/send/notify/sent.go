@@ -21,10 +21,11 @@ type Row struct {
 	*View
 	Total  int             `json:"total"`
 	Number string          `json:"number"`           // of the first recipient
-	Reason carillon.Reason `json:"reason,omitempty"` // of the only one
+	Reason carillon.Reason `json:"reason,omitempty"` // of the only recipient
 }
 
-// List returns a page of a company's notifications, newest first; next is the id that the next page begins after, "" after the last.
+// List returns a page of a company's notifications, newest first. next is the id after which the next page begins, ""
+// after the last.
 func (x Sent) List(ctx context.Context, companyID string, f messages.Filter) (rows []Row, next string, err error) {
 	found, next, err := x.Store.Notifications.List(ctx, companyID, f, time.Now())
 	if err != nil {
@@ -34,7 +35,7 @@ func (x Sent) List(ctx context.Context, companyID string, f messages.Filter) (ro
 	return rows, next, err
 }
 
-// Of returns those of the notifications that are a company's, newest first.
+// Of returns those notifications that belong to the company, newest first.
 func (x Sent) Of(ctx context.Context, companyID string, ids []string) ([]Row, error) {
 	found, err := x.Store.Notifications.Of(ctx, companyID, ids)
 	if err != nil {
@@ -76,19 +77,19 @@ func rowOfNotification(n *messages.Notification, v *View, first messages.Opening
 	return r
 }
 
-// Recipient is a recipient with what the company's members see besides.
+// Recipient is a recipient with the details that only members of the company see.
 type Recipient struct {
 	RecipientView
 	N      int    `json:"n"`
 	Name   string `json:"name,omitempty"`
-	Detail string `json:"detail,omitempty"` // the provider's code and words
-	DueAt  string `json:"due_at,omitempty"` // of one that waits: the next attempt
-	Held   bool   `json:"held,omitempty"`   // its template is paused
-	// Unknown says that the outcome of the attempt is unknown: what comes at DueAt is the decision of the sender's policy.
+	Detail string `json:"detail,omitempty"` // the provider's code and text
+	DueAt  string `json:"due_at,omitempty"` // next attempt of a waiting message
+	Held   bool   `json:"held,omitempty"`   // held because its template is paused
+	// Unknown means that the outcome of the attempt is unknown. DueAt is then when the sender's policy decides.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// Page is a notification with all that is known about it.
+// Page is a notification with all details.
 type Page struct {
 	Row
 	DueAt      string      `json:"due_at"`
@@ -97,7 +98,7 @@ type Page struct {
 	Recipients []Recipient `json:"recipients"`
 	ResendOf   string      `json:"resend_of,omitempty"` // the notification whose failed recipients it was sent to
 	ResentAs   []string    `json:"resent_as,omitempty"`
-	Kept       bool        `json:"kept"` // its request is still there
+	Kept       bool        `json:"kept"` // its request is still stored
 }
 
 // One reads a notification with all its recipients. Errors: not_found.
@@ -139,7 +140,7 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 	return p, nil
 }
 
-// show adds what the store knows of a message besides.
+// show sets the details of a stored message.
 func (r *Recipient) show(n *messages.Notification, m *messages.Message, now time.Time) {
 	*r = Recipient{RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Unknown: m.Q == 3}
 	if m.Q > 0 {
@@ -147,11 +148,11 @@ func (r *Recipient) show(n *messages.Notification, m *messages.Message, now time
 	}
 }
 
-// namesOf are the names of a notification's recipients, as far as its request is kept.
+// namesOf returns the names of a notification's recipients, or nil if its request was deleted.
 func namesOf(n *messages.Notification) []string {
 	r, err := requestOf(n)
 	if err != nil {
-		return nil // it is not kept, or an older version took what this one does not
+		return nil // deleted, or accepted by an older version and now invalid
 	}
 	names := make([]string, len(r.Contacts))
 	for i := range r.Contacts {
@@ -160,14 +161,14 @@ func namesOf(n *messages.Notification) []string {
 	return names
 }
 
-// Request is what was asked for, as it came.
+// Request is the original request.
 type Request struct {
 	Channel carillon.Channel `json:"channel"`
 	Flat    bool             `json:"unflatten"`
 	Body    string           `json:"body"`
 }
 
-// Request reads what a notification's request was. Errors: not_found, also where it is not kept.
+// Request reads the original request of a notification. Errors: not_found, also if the request was deleted.
 func (x Sent) Request(ctx context.Context, companyID, id string) (*Request, error) {
 	n, err := x.load(ctx, companyID, id)
 	if err != nil {

@@ -18,12 +18,13 @@ import (
 type Shown struct {
 	NotificationID string
 	ProviderID     string
-	At             time.Time // when it was delivered, or else read
+	At             time.Time // when it was delivered, else when it was read
 	ReadAt         time.Time
 	*content.Rendered
 }
 
-// ShownTo are the last messages that a sender sent to a person and that were delivered, the newest first. It looks at `most` notifications.
+// ShownTo returns the last messages from a sender that were delivered to a person, newest first. It examines at most
+// `most` notifications.
 func ShownTo(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, most int, now time.Time,
 ) ([]Shown, error) {
@@ -52,8 +53,8 @@ func ShownTo(
 	return all, nil
 }
 
-// SentAs is the body of a message that a sender sent to a person within a month, by the provider's id of it; "": there is none. What it
-// says follows from the template as it is now.
+// SentAs returns the body of a message that a sender sent to a person within the last month, by the provider's id, or
+// "" if there is none. It is rendered with the current template.
 func SentAs(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, providerID string, now time.Time,
 ) (string, error) {
@@ -84,7 +85,8 @@ func SentAs(
 	return "", nil
 }
 
-// shownOf are messages of a notification as their recipients see them, the last one first; none where its template was deleted.
+// shownOf returns messages of a notification as their recipients see them, last one first. It returns none if the
+// template was deleted.
 func shownOf(
 	ctx context.Context, s *store.Store, x *messages.Notification, templates []*carillon.Template, wanted func(m *messages.Message) bool,
 ) ([]Shown, error) {
@@ -129,15 +131,15 @@ func shownOf(
 	return all, nil
 }
 
-// Filled is a template with the values that one recipient of a notification gets.
+// Filled is a template with the values for one recipient of a notification.
 type Filled struct {
 	Components []carillon.Component `json:"components"`
-	Values     map[string]string    `json:"values"`  // header_text_0 or header_image, body_text_N, button_url_N
-	Changed    bool                 `json:"changed"` // the template has changed so that the request does not fit it any more
+	Values     map[string]string    `json:"values"`  // by component key, such as header_image or body_text_0
+	Changed    bool                 `json:"changed"` // the template has changed and the request no longer fits it
 }
 
-// Filled returns what recipient i of a notification gets, by the template as it is now. Errors: not_found, also where the template
-// was deleted or the request is not kept.
+// Filled returns the values for recipient i of a notification, with the current template. Errors: not_found, also if
+// the template or the request was deleted.
 func (x Sent) Filled(ctx context.Context, companyID, id string, i int) (*Filled, error) {
 	n, err := x.load(ctx, companyID, id)
 	if err != nil {
@@ -160,12 +162,12 @@ func (x Sent) Filled(ctx context.Context, companyID, id string, i int) (*Filled,
 	}
 	r, err := requestOf(n)
 	if err != nil {
-		return f, nil //nolint:nilerr // an older version took what this one does not: the template is shown without values
+		return f, nil //nolint:nilerr // accepted by an older version and now invalid: show the template without values
 	}
 	c, err := r.Content(all[at], i)
 	if err != nil {
 		f.Changed = true
-		return f, nil //nolint:nilerr // that is what the error says
+		return f, nil //nolint:nilerr // the error only means that the template has changed
 	}
 	f.Values = content.Values(all[at], &c)
 	return f, nil

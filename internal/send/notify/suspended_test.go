@@ -15,7 +15,7 @@ import (
 func TestNothingOfASuspendedCompanyLeavesThoughItWasReadAhead(t *testing.T) {
 	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, store.Options{Dir: dir}, nil) // whose queue does not know of suspensions
+		r := newRig(t, store.Options{Dir: dir}, nil) // its queue does not know of suspensions
 		defer r.start()()
 		suspend := func(suspended bool) {
 			r.company.Suspended = suspended
@@ -28,7 +28,7 @@ func TestNothingOfASuspendedCompanyLeavesThoughItWasReadAhead(t *testing.T) {
 		r.provider.decide = deferred(9)
 		due := time.Now().Add(10 * time.Second).UTC()
 		id := r.accept(body(`,"datetime_sending":"`+due.Format("2006-01-02T15:04:05.000")+`"`, "34600111222", "34600111223"))
-		time.Sleep(9500 * time.Millisecond) // it is read ahead
+		time.Sleep(9500 * time.Millisecond) // it is prefetched
 		suspend(true)
 		time.Sleep(time.Minute)
 		synctest.Wait()

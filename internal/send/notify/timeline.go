@@ -23,10 +23,10 @@ type Event struct {
 	at time.Time
 }
 
-// Notes of an accepted notification, which its timeline shows.
+// Notes of an accepted notification that its timeline shows.
 const (
-	noteUnknownEvent  = "name_event_unknown" // name_event belongs to no flow
-	noteDefaultSender = "default_sender"     // recipient_id is none of the senders
+	noteUnknownEvent  = "name_event_unknown" // no flow uses this name_event
+	noteDefaultSender = "default_sender"     // recipient_id does not name a sender
 )
 
 // addNote adds a note to a notification that is being accepted.
@@ -37,8 +37,8 @@ func addNote(to *messages.Notification, note string) {
 	to.Notes += note
 }
 
-// timeline are the events of a notification, in the order in which they happened: a few about the whole of it, and four for each
-// attempt at a call.
+// timeline is the list of events of a notification, in order: a few about the notification, and four for each call
+// attempt.
 type timeline []Event
 
 func (t *timeline) add(at time.Time, name, text string) {
@@ -56,8 +56,8 @@ func (x Sent) Timeline(ctx context.Context, companyID, id string) ([]Event, erro
 	return v.Timeline, nil
 }
 
-// timeline returns the events of a notification; its states by recipient are not among them. sender is nil when it is gone, call
-// for messages.
+// timelineOf returns the events of a notification, without the states of its recipients. sender is nil if it was
+// removed. call is nil for messages.
 func timelineOf(ctx context.Context, s *store.Store, x *messages.Notification, sender *SenderView, call *talked) ([]Event, error) {
 	var t timeline
 	t.accepted(x, sender)
@@ -82,7 +82,7 @@ func timelineOf(ctx context.Context, s *store.Store, x *messages.Notification, s
 	return t, nil
 }
 
-// accepted adds what was known when the notification was accepted, and when it is due.
+// accepted adds the events of the acceptance, and the due time.
 func (t *timeline) accepted(x *messages.Notification, sender *SenderView) {
 	t.add(x.CreatedAt, "accepted", "accepted")
 	for note := range strings.FieldsSeq(x.Notes) {
@@ -99,13 +99,13 @@ func (t *timeline) accepted(x *messages.Notification, sender *SenderView) {
 	}
 	switch due := carillon.FormatTime(x.DueAt); {
 	case !x.MovedAt.IsZero():
-		t.add(x.MovedAt, "moved", "moved to "+due) // the time before is not kept
+		t.add(x.MovedAt, "moved", "moved to "+due) // the previous time is not stored
 	case x.Scheduled:
 		t.add(x.CreatedAt, "scheduled", "scheduled for "+due)
 	}
 }
 
-// called adds the c.attempts at a call, and what it waits for.
+// called adds the c.attempts at a call and the next planned one.
 func (t *timeline) called(x *messages.Notification, c *talked) {
 	ended := x.CreatedAt
 	if x.MovedAt.After(ended) {

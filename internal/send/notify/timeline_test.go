@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/senders"
 )
 
-// events are the names and texts of a timeline, whose instants must not fall.
+// events returns the names and texts of a timeline, and checks that its times are ascending.
 func events(t *testing.T, v *notify.View) (all []string) {
 	t.Helper()
 	last := ""
@@ -60,7 +60,7 @@ func TestTheTimelineSaysWhichSenderStoodIn(t *testing.T) {
 				t.Error(d)
 			}
 		}
-		// A sender with that name that is added later changes nothing; one that is gone is left out.
+		// A sender that gets that name later changes nothing, and a removed sender is omitted.
 		v := ask("later", "")
 		if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			x := *r.sender

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// View is a notification in `GET notify/{id}`; keys that do not apply are left out (docs/reference/sending.md).
+// View is a notification in `GET notify/{id}`. Keys that do not apply are omitted (docs/reference/sending.md).
 type View struct {
 	ID           string           `json:"notification_id"`
 	Channel      carillon.Channel `json:"channel"`
@@ -33,7 +33,7 @@ type View struct {
 	NextCursor   string           `json:"next_cursor,omitempty"`
 }
 
-// SenderView is the sender that sends a notification, whatever its recipient_id says.
+// SenderView is the actual sender of a notification, which may differ from its recipient_id.
 type SenderView struct {
 	ID     string `json:"id"`
 	Number string `json:"number"`
@@ -140,7 +140,7 @@ func viewOf(x *messages.Notification, tallies []messages.Standing, call *calls.C
 	return v
 }
 
-// summary returns the notification's own state: scheduled, in_progress, completed or canceled.
+// summary returns the state of the notification itself: scheduled, in_progress, completed or canceled.
 func summary(x *messages.Notification, tallies []messages.Standing, now time.Time) carillon.State {
 	open, begun := false, false
 	for _, t := range tallies {
@@ -159,8 +159,8 @@ func summary(x *messages.Notification, tallies []messages.Standing, now time.Tim
 	}
 }
 
-// Find reads a notification with its timeline and a page of its recipients, from index first on. next is the index of the next page,
-// 0 after the last. Errors: not_found.
+// Find reads a notification with its timeline and a page of its recipients, which begins at index first. next is the
+// index of the next page, 0 after the last. Errors: not_found.
 func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) (v *View, next int, err error) {
 	now := time.Now()
 	n, err := x.Store.Notifications.Find(ctx, companyID, id)
@@ -223,7 +223,7 @@ func timesOf(x *messages.Notification, m *messages.Message, now time.Time) caril
 	return carillon.Details(t)
 }
 
-// times are when something entered its states.
+// times records when a message or call entered its states.
 type times carillon.Details
 
 func (t *times) add(s carillon.State, at time.Time) {
@@ -244,7 +244,8 @@ func (t *times) accepted(x *messages.Notification, attempted, waits bool, now ti
 	}
 }
 
-// Views returns a page of a company's notifications, newest first; next is the cursor of the next page, "" after the last.
+// Views returns a page of a company's notifications, newest first. next is the cursor of the next page, "" after the
+// last.
 func (x Sent) Views(ctx context.Context, companyID string, f messages.Filter) (views []*View, next string, err error) {
 	now := time.Now()
 	rows, next, err := x.Store.Notifications.List(ctx, companyID, f, now)
@@ -263,7 +264,7 @@ type Canceled struct {
 	HungUp   int    `json:"hung_up,omitempty"`
 }
 
-// Cancel cancels what has not been started. Errors: not_found, conflict.
+// Cancel cancels the messages that have not been started. Errors: not_found, conflict.
 func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, error) {
 	canceled, sent, err := n.store.Notifications.Cancel(ctx, companyID, id, time.Now())
 	if err != nil {
@@ -278,13 +279,13 @@ type Moved struct {
 	Scheduled string `json:"scheduled_time"`
 }
 
-// Move changes a notification's time. Errors: not_found, conflict once delivery began.
+// Move reschedules a notification. Errors: not_found; conflict once delivery has begun.
 func (n *Notify) Move(ctx context.Context, companyID, id string, due time.Time) (*Moved, error) {
 	x, err := n.store.Notifications.Move(ctx, companyID, id, due, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	n.entries.Invalidate(entryKey(x.Seq())) // also where it is being read
+	n.entries.Invalidate(entryKey(x.Seq())) // even if it is being loaded
 	n.wakeAt(x)
 	return &Moved{id, carillon.FormatTime(due)}, nil
 }

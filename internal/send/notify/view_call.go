@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// CallView is the part of a call's recipient about the call; keys that do not apply are left out.
+// CallView is the call-specific part of a recipient. Keys that do not apply are omitted.
 type CallView struct {
 	CallID       string           `json:"call_id"`
 	Attempts     *int             `json:"attempts,omitempty"`
@@ -23,12 +23,12 @@ type CallView struct {
 	Cause        string           `json:"cause,omitempty"`
 	EndedBy      string           `json:"ended_by,omitempty"`
 	AnsweredBy   string           `json:"answered_by,omitempty"`
-	Result       carillon.Details `json:"result,omitempty"` // what the agent found out
+	Result       carillon.Details `json:"result,omitempty"` // values that the agent collected
 	HasRecording bool             `json:"has_recording"`
-	Outcomes     []AttemptView    `json:"outcomes,omitempty"` // of ended attempts
+	Outcomes     []AttemptView    `json:"outcomes,omitempty"` // of attempts that have ended
 }
 
-// AttemptView is one ended attempt at a call.
+// AttemptView is an ended attempt at a call.
 type AttemptView struct {
 	State    carillon.State  `json:"state"`
 	Reason   carillon.Reason `json:"reason,omitempty"`
@@ -40,16 +40,16 @@ type AttemptView struct {
 // The directions of calls.
 const (
 	outgoing = "outgoing" // placed for a notification
-	incoming = "incoming" // to a line
+	incoming = "incoming" // to one of the company's lines
 )
 
 // CallDetail is a call in `GET calls/{call_id}`.
 type CallDetail struct {
 	*CallView
 	Direction      string          `json:"direction"`
-	NotificationID string          `json:"notification_id,omitempty"` // of an outgoing one
-	RecipientID    string          `json:"recipient_id"`              // the line, as the request named it
-	Number         string          `json:"number"`                    // of the other side; "": a caller hid it
+	NotificationID string          `json:"notification_id,omitempty"` // of an outgoing call
+	RecipientID    string          `json:"recipient_id"`              // the line as named in the request
+	Number         string          `json:"number"`                    // of the other party; empty if the caller hid it
 	AgentID        string          `json:"agent_id"`
 	State          carillon.State  `json:"state"`
 	Reason         carillon.Reason `json:"reason,omitempty"`
@@ -57,14 +57,14 @@ type CallDetail struct {
 	Turns          []CallTurn      `json:"turns"`
 }
 
-// CallTurn is one thing said in a call.
+// CallTurn is an utterance in a call.
 type CallTurn struct {
 	Seq    int64  `json:"seq"`
 	Author string `json:"author"` // agent, callee, caller, teammate or system
 	Text   string `json:"text"`
 	At     string `json:"at"`
 	Digits string `json:"digits,omitempty"`
-	// OffsetMS is where in the recording it was said, in milliseconds.
+	// OffsetMS is its position in the recording, in milliseconds.
 	OffsetMS *int64 `json:"offset_ms,omitempty"`
 }
 
@@ -95,7 +95,7 @@ func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, err
 	}, nil
 }
 
-// viewCall returns the view of a call for its recipient and `GET calls/{call_id}`; id is its notification's.
+// viewCall returns the view of a call for its recipient and for `GET calls/{call_id}`. id is that of its notification.
 func viewCall(id string, c *talked) *CallView {
 	attempts := c.Dials
 	if c.UnderWay {
@@ -117,7 +117,7 @@ func viewCall(id string, c *talked) *CallView {
 	return v
 }
 
-// HungUp returns the response to a cancel that hangs up a call, by the state that the call was in: an unanswered call is
+// HungUp returns the response to a cancel that hangs up a call in the given state. An unanswered call counts as
 // canceled.
 func HungUp(id string, state carillon.State) *Canceled {
 	if state == carillon.StateInProgress {
@@ -179,17 +179,17 @@ func recipientOfCall(x *messages.Notification, c *talked, now time.Time) Recipie
 	return v
 }
 
-// talked is a call with its attempts and what was said in it.
+// talked is a call with its attempts and turns.
 type talked struct {
 	*calls.Call
 	attempts []calls.Attempt
 	turns    []chats.Turn
 }
 
-// maxCallTurns is how many turns of a call are shown.
+// maxCallTurns bounds the turns of a call that are shown.
 const maxCallTurns = 2000
 
-// callOf reads the call of a notification, nil for one with messages.
+// callOf reads the call of a notification. It returns nil for a notification with messages.
 func callOf(ctx context.Context, s *store.Store, x *messages.Notification) (*talked, error) {
 	if x.Channel != carillon.Voice {
 		return nil, nil
@@ -206,7 +206,8 @@ func callOf(ctx context.Context, s *store.Store, x *messages.Notification) (*tal
 	return t, err
 }
 
-// callTurns are what was said, as `GET calls/{call_id}` has it; recording is the id of the call's, visitor what its other side is called.
+// callTurns converts turns for `GET calls/{call_id}`. recording is the id of the call's recording; visitor is the
+// label of the other party.
 func callTurns(turns []chats.Turn, recording, visitor string) []CallTurn {
 	all := []CallTurn{}
 	for i := range turns {
@@ -227,7 +228,7 @@ func callTurns(turns []chats.Turn, recording, visitor string) []CallTurn {
 	return all
 }
 
-// resultOf is what an agent found out, each value the last that was.
+// resultOf returns the values that an agent collected, each with its last value.
 func resultOf(turns []chats.Turn) (result carillon.Details) {
 	for i := range turns {
 		for _, v := range turns[i].Extra.Set {
@@ -237,7 +238,7 @@ func resultOf(turns []chats.Turn) (result carillon.Details) {
 	return result
 }
 
-// Recording is the file of a call's recording. Errors: not_found.
+// Recording returns the file id of a call's recording. Errors: not_found.
 func (x Calls) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
 	n, err := x.Store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {

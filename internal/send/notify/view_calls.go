@@ -25,7 +25,7 @@ type CallRow struct {
 	SenderUID      int64            `json:"-"`
 	CreatedAt      string           `json:"created_at"`
 	ScheduledAt    string           `json:"scheduled_time,omitempty"`
-	DueAt          string           `json:"due_at,omitempty"` // of a call that waits
+	DueAt          string           `json:"due_at,omitempty"` // of a waiting call
 	DialedAt       string           `json:"dialed_at,omitempty"`
 	RingingAt      string           `json:"ringing_at,omitempty"`
 	AnsweredAt     string           `json:"answered_at,omitempty"`
@@ -43,7 +43,8 @@ type CallRow struct {
 // Calls reads calls.
 type Calls struct{ Store *store.Store }
 
-// List returns a page of a company's calls, newest first; next is what the next page begins before, calls.Oldest after the last.
+// List returns a page of a company's calls, newest first. next is the key before which the next page begins,
+// calls.Oldest after the last.
 func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows []CallRow, next carillon.MessageKey, err error) {
 	now := time.Now()
 	found, next, err := x.Store.Calls.List(ctx, companyID, f, now)
@@ -90,7 +91,7 @@ func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 	return r
 }
 
-// talkedFor is how many seconds an ended call was talked in; nil where nobody answered.
+// talkedFor returns the talk time of an ended call in seconds, or nil if nobody answered.
 func talkedFor(answered, ended time.Time) *int {
 	if answered.IsZero() || ended.IsZero() {
 		return nil
@@ -99,26 +100,26 @@ func talkedFor(answered, ended time.Time) *int {
 	return &s
 }
 
-// calledName is the name of the contact of a call's request.
+// calledName returns the name of the contact in a call's request.
 func calledName(body string, flat bool) string {
 	req, err := request.Decode(carillon.Voice, body, flat)
 	if err != nil {
-		return "" // it is not kept, or an older version took what this one does not
+		return "" // deleted, or accepted by an older version and now invalid
 	}
 	return req.Contacts[0].Name()
 }
 
-// CallPage is a call with all that is known about it, for the company's members.
+// CallPage is a call with all details, for members of the company.
 type CallPage struct {
 	CallRow
-	Detail     string         `json:"detail,omitempty"` // of the last attempt, for who runs the line
+	Detail     string         `json:"detail,omitempty"` // of the last attempt, for the operator of the line
 	Tries      []TryView      `json:"tries"`
 	RecordedAt string         `json:"recorded_at,omitempty"` // when the recording begins
 	Turns      []SpokenRow    `json:"turns"`
 	Transfers  []TransferView `json:"transfers,omitempty"`
 }
 
-// TryView is one attempt at a call, the one under way included.
+// TryView is one attempt at a call, which may still be in progress.
 type TryView struct {
 	N          int             `json:"n"`
 	State      carillon.State  `json:"state"`
@@ -132,7 +133,7 @@ type TryView struct {
 	EndedAt    string          `json:"ended_at,omitempty"`
 }
 
-// SpokenRow is a turn, and where in the recording it was said.
+// SpokenRow is a turn with its position in the recording.
 type SpokenRow struct {
 	chats.TurnView
 	OffsetMS *int64 `json:"offset_ms,omitempty"`
@@ -177,20 +178,20 @@ func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error)
 	return p, nil
 }
 
-// recordedAt is when a recording begins; zero where there is none.
+// recordedAt returns when a recording begins, or the zero time if there is none.
 func recordedAt(recording string) time.Time {
 	if !carillon.ValidUUID(recording) {
 		return time.Time{}
 	}
-	ms, err := strconv.ParseInt(recording[:8]+recording[9:13], 16, 64) // its id was made then
+	ms, err := strconv.ParseInt(recording[:8]+recording[9:13], 16, 64) // its id contains its creation time
 	if err != nil {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)
 }
 
-// offsetOf is where in a recording a turn was said, in milliseconds; nil where there is none. What the person says is stored once it
-// was understood, what the agent says when it begins to.
+// offsetOf returns the position of a turn in the recording, in milliseconds, or nil if there is no recording. A
+// person's turn is stored when it has been understood, an agent's turn when the agent begins to speak.
 func offsetOf(t *chats.Turn, recording string) *int64 {
 	began := recordedAt(recording)
 	if began.IsZero() {

@@ -9,14 +9,14 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// heard is a call to a line with what was said in it.
+// heard is an incoming call with its turns.
 type heard struct {
 	*calls.IncomingCall
 	turns     []chats.Turn
 	transfers []TransferView
 }
 
-// TransferView is one time that a call was transferred to a number.
+// TransferView is one transfer of a call to a number.
 type TransferView struct {
 	Number     string         `json:"number"`
 	State      carillon.State `json:"state"` // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
@@ -26,7 +26,7 @@ type TransferView struct {
 	EndedAt    string         `json:"ended_at,omitempty"`
 }
 
-// transfersOf are the transfers of a call, by its conversation.
+// transfersOf returns the transfers of a call, by its conversation.
 func transfersOf(ctx context.Context, table *calls.Incoming, companyID, conversationID string) (all []TransferView, err error) {
 	if conversationID == "" {
 		return nil, nil
@@ -39,7 +39,7 @@ func transfersOf(ctx context.Context, table *calls.Incoming, companyID, conversa
 	return all, err
 }
 
-// incomingOf reads a company's call to a line. Errors: not_found.
+// incomingOf reads a call to one of a company's lines. Errors: not_found.
 func incomingOf(ctx context.Context, companyID, id string, table *calls.Incoming, talks *chats.Store) (*heard, error) {
 	c, err := table.Find(ctx, companyID, id)
 	if err == nil && c == nil {
@@ -58,7 +58,7 @@ func incomingOf(ctx context.Context, companyID, id string, table *calls.Incoming
 	return h, err
 }
 
-// incomingCall is a call to a line, as `GET calls/{call_id}` has it.
+// incomingCall returns an incoming call for `GET calls/{call_id}`.
 func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*CallDetail, error) {
 	c, err := incomingOf(ctx, companyID, id, s.Incoming, s.Chats)
 	if err != nil {
@@ -77,7 +77,7 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 	switch {
 	case err == nil:
 		d.RecipientID = line.ID
-	case carillon.IsCode(err, carillon.NotFound): // the line is gone
+	case carillon.IsCode(err, carillon.NotFound): // the line was removed
 		err = nil
 	}
 	return d, err
@@ -96,7 +96,7 @@ func incomingRecording(ctx context.Context, s *store.Store, companyID, id string
 	return c.Recording, c.ConversationID, nil
 }
 
-// incoming is a call to a line, for the company's members.
+// incoming returns an incoming call for members of the company.
 func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, error) {
 	c, err := incomingOf(ctx, companyID, id, x.Store.Incoming, x.Store.Chats)
 	if err != nil {
@@ -116,7 +116,7 @@ func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, e
 	return p, nil
 }
 
-// callerName is the name of a conversation's contact; "": it is not known.
+// callerName returns the name of a conversation's contact, or "" if it is unknown.
 func (x Calls) callerName(ctx context.Context, companyID, conversationID string) (string, error) {
 	if conversationID == "" {
 		return "", nil
@@ -128,7 +128,7 @@ func (x Calls) callerName(ctx context.Context, companyID, conversationID string)
 			return contact.Name, nil
 		}
 	}
-	if carillon.IsCode(err, carillon.NotFound) { // it was deleted
+	if carillon.IsCode(err, carillon.NotFound) { // the contact was deleted
 		err = nil
 	}
 	return "", err
@@ -143,8 +143,8 @@ func rowOfIncoming(c *calls.IncomingCall) CallRow {
 	}
 }
 
-// ListIncoming returns a page of the calls to a company's lines, newest first; next is what the next page begins before, "" after the
-// last.
+// ListIncoming returns a page of the calls to a company's lines, newest first. next is the cursor before which the
+// next page begins, "" after the last.
 func (x Calls) ListIncoming(ctx context.Context, companyID string, f calls.IncomingFilter) (rows []CallRow, next string, err error) {
 	found, next, err := x.Store.Incoming.List(ctx, companyID, f)
 	if err != nil {

@@ -67,7 +67,7 @@ func (w *worker) Written(results []work.Result) {
 	w.closer.Closed(ended)
 }
 
-// Recover implements queue.Worker: messages that earlier owners of the shards had in flight become unknown outcomes.
+// Recover implements queue.Worker. Messages that earlier owners of the shards had in flight get an unknown outcome.
 func (w *worker) Recover(ctx context.Context, shards []work.Shard) error {
 	ids := make([]int, len(shards))
 	for i, s := range shards {
@@ -85,7 +85,7 @@ func (w *worker) Recover(ctx context.Context, shards []work.Shard) error {
 	return nil
 }
 
-// recoverShard marks what a shard has in flight, of these senders, as of unknown outcome.
+// recoverShard gives an unknown outcome to the messages that a shard has in flight for these senders.
 func (w *worker) recoverShard(ctx context.Context, s work.Shard, senders []int64) error {
 	if len(senders) == 0 {
 		return nil
@@ -103,9 +103,9 @@ func (w *worker) recoverShard(ctx context.Context, s work.Shard, senders []int64
 	return err
 }
 
-const reconcileRows = 500 // in one step
+const reconcileRows = 500 // per step
 
-// Reconcile implements queue.Worker: it ends the wait of a shard's unknown outcomes by their senders' policies.
+// Reconcile implements queue.Worker. It ends the wait for a shard's unknown outcomes by their senders' policies.
 func (w *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
 	due, next, err := w.store.Messages.UnknownOutcomes(ctx, shard, now, reconcileRows)
 	if err != nil || len(due) == 0 {
@@ -137,7 +137,7 @@ func (w *worker) Reconcile(ctx context.Context, shard int, now time.Time) (queue
 	return r, nil
 }
 
-// entry is a notification with its parsed body, shared by the recipients of a bulk send.
+// entry is a notification with its parsed body, shared by all its recipients.
 type entry struct {
 	n   *messages.Notification
 	req *request.Request
@@ -146,7 +146,7 @@ type entry struct {
 	checked *carillon.Template // the last template that the request was found to fit
 }
 
-// fits checks the request again against a template that has changed since the request was accepted.
+// fits checks the request again if the template has changed since the request was accepted.
 func (e *entry) fits(t *carillon.Template) bool {
 	if t.UpdatedAt.Before(e.n.CreatedAt) {
 		return true
@@ -166,7 +166,8 @@ const (
 
 func entryKey(seq carillon.Seq) string { return strconv.FormatInt(int64(seq), 36) }
 
-// load returns a notification whose delivery is near. One of several recipients is read once for all of them.
+// load returns a notification that is about to be delivered. A notification with several recipients is read once for
+// all of them.
 func (w *worker) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
 	key := entryKey(seq)
 	e, err := w.entries.Get(ctx, key, func(ctx context.Context) (*entry, string, error) {

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/base/content"
 )
 
-// BenchmarkParseRequest measures reading and checking a typical body, for one recipient and for a hundred, next to
-// encoding/json decoding the same body into a map.
+// BenchmarkParseRequest measures reading and checking a typical body, for one recipient and for a hundred, and
+// compares it with decoding the same body into a map with encoding/json.
 func BenchmarkParseRequest(b *testing.B) {
 	one := marshal(b, with(messagingBase(), object{"components_push": fullComponents()}))
 	for name, body := range map[string][]byte{"one": one, "hundred": marshal(b, manyContacts())} {
@@ -35,7 +35,7 @@ func BenchmarkParseRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckAgainst measures what accepting does after the template is found.
+// BenchmarkCheckAgainst measures the part of accepting a request that follows finding the template.
 func BenchmarkCheckAgainst(b *testing.B) {
 	tpl := compiled(b, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}, {{2}}"}}})
 	r := parsed(b, manyContacts())

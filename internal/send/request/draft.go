@@ -13,8 +13,8 @@ import (
 	"carillon/internal/base/content"
 )
 
-// Draft is a request that the program makes itself: in a flow, for the rows of a file, in the panel. It has the fields of a body in
-// the nested form, in the order in which they are stored.
+// Draft is a request made by the program itself: in a flow, for the rows of a file, in the panel. It has the fields of
+// a body in the nested form, in the order in which they are stored.
 type Draft struct {
 	Channel    carillon.Channel    `json:"-"`
 	AgentID    string              `json:"agent_id,omitempty"`
@@ -31,7 +31,8 @@ type Draft struct {
 	Timezone   string              `json:"timezone,omitempty"`
 }
 
-// New checks a draft as Parse checks a body. A schedule must be later than now; a zero now omits that check.
+// New checks a draft in the way that Parse checks a body. A schedule must be later than now; a zero now skips that
+// check.
 func New(d *Draft, now time.Time) (*Request, error) {
 	r := &Request{Channel: d.Channel}
 	own := fields{
@@ -101,7 +102,7 @@ func (r *Request) add(contacts []fields, list bool) error {
 	return nil
 }
 
-// sorted are the entries of a map in the order of their keys, as valid UTF-8.
+// sorted returns the entries of a map in the order of their keys, converted to valid UTF-8.
 func sorted(from map[string]string) fields {
 	all := make(fields, 0, len(from))
 	for _, key := range slices.Sorted(maps.Keys(from)) {
@@ -110,7 +111,7 @@ func sorted(from map[string]string) fields {
 	return all
 }
 
-// given is a text where content.ReadComponents takes a value of a body.
+// given adapts a text to content.Text.
 type given string
 
 // String implements content.Text.
@@ -126,7 +127,8 @@ func (all fields) values() iter.Seq2[string, given] {
 	}
 }
 
-// Again returns the request for some of its recipients, at once. Its stored form keeps the values as they came.
+// Again returns the same request for some of its recipients, without a schedule. Its stored form keeps the original
+// values.
 func (r *Request) Again(recipients []int) (*Request, error) {
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(r.source), &body); err != nil {
@@ -134,18 +136,18 @@ func (r *Request) Again(recipients []int) (*Request, error) {
 	}
 	delete(body, scheduleKey)
 	delete(body, zoneKey)
-	again := *r
-	again.Scheduled, again.At = false, time.Time{}
-	again.shared = slices.DeleteFunc(slices.Clone(r.shared), func(f field) bool { return f.name == scheduleKey || f.name == zoneKey })
+	subset := *r
+	subset.Scheduled, subset.At = false, time.Time{}
+	subset.shared = slices.DeleteFunc(slices.Clone(r.shared), func(f field) bool { return f.name == scheduleKey || f.name == zoneKey })
 	if r.Bulk {
 		var all, some []json.RawMessage
 		if err := json.Unmarshal(body[contactsKey], &all); err != nil {
 			return nil, err
 		}
-		again.Contacts = nil
+		subset.Contacts = nil
 		for _, i := range recipients {
 			if i < len(all) {
-				some, again.Contacts = append(some, all[i]), append(again.Contacts, r.Contacts[i])
+				some, subset.Contacts = append(some, all[i]), append(subset.Contacts, r.Contacts[i])
 			}
 		}
 		list, err := json.Marshal(some)
@@ -155,6 +157,6 @@ func (r *Request) Again(recipients []int) (*Request, error) {
 		body[contactsKey] = list
 	}
 	source, err := json.Marshal(body)
-	again.source = string(source)
-	return &again, err
+	subset.source = string(source)
+	return &subset, err
 }

@@ -49,7 +49,7 @@ func TestADraftIsTheRequestThatItsBodyIs(t *testing.T) {
 		change(d)
 		made, err := New(d, testNow)
 		body := string(marshal(t, d))
-		if len(d.Contacts) == 0 && d.Contacts != nil { // New alone sees that it is a list
+		if len(d.Contacts) == 0 && d.Contacts != nil { // only New knows that it is a list
 			body = strings.Replace(body, `"language`, `"contacts":[],"language`, 1)
 		}
 		read, wanted := Parse(d.Channel, []byte(body), false, testNow)

@@ -257,8 +257,8 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		tpl   *carillon.Template
-		value object // of the second contact
-		field string // empty: accepted
+		value object // fields of the second contact
+		field string // expected field of the error; empty: accepted
 		holds string
 	}{
 		{"all at their limits", tpl, object{"h": at(60), "a": at(500), "b": at(22)}, "", ""},

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/jsonbody"
 )
 
-// facts are all that a request says, in a form that can be compared; what fails is compared by its text.
+// facts returns everything that a request contains in a comparable form. Errors are represented by their texts.
 func facts(t testing.TB, r *Request) []any {
 	t.Helper()
 	out := []any{
@@ -32,8 +32,8 @@ func facts(t testing.TB, r *Request) []any {
 	return out
 }
 
-// filled tries a request on templates of each kind: whatever ParseRequest accepts must be filled or refused with an
-// *Error, for a number of contacts that is not zero.
+// filled fills templates of each kind from a request that was parsed. Each must be filled or refused with an *Error,
+// and the request must have contacts.
 func filled(t testing.TB, r *Request) (out []any) {
 	t.Helper()
 	body := carillon.Component{Type: content.TypeBody, Text: "{{1}} {{2}}"}
@@ -64,7 +64,7 @@ func filled(t testing.TB, r *Request) (out []any) {
 	return out
 }
 
-// members writes an object of raw members.
+// members builds a JSON object from raw members.
 type members struct{ bytes.Buffer }
 
 func (m *members) add(t testing.TB, key string, raw []byte) {
@@ -79,8 +79,8 @@ func (m *members) add(t testing.TB, key string, raw []byte) {
 
 func (m *members) object() []byte { return []byte("{" + m.String() + "}") }
 
-// unflattened is the nested form of a flat body that was accepted. Keys with other dots stay out: in nested form they
-// would be ordinary ones.
+// unflattened returns the nested form of a flat body that was accepted. Keys with other dots are dropped, because they
+// would be ordinary keys in the nested form.
 func unflattened(t testing.TB, o *jsonbody.Object) []byte {
 	t.Helper()
 	var root, contact, components members
@@ -102,7 +102,7 @@ func unflattened(t testing.TB, o *jsonbody.Object) []byte {
 	return root.object()
 }
 
-// flattened is the flat form of a nested body with one contact; false where it has none.
+// flattened returns the flat form of a nested body with one contact. It returns false if there is no flat form.
 func flattened(t testing.TB, r *Request) ([]byte, bool) {
 	t.Helper()
 	root := rootOf(t, r)
@@ -199,7 +199,7 @@ func FuzzParseNested(f *testing.F) {
 			}
 			flat, err := Parse(ch, text, true, testNow)
 			if err != nil {
-				asError(t, err) // a custom value that the flat form has no room for
+				asError(t, err) // a custom value that the flat form cannot express
 				continue
 			}
 			if d := cmp.Diff(facts(t, r), facts(t, flat)); d != "" {

@@ -8,7 +8,8 @@ import (
 	"carillon/internal/base/content"
 )
 
-// WhatsApp refuses messages whose variables have line ends, tabs or long runs of spaces: the request says so, and which variable it is.
+// WhatsApp refuses messages whose variables contain line ends, tabs or long runs of spaces. The error names the
+// variable.
 func TestAValueOfATextIsOneLine(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{
 		{Type: content.TypeHeader, Text: "{{1}}"}, {Type: content.TypeBody, Text: "Hola\n\n{{1}}, {{2}}"},
@@ -42,7 +43,7 @@ func TestAValueOfATextIsOneLine(t *testing.T) {
 				strings.HasSuffix(reason, ", for contacts.1") != (how != "static") {
 				t.Errorf("%q in %s: %v", value, key, e)
 			}
-			// One that was accepted before is still filled: the channel decides.
+			// A request that was accepted before is still filled: the channel decides.
 			if filled, err := r.Content(tpl, 1); err != nil || filled.Body[0] == "" {
 				t.Errorf("%q in %s is not filled: %v", value, key, err)
 			}

@@ -1,8 +1,9 @@
-// Package request is the request to send a notification: a template or a call of an agent, its recipients and its time. Parse reads
-// and checks the body of an HTTP request, field by field in the order of this file; New checks a Draft that the program makes itself;
-// Decode reads what is stored. The result is the same Request, which nothing parses again on its way to the database.
+// Package request models the request to send a notification: a template or an agent's call, its recipients and its
+// time. Parse reads and checks the body of an HTTP request, field by field in the order of this file. New checks a
+// Draft made by the program itself. Decode reads a stored request. All three return the same Request, which is not
+// parsed again on its way to the database.
 //
-// Its methods match it with a template and find the recipients that would get the same message twice.
+// Its methods match it with a template and find recipients that would get the same message twice.
 package request
 
 import (
@@ -21,7 +22,7 @@ import (
 	"carillon/internal/base/schedule"
 )
 
-// The lengths of texts, in code points (docs/reference/limits.md).
+// Maximum lengths of texts, in code points (docs/reference/limits.md).
 const (
 	maxLabel        = 255
 	maxTemplateName = 512
@@ -44,24 +45,24 @@ const (
 type Request struct {
 	Channel      carillon.Channel
 	Contacts     []Contact
-	Bulk         bool // the recipients are in contacts
+	Bulk         bool // the recipients are in contacts, not contact
 	TemplateName string
 	Language     string
 	RecipientID  string
 	Campaign     string
-	Event        string // name_event, may be empty
-	AgentID      string // voice
+	Event        string // name_event; may be empty
+	AgentID      string // voice only
 	Class        carillon.Class
 	Scheduled    bool
-	At           time.Time // when Scheduled: the instant, UTC
-	Flat         bool      // the body has the form with dotted keys
+	At           time.Time // if Scheduled: the instant in UTC
+	Flat         bool      // the body has the flat form with dotted keys
 
 	source     string // the body
-	shared     fields // values of the body itself
+	shared     fields // top-level values of the body
 	components []content.Component
 }
 
-// Source returns the body, as it is stored.
+// Source returns the body as it is stored.
 func (r *Request) Source() string { return r.source }
 
 // Contact is one recipient of a request.
@@ -70,8 +71,8 @@ type Contact struct {
 	fields fields
 }
 
-// Field returns the text of one field, custom ones included; numbers and booleans as the body spells them. It is false
-// for a field that is absent or null.
+// Field returns the text of one field, including custom fields; numbers and booleans as spelled in the body. It
+// returns false for a field that is absent or null.
 func (c *Contact) Field(name string) (string, bool) { return c.fields.find(name) }
 
 // Fields returns all fields as text, including the number.
@@ -83,7 +84,7 @@ func (c *Contact) Fields() map[string]string {
 	return all
 }
 
-// Name returns the recipient's name; "": the request has none.
+// Name returns the recipient's name, or "" if the request has none.
 func (c *Contact) Name() string {
 	first, _ := c.Field("first_name")
 	last, _ := c.Field("last_name")
@@ -113,13 +114,13 @@ func (all fields) String(_, key string) (text string, present bool, err error) {
 	return text, present, nil
 }
 
-// texts are the strings of a body or of a draft.
+// texts is the common interface for reading the strings of a body or a draft.
 type texts interface {
 	String(field, key string) (text string, present bool, err error)
 }
 
-// Parse reads a body and checks all of it. flat selects the form with dotted keys. A schedule must be later than now; a
-// zero now omits that check.
+// Parse reads and checks a complete body. flat selects the form with dotted keys. A schedule must be later than now; a
+// zero now skips that check.
 func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request, error) {
 	root, err := jsonbody.Parse(body)
 	if err != nil {
@@ -149,14 +150,14 @@ func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request
 	return r, err
 }
 
-// Decode reads a stored body. An older version may have accepted what this one refuses.
+// Decode reads a stored body. It may return an error for a body that an older version accepted.
 func Decode(ch carillon.Channel, body string, flat bool) (*Request, error) {
 	return Parse(ch, []byte(body), flat, time.Time{})
 }
 
 // checkFlat checks the rules of the flat form: no object or array, no contacts, no key that is both a value and the
-// parent of others, at most one dot under contact. An object where the interface defines a string is left to the check
-// of that field, whose error is more specific.
+// parent of others, at most one dot under contact. An object in place of a string that the API defines is left to the
+// check of that field, whose error is more specific.
 func checkFlat(root *jsonbody.Object, ch carillon.Channel) error {
 	var dotted bool
 	for key, v := range root.Members() {
@@ -184,7 +185,7 @@ func checkFlat(root *jsonbody.Object, ch carillon.Channel) error {
 	return checkParents(root)
 }
 
-// definedString reports whether the interface defines the key, in the flat form, as a string.
+// definedString reports whether the API defines the key, in the flat form, as a string.
 func definedString(key string, ch carillon.Channel) bool {
 	switch key {
 	case "recipient_id", "notification_type", "campaign_name", "name_event", scheduleKey, zoneKey:
@@ -199,8 +200,9 @@ func definedString(key string, ch carillon.Channel) bool {
 	return ch == carillon.Messaging && strings.HasPrefix(key, content.ComponentsKey+".")
 }
 
-// checkParents finds a key that is both a value and the parent of others. No key holds U+0000; sorted with it in place of the
-// dots, the first child of a key directly follows it, so one pass is enough for any number of keys and dots.
+// checkParents finds a key that is both a value and the parent of others. Keys never contain U+0000. If the keys are
+// sorted with U+0000 in place of the dots, a key is directly followed by its first child, so one pass suffices for any
+// number of keys and dots.
 func checkParents(root *jsonbody.Object) error {
 	const dot = "\x00"
 	keys := make([]string, 0, 32)
@@ -218,7 +220,7 @@ func checkParents(root *jsonbody.Object) error {
 	return nil
 }
 
-// readContacts reads contact or contacts, one of which the request has.
+// readContacts reads contact or contacts. The request must have exactly one of them.
 func (r *Request) readContacts(root *jsonbody.Object) error {
 	contact, contacts := root.Find(contactKey), root.Find(contactsKey)
 	switch {
@@ -243,7 +245,7 @@ func (r *Request) readContacts(root *jsonbody.Object) error {
 	return carillon.Missing(contactKey)
 }
 
-// under iterates over the values of the keys that begin with a prefix, without it.
+// under iterates over the values whose keys begin with a prefix, and removes the prefix from the keys.
 func under(o *jsonbody.Object, prefix string) iter.Seq2[string, jsonbody.Value] {
 	return func(yield func(string, jsonbody.Value) bool) {
 		for key, v := range o.Members() {
@@ -270,7 +272,7 @@ func (r *Request) readList(list jsonbody.Value) error {
 		case !e.IsObject():
 			return e.Mismatch(contactsKey+"."+index, "object", map[string]string{"number": exampleNumber})
 		}
-		o, _, _ := e.Object("") // IsObject was just checked
+		o, _, _ := e.Object("") // IsObject was already checked
 		if err := r.readContact(under(o, ""), index); err != nil {
 			return err
 		}
@@ -278,7 +280,7 @@ func (r *Request) readList(list jsonbody.Value) error {
 	return nil
 }
 
-// begin begins a list of contacts.
+// begin starts a list of contacts and checks its length.
 func (r *Request) begin(n int) error {
 	if n == 0 || n > maxContacts {
 		return carillon.Invalid(contactsKey, "A request has 1 to "+strconv.Itoa(maxContacts)+" contacts, this one "+strconv.Itoa(n))
@@ -287,8 +289,8 @@ func (r *Request) begin(n int) error {
 	return nil
 }
 
-// readContact reads one contact; index is its place in contacts, empty for contact. The fields that the interface defines are
-// strings, custom ones any scalars.
+// readContact reads one contact. index is its index in contacts, empty for contact. Fields defined by the API are
+// strings; custom fields may be any scalar.
 func (r *Request) readContact(values iter.Seq2[string, jsonbody.Value], index string) error {
 	all := make(fields, 0, 4)
 	for name, v := range values {
@@ -315,7 +317,7 @@ func (r *Request) checkField(name, text, index string) error {
 	return checkLength(contactField(index, name), text, maxCustom)
 }
 
-// addContact adds a contact whose number is valid.
+// addContact checks a contact's number and adds the contact.
 func (r *Request) addContact(all fields, index string) error {
 	number, _ := all.find("number")
 	switch field := "number"; {
@@ -339,7 +341,7 @@ func exampleOf(name string) string {
 	}
 }
 
-// contactField is the name of a contact's field in an error, the same for both forms of the body.
+// contactField returns the name of a contact's field in an error, which is the same for both forms of the body.
 func contactField(index, name string) string {
 	if index == "" {
 		return contactPrefix + name
@@ -347,15 +349,15 @@ func contactField(index, name string) string {
 	return contactsKey + "." + index + "." + name
 }
 
-// readLabels reads the fields other than contacts, schedule and components. Of several invalid fields the error names
-// the first in this order.
+// readLabels reads the fields other than contacts, schedule and components. If several fields are invalid, the error
+// names the first in this order.
 func (r *Request) readLabels(from texts) error {
 	var class string
 	for _, label := range []struct {
 		key string
 		to  *string
 		max int
-		of  carillon.Channel // "": of both
+		of  carillon.Channel // the only channel that has the field; empty: both
 	}{
 		{"language_template", &r.Language, maxLabel, carillon.Messaging},
 		{"name_template", &r.TemplateName, maxTemplateName, carillon.Messaging},
@@ -407,8 +409,8 @@ func checkLength(field, text string, most int) error {
 	return nil
 }
 
-// readShared reads the values of the body itself, and checks the lengths of custom ones. In the flat form a key with a dot is part
-// of another value.
+// readShared reads the top-level values of the body, and checks the lengths of custom values. In the flat form a key
+// with a dot is part of another value.
 func (r *Request) readShared(root *jsonbody.Object) error {
 	for key, v := range root.Members() {
 		text, scalar := v.Scalar()
@@ -429,8 +431,8 @@ func (r *Request) readShared(root *jsonbody.Object) error {
 	return nil
 }
 
-// Schedule reads datetime_sending and timezone: the instant in UTC, and whether one is given. It must be later than now, unless now
-// is zero. The timezone is checked even if it is not used.
+// Schedule reads datetime_sending and timezone. It returns the instant in UTC, and whether one is given. The instant
+// must be later than now, unless now is zero. The timezone is checked even if it is not used.
 func Schedule(from texts, now time.Time) (at time.Time, given bool, err error) {
 	text, given, err := from.String(scheduleKey, scheduleKey)
 	if err != nil {
@@ -476,14 +478,14 @@ func (r *Request) readComponents(root *jsonbody.Object) ([]content.Component, er
 	return content.ReadComponents(under(o, ""))
 }
 
-// CheckAgainst reports whether the request fits the template; see content.Check for the errors.
+// CheckAgainst reports whether the request fits the template. See content.Check for the errors.
 func (r *Request) CheckAgainst(t *carillon.Template) error {
 	src := r.filling()
 	return content.Check(t, &src)
 }
 
-// Content returns what is sent to contact i. A request that no longer fits the template gets the same 422 as before it
-// was accepted.
+// Content returns the content for contact i. A request that no longer fits the template gets the same 422 as in
+// CheckAgainst.
 func (r *Request) Content(t *carillon.Template, i int) (provider.Content, error) {
 	src := r.filling()
 	return content.Fill(t, &src, i)
@@ -498,12 +500,12 @@ func (r *Request) Field(recipient int, name string) (string, bool) {
 	return r.Contacts[recipient].Field(name)
 }
 
-// Shared returns a value of the body itself.
+// Shared returns a top-level value of the body.
 func (r *Request) Shared(name string) (string, bool) { return r.shared.find(name) }
 
-// Duplicates marks the contacts that repeat an earlier one: the same number, in any form, and the same rendered message, which is sent
-// once. It returns nil where no number occurs twice; only contacts whose number does are rendered. The request must have
-// passed CheckAgainst for the template.
+// Duplicates marks contacts that duplicate an earlier one: the same number, in any form, and the same rendered
+// message. It returns nil if every number is distinct. Only contacts with a repeated number are rendered. The request
+// must have passed CheckAgainst for the template.
 func (r *Request) Duplicates(t *carillon.Template) []bool {
 	count := make(map[identity.Key]int, len(r.Contacts))
 	for i := range r.Contacts {

@@ -15,7 +15,7 @@ import (
 
 var testNow = time.Date(2026, 11, 21, 12, 0, 0, 500e6, time.UTC)
 
-// object is a body to be; dropped takes a key out of a base.
+// object is a JSON body. The value dropped{} removes a key of the base body.
 type object = map[string]any
 
 type dropped struct{}
@@ -36,7 +36,7 @@ func voiceBase() object {
 	}
 }
 
-// with lays changes over a body; objects are merged.
+// with applies changes to a body. Objects are merged.
 func with(base, changes object) object {
 	out := maps.Clone(base)
 	for k, v := range changes {
@@ -54,7 +54,7 @@ func with(base, changes object) object {
 	return out
 }
 
-// flatten is the flat form of a nested body.
+// flatten returns the flat form of a nested body.
 func flatten(nested object) object {
 	out := object{}
 	for k, v := range nested {
@@ -79,7 +79,7 @@ func marshal(t testing.TB, v any) []byte {
 	return b
 }
 
-// asError is the carillon error in err, or the end of the test.
+// asError returns the *carillon.Error in err, or ends the test.
 func asError(t testing.TB, err error) *carillon.Error {
 	t.Helper()
 	var e *carillon.Error
@@ -107,9 +107,9 @@ const (
 type refusal struct {
 	name    string
 	changes object
-	form    string // the message
+	form    string // expected message
 	field   string
-	holds   string // in the details
+	holds   string // expected part of the details
 }
 
 var sharedRefusals = []refusal{

@@ -20,7 +20,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// rows are the rows of the guide's table under a head.
+// rows returns the rows of the guide's table under a heading.
 func rows(t *testing.T, guide, head string) []string {
 	t.Helper()
 	_, table, ok := strings.Cut(guide, head+"\n")
@@ -34,7 +34,7 @@ func rows(t *testing.T, guide, head string) []string {
 func TestGuideDescribesEveryMessage(t *testing.T) {
 	guide := read(t, "../../../docs/guides/sandbox.md")
 	var want []string
-	for _, b := range behaviours {
+	for _, b := range behaviors {
 		want = append(want, fmt.Sprintf("| `%s` | %s |", b.suffix, b.effect))
 	}
 	if diff := cmp.Diff(want, rows(t, guide, "| A message to a number that ends in | What happens |")); diff != "" {

@@ -13,13 +13,13 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Recipient is a phone that a sender of the sandbox writes to.
+// Recipient is a phone in the sandbox, as seen by one sender.
 type Recipient struct {
 	SenderUID int64
-	Number    string // or the id of a person without a visible number
+	Number    string // or the id of a person who hides the number
 }
 
-// UserID is the id by which the sandbox names the person with a username: the same in every run.
+// UserID returns the sandbox's id of the person with a username. It is the same in every run.
 func UserID(username string) string {
 	digest := sha256.Sum256([]byte(strings.ToLower(username)))
 	return "ZZ." + hex.EncodeToString(digest[:10])
@@ -27,14 +27,15 @@ func UserID(username string) string {
 
 const (
 	reachEvery = time.Second
-	typingFor  = 25 * time.Second // as the real channel shows it
+	typingFor  = 25 * time.Second // like the real channel
 	writtenBy  = "phone."
 )
 
-// MessageID is the channel's id of a message that a phone writes; client is the phone's own of it.
+// MessageID returns the channel's id of a message that a phone writes. client is the phone's own id of it.
 func (*Channel) MessageID(address, client string) string { return writtenBy + address + "." + client }
 
-// authorOf is the number of the phone that wrote a message, or the person's id; "" if no phone did.
+// authorOf returns the number of the phone that wrote a message, or the person's id. It returns "" if no phone wrote
+// it.
 func authorOf(id string) string {
 	text, ok := strings.CutPrefix(id, writtenBy)
 	if !ok {
@@ -50,7 +51,8 @@ func authorOf(id string) string {
 	return ""
 }
 
-// MarkRead has a phone show that a message that it wrote was read, and where typing is true that a reply is being written.
+// MarkRead shows on the phone that a message that it wrote was read and, if typing is true, that a reply is being
+// written.
 func (c *Channel) MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error {
 	author := authorOf(id)
 	if author == "" || c.o.Marked == nil {
@@ -63,8 +65,8 @@ func (c *Channel) MarkRead(ctx context.Context, s *carillon.Sender, id string, t
 	return c.o.Marked(ctx, s, author, until)
 }
 
-// samples are the files that phones of the sandbox send, by their ids.
-var samples = map[string]sample{ //nolint:gochecknoglobals // read only
+// samples are the files that phones of the sandbox can send, by id.
+var samples = map[string]sample{ //nolint:gochecknoglobals // read-only
 	"photo":    {"photo.png", "image/png", photo},
 	"voice":    {"voice.ogg", "audio/ogg", voice},
 	"document": {"document.pdf", "application/pdf", document},
@@ -84,7 +86,7 @@ var (
 	document []byte
 )
 
-// File reads a file that a phone sent. Errors: provider.ErrNoFile.
+// File returns a file that a phone sent. Errors: provider.ErrNoFile.
 func (c *Channel) File(_ context.Context, _ *carillon.Sender, id string, most int64) (content []byte, mime string, err error) {
 	f, ok := samples[id]
 	if !ok || int64(len(f.content)) > most {
@@ -93,12 +95,13 @@ func (c *Channel) File(_ context.Context, _ *carillon.Sender, id string, most in
 	return f.content, f.mime, nil
 }
 
-// Person is the identity of the person with a username, who hides the number. All senders of a company are in one portfolio.
+// Person returns the identity of a person with a username who hides the number. All senders of a company share one
+// portfolio.
 func (*Channel) Person(s *carillon.Sender, username string) identity.Identity {
 	return identity.Identity{Kind: identity.Person, Scope: s.Provider, Key: identity.User(UserID(username))}
 }
 
-// Sample is a file that phones send.
+// Sample returns a file that phones can send.
 func (*Channel) Sample(id string) (f provider.InboundFile, ok bool) {
 	x, ok := samples[id]
 	return provider.InboundFile{ID: id, Type: x.mime, Name: x.name}, ok
@@ -122,7 +125,7 @@ func (c *Channel) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// followUnreachable refreshes until ctx ends.
+// followUnreachable calls Refresh periodically until ctx ends.
 func (c *Channel) followUnreachable(ctx context.Context) {
 	every := time.NewTicker(reachEvery)
 	defer every.Stop()
@@ -138,7 +141,7 @@ func (c *Channel) followUnreachable(ctx context.Context) {
 	}
 }
 
-// reachable returns the due deliveries to reachable phones. The receipts of the others wait.
+// reachable returns the due deliveries to reachable phones. The receipts of the others are postponed.
 func (c *Channel) reachable(due []*delivery) []*delivery {
 	away := c.away.Load()
 	if away == nil {

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// phoneBook is which phones are unreachable, and what came of replies.
+// phoneBook records which phones are unreachable, and the receipts of replies.
 type phoneBook struct {
 	mu     sync.Mutex
 	away   []Recipient

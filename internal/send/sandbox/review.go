@@ -11,7 +11,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Endings of a template's name that decide the review.
+// Suffixes of a template's name that decide the review.
 const (
 	rejectSuffix = "_reject"
 	slowSuffix   = "_slow"
@@ -19,7 +19,7 @@ const (
 
 const rejectReason = "The sandbox rejects templates whose name ends in _reject"
 
-// templateKey names a template as a channel does.
+// templateKey identifies a template as a channel does.
 type templateKey struct {
 	senderUID      int64
 	name, language string
@@ -29,7 +29,7 @@ func keyOf(s *carillon.Sender, t *carillon.Template) templateKey {
 	return templateKey{senderUID: s.UID, name: t.Name, language: t.Language}
 }
 
-// providerID is the reviewer's number for a template: decimal, the same in every run.
+// providerID returns the reviewer's id of a template: decimal, and the same in every run.
 func (k templateKey) providerID() string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strconv.FormatInt(k.senderUID, 10) + "/" + k.name + "/" + k.language))
@@ -43,16 +43,16 @@ type submission struct {
 	reason   string
 }
 
-// review is a pending decision. It is obsolete once the template has another submission.
+// review is a pending decision. It is obsolete once the template has a newer submission.
 type review struct {
 	key templateKey
 	of  *submission
 	due time.Time
-	at  time.Time // when it is decided and reported: its due time, or later after a failure
+	at  time.Time // time of the decision and its report: the due time, or later after a failure
 }
 
-// Submit starts the review of a template: pending now, decided after Delays.Review, except names that end in `_slow`, which
-// wait for Decide.
+// Submit starts the review of a template. It is pending now and decided after Delays.Review, except if the name ends
+// in `_slow`: then it waits for Decide.
 func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	if err := ctx.Err(); err != nil {
 		return "", "", err
@@ -80,7 +80,7 @@ func (c *Channel) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	return k.providerID(), carillon.TemplatePending, nil
 }
 
-// await has a review wait for its end, unless too many do.
+// await queues a review. It returns false if the queue is full.
 func (c *Channel) await(r review) bool {
 	select {
 	case c.reviews <- r:
@@ -90,8 +90,8 @@ func (c *Channel) await(r review) bool {
 	}
 }
 
-// Status returns a template's status. One that was submitted before the process began is decided by its name. A template that
-// was never submitted is a *carillon.Error NotFound.
+// Status returns a template's status. For a template submitted to an earlier process, the name decides. A template
+// that was never submitted is a *carillon.Error NotFound.
 func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error) {
 	k := keyOf(s, t)
 	c.mu.Lock()
@@ -103,7 +103,7 @@ func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Temp
 	return x.event(k), nil
 }
 
-// List returns the templates that a sender submitted since the process began.
+// List returns the templates that a sender submitted since the process started.
 func (c *Channel) List(_ context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *Channel) List(_ context.Context, s *carillon.Sender) ([]provider.Templa
 	return all, nil
 }
 
-// known finds a submission; one of an earlier process is recognized by our id on a pending template.
+// known finds a submission. A submission to an earlier process is recognized by our id on a pending template.
 func (c *Channel) known(k templateKey, t *carillon.Template) *submission {
 	if x := c.templates[k]; x != nil {
 		return x
@@ -132,7 +132,7 @@ func (c *Channel) known(k templateKey, t *carillon.Template) *submission {
 	return x
 }
 
-// Withdraw forgets a template; one that does not exist counts as withdrawn.
+// Withdraw removes a template. A template that does not exist counts as withdrawn.
 func (c *Channel) Withdraw(_ context.Context, s *carillon.Sender, t *carillon.Template) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +140,8 @@ func (c *Channel) Withdraw(_ context.Context, s *carillon.Sender, t *carillon.Te
 	return nil
 }
 
-// Decide makes the reviewer's decision whatever the template's name, and reports it before it returns. Reason belongs to
-// a rejection.
+// Decide decides about a template regardless of its name, and reports the decision before it returns. reason is used
+// for a rejection.
 func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error {
 	k := keyOf(s, t)
 	c.mu.Lock()
@@ -150,7 +150,7 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 		c.mu.Unlock()
 		return carillon.Absent("Template")
 	}
-	x := &submission{status: carillon.TemplateApproved, category: known.category} // makes a pending review obsolete
+	x := &submission{status: carillon.TemplateApproved, category: known.category} // obsoletes a pending review
 	if !approve {
 		x.status, x.reason = carillon.TemplateRejected, reason
 	}
@@ -160,7 +160,7 @@ func (c *Channel) Decide(ctx context.Context, s *carillon.Sender, t *carillon.Te
 	return c.to.template(ctx, e)
 }
 
-// decideReviews decides due reviews and reports the decisions, until ctx ends.
+// decideReviews decides due reviews and reports the decisions until ctx ends.
 func (c *Channel) decideReviews(ctx context.Context) {
 	for {
 		select {
@@ -174,8 +174,8 @@ func (c *Channel) decideReviews(ctx context.Context) {
 	}
 }
 
-// decide decides a review and reports the decision, unless the template was withdrawn, submitted again or decided by Decide
-// since. A report that fails is retried for a while.
+// decide decides a review and reports the decision, unless the template was withdrawn, resubmitted or decided by
+// Decide in the meantime. A failed report is retried for a while.
 func (c *Channel) decide(ctx context.Context, r review) {
 	c.mu.Lock()
 	obsolete := c.templates[r.key] != r.of
@@ -195,7 +195,7 @@ func (c *Channel) decide(ctx context.Context, r review) {
 	}
 }
 
-// review decides by the name.
+// review decides by the template's name.
 func (x *submission) review(name string) {
 	x.status, x.reason = carillon.TemplateApproved, ""
 	if strings.HasSuffix(name, rejectSuffix) {

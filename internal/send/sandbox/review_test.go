@@ -16,7 +16,7 @@ func template(name string) *carillon.Template {
 	return &carillon.Template{Name: name, Language: "en", Category: "UTILITY", Status: carillon.TemplateDraft}
 }
 
-// submit submits and gives the template as the catalog then has it.
+// submit submits a template and returns it as the catalog would store it.
 func submit(t *testing.T, c *Channel, name string) *carillon.Template {
 	t.Helper()
 	x := template(name)
@@ -82,7 +82,7 @@ func TestReviewerDecidesOnCommand(t *testing.T) {
 		}
 		wantStatus(t, c, slow, carillon.TemplateApproved)
 		after(time.Minute)
-		wantStatus(t, c, quick, carillon.TemplateRejected) // the review under way did not overrule the command
+		wantStatus(t, c, quick, carillon.TemplateRejected) // the pending review did not override Decide
 		if len(d.snapshot().events) != 2 || d.snapshot().events[1].Reason != "not today" {
 			t.Errorf("reported %+v", d.snapshot().events)
 		}

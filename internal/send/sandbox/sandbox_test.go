@@ -18,20 +18,20 @@ import (
 
 var line = &carillon.Sender{UID: 7, ID: "main", Channel: carillon.Messaging, Provider: "sandbox"}
 
-// desk collects what the sandbox reports.
+// desk collects the reports of the sandbox.
 type desk struct {
 	begun time.Time
 
 	mu     sync.Mutex
 	seen   seen
 	fail   error
-	refuse int64 // receipts of this sender
+	refuse int64 // receipts of this sender are refused
 }
 
 type seen struct {
 	receipts []provider.Receipt
 	reported []string // "state@delay"
-	calls    []int    // receipts in each call
+	calls    []int    // number of receipts in each call
 	events   []provider.TemplateEvent
 }
 
@@ -78,7 +78,7 @@ func (d *desk) setFail(err error) {
 	d.fail = err
 }
 
-// run starts a sandbox in the bubble of a test; stop ends it.
+// run starts a sandbox in the synctest bubble of a test. stop ends it.
 func run(t *testing.T, o Options, replies ...func(context.Context, int64, []provider.ReplyReceipt) error) (c *Channel, d *desk,
 	stop func()) {
 	t.Helper()
@@ -106,7 +106,7 @@ func outgoing(number string, attempt int) *provider.Outgoing {
 	}
 }
 
-// after lets time pass in a bubble, and lets the sandbox do what was due by then.
+// after advances the fake time, and lets the sandbox handle everything that is due by then.
 func after(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -116,8 +116,8 @@ func TestSuffixDecidesAboutMessages(t *testing.T) {
 	sent, retry, unknown := provider.Sent, provider.RetryLater, provider.Unknown
 	for _, c := range []struct {
 		suffix   string
-		verdicts []provider.Verdict // attempt by attempt
-		reported []string           // after the last of them
+		verdicts []provider.Verdict // by attempt
+		reported []string           // after the last attempt
 	}{
 		{"4321", []provider.Verdict{sent}, []string{"delivered@400ms", "read@1.5s"}},
 		{"0001", []provider.Verdict{provider.Refused}, nil},

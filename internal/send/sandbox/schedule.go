@@ -41,7 +41,7 @@ func (q *schedule) putBack(ds []*delivery) {
 	}
 }
 
-// pop removes and returns deliveries that are due.
+// pop removes and returns due deliveries.
 func (q *schedule) pop(most int) []*delivery {
 	now := time.Now()
 	q.mu.Lock()
@@ -68,7 +68,7 @@ func (q *schedule) sleep(ctx context.Context) {
 	}
 }
 
-// wait waits d, or less when ctx ends; it reports whether it waited in full.
+// wait waits for d, or until ctx ends. It reports whether it waited the full time.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -80,7 +80,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// deliveries implements heap.Interface, the earliest first.
+// deliveries implements heap.Interface, earliest first.
 type deliveries []*delivery
 
 func (h deliveries) Len() int           { return len(h) }

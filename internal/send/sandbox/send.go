@@ -11,16 +11,16 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// delivery is a message, or a reply, with receipts to come.
+// delivery is a message or a reply with pending receipts.
 type delivery struct {
 	plan      *plan
-	next      int // index of the next step of the plan
+	next      int // index of the next step in the plan
 	ref       provider.Ref
-	reply     *provider.ReplyRef // of a reply; nil for a message
+	reply     *provider.ReplyRef // for a reply; nil for a message
 	senderUID int64
 	number    string
 	accepted  time.Time
-	at        time.Time // when the next receipt is reported: its due time, or later after a failure
+	at        time.Time // time of the next receipt: its due time, or later after a failure
 }
 
 func (d *delivery) due() time.Time { return d.accepted.Add(d.plan.steps[d.next].after) }
@@ -37,23 +37,23 @@ func (d *delivery) replyReceipt() provider.ReplyReceipt {
 	return provider.ReplyReceipt{Ref: *d.reply, ProviderID: providerID(*d.reply), State: s.state, Reason: s.reason}
 }
 
-// providerID is the sandbox's name for an attempt: the same in every run.
+// providerID returns the sandbox's id for an attempt. It is the same in every run.
 func providerID(r fmt.Stringer) string { return "sandbox." + r.String() }
 
-// Send accepts a message, and decides its outcome by the number's suffix. It takes microseconds, except for a number that makes
-// it slow; then the end of ctx leaves the outcome unknown.
+// Send accepts a message and decides its outcome by the number's suffix. It takes microseconds, except for numbers
+// with a slow outcome; if ctx ends in the meantime, the outcome is unknown.
 func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	d := delivery{plan: c.plans.plan(m.Number), ref: m.Ref, senderUID: s.UID, number: m.Number}
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.to.Receipts != nil)
 }
 
-// SendReply accepts a reply as Send does a message.
+// SendReply accepts a reply in the same way as Send accepts a message.
 func (c *Channel) SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome {
 	d := delivery{plan: c.plans.plan(m.To), reply: &m.Ref, senderUID: s.UID, number: cmp.Or(m.To, m.UserID)}
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.to.Replies != nil)
 }
 
-// accept decides the outcome of an attempt, and schedules its receipts if they are reported.
+// accept decides the outcome of an attempt and, if reported is true, schedules its receipts.
 func (c *Channel) accept(ctx context.Context, d delivery, attempt int, ref fmt.Stringer, reported bool) provider.Outcome {
 	p := d.plan
 	if p.slow && !wait(ctx, c.o.Delays.Slow) {
@@ -82,7 +82,8 @@ func (c *Channel) accept(ctx context.Context, d delivery, attempt int, ref fmt.S
 	return provider.Outcome{Verdict: provider.Sent, ProviderID: providerID(ref)}
 }
 
-// reportReceipts reports due receipts until ctx ends, sender by sender, so that an error concerns one sender only.
+// reportReceipts reports due receipts until ctx ends. It groups them by sender, so that an error affects only one
+// sender.
 func (c *Channel) reportReceipts(ctx context.Context) {
 	for ctx.Err() == nil {
 		due := c.reachable(c.pending.pop(receiptBatch))
@@ -104,7 +105,7 @@ func (c *Channel) reportReceipts(ctx context.Context) {
 	}
 }
 
-// kind is 1 of a reply and 0 of a message.
+// kind returns 1 for a reply and 0 for a message.
 func (d *delivery) kind() int {
 	if d.reply != nil {
 		return 1
@@ -112,8 +113,8 @@ func (d *delivery) kind() int {
 	return 0
 }
 
-// report reports receipts of one sender and kind, and returns the deliveries that have more to report. A receipt that fails for
-// long is dropped, so that it neither delays the rest nor stays for ever.
+// report reports receipts of one sender and kind, and returns the deliveries with further receipts. A receipt that
+// keeps failing is dropped eventually, so that it neither delays the rest nor stays forever.
 func (c *Channel) report(ctx context.Context, due []*delivery) (more []*delivery) {
 	err := c.pass(ctx, due)
 	if err != nil && ctx.Err() == nil {
@@ -137,7 +138,7 @@ func (c *Channel) report(ctx context.Context, due []*delivery) (more []*delivery
 	return more
 }
 
-// pass passes on the next receipts of deliveries of one sender and kind.
+// pass reports the next receipts of deliveries of one sender and kind.
 func (c *Channel) pass(ctx context.Context, due []*delivery) error {
 	if due[0].reply == nil {
 		receipts := make([]provider.Receipt, len(due))

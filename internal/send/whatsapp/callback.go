@@ -21,28 +21,29 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Callback is the content of one callback. Neither order nor uniqueness is guaranteed by the channel.
+// Callback is the content of one callback. The channel guarantees neither order nor uniqueness.
 type Callback struct {
 	Receipts  []provider.Receipt
 	Templates []provider.TemplateEvent
 	Replies   []provider.ReplyReceipt
-	Inbound   map[string][]provider.Inbound // by PhoneNumberID; "": the channel does not say it
-	Unnamed   []provider.Inbound            // messages that name no author
+	Inbound   map[string][]provider.Inbound // by PhoneNumberID; "" if the channel does not send it
+	Unnamed   []provider.Inbound            // messages without an author
 	Notices   []Notice
-	// Preferences are wishes about marketing, by PhoneNumberID; "": of all numbers of the account.
+	// Preferences are choices about marketing, by PhoneNumberID. The key "" applies to all numbers of the account.
 	Preferences map[string][]provider.Preference
 	Ignored     int // of other senders, not stored, or about the account
 
-	// PhoneNumberIDs are the channel's ids of the numbers concerned, each once. One callback address can serve several
-	// numbers of an application, so the caller must check that a receipt's message is of a sender behind this address.
+	// PhoneNumberIDs are the channel's ids of the numbers concerned, without duplicates. One callback address can
+	// serve several numbers of an application, so the caller must check that a receipt's message belongs to a sender
+	// behind this address.
 	PhoneNumberIDs []string
-	WABAIDs        []string // the ids of the business accounts concerned, each once
+	WABAIDs        []string // ids of the business accounts concerned, without duplicates
 }
 
-// Notice is a callback's report about a business account, or about one of its numbers.
+// Notice is a callback's report about a business account or one of its numbers.
 type Notice struct {
 	WABAID string
-	Number string // digits; empty: about the account
+	Number string // digits; empty if it concerns the account
 	provider.Notice
 }
 
@@ -58,7 +59,7 @@ func (cb *Callback) Concerns(raw json.RawMessage) bool {
 	return slices.Contains(cb.WABAIDs, s.wabaID)
 }
 
-// Newest is the newest notice about the sender's number or account; nil if there is none.
+// Newest returns the newest notice about the sender's number or account, or nil if there is none.
 func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider.Notice) {
 	s, err := parseSettings(raw)
 	if err != nil {
@@ -85,7 +86,7 @@ type envelope struct {
 	}] `json:"entry"`
 }
 
-// value holds the members of every field's value; a change sets those of its field.
+// value holds the members of every field's value. A change sets only those of its field.
 type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
@@ -98,7 +99,7 @@ type value struct {
 	noticeValue
 }
 
-// noticeValue holds the members of phone_number_quality_update and account_update besides the event.
+// noticeValue holds the members of phone_number_quality_update and account_update other than the event.
 type noticeValue struct {
 	Display string `json:"display_phone_number"`
 	Limit   string `json:"max_daily_conversations_per_business"`
@@ -115,8 +116,9 @@ type status struct {
 	Errors          []graphError `json:"errors"`
 }
 
-// ParseCallback reads a verified body. It is a *carillon.Error if the body is no JSON object. Unknown or incomplete entries,
-// and those about other messages, are counted as ignored: an error would make the channel repeat the whole callback for days.
+// ParseCallback parses a verified body. It returns a *carillon.Error if the body is not a JSON object. Unknown or
+// incomplete entries, and entries about other messages, are counted as ignored: an error would make the channel repeat
+// the whole callback for days.
 func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 	var e envelope
 	if err := decode(body, &e); err != nil {
@@ -163,7 +165,8 @@ func (cb *Callback) addChange(field string, v *value, senderUID int64) {
 	}
 }
 
-// addNotice adds a report about a number or the account. One without an event in the channel's form is ignored.
+// addNotice adds a report about a number or the account. A report whose event does not have the channel's format is
+// ignored.
 func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
 	if waba == "" || at == 0 || !eventForm.MatchString(v.Event) {
 		cb.Ignored++
@@ -182,7 +185,7 @@ func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
 	cb.Notices = append(cb.Notices, n)
 }
 
-// eventForm is the form of the channel's words.
+// eventForm is the format of the channel's event names.
 var eventForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
 
 func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
@@ -229,7 +232,7 @@ type preference struct {
 	Timestamp seconds `json:"timestamp"`
 }
 
-// addPreferences adds wishes about marketing, the earliest first. The channel has no others yet.
+// addPreferences adds choices about marketing, earliest first. The channel has no other categories yet.
 func (cb *Callback) addPreferences(v *value) {
 	id := string(v.Metadata.PhoneNumberID)
 	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
@@ -251,7 +254,7 @@ func (cb *Callback) addPreferences(v *value) {
 	slices.SortStableFunc(cb.Preferences[id], func(a, b provider.Preference) int { return a.At.Compare(b.At) })
 }
 
-// InboundFor returns people's messages to the sender's number, and those to other numbers, by PhoneNumberID.
+// InboundFor returns messages to the sender's number, and messages to other numbers by PhoneNumberID.
 func (cb *Callback) InboundFor(raw json.RawMessage) (own []provider.Inbound, others map[string][]provider.Inbound) {
 	id := PhoneNumberID(raw)
 	others = maps.Clone(cb.Inbound)
@@ -262,7 +265,7 @@ func (cb *Callback) InboundFor(raw json.RawMessage) (own []provider.Inbound, oth
 	return own, others
 }
 
-// PreferencesFor are the wishes about marketing that people have of a number's sender.
+// PreferencesFor returns the marketing preferences that concern the sender with these settings.
 func (cb *Callback) PreferencesFor(raw json.RawMessage) []provider.Preference {
 	if !cb.Concerns(raw) {
 		return nil
@@ -270,7 +273,8 @@ func (cb *Callback) PreferencesFor(raw json.RawMessage) []provider.Preference {
 	return slices.Concat(cb.Preferences[""], cb.Preferences[PhoneNumberID(raw)])
 }
 
-// receipt returns false for a status that is not of one of our messages, or that is not stored.
+// receipt converts a status to a receipt. It returns false if the status is not about one of our messages, or is not
+// stored.
 func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 	ref, err := provider.ParseRef(s.Data)
 	at := s.Timestamp.instant()
@@ -283,7 +287,7 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 	return r, ok
 }
 
-// state sets the state that a status reports; false if it is not stored.
+// state sets the state that a status reports. It returns false if the state is not stored.
 func (s *status) state(r *provider.Receipt) bool {
 	switch s.Status {
 	case "sent":
@@ -301,7 +305,7 @@ func (s *status) state(r *provider.Receipt) bool {
 	return true
 }
 
-// explain sets the reason by the first error with a code, by the same table as for responses.
+// explain sets the reason from the first error with a code, by the same table as for responses.
 func (s *status) explain(r *provider.Receipt) {
 	for i := range s.Errors {
 		e := &s.Errors[i]
@@ -315,7 +319,7 @@ func (s *status) explain(r *provider.Receipt) {
 	}
 }
 
-// seconds is a time of the channel: Unix seconds, as a string or a number; 0 for anything else.
+// seconds is a timestamp of the channel: Unix seconds, as a string or a number. Anything else becomes 0.
 type seconds int64
 
 // UnmarshalJSON accepts both forms.
@@ -338,14 +342,14 @@ func (s seconds) instant() time.Time {
 	return time.Unix(int64(s), 0).UTC()
 }
 
-// Handshake checks the channel's request to confirm a callback address: it returns the challenge to respond with when the
-// token is the sender's. Tokens are compared in constant time.
+// Handshake checks the channel's request to confirm a callback address. It returns the challenge to respond with if
+// the token is the sender's. Tokens are compared in constant time.
 func Handshake(settings json.RawMessage, query url.Values) (challenge string, ok bool) {
 	s, err := parseSettings(settings)
 	if err != nil || query.Get("hub.mode") != "subscribe" {
 		return "", false
 	}
-	// Digests are compared, so that the time does not depend on the length.
+	// Compare digests, so that the time does not depend on the length.
 	want := sha256.Sum256([]byte(s.verifyToken))
 	got := sha256.Sum256([]byte(query.Get("hub.verify_token")))
 	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
@@ -355,17 +359,17 @@ func Handshake(settings json.RawMessage, query url.Values) (challenge string, ok
 	return challenge, challenge != ""
 }
 
-// SignatureHeader carries the signature of a callback.
+// SignatureHeader is the header with the signature of a callback.
 const SignatureHeader = "X-Hub-Signature-256"
 
-// Signed reports whether a signature is well formed, which shows before the body has been read.
+// Signed reports whether a signature is well formed, which can be checked before reading the body.
 func Signed(signature string) bool {
 	_, ok := digestOf(signature)
 	return ok
 }
 
-// Verify reports whether a callback's body is signed by the channel: signature is of SignatureHeader, body the bytes as
-// received.
+// Verify reports whether the channel signed a callback's body. signature is the value of SignatureHeader, body the
+// bytes as received.
 func Verify(settings json.RawMessage, signature string, body []byte) bool {
 	s, err := parseSettings(settings)
 	got, ok := digestOf(signature)

@@ -48,7 +48,7 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, status string
-		want         *provider.Receipt // nil: ignored
+		want         *provider.Receipt // nil if ignored
 	}{
 		{"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`,
 			with(func(r *provider.Receipt) {
@@ -265,7 +265,7 @@ func TestHandshakeNeedsTheToken(t *testing.T) {
 	}
 }
 
-// The stand-in posts to a real callback address by itself: signed, shuffled, twice, and again after a 500.
+// The fake posts callbacks to a real address: signed, shuffled, twice, and again after a 500.
 func TestStandInPostsSignedStatusesUntilTheyAreTaken(t *testing.T) {
 	var mu sync.Mutex
 	seen := make(map[string]int)

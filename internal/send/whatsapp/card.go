@@ -7,7 +7,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// card is a contact card. Some telephones fill its members, others its text alone.
+// card is a contact card. Some phones fill its members, others only its text.
 type card struct {
 	Origin loose `json:"origin"`
 	Name   struct {
@@ -42,10 +42,10 @@ type card struct {
 
 const (
 	maxCards  = 100
-	maxValues = 20 // of each kind, of a card
+	maxValues = 20 // per kind and card
 )
 
-// cards are contact cards with their text, each on a line.
+// cards returns contact cards and their text, one card per line.
 func cards(all []card) (some []provider.Card, text string) {
 	var lines []string
 	for i := range all[:min(len(all), maxCards)] {
@@ -92,7 +92,7 @@ func (c *card) read() provider.Card {
 	return x
 }
 
-// complete adds to a card the properties of its text (RFC 6350) that its members lack.
+// complete adds the properties of a card's text (RFC 6350) that its members lack.
 func complete(x *provider.Card, vcard string) {
 	text := provider.Card{}
 	for line := range strings.SplitSeq(unfold.Replace(vcard), "\n") {
@@ -101,7 +101,7 @@ func complete(x *provider.Card, vcard string) {
 			continue
 		}
 		name, parameters, _ := strings.Cut(property, ";")
-		if i := strings.LastIndexByte(name, '.'); i >= 0 { // of a property group
+		if i := strings.LastIndexByte(name, '.'); i >= 0 { // remove a property group
 			name = name[i+1:]
 		}
 		value = oneLine(strings.Join(notEmpty(strings.Split(unescape.Replace(value), "\x00")...), ", "))
@@ -142,8 +142,8 @@ func complete(x *provider.Card, vcard string) {
 }
 
 var (
-	unfold   = strings.NewReplacer("\r\n ", "", "\n ", "", "\r\n\t", "", "\n\t", "", "\r\n", "\n") //nolint:gochecknoglobals // read only
-	unescape = strings.NewReplacer(`\;`, ";", `\,`, ",", `\\`, `\`, `\n`, " ", ";", "\x00")        //nolint:gochecknoglobals // read only
+	unfold   = strings.NewReplacer("\r\n ", "", "\n ", "", "\r\n\t", "", "\n\t", "", "\r\n", "\n") //nolint:gochecknoglobals // read-only
+	unescape = strings.NewReplacer(`\;`, ";", `\,`, ",", `\\`, `\`, `\n`, " ", ";", "\x00")        //nolint:gochecknoglobals // read-only
 )
 
 func addValue(all []string, value string) []string {

@@ -18,8 +18,8 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// The items of a check, in their order (docs/guides/whatsapp.md). The caller checks the callback: it alone knows its own
-// address.
+// The items of a check, in order (docs/guides/whatsapp.md). The caller checks the callback, because only the caller
+// knows its own address.
 const (
 	itemConnection = "connection"
 	itemVersion    = "version"
@@ -43,11 +43,11 @@ func items() []string {
 }
 
 const (
-	maxCheck    = 25 * time.Second // for a whole check
-	maxAsk      = 8 * time.Second  // of one request of it
-	maxNumbers  = 10               // pages of an account's numbers that are read
+	maxCheck    = 25 * time.Second // for a complete check
+	maxAsk      = 8 * time.Second  // for one request of it
+	maxNumbers  = 10               // pages of an account's numbers to read
 	expiresSoon = 14 * 24 * time.Hour
-	temporary   = 25 * time.Hour // a token from the application's first page lives for a day
+	temporary   = 25 * time.Hour // a token from the application's start page is valid for a day
 )
 
 // scopes are the permissions that a token needs.
@@ -55,11 +55,11 @@ func scopes() []string {
 	return []string{"whatsapp_business_messaging", "whatsapp_business_management"}
 }
 
-// Check asks the channel about a sender, item by item. Items that depend on a bad one stay unknown. It neither sends nor
-// changes anything, and takes at most maxCheck.
+// Check asks the channel about a sender, item by item. Items that depend on a failed one stay unknown. It sends no
+// message, changes nothing, and takes at most maxCheck.
 func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspection {
 	a, err := c.account(s)
-	if err != nil { // settings are checked before they are stored
+	if err != nil { // unreachable: settings are checked before they are stored
 		unusable := provider.Finding{Item: itemConnection, State: provider.FindingBad, Code: "settings_unusable"}
 		return provider.Inspection{Findings: []provider.Finding{unusable}}
 	}
@@ -75,13 +75,13 @@ func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspect
 	return k.found
 }
 
-// checking is a check in progress. Its steps report whether the next one makes sense.
+// checking is a check in progress. Its steps report whether the next step makes sense.
 type checking struct {
 	c      *Client
 	a      *account
 	number string
 	now    time.Time
-	app    string // the id of the token's application; empty: not found out
+	app    string // id of the token's application; empty if unknown
 	found  provider.Inspection
 }
 
@@ -94,7 +94,7 @@ func (k *checking) has(item string) bool {
 	return slices.ContainsFunc(k.found.Findings, func(f provider.Finding) bool { return f.Item == item })
 }
 
-// complete adds the unknown items, and sorts.
+// complete adds the missing items as unknown, and sorts all items.
 func (k *checking) complete() {
 	for _, item := range items() {
 		if !k.has(item) {
@@ -106,10 +106,10 @@ func (k *checking) complete() {
 	})
 }
 
-// reply is a response to a question of a check.
+// reply is the response to a request of a check.
 type reply struct {
-	refused *graphError // nil: it was answered
-	detail  string      // of the refusal or the failure
+	refused *graphError // nil if not refused
+	detail  string      // of the refusal or failure
 	status  int
 	header  http.Header
 	lost    error // no usable response
@@ -157,8 +157,8 @@ func (k *checking) ask(ctx context.Context, method, path string, query url.Value
 	return r
 }
 
-// phoneNode has the fields that are requested of a number. Newer fields are requested separately, since a version that lacks
-// one refuses all.
+// phoneNode has the fields requested of a number. Newer fields are requested separately, because a version that lacks
+// one of the fields refuses the whole request.
 type phoneNode struct {
 	ID           nodeID `json:"id"`
 	Display      string `json:"display_phone_number"`
@@ -172,8 +172,8 @@ type phoneNode struct {
 
 const phoneFields = "id,display_phone_number,verified_name,code_verification_status,quality_rating,platform_type,name_status,status"
 
-// phone requests the number. As the first request it also shows whether the channel is there, has the version and takes the
-// token.
+// phone requests the number. It is the first request, so it also shows whether the channel is reachable, supports the
+// version and accepts the token.
 func (k *checking) phone(ctx context.Context) bool {
 	var n phoneNode
 	r := k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{"fields": {phoneFields}}, &n)
@@ -197,7 +197,7 @@ func (k *checking) phone(ctx context.Context) bool {
 	case r.refused != nil || r.lost != nil || n.ID == "":
 		k.add(itemPhone, provider.FindingUnknown, "phone_unclear", r.detail)
 		return true
-	case n.Display == "" && n.Platform == "": // another kind of object with that id, such as the account
+	case n.Display == "" && n.Platform == "": // an object of another kind with that id, such as the account
 		k.add(itemPhone, provider.FindingBad, "phone_other", "")
 		return true
 	}
@@ -211,7 +211,7 @@ const (
 	maxName        = 100
 )
 
-// connection reports whether a response came, and came from the channel.
+// connection reports whether there was a response, and whether it came from the channel.
 func (k *checking) connection(r reply) bool {
 	var denied *egress.DeniedError
 	switch {
@@ -228,7 +228,8 @@ func (k *checking) connection(r reply) bool {
 	return false
 }
 
-// version reports whether the channel has the requested version: it serves an ended version as the oldest that has not ended.
+// version reports whether the channel supports the requested version. It serves a retired version with the oldest
+// supported one.
 func (k *checking) version(r reply) bool {
 	served := r.header.Get("Facebook-Api-Version")
 	switch {
@@ -262,7 +263,7 @@ func (k *checking) sameNumber(n *phoneNode) {
 	digits := digitsOf(n.Display)
 	switch {
 	case digits == "":
-	case identity.Number(k.number).Is(digits): // Brazil's may be displayed without the ninth digit
+	case identity.Number(k.number).Is(digits): // numbers of Brazil may be displayed without the ninth digit
 		k.add(itemNumber, provider.FindingOK, "number_same", "")
 	default:
 		k.add(itemNumber, provider.FindingBad, "number_differs", "").Values =
@@ -279,7 +280,7 @@ func digitsOf(s string) string {
 	}, s)
 }
 
-// word is a word of the channel in a form that may be shown.
+// word returns a word of the channel in a form that may be shown.
 func word(s string) string { return shorten(strings.ToUpper(strings.TrimSpace(s)), maxName) }
 
 func (k *checking) registration(n *phoneNode) {
@@ -334,8 +335,8 @@ func (k *checking) quality(n *phoneNode) {
 	k.add(itemQuality, state, code, "")
 }
 
-// token asks for the token's permissions and expiry. The channel takes the token in question in the query only; that query goes
-// nowhere but to the channel, and is never logged.
+// token requests the token's permissions and expiry. The channel accepts the token to inspect only in the query. That
+// query is sent only to the channel and is never logged.
 func (k *checking) token(ctx context.Context) bool {
 	var x struct {
 		Data struct {
@@ -348,7 +349,7 @@ func (k *checking) token(ctx context.Context) bool {
 	r := k.ask(ctx, http.MethodGet, "debug_token", url.Values{"input_token": {k.a.accessToken}}, &x)
 	d := &x.Data
 	if r.refused != nil || r.lost != nil || d.Valid == nil {
-		k.add(itemToken, provider.FindingOK, "token_taken", "") // the number was asked for with it
+		k.add(itemToken, provider.FindingOK, "token_taken", "") // the token was accepted when requesting the number
 		return true
 	}
 	if idForm.MatchString(string(d.AppID)) {
@@ -379,7 +380,7 @@ func (k *checking) token(ctx context.Context) bool {
 	return true
 }
 
-// account looks for the number among the business account's.
+// account searches for the number among those of the business account.
 func (k *checking) account(ctx context.Context) bool {
 	q := url.Values{"fields": {"id"}, "limit": {"100"}}
 	for range maxNumbers {
@@ -422,7 +423,7 @@ func (k *checking) account(ctx context.Context) bool {
 	return true
 }
 
-// limit asks for the messaging limit and for the callback's address, each apart: not every version has them.
+// limit requests the messaging limit and the callback address, separately, because not every version has them.
 func (k *checking) limit(ctx context.Context) bool {
 	var n struct {
 		Limit string `json:"whatsapp_business_manager_messaging_limit"`
@@ -452,12 +453,12 @@ func (k *checking) limit(ctx context.Context) bool {
 	return true
 }
 
-// secret proves the app secret: the channel refuses a proof that another application's secret made.
+// secret checks the app secret: the channel refuses a proof made with another application's secret.
 func (k *checking) secret(ctx context.Context) bool {
 	if slices.ContainsFunc(k.found.Findings, func(f provider.Finding) bool {
 		return f.Item == itemPhone && f.State != provider.FindingOK
 	}) {
-		return true // a refusal could mean anything
+		return true // a refusal would be ambiguous
 	}
 	mac := hmac.New(sha256.New, []byte(k.a.appSecret))
 	_, _ = mac.Write([]byte(k.a.accessToken))
@@ -474,7 +475,7 @@ func (k *checking) secret(ctx context.Context) bool {
 	return true
 }
 
-// subscription asks whether the token's application gets the account's callbacks.
+// subscription checks whether the token's application receives the account's callbacks.
 func (k *checking) subscription(ctx context.Context) bool {
 	var x struct {
 		Data []struct {
@@ -502,7 +503,8 @@ func (k *checking) subscription(ctx context.Context) bool {
 	return true
 }
 
-// Subscribe subscribes the token's application to the callbacks of the sender's account. Errors: those of template management.
+// Subscribe subscribes the token's application to the callbacks of the sender's account. Errors: those of template
+// management.
 func (c *Client) Subscribe(ctx context.Context, s *carillon.Sender) error {
 	a, err := c.account(s)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// checked changes settings and account of a sound sender, and returns what a check finds.
+// checked changes the settings and account of a healthy sender, and returns the result of a check.
 func checked(t *testing.T, settings map[string]string, change func(*graphtest.Account)) provider.Inspection {
 	t.Helper()
 	g, err := graphtest.New(graphtest.Options{})
@@ -48,7 +48,7 @@ func senderBehind(t *testing.T, g *graphtest.Server, settings map[string]string)
 	return &carillon.Sender{Number: "15555550100", Settings: raw}
 }
 
-// codesOf are the codes of findings that are not well, in their order.
+// codesOf returns the codes of the findings with a problem, in order.
 func codesOf(x provider.Inspection) (all []string) {
 	for _, f := range x.Findings {
 		if f.State == provider.FindingWarn || f.State == provider.FindingBad {
@@ -156,7 +156,7 @@ func TestACheckNamesEachFault(t *testing.T) {
 	}
 }
 
-// The channel displays some numbers in another form than the one that is dialled.
+// The channel displays some numbers in a form that differs from the dialed one.
 func TestACheckTakesEveryFormOfTheNumberForTheSame(t *testing.T) {
 	g, err := graphtest.New(graphtest.Options{})
 	if err != nil {

@@ -1,18 +1,18 @@
-// Package whatsapp speaks the WhatsApp Business Cloud API: it sends template messages, submits templates to the channel's
-// review, and verifies and parses the channel's callbacks.
+// Package whatsapp is a client of the WhatsApp Business Cloud API: it sends template messages, submits templates to the
+// channel's review, and verifies and parses the channel's callbacks.
 //
-// A message is posted at most once per call of Send. The client uses HTTP/1.1 with one message in flight on a
-// connection, so that a broken connection leaves the outcome of one message unknown and not of a hundred. It follows no
-// redirect, and net/http repeats a POST only where no byte of it was written.
+// A message is posted at most once per call of Send. The client uses HTTP/1.1 with one message in flight per
+// connection, so that a broken connection leaves the outcome of only one message unknown, not of a hundred. It follows
+// no redirects, and net/http repeats a POST only if no byte of it was written. Verdicts:
 //
 //	no byte written                              retry_later
-//	a byte written, no whole response            unknown
+//	a byte written, no complete response         unknown
 //	502, 504, or a response not the channel's    unknown
 //	the channel's response with an id            sent
 //	the channel's response with an error         by the table in rules.go
 //
-// The package keeps no state but parsed settings and open connections. Deciding when to send, retrying and storing are
-// its callers' work.
+// The package keeps no state except parsed settings and open connections. Callers decide when to send, and do the
+// retrying and storing.
 package whatsapp
 
 import (
@@ -41,29 +41,30 @@ const (
 	maxHeader   = 64 << 10
 	dialTimeout = 10 * time.Second
 	idleTimeout = 45 * time.Second
-	maxAccounts = 8192 // kept
-	// writeBuffer holds the header of any request that settings allow, so that no byte is sent before WroteHeaders is called.
+	maxAccounts = 8192 // cached accounts
+	// writeBuffer fits the header of any request that settings allow, so that no byte is sent before WroteHeaders is
+	// called.
 	writeBuffer = 16 << 10
 )
 
-// Options tune a Client; the zero value works.
+// Options configure a Client. The zero value works.
 type Options struct {
-	RequestTimeout time.Duration  // of one request with its response; 30 s when 0
-	IdleConns      int            // connections kept open to the channel; 256 when 0
-	RootCAs        *x509.CertPool // that verify the channel's certificate; nil: the system's
-	Egress         *egress.Client // decides which of the addresses that members chose may be reached; nil: public ones
+	RequestTimeout time.Duration  // for one request including its response; 0: 30 s
+	IdleConns      int            // connections kept open to the channel; 0: 256
+	RootCAs        *x509.CertPool // to verify the channel's certificate; nil: the system roots
+	Egress         *egress.Client // restricts addresses chosen by company members; nil: only public ones
 }
 
-// Client speaks to the channel for all senders. It is safe for concurrent use.
+// Client communicates with the channel for all senders. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
 	egress    *egress.Client
-	guarded   http.RoundTripper // for addresses that members chose
+	guarded   http.RoundTripper // for addresses chosen by company members
 	timeout   time.Duration
-	accounts  *cache.Cache[*account] // by settings: changed settings are another account
+	accounts  *cache.Cache[*account] // by settings; changed settings are a different account
 }
 
-// New returns a client; it opens no connection before the first request.
+// New returns a client. It opens no connection before the first request.
 func New(o Options) *Client {
 	if o.RequestTimeout <= 0 {
 		o.RequestTimeout = 30 * time.Second
@@ -72,7 +73,7 @@ func New(o Options) *Client {
 		o.IdleConns = 256
 	}
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true) // one request in flight on a connection: when it breaks, one outcome is unknown
+	protocols.SetHTTP1(true) // one request in flight per connection: when it breaks, only one outcome is unknown
 	if o.Egress == nil {
 		o.Egress = egress.New(egress.Options{})
 	}
@@ -94,7 +95,7 @@ func New(o Options) *Client {
 	}
 }
 
-// Admit checks the address of the channel that a member of the company gave.
+// Admit checks the channel's address if a member of the company chose it.
 func (c *Client) Admit(ctx context.Context, settings json.RawMessage) error {
 	const field = "settings.base_url"
 	base, chosen, err := BaseURL(settings)
@@ -113,7 +114,7 @@ func (c *Client) Admit(ctx context.Context, settings json.RawMessage) error {
 	return nil
 }
 
-// to is the round tripper for an account's requests.
+// to returns the round tripper for an account's requests.
 func (c *Client) to(a *account) http.RoundTripper {
 	if a.public == "true" {
 		return c.guarded
@@ -121,7 +122,7 @@ func (c *Client) to(a *account) http.RoundTripper {
 	return c.transport
 }
 
-// account is a sender's settings made ready for requests.
+// account returns a sender's parsed settings, ready for requests.
 func (c *Client) account(s *carillon.Sender) (*account, error) {
 	if a, ok := c.accounts.Peek(string(s.Settings)); ok {
 		return a, nil
@@ -133,7 +134,7 @@ func (c *Client) account(s *carillon.Sender) (*account, error) {
 	return a, err
 }
 
-// CloseIdleConnections closes the connections that no request uses: when the program stops, and when the node's lease was
+// CloseIdleConnections closes idle connections. It is called when the program stops and when the node's lease was
 // lost.
 func (c *Client) CloseIdleConnections() {
 	c.transport.CloseIdleConnections()
@@ -142,7 +143,7 @@ func (c *Client) CloseIdleConnections() {
 	}
 }
 
-// exchangeError is a request without a whole response.
+// exchangeError is a request without a complete response.
 type exchangeError struct {
 	written bool // bytes of the request may have reached the channel
 	err     error
@@ -151,15 +152,16 @@ type exchangeError struct {
 func (e *exchangeError) Error() string { return e.err.Error() }
 func (e *exchangeError) Unwrap() error { return e.err }
 
-// exchange sends one request and reads its whole response. It calls the transport itself, since an http.Client follows
-// redirects. GetBody lets the transport try another connection when a kept one turns out closed before a byte was
-// written; after that it repeats no POST, for the request carries no idempotency key. The error is an *exchangeError.
+// exchange sends one request and reads its complete response. It calls the transport directly, because an http.Client
+// follows redirects. GetBody lets the transport try another connection if a kept connection was closed before a byte
+// was written. After that it repeats no POST, because the request carries no idempotency key. The error is an
+// *exchangeError.
 func (c *Client) exchange(ctx context.Context, a *account, method string, u *url.URL, body []byte) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	var written atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:      func(string) { written.Store(false) }, // a new attempt: nothing is written yet
+		GetConn:      func(string) { written.Store(false) }, // a new attempt: nothing has been written yet
 		WroteHeaders: func() { written.Store(true) },
 	})
 	req := (&http.Request{
@@ -174,7 +176,7 @@ func (c *Client) exchange(ctx context.Context, a *account, method string, u *url
 	if err != nil {
 		return response{}, &exchangeError{written: written.Load(), err: err}
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or is abandoned
+	defer resp.Body.Close() //nolint:errcheck // read to its end, or abandoned
 	got, err := readBody(resp)
 	if err != nil {
 		return response{}, &exchangeError{written: true, err: fmt.Errorf("read response %d: %w", resp.StatusCode, err)}
@@ -184,7 +186,7 @@ func (c *Client) exchange(ctx context.Context, a *account, method string, u *url
 
 func readBody(resp *http.Response) ([]byte, error) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return nil, errors.New("unexpected change of protocol") // no time-out bounds reading such a body
+		return nil, errors.New("unexpected change of protocol") // no timeout bounds reading such a body
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err == nil && len(body) > maxResponse {

@@ -18,7 +18,8 @@ import (
 
 const acceptedBody = `{"messages":[{"id":"wamid.1"}]}`
 
-// peer responds to each request of each connection with what write writes, and closes the connection when it returns false.
+// peer responds to each request on each connection with the output of write, and closes the connection when write
+// returns false.
 func peer(t *testing.T, write func(n int, w io.Writer) (keep bool)) *carillon.Sender {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +55,7 @@ func peer(t *testing.T, write func(n int, w io.Writer) (keep bool)) *carillon.Se
 func TestConnectionClosedWhileIdleCausesNoUnknownOutcome(t *testing.T) {
 	sender := peer(t, func(_ int, w io.Writer) bool {
 		_, _ = io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n"+acceptedBody)
-		return false // it closes the connection without a header that says so
+		return false // closes the connection without announcing it in a header
 	})
 	c := client(t, Options{})
 	closed := watchCloses(c)

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// contents are the members of a message; only the one of its type is set.
+// contents holds the members of a message. Only the member of its type is set.
 type contents struct {
 	Text struct {
 		Body loose `json:"body"`
@@ -78,7 +78,7 @@ type inboundMedia struct {
 	Filename loose `json:"filename"`
 }
 
-// loose is a text or a number, which the channel writes as either; "" for anything else.
+// loose is a text or a number; the channel sends either. Anything else becomes "".
 type loose string
 
 // UnmarshalJSON accepts both forms.
@@ -95,7 +95,7 @@ func (l *loose) UnmarshalJSON(b []byte) error {
 
 func (l loose) line() string { return oneLine(string(l)) }
 
-// number is a person's number, with or without a plus; "" for anything else.
+// number returns a person's number, which may have a leading plus, or "" for anything else.
 func (l loose) number() string {
 	if s := strings.TrimPrefix(string(l), "+"); carillon.ValidNumber(s) {
 		return s
@@ -103,10 +103,10 @@ func (l loose) number() string {
 	return ""
 }
 
-// list is a JSON list. A single value in place of a list is its only entry.
+// list is a JSON list. A single value in place of a list becomes its only entry.
 type list[T any] []T
 
-// UnmarshalJSON accepts both forms, and leaves out entries of another type.
+// UnmarshalJSON accepts both forms, and drops entries of another type.
 func (l *list[T]) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' && string(b) != "null" {
 		b = slices.Concat([]byte("["), b, []byte("]"))
@@ -151,11 +151,11 @@ type referral struct {
 const (
 	maxOrder    = 100  // products
 	maxAdText   = 1000 // bytes
-	maxAddress  = 1000 // bytes of an address in the web
+	maxAddress  = 1000 // bytes of a URL
 	maxKindName = 40
 )
 
-// kindName returns the channel's word for a kind of message in the form that logs may have.
+// kindName returns the channel's name for a kind of message, in a form that may be logged.
 func kindName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -196,21 +196,21 @@ func (m *inbound) fill(x *provider.Inbound) {
 		x.Order, x.Text = m.Order.read()
 	case "reaction":
 		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
-		if x.Text == "" && x.ReplyTo == "" { // else a reaction is taken back
+		if x.Text == "" && x.ReplyTo == "" { // else a removed reaction
 			m.unsupported(x)
 		}
 	case "edit":
 		e := &m.Edit.Message
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundEdited, m.Edit.Of
 		x.Text = string(cmp.Or(e.Text.Body, e.Image.Caption, e.Video.Caption, e.Document.Caption))
-		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // else a caption is taken away
+		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // else a removed caption
 			m.unsupported(x)
 		}
 	case "revoke":
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundDeleted, m.Revoke.Of
 	case "system":
 		m.system(x)
-	case "request_welcome": // the person has opened the chat without writing
+	case "request_welcome": // the person opened the chat without writing
 		x.Kind, x.Text = provider.InboundEvent, m.Type
 	default:
 		m.unsupported(x)
@@ -220,7 +220,7 @@ func (m *inbound) fill(x *provider.Inbound) {
 	}
 }
 
-// unsupported makes a message that cannot be read one whose text is its type.
+// unsupported marks a message as unsupported. Its text becomes its type.
 func (m *inbound) unsupported(x *provider.Inbound) {
 	x.Kind, x.Event, x.Text = provider.InboundUnsupported, "", x.Type
 	if m.Type == "unsupported" {
@@ -259,7 +259,7 @@ func (m *inbound) file(x *provider.Inbound, f *inboundMedia) {
 	x.File = &provider.InboundFile{ID: string(f.ID), Type: f.MimeType.line(), Name: f.Filename.line()}
 }
 
-// read returns a place, nil where it has no coordinates, with its text.
+// read returns a place and its text. The place is nil if it has no valid coordinates.
 func (p *place) read() (*provider.Place, string) {
 	name, address := p.Name.line(), p.Address.line()
 	latitude, ok1 := degrees(p.Latitude, 90)
@@ -277,7 +277,7 @@ func degrees(l loose, most float64) (float64, bool) {
 	return x, err == nil && math.Abs(x) <= most
 }
 
-// read returns an order, nil if it is empty, with its text: a product on each line.
+// read returns an order, or nil if it is empty, and its text with one product per line.
 func (o *order) read() (*provider.Order, string) {
 	x := &provider.Order{Catalog: o.Catalog.line(), Text: short(o.Text, maxAdText), Items: []provider.OrderItem{}}
 	lines := []string{printed(o.Text)}
@@ -324,14 +324,14 @@ func (r *referral) read() *provider.Referral {
 	return x
 }
 
-// mediaTypes are the types that the channel accepts, fewer than the contract's: no GIF, AVI or MOV. An address whose path has
-// no extension is left to the channel.
-var mediaTypes = map[string][]string{ //nolint:gochecknoglobals // one table, read only
+// mediaTypes are the file types that the channel accepts, which are fewer than those of the contract: no GIF, AVI or
+// MOV. A URL whose path has no extension is left to the channel.
+var mediaTypes = map[string][]string{ //nolint:gochecknoglobals // a single read-only table
 	content.FormatImage: {".jpg", ".jpeg", ".png"},
 	content.FormatVideo: {".mp4", ".3gp", ".3gpp"},
 }
 
-// acceptsMedia reports whether the channel accepts a file of this address in a header of this format.
+// acceptsMedia reports whether the channel accepts a file with this URL in a header of this format.
 func acceptsMedia(format, address string) bool {
 	types, limited := mediaTypes[format]
 	if !limited {
@@ -341,7 +341,7 @@ func acceptsMedia(format, address string) bool {
 	return ext == "" || slices.Contains(types, ext)
 }
 
-// fileName is the name that the recipient sees a document under: the last part of the address's path.
+// fileName returns the name under which the recipient sees a document: the last part of the URL's path.
 func fileName(address string) string {
 	const longest = 240
 	name := strings.Map(func(r rune) rune {

@@ -13,7 +13,8 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// A file is had whole, or there is an error that says which; none holds an address or a secret, and none takes longer than a request may.
+// A file is either returned complete, or there is a specific error. No error contains a URL or a secret, and none
+// takes longer than the request timeout.
 func TestFilesOfPeople(t *testing.T) {
 	g, err := graphtest.New(graphtest.Options{})
 	if err != nil {

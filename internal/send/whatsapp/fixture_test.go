@@ -15,14 +15,14 @@ import (
 
 const notificationID = "0190c2a4-7b1e-7c3d-9a4f-2b6c8d0e1f22"
 
-// kind is a template, a message of it, and the golden body of that message.
+// kind is a template, a message for it, and the golden body of that message.
 type kind struct {
 	golden   string
 	template carillon.Template
 	content  provider.Content
 }
 
-// kinds are all that a message can be made of.
+// kinds covers everything that a message can consist of.
 func kinds() []kind {
 	header := func(text string) carillon.Component {
 		return carillon.Component{Type: content.TypeHeader, Format: content.FormatText, Text: text}
@@ -114,7 +114,7 @@ func templates() []carillon.Template {
 	return all
 }
 
-// message is one of a kind, for recipient n.
+// message returns a message of this kind for recipient n.
 func (k *kind) message(n int) *provider.Outgoing {
 	return &provider.Outgoing{
 		Ref:    provider.Ref{NotificationID: notificationID, N: n, Attempt: 1},
@@ -122,7 +122,7 @@ func (k *kind) message(n int) *provider.Outgoing {
 	}
 }
 
-// graph starts a stand-in for the channel and a sender behind it.
+// graph starts a fake of the channel and returns it with a sender that uses it.
 func graph(t testing.TB, o graphtest.Options) (*graphtest.Server, *carillon.Sender) {
 	t.Helper()
 	s, err := graphtest.New(o)

@@ -9,13 +9,13 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// form is the answer to a form of the channel.
+// form is the reply to a form of the channel.
 type form struct {
 	Body     loose      `json:"body"`
 	Response fieldsJSON `json:"response_json"`
 }
 
-// fieldsJSON is the JSON of a form's fields. The channel sends it as a string; a JSON value is accepted too.
+// fieldsJSON is the JSON of a form's fields. The channel sends it as a string, but a JSON value is accepted too.
 type fieldsJSON string
 
 // UnmarshalJSON accepts both forms.
@@ -35,8 +35,8 @@ const (
 	maxFormDepth  = 4
 )
 
-// read returns the answers of a form with their text, a question on each line. Without any the text is the channel's; where they cannot be
-// read it has them as they came.
+// read returns the answers of a form and their text, one question per line. Without answers the text is the channel's.
+// If the answers cannot be parsed, the text contains them unparsed.
 func (f *form) read() ([]provider.Answer, string) {
 	var r fields
 	response := strings.TrimSpace(string(f.Response))
@@ -71,7 +71,7 @@ func (f *fields) object(d *json.Decoder, path string, depth int) error {
 		if err != nil {
 			return err
 		}
-		if err := f.member(d, path+name.(string), depth); err != nil { //nolint:forcetypeassert // the key of an object
+		if err := f.member(d, path+name.(string), depth); err != nil { //nolint:forcetypeassert // a key of an object
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func (f *fields) member(d *json.Decoder, name string, depth int) error {
 		return f.object(in, name+".", depth-1)
 	}
 	answer := answerOf(raw)
-	// The token is the company's own, and no answer.
+	// The flow token belongs to the company and is not an answer.
 	if answer == "" || name == "flow_token" || len(*f) > maxAnswers {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (f *fields) member(d *json.Decoder, name string, depth int) error {
 	return nil
 }
 
-// answerOf is a value as a person reads it: of a list its entries.
+// answerOf returns a value in readable form; for a list, its entries.
 func answerOf(raw json.RawMessage) string {
 	var list []json.RawMessage
 	if raw[0] == '[' && json.Unmarshal(raw, &list) == nil {
@@ -121,10 +121,10 @@ func answerOf(raw json.RawMessage) string {
 	return short(string(raw), maxAnswer)
 }
 
-// screened matches the names that the channel's form editor gives: screen_0_Full_name_1.
+// screened matches the names that the channel's form editor generates, such as screen_0_Full_name_1.
 var screened = regexp.MustCompile(`^screen_\d+_(.+)_\d+$`)
 
-// question is the name of a field as a person reads it.
+// question returns the name of a field in readable form.
 func question(name string) string {
 	if m := screened.FindStringSubmatch(name); m != nil {
 		name = m[1]

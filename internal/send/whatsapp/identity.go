@@ -18,9 +18,10 @@ type change struct {
 	PreviousUserID string `json:"previous_user_id"`
 }
 
-// who sets the identities of a message's author: the number, if the channel gives it, and the channel's id, which every message
-// has since April 2026. The number is absent for people with a username who have not written to this sender for a month.
-func (m *inbound) who(x *provider.Inbound, names []profile) {
+// readAuthor sets the identities of a message's author: the number, if the channel sends it, and the channel's id, which
+// every message has since April 2026. The number is absent for people with a username who have not written to this
+// sender for a month.
+func (m *inbound) readAuthor(x *provider.Inbound, names []profile) {
 	x.From = m.From.number()
 	x.UserID = userID(m.FromUserID, m.FromParentUserID, string(m.From))
 	if m.Type == "system" {
@@ -36,7 +37,7 @@ func (m *inbound) who(x *provider.Inbound, names []profile) {
 	}
 }
 
-// userID is the first of some texts that is a channel's id of a person; "" if none is.
+// userID returns the first text that is a channel's id of a person, or "" if there is none.
 func userID(texts ...string) string {
 	for _, s := range texts {
 		if identity.ValidUser(s) {
@@ -62,7 +63,8 @@ func (m *inbound) system(x *provider.Inbound) {
 	}
 }
 
-// shared is the number that the person gave as their own when asked for it; "" if none. Any other card may be anybody's.
+// shared returns the number that the person gave as their own on request, or "". Any other contact card may belong to
+// anybody.
 func (m *inbound) shared() string {
 	for i := range m.Contacts[:min(len(m.Contacts), maxCards)] {
 		c := &m.Contacts[i]
@@ -80,14 +82,14 @@ func (m *inbound) shared() string {
 	return ""
 }
 
-// recipient sets the recipient of a status. The channel leaves the number out if it may not give it.
+// recipient sets the recipient of a status. The channel omits the number if it must not reveal it.
 func (s *status) recipient(r *provider.Receipt) {
 	r.Number = s.RecipientID.number()
 	r.UserID = userID(s.RecipientUserID, string(s.RecipientID))
 }
 
-// Portfolio is the scope of the channel's ids of people, which differ between business portfolios. The business account stands
-// for its portfolio, which callbacks do not name.
+// Portfolio returns the scope of the channel's ids of people, which differ between business portfolios. The business
+// account represents its portfolio, because callbacks do not name the portfolio.
 func Portfolio(raw json.RawMessage) string {
 	s, err := parseSettings(raw)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// who are those of an inbound message that say who it is of.
-type who struct {
+// author holds the fields of an inbound message that identify its author.
+type author struct {
 	From, UserID, Name, Username, Shared string
 	Kind                                 provider.InboundKind
 	Became                               provider.Became
@@ -23,65 +23,65 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 	const hello = `"type":"text","text":{"body":"Hola"}`
 	for name, tc := range map[string]struct {
 		contacts, message string
-		want              who
+		want              author
 	}{
 		"number and id": {
 			`[{"wa_id":"34600111222","user_id":"US.1","profile":{"name":"Ana","username":"ana.r"}}]`,
 			`"from":"34600111222","from_user_id":"US.1",` + hello,
-			who{From: "34600111222", UserID: "US.1", Name: "Ana", Username: "ana.r"},
+			author{From: "34600111222", UserID: "US.1", Name: "Ana", Username: "ana.r"},
 		},
 		"id alone": {
 			`[{"user_id":"US.1","profile":{"name":"Ana","username":"ana.r"}}]`, `"from_user_id":"US.1",` + hello,
-			who{UserID: "US.1", Name: "Ana", Username: "ana.r"},
+			author{UserID: "US.1", Name: "Ana", Username: "ana.r"},
 		},
 		"another form of the number in the contact": {
 			`[{"wa_id":"5215512345601","user_id":"MX.1","profile":{"name":"Ana"}}]`, `"from":"525512345601",` + hello,
-			who{From: "525512345601", UserID: "MX.1", Name: "Ana"},
+			author{From: "525512345601", UserID: "MX.1", Name: "Ana"},
 		},
 		"number in the contact alone": {
 			`[{"wa_id":"34600111222","user_id":"ES.1","profile":{"name":"Ana"}}]`, `"from_user_id":"ES.1",` + hello,
-			who{From: "34600111222", UserID: "ES.1", Name: "Ana"},
+			author{From: "34600111222", UserID: "ES.1", Name: "Ana"},
 		},
 		"contact of somebody else": {
-			`[{"wa_id":"34600111333","user_id":"ES.2","profile":{"name":"Ben"}}]`, `"from_user_id":"ES.1",` + hello, who{UserID: "ES.1"},
+			`[{"wa_id":"34600111333","user_id":"ES.2","profile":{"name":"Ben"}}]`, `"from_user_id":"ES.1",` + hello, author{UserID: "ES.1"},
 		},
-		"parent alone":          {`[]`, `"from_parent_user_id":"US.ENT.1",` + hello, who{UserID: "US.ENT.1"}},
-		"id in the place of it": {`[]`, `"from":"US.1",` + hello, who{UserID: "US.1"}},
-		"id of another form":    {`[]`, `"from":"34600111222","from_user_id":"no id",` + hello, who{From: "34600111222"}},
+		"parent alone":          {`[]`, `"from_parent_user_id":"US.ENT.1",` + hello, author{UserID: "US.ENT.1"}},
+		"id in the place of it": {`[]`, `"from":"US.1",` + hello, author{UserID: "US.1"}},
+		"id of another form":    {`[]`, `"from":"34600111222","from_user_id":"no id",` + hello, author{From: "34600111222"}},
 		"long username": {
 			`[{"user_id":"US.1","profile":{"username":"` + strings.Repeat("u", 300) + `"}}]`, `"from_user_id":"US.1",` + hello,
-			who{UserID: "US.1", Username: strings.Repeat("u", 200)},
+			author{UserID: "US.1", Username: strings.Repeat("u", 200)},
 		},
 		"number changed": {
 			`null`, `"from":"34600111222","type":"system","system":{"type":"user_changed_number","wa_id":"34600999888",` +
 				`"user_id":"US.9","previous_user_id":"US.1"}`,
-			who{
+			author{
 				From: "34600111222", UserID: "US.1", Kind: provider.InboundNumber,
 				Became: provider.Became{Number: "34600999888", UserID: "US.9"},
 			},
 		},
 		"id changed": {
 			`null`, `"type":"system","system":{"type":"user_changed_user_id","user_id":"US.9","previous_user_id":"US.1"}`,
-			who{UserID: "US.1", Kind: provider.InboundIdentity, Became: provider.Became{UserID: "US.9"}},
+			author{UserID: "US.1", Kind: provider.InboundIdentity, Became: provider.Became{UserID: "US.9"}},
 		},
 		"id changed to none": {
 			`null`, `"type":"system","system":{"type":"user_changed_user_id","user_id":"x","previous_user_id":"US.1"}`,
-			who{UserID: "US.1", Kind: provider.InboundEvent},
+			author{UserID: "US.1", Kind: provider.InboundEvent},
 		},
 		"number given": {
 			`[]`, `"from_user_id":"US.1","type":"contacts",` +
 				`"contacts":[{"origin":"contact_request","phones":[{"phone":"+34 600-111-222"}]}]`,
-			who{UserID: "US.1", Shared: "34600111222"},
+			author{UserID: "US.1", Shared: "34600111222"},
 		},
 		"number given, as the channel has it": {
 			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"contact_request","phones":[{"phone":"+52 55",` +
 				`"wa_id":"5215512345601"}]}]`,
-			who{UserID: "US.1", Shared: "5215512345601"},
+			author{UserID: "US.1", Shared: "5215512345601"},
 		},
 		"card of somebody": {
 			`[]`, `"from_user_id":"US.1","type":"contacts","contacts":[{"origin":"other","phones":[{"phone":"+34600111222",` +
 				`"wa_id":"34600111222"}]}]`,
-			who{UserID: "US.1"},
+			author{UserID: "US.1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestInboundMessagesSayWhoWroteThem(t *testing.T) {
 				t.Fatalf("%+v, %v", cb, err)
 			}
 			x := cb.Inbound["1000001"][0]
-			got := who{From: x.From, UserID: x.UserID, Name: x.Name, Username: x.Username, Shared: x.Shared}
+			got := author{From: x.From, UserID: x.UserID, Name: x.Name, Username: x.Username, Shared: x.Shared}
 			if x.Kind != provider.InboundText {
 				got.Kind = x.Kind
 			}
@@ -146,7 +146,7 @@ func TestStatusesSayWhomTheyAreOf(t *testing.T) {
 	}
 }
 
-// An id in the place of a number is accepted by the channel, and reaches nobody.
+// The channel accepts an id in place of a number, but delivers to nobody.
 func TestRepliesGoToTheIDOfWhoHasNoNumber(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{})
 	c := client(t, Options{})

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// inbound is a message of a person, of any type; it fills the members of its type.
+// inbound is a message from a person. Only the member of its type is set.
 type inbound struct {
 	From             loose   `json:"from"`
 	FromUserID       string  `json:"from_user_id"`
@@ -30,8 +30,8 @@ type inbound struct {
 	contents
 }
 
-// UnmarshalJSON leaves out members of an unexpected type and keeps the rest. A message without a usable id gets one made from
-// its bytes, which identifies its repetitions.
+// UnmarshalJSON drops members of an unexpected type and keeps the rest. A message without a valid id gets an id
+// derived from its bytes, so that repetitions have the same id.
 func (m *inbound) UnmarshalJSON(b []byte) error {
 	type members inbound
 	if err := decode(b, (*members)(m)); err != nil {
@@ -54,17 +54,17 @@ type profile struct {
 }
 
 const (
-	maxInboundText = 4096 // characters, as the channel has it
+	maxInboundText = 4096 // characters, the channel's limit
 	maxInboundID   = 500  // bytes of any id of the channel
 	maxPersonName  = 200  // bytes
-	maxPayload     = 256  // bytes of a button's or a choice's
+	maxPayload     = 256  // bytes of the payload of a button or choice
 	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
 )
 
-// read returns a person's message; false if it names no author. At is zero if the channel gives no time.
+// read returns the message. It returns false if the message has no author. At is zero if the channel sends no time.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
-	m.who(&x, names)
+	m.readAuthor(&x, names)
 	m.fill(&x)
 	if x.Group != "" {
 		x.Writer = x.Person()
@@ -80,11 +80,11 @@ func validInboundID(s string) bool {
 	return s != "" && len(s) <= maxInboundID && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' })
 }
 
-// oneLine is a short text of the channel, without line breaks.
+// oneLine returns a short text of the channel without line breaks.
 func oneLine(s string) string { return short(s, maxPersonName) }
 
-// short returns a text on one line, cut to `most` bytes, without characters that are not seen or that turn the direction of the text
-// around it.
+// short returns a text on one line, cut to `most` bytes, without invisible characters and without those that change
+// the direction of the surrounding text.
 func short(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if turns(r) {
@@ -99,7 +99,7 @@ func short(s string, most int) string {
 	return s
 }
 
-// printed is a text without control characters but line breaks and tabs.
+// printed returns a text without control characters other than line breaks and tabs.
 func printed(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -123,7 +123,8 @@ func notEmpty(all ...string) (some []string) {
 	return some
 }
 
-// replyReceipt returns false for a status that is not of one of our replies, or that is not stored.
+// replyReceipt converts a status to a receipt. It returns false if the status is not about one of our replies, or is
+// not stored.
 func (s *status) replyReceipt() (provider.ReplyReceipt, bool) {
 	ref, err := provider.ParseReplyRef(s.Data)
 	if err != nil {
@@ -136,14 +137,14 @@ func (s *status) replyReceipt() (provider.ReplyReceipt, bool) {
 	return provider.ReplyReceipt{Ref: ref, ProviderID: s.ID, State: r.State, Reason: r.Reason, Detail: r.Detail}, true
 }
 
-// replyMessage is the body of a reply.
+// replyMessage returns the body of a reply.
 func replyMessage(m *provider.Reply) map[string]any {
 	b := map[string]any{
 		"messaging_product": "whatsapp", "recipient_type": "individual", "biz_opaque_callback_data": m.Ref.String(),
 	}
 	if m.To != "" {
 		b["to"] = m.To
-	} else { // the API accepts an id in place of a number, and delivers to nobody
+	} else { // the API accepts an id in place of a number, but delivers to nobody
 		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {
@@ -197,7 +198,7 @@ const (
 
 func choiceID(i int) string { return provider.ChoicePrefix + strconv.Itoa(i+1) }
 
-// bodyOf is the text above choices, which the channel demands.
+// bodyOf returns the text above choices, which the channel requires.
 func bodyOf(m *provider.Reply) string {
 	if strings.TrimSpace(m.Text) == "" {
 		return "…"
@@ -221,8 +222,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// listButton is the text that opens a list of choices, by language.
-var listButton = map[string]string{"en": "Choose", "es": "Elegir", "pt": "Escolher"} //nolint:gochecknoglobals // read only
+// listButton is the label of the button that opens a list of choices, by language.
+var listButton = map[string]string{"en": "Choose", "es": "Elegir", "pt": "Escolher"} //nolint:gochecknoglobals // read-only
 
 func mediaKind(mime string) string {
 	switch kind, _, _ := strings.Cut(mime, "/"); kind {

@@ -27,7 +27,7 @@ func typeOf(members string) string {
 	return name
 }
 
-// inboundBody is a callback with one message, whose members are added to those that every message has.
+// inboundBody returns a callback with one message. The members are added to those of every message.
 func inboundBody(members string) []byte {
 	return changeBody("messages",
 		`{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15555550100","phone_number_id":"1000001"},
@@ -183,7 +183,7 @@ func TestRepliesAreInTheChannelsForm(t *testing.T) {
 	}
 }
 
-// Whatever a person or the channel writes, what is read of it is within its bounds.
+// Whatever a person or the channel sends, the parsed message is within its bounds.
 func FuzzInbound(f *testing.F) {
 	f.Add(`"type":"text","text":{"body":"Hola"}`)
 	f.Add(`"type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"choice.7","title":"Seven"}},"context":{"id":"x"}`)
@@ -204,13 +204,13 @@ func FuzzInbound(f *testing.F) {
 	})
 }
 
-// enclosedIn is the message of a callback, from its members.
+// enclosedIn parses a message with these members.
 func enclosedIn(t *testing.T, members string) provider.Inbound {
 	t.Helper()
 	return inboundIn(t, inboundBody(members))
 }
 
-// inboundIn is the only message of a callback.
+// inboundIn returns the only message of a callback.
 func inboundIn(t *testing.T, body []byte) provider.Inbound {
 	t.Helper()
 	cb, err := ParseCallback(body, 7)
@@ -222,7 +222,7 @@ func inboundIn(t *testing.T, body []byte) provider.Inbound {
 
 func TestAFormsAnswersAreReadInItsOrder(t *testing.T) {
 	form := func(response string) string {
-		text, _ := json.Marshal(response) // a text
+		text, _ := json.Marshal(response) // cannot fail for a string
 		return `"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"flow","body":"Sent","response_json":` +
 			string(text) + `}}`
 	}
@@ -248,7 +248,7 @@ func TestAFormsAnswersAreReadInItsOrder(t *testing.T) {
 			t.Errorf("%s: %q, %v", response, m.Text, m.Form)
 		}
 	}
-	for _, response := range []string{"[1]", `"x"`, `{"a":`, `{"a":1`, "Ana, 1 Main St"} { // what cannot be read is shown as it came
+	for _, response := range []string{"[1]", `"x"`, `{"a":`, `{"a":1`, "Ana, 1 Main St"} { // invalid: shown as received
 		if m := enclosedIn(t, form(response)); m.Text != "Sent\n"+response || m.Form != nil {
 			t.Errorf("%s: %q, %v", response, m.Text, m.Form)
 		}
@@ -330,7 +330,7 @@ func TestAnAdAProductAndAGroupAreKeptOfAnyType(t *testing.T) {
 	}
 }
 
-// A message is known again by its bytes where the channel gave it no id.
+// A message without an id from the channel is recognized by its bytes.
 func TestAMessageWithoutAnIDHasOne(t *testing.T) {
 	without := func(members string) []byte {
 		return []byte(strings.NewReplacer(`"id":"wamid.HBgL",`, "", `"timestamp":"1767225600",`, "").Replace(string(inboundBody(members))))

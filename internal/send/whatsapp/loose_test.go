@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// The channel writes some values as texts or as numbers.
+// The channel sends some values either as strings or as numbers.
 func TestInboundMessagesAreReadInEitherType(t *testing.T) {
 	for _, tc := range []struct {
 		members string
@@ -70,7 +70,7 @@ func TestAListOfOneMayBeItsEntry(t *testing.T) {
 	}
 }
 
-// A member that is missing is no statement of the person.
+// A missing member must not be interpreted as an action of the person.
 func TestAMessageWithoutItsMemberIsUnsupported(t *testing.T) {
 	const calls = `"type":"interactive","interactive":{"type":"call_permission_reply"`
 	for _, tc := range []struct{ members, kind string }{
@@ -97,7 +97,7 @@ func TestAMessageWithoutItsMemberIsUnsupported(t *testing.T) {
 	}
 }
 
-// What is left out of a long list is marked.
+// A truncated list is marked.
 func TestALongListIsMarkedWhereItIsCutOff(t *testing.T) {
 	list := func(n int, entry string) string { return strings.TrimSuffix(strings.Repeat(entry+",", n), ",") }
 	for kind, members := range map[string]func(n int) string{

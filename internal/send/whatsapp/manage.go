@@ -16,7 +16,7 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Callers in this package distinguish these; a caller outside never sees errAbsent.
+// Errors for callers in this package. Callers outside never see errAbsent.
 var (
 	errAbsent = errors.New("the channel has no such template")
 	errExists = errors.New("the channel has a template of that name and language")
@@ -33,7 +33,7 @@ const (
 	service           = "whatsapp"
 )
 
-// request is one call of template management.
+// request is one request of template management.
 type request struct {
 	method string
 	path   string
@@ -41,7 +41,7 @@ type request struct {
 	body   any
 }
 
-// manage does one call and decodes its response. Its errors are errAbsent, or *carillon.Error.
+// manage makes one request and decodes its response. Its errors are errAbsent or a *carillon.Error.
 func (c *Client) manage(ctx context.Context, a *account, r request, into any) error {
 	u, err := url.Parse(a.address(r.path))
 	if err != nil {
@@ -92,8 +92,8 @@ func judgeManagement(resp response, into any) error {
 	return nil
 }
 
-// managementError returns errors that the template's author can correct as validation_failed or conflict, with the channel's
-// text for users, and all others as upstream_unavailable.
+// managementError returns errors that the template's author can correct as validation_failed or conflict, with the
+// channel's text for users. All others are upstream_unavailable.
 func (e *graphError) managementError(resp response) error {
 	r := e.rule(resp.status)
 	cause := errors.New(e.detail(r))
@@ -116,13 +116,13 @@ func refusal(e *carillon.Error, cause error) error {
 	return e
 }
 
-// message is the channel's text for users, else our own title of the code.
+// message returns the channel's text for users, or our own title for the code.
 func (e *graphError) message(r rule) string {
 	text := cmp.Or(strings.TrimSpace(e.UserMsg), strings.TrimSpace(e.UserTitle), "The channel refused the template: "+r.title)
 	return shorten(text, maxReason)
 }
 
-// unavailable is the 502 upstream_unavailable for a channel that gave no usable response.
+// unavailable returns the 502 upstream_unavailable for a channel without a usable response.
 func unavailable(cause error, wait time.Duration) error {
 	if wait <= 0 {
 		wait = defaultRecovery

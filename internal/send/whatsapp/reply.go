@@ -34,7 +34,7 @@ func (c *Client) SendReply(ctx context.Context, s *carillon.Sender, m *provider.
 	return judge(got, m.Ref.Attempt)
 }
 
-// MarkRead reports to the channel that a person's message is read, and where typing is true that a reply is being written.
+// MarkRead reports to the channel that a person's message was read and, if typing is true, that a reply is being written.
 func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error {
 	a, err := c.account(s)
 	if err != nil {
@@ -58,11 +58,11 @@ func (c *Client) MarkRead(ctx context.Context, s *carillon.Sender, id string, ty
 	return nil
 }
 
-// errExpired means that the address of a file has expired, after some minutes.
+// errExpired means that the URL of a file has expired, which happens after some minutes.
 var errExpired = errors.New("the address of the file has expired")
 
-// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge. No error
-// holds an address.
+// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge.
+// No error contains a URL.
 func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most int64) ([]byte, string, error) {
 	a, err := c.account(s)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Client) File(ctx context.Context, s *carillon.Sender, id string, most i
 	return content, mime, err
 }
 
-// file looks a file's address up, and reads it there. Errors: errExpired besides.
+// file looks up a file's URL and reads it. Errors: those of File, and errExpired.
 func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([]byte, string, error) {
 	u, err := url.Parse(a.address(url.PathEscape(id)))
 	if err != nil {
@@ -104,14 +104,15 @@ func (c *Client) file(ctx context.Context, a *account, id string, most int64) ([
 	return c.download(ctx, a, found.URL, found.MimeType, most)
 }
 
-// noObject reports whether the channel does not have the object; there are other bad requests, such as too many.
+// noObject reports whether the channel does not have the object. Other faults, such as too many requests, are also bad
+// requests.
 func noObject(body []byte) bool {
 	var b graphBody
 	return decode(body, &b) == nil && b.Error != nil && b.Error.Code != nil && *b.Error.Code == 100
 }
 
-// download reads a file from an address that the channel named. The address must be the channel's, because the request carries
-// the access token.
+// download reads a file from a URL that the channel returned. The host must belong to the channel, because the request
+// carries the access token.
 func (c *Client) download(ctx context.Context, a *account, address, mime string, most int64) ([]byte, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || !ownHost(u, a.messages) {
@@ -128,7 +129,7 @@ func (c *Client) download(ctx context.Context, a *account, address, mime string,
 	if err != nil {
 		return nil, "", errors.New("read a file: no whole response")
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or is abandoned
+	defer resp.Body.Close() //nolint:errcheck // read to its end, or abandoned
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone:
@@ -146,8 +147,8 @@ func (c *Client) download(ctx context.Context, a *account, address, mime string,
 	return text, mime, nil
 }
 
-// fileHosts are where the channel keeps files, besides the host that is asked.
-var fileHosts = []string{".whatsapp.net", ".fbcdn.net", ".facebook.com"} //nolint:gochecknoglobals // read only
+// fileHosts are the hosts on which the channel stores files, in addition to the API host.
+var fileHosts = []string{".whatsapp.net", ".fbcdn.net", ".facebook.com"} //nolint:gochecknoglobals // read-only
 
 func ownHost(u, base *url.URL) bool {
 	if u.Scheme == base.Scheme && u.Host == base.Host {

@@ -13,17 +13,17 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// maxWait bounds how long the channel can make us wait.
+// maxWait bounds the wait that the channel can impose.
 const maxWait = 24 * time.Hour
 
-// response is a whole response of the channel.
+// response is a complete response of the channel.
 type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// graphError is the channel's error object. Its message is never kept: it can repeat tokens and contents.
+// graphError is the channel's error object. Its message is never kept, because it can repeat tokens and contents.
 type graphError struct {
 	Code      *int   `json:"code"`
 	Subcode   int    `json:"error_subcode"`
@@ -33,7 +33,7 @@ type graphError struct {
 	Trace     string `json:"fbtrace_id"`
 }
 
-// graphBody holds the members of any response's body: a message's id, or an error.
+// graphBody holds the relevant members of any response body: a message id or an error.
 type graphBody struct {
 	Contacts []struct {
 		WaID string `json:"wa_id"`
@@ -45,7 +45,7 @@ type graphBody struct {
 	Error *graphError `json:"error"`
 }
 
-// decode reads JSON, leaving out members of a type that was not expected: the rest still counts.
+// decode decodes JSON and ignores members of an unexpected type: the rest is still used.
 func decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -54,8 +54,8 @@ func decode(body []byte, into any) error {
 	return err
 }
 
-// judge turns the response to a message into a verdict. A gateway's 502 and 504 are unknown whatever their body, since the
-// server behind it may have accepted the message; else the channel's code decides.
+// judge converts the response to a message to a verdict. A gateway's 502 and 504 are unknown regardless of the body,
+// because the server behind it may have accepted the message. Otherwise the channel's code decides.
 func judge(r response, attempt int) provider.Outcome {
 	var b graphBody
 	gateway := r.status == http.StatusBadGateway || r.status == http.StatusGatewayTimeout
@@ -78,7 +78,7 @@ func judge(r response, attempt int) provider.Outcome {
 	return unknown("response " + strconv.Itoa(r.status) + " without the channel's JSON")
 }
 
-// number is the form in which the channel has the recipient's number; "": it does not say.
+// number returns the channel's form of the recipient's number, or "" if the response has none.
 func (b *graphBody) number() string {
 	if len(b.Contacts) == 1 && carillon.ValidNumber(b.Contacts[0].WaID) {
 		return b.Contacts[0].WaID
@@ -90,8 +90,8 @@ func unknown(detail string) provider.Outcome {
 	return provider.Outcome{Verdict: provider.Unknown, Reason: carillon.ReasonOutcomeUnknown, Detail: detail, Fault: provider.FaultUnknown}
 }
 
-// statusDetail is for a message that the channel accepted but holds. It counts as sent: it has an id, and the channel
-// either releases it or reports its failure with 132015.
+// statusDetail returns the detail for a message that the channel accepted but holds. It counts as sent: it has an id,
+// and the channel either releases it or reports its failure with 132015.
 func statusDetail(status string) string {
 	switch status {
 	case "held_for_quality_assessment":
@@ -120,7 +120,7 @@ func (e *graphError) outcome(resp response, attempt int) provider.Outcome {
 	return out
 }
 
-// wait is the time to wait before the next attempt: the channel's, else the rule's.
+// wait returns the wait before the next attempt: the channel's, else the rule's.
 func (e *graphError) wait(r rule, h http.Header, attempt int) time.Duration {
 	if d := retryAfter(h); d > 0 {
 		return d
@@ -134,13 +134,15 @@ func (e *graphError) wait(r rule, h http.Header, attempt int) time.Duration {
 	return 0
 }
 
-// limitsCalls reports whether the code is about the calls of an application or account, which the usage header counts.
+// limitsCalls reports whether the code is about the rate limit of an application or account, which the usage header
+// reports.
 func limitsCalls(code int) bool { return code == 4 || code == 80007 || code == 80008 }
 
-// traceForm is the form of the channel's ids of traces.
+// traceForm is the format of the channel's trace ids.
 var traceForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// detail is code, title and trace id: enough for the operator to ask the channel's support, without the message's content.
+// detail returns code, title and trace id: enough for the operator to ask the channel's support, without the message's
+// content.
 func (e *graphError) detail(r rule) string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(*e.Code))
@@ -154,7 +156,7 @@ func (e *graphError) detail(r rule) string {
 	return b.String()
 }
 
-// retryAfter reads the header of that name, seconds or a date.
+// retryAfter reads the Retry-After header, which contains seconds or a date.
 func retryAfter(h http.Header) time.Duration {
 	v := h.Get("Retry-After")
 	if v == "" {
@@ -170,7 +172,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(time.Until(at), 0), maxWait)
 }
 
-// regain reads the minutes until access is restored from x-business-use-case-usage.
+// regain reads the minutes until access is restored from X-Business-Use-Case-Usage.
 func regain(h http.Header) time.Duration {
 	v := h.Get("X-Business-Use-Case-Usage")
 	if v == "" || len(v) > 16<<10 {

@@ -11,19 +11,19 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// statusFields and nodeFields are requested by name, since the channel omits most of them otherwise.
+// statusFields and nodeFields are requested explicitly, because the channel omits most of them by default.
 const (
 	statusFields = "id,name,language,status,category,rejected_reason"
 	nodeFields   = statusFields + ",components"
 )
 
-// Pages of the channel's list: its largest account has 6,000 templates.
+// Paging of the channel's list. The channel's largest accounts have 6,000 templates.
 const (
 	pageSize = 200
 	maxPages = 30
 )
 
-// node is a template as the channel has it.
+// node is a template in the channel's format.
 type node struct {
 	ID         nodeID               `json:"id"`
 	Name       string               `json:"name"`
@@ -34,9 +34,9 @@ type node struct {
 	Components []carillon.Component `json:"components"`
 }
 
-// Submit submits a template to the channel's review: a new one is created, a known one is edited if the channel permits it. It
-// returns the channel's id and the status that the channel sets at once. Errors that the author can correct are a
-// *carillon.Error with the channel's text; an outage of the channel is UpstreamUnavailable.
+// Submit submits a template to the channel's review. A new template is created, a known one is edited if the channel
+// permits it. Submit returns the channel's id and the initial status. Errors that the author can correct are a
+// *carillon.Error with the channel's text. An outage of the channel is UpstreamUnavailable.
 func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (string, carillon.TemplateStatus, error) {
 	a, err := c.account(s)
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *Client) create(
 	return string(made.ID), statusOr(made.Status, carillon.TemplatePending), nil
 }
 
-// adopt adopts an existing template with that name and language if its content is the same: it is our own, and the response to
-// its creation was lost. Other content is a conflict.
+// adopt adopts an existing template with the same name, language and content: it is our own, and the response to its
+// creation was lost. Different content is a conflict.
 func (c *Client) adopt(
 	ctx context.Context, a *account, t *carillon.Template, components []carillon.Component, exists error,
 ) (string, carillon.TemplateStatus, error) {
@@ -106,8 +106,8 @@ func (c *Client) adopt(
 	return string(known.ID), statusOr(known.Status, carillon.TemplatePending), nil
 }
 
-// edit replaces the components. The channel fixes the category of an approved template, so the category is sent only for
-// others.
+// edit replaces the components. The category is only sent for templates that are not approved, because the channel
+// fixes it on approval.
 func (c *Client) edit(
 	ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component,
 ) (string, carillon.TemplateStatus, error) {
@@ -128,8 +128,8 @@ func (c *Client) edit(
 	return t.ProviderID, carillon.TemplatePending, nil
 }
 
-// Status reads a template's status from the channel: by the channel's id, or by name and language while it has none.
-// A template that the channel does not know is a NotFound.
+// Status reads a template's status from the channel, by the channel's id or, without one, by name and language. A
+// template that the channel does not know is a NotFound.
 func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error) {
 	a, err := c.account(s)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *Client) Status(ctx context.Context, s *carillon.Sender, t *carillon.Tem
 	return e, nil
 }
 
-// Withdraw deletes one language of a template at the channel. One that does not exist counts as withdrawn.
+// Withdraw deletes one language of a template at the channel. A template that does not exist counts as withdrawn.
 func (c *Client) Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error {
 	a, err := c.account(s)
 	if err != nil {
@@ -202,7 +202,7 @@ func (c *Client) node(ctx context.Context, a *account, id string) (node, error) 
 	return n, err
 }
 
-// find searches the channel's list for one name and language; the channel's filter on names also passes longer ones.
+// find searches the channel's list for a name and language. The channel's name filter also matches longer names.
 func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (node, error) {
 	var found node
 	err := c.each(ctx, a, url.Values{"fields": {nodeFields}, "name": {t.Name}, "language": {t.Language}}, func(n node) bool {
@@ -217,7 +217,7 @@ func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (no
 	return found, err
 }
 
-// List reads the status of all templates of the sender's account. Templates whose status has no rule are left out.
+// List reads the status of all templates of the sender's account. Templates with an unknown status are skipped.
 func (c *Client) List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
 	a, err := c.account(s)
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *Client) each(ctx context.Context, a *account, q url.Values, visit func(
 	return nil
 }
 
-// ofAccount turns errAbsent on the account's own address into an error: not the template is missing but the account.
+// ofAccount converts errAbsent for the account's own path: the account is missing, not the template.
 func ofAccount(err error) error {
 	if errors.Is(err, errAbsent) {
 		return unavailable(errors.New("the channel knows no such account: "+err.Error()), 0)

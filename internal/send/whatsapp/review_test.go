@@ -124,7 +124,7 @@ func TestACreationWithoutAnswerIsAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, status, err := c.Submit(t.Context(), sender, &tpl) // we never learned the id
+	again, status, err := c.Submit(t.Context(), sender, &tpl) // the id in the first response was lost
 	if err != nil || again != first || status != carillon.TemplatePending {
 		t.Errorf("%s %s %v, want %s", again, status, err, first)
 	}
@@ -168,7 +168,7 @@ func TestWithdrawLeavesOtherLanguages(t *testing.T) {
 func TestFindWalksThePages(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{})
 	c := client(t, Options{})
-	// The channel's filter on names passes longer names too, so that the wanted one can stand on a later page.
+	// The channel's name filter also matches longer names, so the wanted template may be on a later page.
 	var others []carillon.Template
 	for range pageSize {
 		others = append(others, template("notice_"+strings.Repeat("x", 1+len(others)), "es", content.Positional,

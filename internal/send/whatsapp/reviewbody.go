@@ -8,7 +8,8 @@ import (
 	"carillon/internal/base/content"
 )
 
-// reviewBody is the body that creates a template, and parts of it edit one. Components have the same form as in our lists.
+// reviewBody is the body that creates a template. A part of it edits one. Components have the same form as in our
+// lists.
 type reviewBody struct {
 	Name            string               `json:"name,omitempty"`
 	Language        string               `json:"language,omitempty"`
@@ -17,8 +18,8 @@ type reviewBody struct {
 	Components      []carillon.Component `json:"components"`
 }
 
-// reviewComponents are a template's components as the reviewer requires them: with a sample for each variable, by default the
-// variable's name. A media header needs the handle of a sample that was uploaded to the channel.
+// reviewComponents returns a template's components as the reviewer requires them: with a sample for each variable, by
+// default the variable's name. A media header needs the handle of a sample that was uploaded to the channel.
 func reviewComponents(t *carillon.Template) ([]carillon.Component, error) {
 	shape, err := content.ShapeOf(t)
 	if err != nil {
@@ -120,7 +121,8 @@ func buttonSamples(buttons []carillon.Button, shapes []carillon.ButtonShape) []c
 	return out
 }
 
-// sameContent reports whether two templates have the same content, samples aside, which the channel returns in another form.
+// sameContent reports whether two templates have the same content. Samples are ignored, because the channel returns
+// them in another form.
 func sameContent(a, b []carillon.Component) bool {
 	return slices.EqualFunc(a, b, func(x, y carillon.Component) bool {
 		return x.Type == y.Type && headerKind(x) == headerKind(y) && x.Text == y.Text &&

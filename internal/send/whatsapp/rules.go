@@ -10,16 +10,17 @@ import (
 
 // rule is the consequence of an error code of the channel, in a response or in a later status.
 type rule struct {
-	from, to int // codes, both included
+	from, to int // range of codes, inclusive
 	verdict  provider.Verdict
-	reason   carillon.Reason                 // "" for the verdict's usual reason
-	wait     func(attempt int) time.Duration // nil: by the engine's backoff
-	tries    int                             // 0: the engine's limit
-	title    string                          // our own: the channel's text can contain tokens and contents
+	reason   carillon.Reason                 // empty: the verdict's default reason
+	wait     func(attempt int) time.Duration // nil: the default backoff
+	tries    int                             // 0: the default limit
+	title    string                          // our own text, because the channel's text can contain tokens and contents
 }
 
-// rules is the table of the channel's error codes. Codes without a row are judged by the response's status (unlisted).
-var rules = []rule{ //nolint:gochecknoglobals // one table, read only
+// rules is the table of the channel's error codes. Codes without a row are judged by the status of the response (see
+// unlisted).
+var rules = []rule{ //nolint:gochecknoglobals // a single read-only table
 	{0, 0, provider.PauseSender, "", nil, 0, "authentication failed"},
 	{1, 1, provider.RetryLater, "", nil, 3, "unknown error"},
 	{2, 2, provider.RetryLater, "", nil, 0, "service down or overloaded"},
@@ -80,7 +81,7 @@ var rules = []rule{ //nolint:gochecknoglobals // one table, read only
 	{2388000, 2388999, provider.Refused, carillon.ReasonProviderRefused, nil, 0, "template refused"},
 }
 
-// ruleOf finds the first row of a code.
+// ruleOf returns the first row that matches a code.
 func ruleOf(code int) (rule, bool) {
 	for _, r := range rules {
 		if r.from <= code && code <= r.to {
@@ -90,8 +91,8 @@ func ruleOf(code int) (rule, bool) {
 	return rule{}, false
 }
 
-// unlisted judges a code without a row, by whether the channel calls it transient, else by the status. An unexplained fault
-// of the channel leaves the outcome unknown.
+// unlisted judges a code without a row: by whether the channel calls the error transient, else by the status. An
+// unexplained fault of the channel leaves the outcome unknown.
 func unlisted(status int, transient bool) rule {
 	r := rule{title: "code without a rule"}
 	switch {
@@ -105,8 +106,8 @@ func unlisted(status int, transient bool) rule {
 	return r
 }
 
-// fault is the class of a fault that may concern the sender's next message too. Codes about one recipient, template or file
-// have none.
+// fault returns the class of a fault that may affect the sender's next message too. Codes about one recipient,
+// template or file have none.
 func (r rule) fault(code, status int) provider.Fault {
 	switch r.verdict {
 	case provider.Sent, provider.Refused, provider.PauseTemplate:
@@ -129,7 +130,7 @@ func (r rule) fault(code, status int) provider.Fault {
 	return provider.FaultProvider
 }
 
-// outcomeReason is the reason of a last attempt that ended by the rule.
+// outcomeReason returns the reason for a message whose last attempt ended with this rule.
 func (r rule) outcomeReason() carillon.Reason {
 	switch {
 	case r.reason != "":
@@ -143,7 +144,8 @@ func (r rule) outcomeReason() carillon.Reason {
 	}
 }
 
-// receiptReason is the reason of a message that the channel accepted and failed later; there is no other attempt.
+// receiptReason returns the reason for a message that the channel accepted and failed later. There is no further
+// attempt.
 func (r rule) receiptReason() carillon.Reason {
 	if r.reason != "" {
 		return r.reason
@@ -160,7 +162,7 @@ func linear(attempt int) time.Duration {
 	return time.Duration(min(max(attempt, 1), 5)) * time.Second
 }
 
-// fourfold waits 4^n seconds, as the limit of one sender to one recipient requires, at most about 17 minutes.
+// fourfold waits 4^n seconds, at most about 17 minutes, as the limit from one sender to one recipient requires.
 func fourfold(attempt int) time.Duration {
 	return time.Duration(1<<(2*min(max(attempt, 1), 5))) * time.Second
 }

@@ -16,13 +16,13 @@ import (
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// verdictCase is a row of the facts' table of error codes.
+// verdictCase is a row of the channel's documented table of error codes.
 type verdictCase struct {
 	codes  []int
 	status int
 	want   provider.Verdict
 	reason carillon.Reason
-	after  time.Duration // at the first attempt
+	after  time.Duration // after the first attempt
 	tries  int
 }
 
@@ -85,7 +85,7 @@ func verdictCases() []verdictCase {
 		{[]int{135000, 136025, 137000}, 400, provider.Refused, refused, 0, 0},
 		{[]int{138000, 138999, 139000, 139999, 131200, 131299}, 400, provider.Refused, refused, 0, 0},
 		{[]int{2388019, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299}, 400, provider.Refused, refused, 0, 0},
-		// In no row: the status decides.
+		// Without a row, the status decides.
 		{[]int{777777}, 400, provider.Refused, refused, 0, 0},
 		{[]int{777777}, 429, provider.RetryLater, exhausted, 0, 3},
 		{[]int{777777}, 500, provider.Unknown, carillon.ReasonOutcomeUnknown, 0, 0},
@@ -103,7 +103,7 @@ func TestEveryErrorCodeHasItsVerdict(t *testing.T) {
 				if !strings.HasPrefix(got.Detail, fmt.Sprint(code, " ")) || !strings.HasSuffix(got.Detail, "(trace AbCdEf123)") {
 					t.Errorf("detail %q", got.Detail)
 				}
-				got.Detail, got.Fault = "", "" // the fault's class has a test of its own
+				got.Detail, got.Fault = "", "" // the class of the fault has its own test
 				want := provider.Outcome{Verdict: tc.want, Reason: tc.reason, RetryAfter: tc.after, MaxTries: tc.tries}
 				if got != want {
 					t.Errorf("got %+v\nwant %+v", got, want)
@@ -113,7 +113,7 @@ func TestEveryErrorCodeHasItsVerdict(t *testing.T) {
 	}
 }
 
-// A rule that no case names would be a rule that nothing guards.
+// A rule without a case would be untested.
 func TestEveryRuleIsNamedByACase(t *testing.T) {
 	for _, r := range rules {
 		named := false

@@ -14,8 +14,8 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// Send posts one template message to the channel, once, and judges the result. The message carries its Ref, which every
-// later callback repeats.
+// Send posts one template message to the channel, once, and judges the result. The message carries its Ref, which
+// every later callback repeats.
 func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	a, err := c.account(s)
 	if err != nil {
@@ -49,9 +49,9 @@ func changed(err error) provider.Outcome {
 	return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonTemplateRejected, Detail: carillon.Shorten(err.Error())}
 }
 
-// judgeError separates messages that were certainly not sent from those that may have been. An unreachable channel concerns
-// every message of the sender: the lane pauses and probes with one message at a time, so that an outage of hours uses up no
-// message's attempts.
+// judgeError separates messages that were certainly not sent from those that may have been. An unreachable channel
+// affects every message of the sender: the lane pauses and probes with one message at a time, so that an outage of
+// hours uses up no message's attempts.
 func judgeError(err error) provider.Outcome {
 	var e *exchangeError
 	if !errors.As(err, &e) || e.written {
@@ -67,7 +67,8 @@ func judgeError(err error) provider.Outcome {
 	return out
 }
 
-// unreachable reports whether the channel could not be dialed or its certificate not verified; other connections broke later.
+// unreachable reports whether the channel could not be dialed or its certificate could not be verified. Other
+// connections broke later.
 func unreachable(err error) bool {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
@@ -84,7 +85,7 @@ func shorten(s string, most int) string {
 	return s
 }
 
-// message is the body of a template message; the golden files check the form.
+// message is the body of a template message. Golden files check its form.
 type message struct {
 	Product       string `json:"messaging_product"`
 	RecipientType string `json:"recipient_type"`
@@ -108,7 +109,7 @@ type component struct {
 	Parameters []parameter `json:"parameters"`
 }
 
-// parameter is one value; Type names the member that is set.
+// parameter is one value. Type names the member that is set.
 type parameter struct {
 	Type     string  `json:"type"`
 	Name     string  `json:"parameter_name,omitempty"`
@@ -124,7 +125,7 @@ type media struct {
 	Filename string `json:"filename,omitempty"`
 }
 
-// encodeMessage returns the body of a template message; shape is the template's.
+// encodeMessage returns the body of a template message. shape is that of the template.
 func encodeMessage(m *provider.Outgoing, shape *carillon.Shape) ([]byte, error) {
 	t := m.Template
 	b := message{Product: "whatsapp", RecipientType: "individual", To: m.Number, Type: "template", Data: m.Ref.String()}
@@ -141,7 +142,7 @@ func encodeMessage(m *provider.Outgoing, shape *carillon.Shape) ([]byte, error) 
 		add(component{Type: "body", Parameters: texts(m.Content.Body, shape.Markers, named)})
 	}
 	for _, v := range m.Content.Buttons {
-		value := parameter{Type: "text", Text: &v.Value} // the variable end of a URL
+		value := parameter{Type: "text", Text: &v.Value} // the variable suffix of a URL
 		if v.Kind == "quick_reply" {
 			value = parameter{Type: "payload", Payload: &v.Value}
 		}

@@ -41,7 +41,7 @@ func TestSendWritesTheGoldenBodyAndTheChannelTakesIt(t *testing.T) {
 	}
 }
 
-// The stand-in must be worth passing: each of these differs from a body that it takes in one thing.
+// The fake must be as strict as the channel: each of these bodies differs from a valid one in one detail.
 func TestStandInRefusesWhatTheChannelWould(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	c := client(t, Options{})
@@ -114,7 +114,7 @@ func TestHundredRecipientsOfAllKindsAreSentAndTheirStatusesRead(t *testing.T) {
 	statuses = append(statuses, statuses...)
 	rand.Shuffle(len(statuses), func(i, j int) { statuses[i], statuses[j] = statuses[j], statuses[i] })
 
-	told := make(map[int]map[carillon.State]int)
+	reported := make(map[int]map[carillon.State]int)
 	for len(statuses) > 0 {
 		part := statuses[:min(37, len(statuses))]
 		statuses = statuses[len(part):]
@@ -130,15 +130,15 @@ func TestHundredRecipientsOfAllKindsAreSentAndTheirStatusesRead(t *testing.T) {
 			if r.Ref.NotificationID != notificationID || r.Ref.Attempt != 1 || r.SenderUID != 7 || r.ProviderID == "" {
 				t.Fatalf("receipt %+v", r)
 			}
-			if told[r.Ref.N] == nil {
-				told[r.Ref.N] = make(map[carillon.State]int)
+			if reported[r.Ref.N] == nil {
+				reported[r.Ref.N] = make(map[carillon.State]int)
 			}
-			told[r.Ref.N][r.State]++
+			reported[r.Ref.N][r.State]++
 		}
 	}
 	want := map[carillon.State]int{carillon.StateSent: 2, carillon.StateDelivered: 2, carillon.StateRead: 2}
 	for n := range 100 {
-		if diff := cmp.Diff(want, told[n]); diff != "" {
+		if diff := cmp.Diff(want, reported[n]); diff != "" {
 			t.Fatalf("recipient %d: %s", n, diff)
 		}
 	}

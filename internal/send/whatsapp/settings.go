@@ -20,7 +20,7 @@ const (
 	DefaultVersion = "v23.0"
 )
 
-// maxSecret bounds tokens and secrets; the channel's own are a few hundred characters.
+// maxSecret bounds tokens and secrets. The channel's own have a few hundred characters.
 const maxSecret = 4096
 
 var (
@@ -31,7 +31,7 @@ var (
 	flagForm    = regexp.MustCompile(`^(true|false)$`)
 )
 
-// settings are a sender's settings.
+// settings are a sender's parsed settings.
 type settings struct {
 	baseURL       string
 	version       string
@@ -41,25 +41,26 @@ type settings struct {
 	appSecret     string
 	verifyToken   string
 	agent         string // the agent that answers people
-	public        string // true: a member of the company chose base_url, which may be at a public address alone
+	public        string // "true" if a member of the company chose base_url, which must then be a public address
 }
 
-// CheckSettings checks a sender's settings. The error is a *carillon.Error whose field is settings.<key>; it never contains a
-// secret.
+// CheckSettings checks a sender's settings. The error is a *carillon.Error whose field is settings.<key>. It never
+// contains a secret.
 func CheckSettings(raw json.RawMessage) error {
 	_, err := parseSettings(raw)
 	return err
 }
 
-// ShownSettings are the settings that are no secrets.
+// ShownSettings returns the settings that are not secret.
 func ShownSettings() []string {
 	return []string{"base_url", "version", "phone_number_id", "waba_id", "agent"}
 }
 
-// SecretSettings are the settings that are secrets.
+// SecretSettings returns the settings that are secret.
 func SecretSettings() []string { return []string{"access_token", "app_secret", "verify_token"} }
 
-// PhoneNumberID is the channel's id of a sender's number, as its callbacks name it; empty when the settings cannot be read.
+// PhoneNumberID returns the channel's id of a sender's number, as callbacks contain it. It is empty if the settings
+// are invalid.
 func PhoneNumberID(raw json.RawMessage) string {
 	s, err := parseSettings(raw)
 	if err != nil {
@@ -68,7 +69,8 @@ func PhoneNumberID(raw json.RawMessage) string {
 	return s.phoneNumberID
 }
 
-// BaseURL is the address that a sender's settings name, and whether a member of the company chose it. Errors: as CheckSettings.
+// BaseURL returns the base URL in a sender's settings, and whether a member of the company chose it. Errors: those of
+// CheckSettings.
 func BaseURL(raw json.RawMessage) (base *url.URL, chosen bool, err error) {
 	s, err := parseSettings(raw)
 	if err != nil {
@@ -98,12 +100,12 @@ func parseSettings(raw json.RawMessage) (settings, error) {
 	return s, nil
 }
 
-// setting is one key of the settings: its destination, whether it is required, and its form.
+// setting is one key of the settings: its destination, whether it is required, and its format.
 type setting struct {
 	name     string
 	to       *string
 	required bool
-	empty    bool // an empty value counts as none
+	empty    bool // an empty value counts as absent
 	check    func(string) (reason string)
 }
 
@@ -175,7 +177,7 @@ func checkBaseURL(s string) string {
 	return ""
 }
 
-// checkSecret refuses characters that a header cannot contain, above all the line end at the end of a file.
+// checkSecret refuses characters that a header cannot contain, in particular a line end from the end of a file.
 func checkSecret(s string) string {
 	switch {
 	case len(s) > maxSecret:
@@ -186,17 +188,17 @@ func checkSecret(s string) string {
 	return ""
 }
 
-// account is a sender's settings made ready for requests.
+// account holds a sender's settings, ready for requests.
 type account struct {
 	settings
-	messages *url.URL    // where messages are posted
-	header   http.Header // shared by all requests; read only
+	messages *url.URL    // URL to which messages are posted
+	header   http.Header // shared by all requests; read-only
 }
 
 func newAccount(raw json.RawMessage) (*account, error) {
 	s, err := parseSettings(raw)
 	if err != nil {
-		// Not wrapped: the caller's request did not cause it.
+		// Not wrapped, because the caller's request did not cause it.
 		return nil, errors.New("settings cannot be used: " + err.Error())
 	}
 	a := &account{settings: s}
@@ -212,5 +214,5 @@ func newAccount(raw json.RawMessage) (*account, error) {
 	return a, nil
 }
 
-// address is the address of a node or edge of the channel's graph.
+// address returns the URL of a node or edge of the channel's graph.
 func (a *account) address(path string) string { return a.baseURL + "/" + a.version + "/" + path }

@@ -56,7 +56,7 @@ func testFailure(t *testing.T, failure graphtest.Failure, want provider.Verdict)
 		s.FailBy(func(graphtest.Post) *graphtest.Failure {
 			s.FailBy(nil)
 			if failure.Kind == graphtest.Hang {
-				cancel() // its time is over, and not before the request arrived
+				cancel() // the deadline passes, but only after the request arrived
 			}
 			return &failure
 		})
@@ -69,7 +69,7 @@ func testFailure(t *testing.T, failure graphtest.Failure, want provider.Verdict)
 		if n := s.Total() - before; n != 1 {
 			t.Errorf("%s: posted %d times", how, n)
 		}
-		if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent { // leaves a kept connection
+		if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent { // leaves a kept-alive connection
 			t.Fatalf("%s: the next message: %+v", how, out)
 		}
 	}
@@ -122,7 +122,7 @@ func TestSendKnowsThatADialWithoutEndSentNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	// The peer accepts the connection and never completes the handshake.
+	// The peer accepts the connection but never completes the handshake.
 	wantNotSent(t, provider.RetryLater, client(t, Options{RequestTimeout: 100 * time.Millisecond}).
 		Send(t.Context(), senderAt("https://"+l.Addr().String()), kinds0()))
 }
@@ -148,7 +148,8 @@ func TestSendOverTLSCountsOnlyTheRequest(t *testing.T) {
 	}
 }
 
-// A kept connection whose writes fail from the first byte on: nothing was sent, though the header was handed over.
+// Writes to a kept-alive connection fail from the first byte on: nothing was sent, although the header was passed to
+// the connection.
 func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	c := client(t, Options{})
@@ -166,7 +167,7 @@ func TestSendKnowsThatAWriteThatFailedAtOnceSentNothing(t *testing.T) {
 	if out := c.Send(t.Context(), sender, kinds0()); out.Verdict != provider.Sent {
 		t.Fatalf("%+v", out)
 	}
-	wantNotSent(t, provider.RetryLater, c.Send(t.Context(), sender, kinds0())) // on the kept connection
+	wantNotSent(t, provider.RetryLater, c.Send(t.Context(), sender, kinds0())) // on the kept-alive connection
 	if n := s.Total(); n != 1 {
 		t.Errorf("%d messages arrived", n)
 	}
@@ -201,7 +202,7 @@ func TestSendGivesUpAfterItsTimeout(t *testing.T) {
 	t.Parallel() // it waits
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	s.Fail(1, graphtest.Failure{Kind: graphtest.Hang})
-	// Long enough for the request to leave on any machine: one that did not is not unknown.
+	// Long enough for the request to be written on any machine; otherwise the outcome would not be unknown.
 	if out := client(t, Options{RequestTimeout: 3 * time.Second}).Send(t.Context(), sender, kinds0()); out.Verdict != provider.Unknown {
 		t.Errorf("outcome %+v", out)
 	}
@@ -214,7 +215,7 @@ func TestSendNeverRepeats(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	var posts atomic.Int32
-	// Every connection answers its first request and, kept alive, closes on reading the second.
+	// Every connection answers its first request with keep-alive, and closes when it reads the second.
 	go func() {
 		for {
 			nc, err := l.Accept()
@@ -258,8 +259,8 @@ func answerOnce(nc net.Conn, posts *atomic.Int32) {
 	}
 }
 
-// The channel closes idle connections all the time: however that races with our writing, a message is posted at most once,
-// and one that is reported as not sent was not posted.
+// The channel closes idle connections all the time. However that races with our writes, a message is posted at most
+// once, and a message reported as unsent was not posted.
 func TestSendOverConnectionsThatCloseWhileIdle(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{Templates: templates()})
 	c := client(t, Options{})

@@ -49,7 +49,7 @@ func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
 	return provider.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
 }
 
-// reason joins the channel's reasons; their members depend on the event.
+// reason joins the channel's reasons. Their members depend on the event.
 func (t *templateValue) reason() string {
 	return shorten(join(rejectedReason(t.Reason), t.Rejection.Reason, t.Rejection.Recommendation, t.OtherInfo.Title,
 		t.OtherInfo.Description), maxReason)
@@ -64,7 +64,7 @@ func join(parts ...string) string {
 }
 
 // templateStatuses maps the channel's statuses and events to ours.
-var templateStatuses = map[string]carillon.TemplateStatus{ //nolint:gochecknoglobals // one table, read only
+var templateStatuses = map[string]carillon.TemplateStatus{ //nolint:gochecknoglobals // a single read-only table
 	"PENDING":          carillon.TemplatePending,
 	"IN_APPEAL":        carillon.TemplatePending,
 	"APPROVED":         carillon.TemplateApproved,
@@ -93,7 +93,7 @@ func statusOr(channel string, otherwise carillon.TemplateStatus) carillon.Templa
 	return otherwise
 }
 
-// rejectedReason omits the channel's placeholder for no reason.
+// rejectedReason removes the channel's placeholder for "no reason".
 func rejectedReason(reason string) string {
 	if strings.EqualFold(reason, "NONE") {
 		return ""
@@ -101,10 +101,10 @@ func rejectedReason(reason string) string {
 	return reason
 }
 
-// nodeID is an id of the channel, some of which are strings and some numbers.
+// nodeID is an id of the channel, which may be a string or a number.
 type nodeID string
 
-// UnmarshalJSON accepts digits with and without quotes; anything else is no id.
+// UnmarshalJSON accepts digits with and without quotes. Anything else is ignored.
 func (n *nodeID) UnmarshalJSON(b []byte) error {
 	s := strings.Trim(string(b), `"`)
 	if idForm.MatchString(s) {

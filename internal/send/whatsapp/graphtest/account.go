@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Account is what the server says about its account, its number and the token. Words are the channel's.
+// Account is the server's data about its account, its number and the token, in the channel's terms.
 type Account struct {
 	DisplayNumber string // default +1 555-555-0100
 	VerifiedName  string
@@ -20,21 +20,21 @@ type Account struct {
 	Verification  string // default VERIFIED
 	NameStatus    string // default APPROVED
 	Status        string // default CONNECTED
-	Limit         string // default TIER_2K; - : the version has no such field
-	OtherNumbers  int    // that the account has before this one, 100 a page
-	Foreign       bool   // the number is another account's
+	Limit         string // default TIER_2K; "-": the version lacks the field
+	OtherNumbers  int    // numbers of the account listed before this one, 100 per page
+	Foreign       bool   // the number belongs to another account
 	AppID         string // default 3000001
 	Scopes        []string
-	Expires       time.Time // of the token; zero: never
+	Expires       time.Time // expiry of the token; zero value: never
 	Expired       bool      // the token is refused as expired
-	NoDebug       bool      // the token may not be asked about
-	Subscribed    []string  // applications that get callbacks
-	Callback      string    // the address that callbacks are posted to, as the channel shows it
-	Served        string    // the version that serves the requests; default the one that is asked for
-	Lacks         string    // a permission that the token lacks: messages or management
+	NoDebug       bool      // the token must not be inspected
+	Subscribed    []string  // applications that receive callbacks
+	Callback      string    // callback address, as the channel shows it
+	Served        string    // version that serves the requests; default: the requested version
+	Lacks         string    // permission that the token lacks: messages or management
 }
 
-// account keeps it.
+// account holds the current Account.
 type account struct {
 	o   Options
 	mu  sync.Mutex
@@ -50,14 +50,14 @@ func newAccount(o Options) account {
 	}}
 }
 
-// ChangeAccount changes what the server says about the account.
+// ChangeAccount changes the data about the account.
 func (a *account) ChangeAccount(change func(*Account)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change(&a.now)
 }
 
-// Account is what the server says now.
+// Account returns the current data about the account.
 func (a *account) Account() Account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *account) Account() Account {
 	return now
 }
 
-// proven checks the proof of a request that has one: the token, signed with the application's secret.
+// proven checks the proof of a request, if it has one: the token, signed with the application's secret.
 func (a *account) proven(r *http.Request) *Error {
 	proof := r.URL.Query().Get("appsecret_proof")
 	if proof == "" {
@@ -80,7 +80,7 @@ func (a *account) proven(r *http.Request) *Error {
 	return nil
 }
 
-// phone serves the fields of the number that are asked for.
+// phone returns the requested fields of the number.
 func (a *account) phone(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	if e := a.proven(r); e != nil {
 		return e
@@ -139,7 +139,7 @@ func (a *account) numbers(w http.ResponseWriter, r *http.Request, _ []byte) *Err
 	return nil
 }
 
-// debugToken says what a token may do.
+// debugToken returns the permissions of a token.
 func (a *account) debugToken(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	now := a.Account()
 	if now.NoDebug {
@@ -186,7 +186,7 @@ func (a *account) subscribe(w http.ResponseWriter, _ *http.Request, _ []byte) *E
 	return nil
 }
 
-// QualityBody is the body of a callback about the number's limit, such as THROUGHPUT_UPGRADE or FLAGGED.
+// QualityBody returns the body of a callback about the number's limit, such as THROUGHPUT_UPGRADE or FLAGGED.
 func (s *Server) QualityBody(event, limit string) []byte {
 	return s.envelope("phone_number_quality_update", map[string]any{
 		"display_phone_number": strings.Map(func(r rune) rune {
@@ -199,7 +199,7 @@ func (s *Server) QualityBody(event, limit string) []byte {
 	})
 }
 
-// AccountBody is the body of a callback about the account, such as DISABLED_UPDATE.
+// AccountBody returns the body of a callback about the account, such as DISABLED_UPDATE.
 func (s *Server) AccountBody(event string) []byte {
 	return s.envelope("account_update", map[string]any{"event": event})
 }

@@ -22,15 +22,15 @@ type Status struct {
 	ID    string // wamid
 	State string // sent, delivered, read, failed, played
 	At    time.Time
-	Code  int // with failed
+	Code  int // for failed
 }
 
-// StatusOf is a status of a post.
+// StatusOf returns a status for a post.
 func StatusOf(p Post, state string, at time.Time) Status {
 	return Status{Ref: p.Ref, To: p.To, ID: p.ID, State: state, At: at}
 }
 
-// StatusBody is the body of a callback with these statuses.
+// StatusBody returns the body of a callback with these statuses.
 func (s *Server) StatusBody(statuses ...Status) []byte {
 	items := make([]map[string]any, len(statuses))
 	for i, st := range statuses {
@@ -58,7 +58,7 @@ func (s *Server) StatusBody(statuses ...Status) []byte {
 	})
 }
 
-// TemplateBody is the body of a callback with a template's event, such as APPROVED or PAUSED.
+// TemplateBody returns the body of a callback with a template's event, such as APPROVED or PAUSED.
 func (s *Server) TemplateBody(name, language, event, reason string) []byte {
 	id, _ := strconv.ParseInt(s.TemplateID(name, language), 10, 64)
 	return s.envelope("message_template_status_update", map[string]any{
@@ -78,7 +78,7 @@ func (s *Server) envelope(field string, value any) []byte {
 	return b
 }
 
-// Sign is the signature header of a body.
+// Sign returns the signature header for a body.
 func (s *Server) Sign(body []byte) string {
 	mac := hmac.New(sha256.New, []byte(s.o.AppSecret))
 	mac.Write(body)

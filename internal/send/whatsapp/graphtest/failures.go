@@ -10,34 +10,34 @@ import (
 	"sync"
 )
 
-// Kind is a way to fail.
+// Kind is a kind of failure.
 type Kind int
 
-// The ways to fail.
+// The kinds of failures.
 const (
-	ErrorResponse Kind = iota // the channel's error form, by Error
+	ErrorResponse Kind = iota // Error in the channel's format
 	Hang                      // no response until the client closes the connection
-	CloseAfter                // the connection closes after the request was read
+	CloseAfter                // the connection is closed after the request was read
 	Reset                     // the connection is reset after the request was read
-	HalfBody                  // the header and half of the body, then the end
-	Garbage                   // 200 with something that is no JSON
-	HTML                      // a gateway's page, with HTTP or else 502
-	Redirect                  // to the same path, with HTTP or else 307
-	Huge                      // 200 with a message id and two mebibytes of space
+	HalfBody                  // the header and half of the body, then the connection ends
+	Garbage                   // 200 with a body that is not JSON
+	HTML                      // a gateway's HTML page; status HTTP, default 502
+	Redirect                  // to the same path; status HTTP, default 307
+	Huge                      // 200 with a message id and two mebibytes of white space
 )
 
-// Failure is what happens to a post instead of the usual response.
+// Failure replaces the usual response to a post.
 type Failure struct {
 	Kind     Kind
 	HTTP     int   // for HTML and Redirect
 	Error    Error // for ErrorResponse
-	Accepted bool  // the channel accepted the message in spite of the failure: statuses follow
+	Accepted bool  // the channel accepted the message despite the failure: statuses follow
 }
 
-// Code is a failure with one of the channel's codes.
+// Code returns a failure with one of the channel's codes.
 func Code(status, code int) Failure { return Failure{Error: Error{HTTP: status, Code: code}} }
 
-// failures are scripted: the next n, or a function that decides on each post.
+// failures are scripted: either for the next posts, or by a function that decides on each post.
 type failures struct {
 	mu     sync.Mutex
 	next   []Failure
@@ -51,7 +51,7 @@ func (fs *failures) Fail(n int, f Failure) {
 	fs.next = append(fs.next, slices.Repeat([]Failure{f}, n)...)
 }
 
-// FailBy calls decide for each post that no Fail applies to, possibly for several at once; nil ends it.
+// FailBy calls decide for each post that no Fail applies to, possibly concurrently. nil disables it.
 func (fs *failures) FailBy(decide func(Post) *Failure) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

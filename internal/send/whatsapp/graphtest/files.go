@@ -7,24 +7,24 @@ import (
 	"strconv"
 )
 
-// File is a file that a person sent, and what goes wrong with it. It is looked up by its id, and read at the address that the look-up
-// names, which holds a number: an address that a later look-up has replaced is refused.
+// File is a file that a person sent, with its failures. A lookup by id returns the URL of the content. The URL
+// contains a number: the URL of an earlier lookup is refused.
 type File struct {
-	Type string // MIME, as the channel has it
+	Type string // MIME type, as the channel sends it
 	Data []byte
-	Size int // that the look-up says, where it is not that of the data
+	Size int // size in the lookup, if it differs from that of the data
 
-	LookUp  int    // the status of the first LookUps responses to a look-up
-	LookUps int    // which of them fail; -1: all
-	Expired int    // number of reads that find their address expired; -1: all
+	LookUp  int    // status of the first LookUps lookups
+	LookUps int    // number of failing lookups; -1: all
+	Expired int    // number of reads whose URL has expired; -1: all
 	Broken  int    // number of responses that break off in the middle; -1: all
-	Hangs   bool   // so that nothing comes after the first byte
-	Foreign string // the address, in place of the server's
+	Hangs   bool   // nothing follows the first byte
+	Foreign string // URL to return instead of the server's
 
 	lookedUp, read, reads int
 }
 
-// PutFile has the channel keep a file that a person sent.
+// PutFile stores a file that a person sent.
 func (s *Server) PutFile(id string, f File) {
 	s.replies.mu.Lock()
 	defer s.replies.mu.Unlock()
@@ -34,13 +34,13 @@ func (s *Server) PutFile(id string, f File) {
 	s.replies.files[id] = &f
 }
 
-// counts adds one to n, and reports whether this one is among the first `most`, which fail; -1: all fail.
+// counts increments n, and reports whether it is among the first `most` calls; -1 means that all are.
 func counts(most int, n *int) bool {
 	*n++
 	return most < 0 || *n <= most
 }
 
-// node is a file, or a template.
+// node serves a file's lookup or a template.
 func (s *Server) node(w http.ResponseWriter, r *http.Request, body []byte) *Error {
 	id := r.PathValue("id")
 	s.replies.mu.Lock()

@@ -8,41 +8,42 @@ import (
 	"time"
 )
 
-// Sample is a message of a person as the channel posts it, or as a fault of the channel might. In its members and contacts NUMBER
-// stands for the author's number, null where they have none, AUTHOR for the member of contacts that names them, NEWNUMBER and NEWID for
-// what they change to, and NOW for the seconds of the timestamp.
+// Sample is a message of a person as the channel posts it, including malformed ones. Its members and contacts contain
+// placeholders: NUMBER is the author's number, or null; AUTHOR is the member of contacts that identifies the author;
+// NEWNUMBER and NEWID are the new identities after a change; NOW is the timestamp in seconds.
 type Sample struct {
 	Name string
-	// Members are those of the message besides from, id and timestamp, or in their place.
+	// Members are the members of the message; they are merged with from, id and timestamp, and may replace them.
 	Members string
-	// Contacts is the member contacts of the callback; "": it has the author.
+	// Contacts is the member contacts of the callback. Empty: it contains the author.
 	Contacts string
-	// Bare says that the message stands in the place of the list of messages.
+	// Bare means that the message replaces the list of messages.
 	Bare bool
-	// Text is a part of the text that a conversation shows; "": it has none.
+	// Text is part of the text shown in a conversation. Empty if nothing is shown.
 	Text string
-	// Declined says that nothing can be read of it: the person is asked for another form.
+	// Declined means that the message is unreadable and that the person is asked to send it in another form.
 	Declined bool
-	// FileLost says that its caption is shown, and the person asked for the file.
+	// FileLost means that the caption is shown and the person is asked for the file.
 	FileLost bool
-	// Group is the group that it is written in.
+	// Group is the id of the group in which it is written.
 	Group string
-	// Renews says that the person is known by another number or id from then on, Silent that the conversation does not show it.
+	// Renews means that the person has a different number or id afterwards. Silent means that the conversation does
+	// not show the message.
 	Renews, Silent bool
-	// Unnamed says that it names no author.
+	// Unnamed means that the message has no author.
 	Unnamed bool
 }
 
-// Asks reports whether its author is asked for something.
+// Asks reports whether the author is asked for something.
 func (s *Sample) Asks() bool { return s.Declined || s.FileLost }
 
-// Author is the person who writes a sample: known by a number, or by an id alone.
+// Author is the author of a sample, known by a number or only by an id.
 type Author struct{ Number, UserID, Name string }
 
-// Address is the number of the author, or else the id.
+// Address returns the author's number, or the id if there is no number.
 func (a Author) Address() string { return cmp.Or(a.Number, a.UserID) }
 
-// Renewed is the author after a sample that renews them.
+// Renewed returns the author after a sample with Renews.
 func (a Author) Renewed() Author {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -54,7 +55,7 @@ func (a Author) Renewed() Author {
 	return Author{Number: "4479" + digits, UserID: "GB.9" + digits, Name: a.Name}
 }
 
-// Written is a sample that somebody writes. Written again with the same id it is a repetition.
+// Written is a sample written by an author. The same id again is a repetition.
 type Written struct {
 	*Sample
 	By Author
@@ -73,10 +74,10 @@ func (w *Written) fill(s string) string {
 	).Replace(s)
 }
 
-// Shown is the part of its text that a conversation shows.
+// Shown returns the part of its text that a conversation shows.
 func (w *Written) Shown() string { return w.fill(w.Text) }
 
-// message is the sample as a message. Its values are as they were given, whether they are UTF-8 or not.
+// message returns the sample as a message. Values are not changed, even if they are invalid UTF-8.
 func (w *Written) message() (json.RawMessage, error) {
 	m := map[string]json.RawMessage{"id": fmt.Appendf(nil, "%q", w.ID), "timestamp": fmt.Appendf(nil, `"%d"`, w.At.Unix())}
 	if w.By.Number != "" {
@@ -91,8 +92,8 @@ func (w *Written) message() (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// WrittenBody is the body of a callback with samples, together with statuses where the text is not empty. A sample with contacts of its
-// own, or bare, is alone.
+// WrittenBody returns the body of a callback with samples and, if not empty, statuses. A sample with its own contacts,
+// or a bare one, must be the only sample.
 func WrittenBody(phoneNumberID, statuses string, all ...*Written) ([]byte, error) {
 	var contacts, messages []string
 	for _, w := range all {
@@ -100,7 +101,7 @@ func WrittenBody(phoneNumberID, statuses string, all ...*Written) ([]byte, error
 		if err != nil {
 			return nil, err
 		}
-		name, _ := json.Marshal(w.By.Name) // a text
+		name, _ := json.Marshal(w.By.Name) // cannot fail for a string
 		messages, contacts = append(messages, string(m)), append(contacts, w.fill(`{AUTHOR,"profile":{"name":`)+string(name)+`}}`)
 	}
 	first := all[0]
@@ -122,7 +123,7 @@ func WrittenBody(phoneNumberID, statuses string, all ...*Written) ([]byte, error
 		{"field":"messages","value":{"messaging_product":"whatsapp",%s}}]}]}`, first.At.Unix(), value), nil
 }
 
-// SampleFiles are the files that samples name, by their ids.
+// SampleFiles returns the files that samples refer to, by id.
 func SampleFiles() map[string]File {
 	return map[string]File{
 		"png":  {Type: "image/png", Data: []byte("\x89PNG\r\n\x1a\n of a sample")},
@@ -135,12 +136,12 @@ func SampleFiles() map[string]File {
 	}
 }
 
-// Samples are messages of every type that the channel has, and of every malformed form.
+// Samples returns messages of every type of the channel, and in every malformed form.
 func Samples() []Sample {
 	return append(wellFormed(), malformed()...)
 }
 
-// wellFormed are messages of every type, as the channel writes them.
+// wellFormed returns messages of every type, as the channel sends them.
 func wellFormed() []Sample {
 	return []Sample{
 		{Name: "text", Members: `{"type":"text","text":{"body":"Hola"}}`, Text: "Hola"},

@@ -4,15 +4,15 @@ import "strings"
 
 const hola = `{"type":"text","text":{"body":"Hola"}}`
 
-// with is a text with further members.
+// with returns a text message with further members.
 func with(members string) string { return hola[:len(hola)-1] + "," + members + "}" }
 
-// malformed are messages in forms that the channel should not write, or has not written yet.
+// malformed returns messages in forms that the channel should not send, or does not send yet.
 func malformed() []Sample {
 	return append(malformedKinds(), malformedFrames()...)
 }
 
-// malformedKinds are malformed in the member of their type.
+// malformedKinds returns messages that are malformed in the member of their type.
 func malformedKinds() []Sample {
 	const edit, calls = `{"type":"edit","edit":`, `{"type":"interactive","interactive":{"type":"call_permission_reply"`
 	return []Sample{
@@ -90,7 +90,7 @@ func malformedKinds() []Sample {
 	}
 }
 
-// malformedFrames are texts that are malformed in their ids and times, or in what stands next to them.
+// malformedFrames returns text messages that are malformed in their ids and times, or in the members around them.
 func malformedFrames() []Sample {
 	known := func(name, contacts string) Sample {
 		return Sample{Name: name, Members: hola, Contacts: contacts, Text: "Hola"}

@@ -23,7 +23,7 @@ import (
 //go:embed message.schema.json
 var messageForm []byte
 
-// messageSchema is the form of every message.
+// messageSchema is the JSON schema of all messages.
 var messageSchema = sync.OnceValue(func() *jsonschema.Schema {
 	form, err := jsonschema.UnmarshalJSON(bytes.NewReader(messageForm))
 	if err != nil {
@@ -36,7 +36,7 @@ var messageSchema = sync.OnceValue(func() *jsonschema.Schema {
 	return c.MustCompile("message.schema.json")
 })
 
-// message is what of a message is compared with its template.
+// message holds the parts of a message that are compared with its template.
 type message struct {
 	To       string `json:"to"`
 	Data     string `json:"biz_opaque_callback_data"`
@@ -88,16 +88,16 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) *E
 		return nil
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	who := `"wa_id":"` + strings.TrimPrefix(p.To, "+") + `"`
+	contact := `"wa_id":"` + strings.TrimPrefix(p.To, "+") + `"`
 	if recipientForm.MatchString(p.To) {
-		who = `"user_id":"` + p.To + `"`
+		contact = `"user_id":"` + p.To + `"`
 	}
-	_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","contacts":[{"input":"`+p.To+`",`+who+`}],"messages":[{"id":"`+p.ID+
+	_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","contacts":[{"input":"`+p.To+`",`+contact+`}],"messages":[{"id":"`+p.ID+
 		`","message_status":"accepted"}]}`)
 	return nil
 }
 
-// read parses the message; it returns what is wrong along with what could be read.
+// read parses the message. It returns the parts that could be read even if there is an error.
 func (s *Server) read(body []byte) (Post, *Error) {
 	p := Post{At: time.Now()}
 	if x, is := replyIn(body); is {
@@ -137,15 +137,15 @@ func (s *Server) check(body []byte, m *message) *Error {
 	return checkComponents(t, m.Template.Components)
 }
 
-// place is what a template takes in one component of a message: parameters of one type.
+// place is what a template accepts in one component of a message: parameters of one type.
 type place struct {
-	subType  string   // of a button
-	kind     string   // the type of the parameters
-	names    []string // of the parameters; by position they are only counted
+	subType  string   // for a button
+	kind     string   // type of the parameters
+	names    []string // of the parameters; positional ones are only counted
 	optional bool
 }
 
-// places are those of a template, by type and index of the component.
+// places returns the places of a template, by type and index of the component.
 func places(t *carillon.Template) map[string]place {
 	all := map[string]place{"body": {kind: "text", names: t.Shape.Markers, optional: len(t.Shape.Markers) == 0}}
 	switch f := t.Shape.HeaderFormat; {
@@ -168,7 +168,7 @@ func places(t *carillon.Template) map[string]place {
 	return all
 }
 
-// checkComponents counts off each component against a place of the template.
+// checkComponents matches each component with a place of the template.
 func checkComponents(t *carillon.Template, components []component) *Error {
 	left := places(t)
 	for _, c := range components {

@@ -9,26 +9,27 @@ import (
 	"time"
 )
 
-// Callbacks configure the callbacks that the server posts for each message it accepted. As with the channel, several
-// statuses come in one post, and each may come twice and before those of its past: here each does.
+// Callbacks configure the callbacks that the server posts for each accepted message. As with the channel, a post may
+// contain several statuses, and statuses may be duplicated and out of order. The server always duplicates and shuffles
+// them.
 type Callbacks struct {
-	URL      string        // empty: none
+	URL      string        // empty: no callbacks
 	Statuses []string      // default sent, delivered, read
-	Delay    time.Duration // of each status after the one before it
+	Delay    time.Duration // between consecutive statuses
 }
 
 const (
-	batch       = 20                    // most statuses in one post
-	flush       = 10 * time.Millisecond // how long statuses are collected before they are posted
-	repeatAfter = time.Second           // how long the channel waits before it repeats a callback whose response was not 200
+	batch       = 20                    // maximum statuses per post
+	flush       = 10 * time.Millisecond // how long statuses are collected for one post
+	repeatAfter = time.Second           // delay before the channel repeats a callback whose response was not 200
 )
 
-// poster posts statuses when they are due, until the response is 200.
+// poster posts due statuses until the response is 200.
 type poster struct {
 	s       *Server
-	slots   chan struct{} // limits the posts at once
+	slots   chan struct{} // limits concurrent posts
 	mu      sync.Mutex
-	pending []Status // At is when they are due
+	pending []Status // due at their At
 }
 
 func newPoster(s *Server) *poster {
@@ -49,7 +50,7 @@ func (p *poster) add(post Post) {
 	}
 }
 
-// run posts until stop closes.
+// run posts until stop is closed.
 func (p *poster) run(stop <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var posts sync.WaitGroup
@@ -69,7 +70,7 @@ func (p *poster) run(stop <-chan struct{}) {
 	}
 }
 
-// due removes and returns what is due, in random order.
+// due removes and returns due statuses, in random order.
 func (p *poster) due(now time.Time) (due []Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

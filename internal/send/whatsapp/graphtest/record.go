@@ -13,16 +13,16 @@ type Post struct {
 	Ref      string // biz_opaque_callback_data
 	To       string
 	At       time.Time
-	ID       string // the wamid it has or would have had
-	Body     []byte // nil when loose
-	Accepted bool   // the response said so, or it was accepted in spite of a failure
+	ID       string // the wamid that it has or would have had
+	Body     []byte // nil if Options.Loose is set
+	Accepted bool   // by the response, or despite a failure
 }
 
-// record keeps the posts.
+// record stores the posts.
 type record struct {
 	mu    sync.Mutex
 	epoch string
-	seq   int // of the ids
+	seq   int // for the ids
 	total int // posts since the last Forget
 	byRef map[string][]Post
 }
@@ -31,7 +31,7 @@ func newRecord() record {
 	return record{epoch: strconv.FormatInt(time.Now().UnixNano(), 36), byRef: map[string][]Post{}}
 }
 
-// add assigns the post its id.
+// add assigns an id to the post.
 func (r *record) add(p Post) Post {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,14 +52,14 @@ func (r *record) accept(p Post) {
 	}
 }
 
-// Posts are the posts with this ref, oldest first, whatever the response.
+// Posts returns the posts with this ref, oldest first, regardless of the response.
 func (r *record) Posts(ref string) []Post {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.byRef[ref])
 }
 
-// All are the posts of every ref.
+// All returns the posts of all refs.
 func (r *record) All() map[string][]Post {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,14 +70,14 @@ func (r *record) All() map[string][]Post {
 	return all
 }
 
-// Total is the number of posts.
+// Total returns the number of posts.
 func (r *record) Total() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.total
 }
 
-// Forget removes all posts; ids stay unique.
+// Forget removes all posts. Ids stay unique.
 func (r *record) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,16 +15,16 @@ import (
 	"unicode/utf8"
 )
 
-// replies are what people write to the number, and what may be replied.
+// replies records the messages that people wrote to the number, because only those people may get replies.
 type replies struct {
 	mu    sync.Mutex
-	wrote map[string]time.Time // when a number wrote last
+	wrote map[string]time.Time // time of a number's last message
 	files map[string]*File
 	marks []Mark
 	known map[string]bool // ids of messages that people wrote
 }
 
-// Mark is a mark that a message was read.
+// Mark is a read receipt for a message.
 type Mark struct {
 	ID     string
 	Typing bool
@@ -32,20 +32,20 @@ type Mark struct {
 
 const window = 24 * time.Hour
 
-// recipientForm is the form of ids of people.
+// recipientForm is the format of a person's id.
 var recipientForm = regexp.MustCompile(`^[A-Z]{2}\.[A-Za-z0-9]{1,128}$`)
 
-// Inbound is a message as the channel has it: from, id, timestamp, type, and the member of the type.
+// Inbound is a message in the channel's format: from, id, timestamp, type, and the member of the type.
 type Inbound map[string]any
 
-// Text is an inbound message of type text.
+// Text returns an inbound message of type text.
 func Text(from, id, text string, at time.Time) Inbound {
 	return Inbound{
 		"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": "text", "text": map[string]any{"body": text},
 	}
 }
 
-// Wrote has a person with a number or an id write a message: they may be replied to from now on.
+// Wrote records a message of a person with a number or an id. From now on the person may get replies.
 func (s *Server) Wrote(address, id string, at time.Time) {
 	s.replies.mu.Lock()
 	defer s.replies.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Server) Wrote(address, id string, at time.Time) {
 	s.replies.known[id] = true
 }
 
-// InboundBody is the body of a callback with messages of a person, who may be replied to from now on.
+// InboundBody returns the body of a callback with messages of a person, who may get replies from now on.
 func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	contact := map[string]any{"profile": map[string]string{"name": name}}
 	for _, m := range messages {
@@ -80,7 +80,7 @@ func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	})
 }
 
-// Marks are the messages that were marked as read.
+// Marks returns the messages that were marked as read.
 func (s *Server) Marks() []Mark {
 	s.replies.mu.Lock()
 	defer s.replies.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Server) marked(w http.ResponseWriter, m mark) *Error {
 	return nil
 }
 
-// reply is a message that is no template. Every member is known: a field more is refused.
+// reply is a message that is not a template. It lists all valid members: others are refused.
 type reply struct {
 	Product       string    `json:"messaging_product"`
 	RecipientType string    `json:"recipient_type"`
@@ -145,8 +145,8 @@ type reply struct {
 }
 
 type bodyText struct {
-	Body    string `json:"body"` // of a text
-	Text    string `json:"text"` // of something interactive
+	Body    string `json:"body"` // for a text
+	Text    string `json:"text"` // for an interactive message
 	Preview *bool  `json:"preview_url"`
 }
 
@@ -170,7 +170,7 @@ func replyIn(body []byte) (*reply, bool) {
 		return nil, false
 	}
 	var x reply
-	_ = json.Unmarshal(body, &x) // checkReply reads it again, and says what is wrong
+	_ = json.Unmarshal(body, &x) // checkReply decodes it again, and reports errors
 	return &x, true
 }
 
@@ -186,7 +186,7 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 	if x.To == "" && !recipientForm.MatchString(x.Recipient) {
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: recipient"}
 	}
-	if x.To != "" && !toForm.MatchString(x.To) { // the channel takes an id there too, and loses the message
+	if x.To != "" && !toForm.MatchString(x.To) { // the real channel accepts an id here too, but delivers to nobody
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: to"}
 	}
 	if what := x.fault(); what != "" {
@@ -201,7 +201,7 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 	return nil
 }
 
-// fault names the member that is wrong; "": none is.
+// fault returns the name of the invalid member, or "".
 func (x *reply) fault() string {
 	switch x.Type {
 	case "text":

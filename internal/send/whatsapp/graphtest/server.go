@@ -1,10 +1,10 @@
-// Package graphtest is a fake of the WhatsApp Cloud API, for tests and for fault and benchmark runs. It listens on
-// loopback, accepts template messages and template management, responds as the channel does, records what it accepted, and
-// posts signed status callbacks.
+// Package graphtest is a fake of the WhatsApp Cloud API, for tests, fault injection and benchmarks. It listens on
+// loopback, accepts template messages and template management, responds like the channel, records accepted messages,
+// and posts signed status callbacks.
 //
-// It is strict: a wrong field, type, count, token, version or id is an error in the channel's form with the channel's
-// code. Options.Loose skips the check of messages, for speed. It does not use package whatsapp, so that neither repeats
-// the other's mistakes.
+// It is strict: a wrong field, type, count, token, version or id is an error in the channel's format with the
+// channel's code. Options.Loose skips the check of messages, for speed. It does not use package whatsapp, so that
+// neither repeats the other's mistakes.
 package graphtest
 
 import (
@@ -20,7 +20,8 @@ import (
 	"carillon"
 )
 
-// Options are the account that the server represents and how it behaves. The zero value is strict and posts no callbacks.
+// Options describe the account that the server represents and the server's behavior. The zero value is strict and
+// posts no callbacks.
 type Options struct {
 	PhoneNumberID string // default 1000001
 	WABAID        string // default 2000001
@@ -28,14 +29,14 @@ type Options struct {
 	AppSecret     string // default provider-app-secret
 	VerifyToken   string // default provider-verify-token
 
-	Templates   []carillon.Template // approved unless their Status says otherwise
+	Templates   []carillon.Template // approved unless their Status differs
 	AutoApprove bool                // created and edited templates are approved at once
-	Loose       bool                // messages are not checked against form and templates, and bodies not kept
+	Loose       bool                // messages are not checked, and their bodies are not stored
 
 	Callbacks Callbacks
 }
 
-// version is the only one that the server has.
+// version is the only supported version.
 const version = "v23.0"
 
 // Server is a running fake.
@@ -52,7 +53,7 @@ type Server struct {
 	account
 }
 
-// New starts a server; Close ends it.
+// New starts a server. Close ends it.
 func New(o Options) (*Server, error) {
 	o.PhoneNumberID = cmp.Or(o.PhoneNumberID, "1000001")
 	o.WABAID = cmp.Or(o.WABAID, "2000001")
@@ -72,10 +73,10 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL is the base address, for the setting base_url.
+// URL returns the base URL, for the setting base_url.
 func (s *Server) URL() string { return s.http.URL }
 
-// Settings are those of a sender behind this server.
+// Settings returns the settings of a sender that uses this server.
 func (s *Server) Settings() json.RawMessage {
 	b, _ := json.Marshal(map[string]string{
 		"base_url": s.URL(), "version": version, "phone_number_id": s.o.PhoneNumberID, "waba_id": s.o.WABAID,
@@ -84,7 +85,7 @@ func (s *Server) Settings() json.RawMessage {
 	return b
 }
 
-// Close ends the server with its hanging requests and callbacks in flight.
+// Close stops the server, including hanging requests and callbacks in flight.
 func (s *Server) Close() error {
 	close(s.stop)
 	s.http.CloseClientConnections()
@@ -93,10 +94,10 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// handler serves a request whose body was read; it returns the error that is the response.
+// handler serves a request whose body has been read. The returned error is the response.
 type handler func(w http.ResponseWriter, r *http.Request, body []byte) *Error
 
-// routes are the account's paths; any other path is an object that does not exist.
+// routes returns the account's paths. Any other path is an object that does not exist.
 func (s *Server) routes() http.Handler {
 	root := "/" + version + "/"
 	list := root + s.o.WABAID + "/message_templates"
@@ -127,7 +128,7 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// maxBody is more than any message or template needs.
+// maxBody exceeds the size of any message or template.
 const maxBody = 1 << 20
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
@@ -147,7 +148,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	}
 }
 
-// admit checks what every request must have.
+// admit checks the requirements for all requests.
 func (s *Server) admit(r *http.Request) *Error {
 	switch {
 	case s.Account().Expired:
@@ -162,7 +163,7 @@ func (s *Server) admit(r *http.Request) *Error {
 	return nil
 }
 
-// Error is an error response in the channel's form.
+// Error is an error response in the channel's format.
 type Error struct {
 	HTTP    int
 	Code    int

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/base/content"
 )
 
-// templates are the account's, in the order of their creation. Their status is in the channel's words.
+// templates are the account's templates in the order of their creation. Their status is in the channel's terms.
 type templates struct {
 	mu          sync.Mutex
 	autoApprove bool
@@ -65,7 +65,7 @@ func (ts *templates) byID(id string) *carillon.Template {
 	return nil
 }
 
-// sendable is the template of a message, or the channel's error where it may not be sent.
+// sendable returns the template of a message, or the channel's error if it may not be sent.
 func (ts *templates) sendable(name, language string) (*carillon.Template, *Error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -84,7 +84,7 @@ func (ts *templates) sendable(name, language string) (*carillon.Template, *Error
 	return &sendable, nil
 }
 
-// SetTemplate sets the status of a template that there is, in the channel's terms, as its reviewer would.
+// SetTemplate sets the status of an existing template, in the channel's terms, as its reviewer would.
 func (ts *templates) SetTemplate(name, language, status, reason string) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -92,7 +92,7 @@ func (ts *templates) SetTemplate(name, language, status, reason string) {
 	t.Status, t.Reason = carillon.TemplateStatus(status), reason
 }
 
-// TemplateID is the channel's id of a template, empty when there is none.
+// TemplateID returns the channel's id of a template, or "" if there is none.
 func (ts *templates) TemplateID(name, language string) string {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -144,7 +144,7 @@ func (ts *templates) create(w http.ResponseWriter, _ *http.Request, body []byte)
 	return nil
 }
 
-// strict decodes one JSON value without unknown members.
+// strict decodes one JSON value and refuses unknown members.
 func strict(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -154,12 +154,12 @@ func strict(body []byte, into any) error {
 	return errors.New("unexpected data after the body")
 }
 
-// refusal is the channel's error about a template.
+// refusal returns the channel's error about a template.
 func refusal(subcode int, reason string) *Error {
 	return &Error{HTTP: 400, Code: 100, Subcode: subcode, Message: "Invalid parameter", UserMsg: reason}
 }
 
-// review checks the form, names and samples of a created or edited template, and sets its status.
+// review checks the format, names and samples of a created or edited template, and sets its status.
 func (ts *templates) review(t *carillon.Template) *Error {
 	switch {
 	case !nameForm.MatchString(t.Name):

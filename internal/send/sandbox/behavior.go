@@ -7,15 +7,15 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// behaviour is one row of the guide's table of messages: the fate of numbers with the suffix.
-type behaviour struct {
+// behavior is one row of the guide's table of messages: the outcome for numbers with the suffix.
+type behavior struct {
 	suffix  string
-	effect  string // as the guide describes it
+	effect  string // as described in the guide
 	verdict provider.Verdict
-	faults  int  // so many attempts fail temporarily first
-	limited bool // they fail by a rate limit, which demands a wait
+	faults  int  // number of attempts that fail temporarily first
+	limited bool // they fail because of a rate limit, which demands a wait
 	slow    bool
-	late    bool   // the receipts begin only after Delays.Late
+	late    bool   // receipts begin only after Delays.Late
 	steps   []step // nil: the ordinary steps; empty: no receipts
 }
 
@@ -44,8 +44,8 @@ var ordinary = []step{ //nolint:gochecknoglobals // read-only table
 	{state: carillon.StateRead, at: onRead},
 }
 
-// behaviours is the table. Steps stand in the order of their moments.
-var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
+// behaviors is the guide's table. The steps of a row are in chronological order.
+var behaviors = []behavior{ //nolint:gochecknoglobals // read-only table
 	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: provider.Refused},
 	{suffix: "0002", effect: "two attempts fail temporarily, the third is accepted", faults: 2},
 	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: provider.Unknown, late: true},
@@ -80,9 +80,9 @@ var behaviours = []behaviour{ //nolint:gochecknoglobals // read-only table
 	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is accepted", faults: 1, limited: true},
 }
 
-// plan is a behaviour with its delays.
+// plan is a behavior with the delays of its steps.
 type plan struct {
-	behaviour
+	behavior
 	steps []dated
 }
 
@@ -91,7 +91,7 @@ type dated struct {
 	after time.Duration
 }
 
-// planTable holds the plans by the suffix of a number.
+// planTable contains the plans by number suffix.
 type planTable struct {
 	bySuffix map[string]*plan
 	ordinary *plan
@@ -106,25 +106,25 @@ func (t *planTable) plan(number string) *plan {
 	return t.ordinary
 }
 
-// SuffixOf returns the last digits of a number, which decide about a message or a call.
+// SuffixOf returns the last digits of a number, which determine the outcome of a message or call.
 func SuffixOf(number string) string { return number[max(0, len(number)-suffixDigits):] }
 
 func newPlanTable(d *Delays) *planTable {
-	t := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behaviour{}, d)}
-	for _, b := range behaviours {
+	t := &planTable{bySuffix: map[string]*plan{}, ordinary: newPlan(behavior{}, d)}
+	for _, b := range behaviors {
 		t.bySuffix[b.suffix] = newPlan(b, d)
 	}
 	return t
 }
 
-func newPlan(b behaviour, d *Delays) *plan {
+func newPlan(b behavior, d *Delays) *plan {
 	steps := b.steps
 	if steps == nil {
 		steps = ordinary
 	}
-	p := &plan{behaviour: b}
+	p := &plan{behavior: b}
 	base := time.Duration(0)
-	if b.late { // the lost response would have said sent
+	if b.late { // the lost response would have reported sent
 		base = d.Late
 		p.steps = append(p.steps, dated{step{state: carillon.StateSent}, base})
 	}
