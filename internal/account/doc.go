@@ -1,3 +1,3 @@
-// Package account is the room of rights: passwords, keys and roles (auth), sign-in by other servers (sso), mail, request rates
-// (limit) and the record of calls of the interface (activity). Start reading in auth.
+// Package account groups the packages for access control: passwords, keys and roles (auth), single sign-on (sso),
+// mail, rate limits (limit) and the log of API calls (activity). Start reading in auth.
 package account

@@ -1,2 +1,3 @@
-// Package event is the room of events for others: webhooks (hook) and screens (realtime). Start reading in hook.
+// Package event groups the packages that publish events: webhooks (hook) and screens (realtime). Start reading in
+// hook.
 package event

@@ -1,6 +1,6 @@
-// Package activity keeps what companies see of their calls of the interface: those that were refused or failed, whole but for their
-// secrets, and references to the requests to send that were accepted. It never delays a call: what comes is put into a bounded queue,
-// and what has no room there is counted and dropped. Run writes the queue every second, in a transaction of its own.
+// Package activity records the API calls that companies can inspect: refused and failed calls, complete except for
+// their secrets, and references to accepted requests to send. It never delays a call: entries go to a bounded queue,
+// and those that do not fit are counted and dropped. Run writes the queue every second, in its own transaction.
 //
 //	call ─▶ Refused, Accepted: queue, bounded ─▶ Run, every second: redact, group ─▶ apicalls.Write: insert, drop the oldest
 package activity
@@ -22,49 +22,50 @@ import (
 const (
 	MaxBody     = 16 << 10
 	maxResponse = 8 << 10
-	copied      = MaxBody + 4<<10 // of a body: text that is cut off may be part of a secret
-	maxText     = 300             // bytes of a header or a message
+	copied      = MaxBody + 4<<10 // bytes of a body; exceeds MaxBody, because a secret may be cut off there
+	maxText     = 300             // bytes of a header or message
 	maxPath     = 500
 	maxQuery    = 4 << 10
 
 	queueCalls    = 1000
 	queueBytes    = 8 << 20
-	companyCalls  = 200 // of a company, between two writes
+	companyCalls  = 200 // per company and write
 	companyRecent = 200
 	companies     = 2000
 	maxChunk      = 200
 	writeEvery    = time.Second
-	acceptedEvery = 2 // writes
+	acceptedEvery = 2 // every second write includes accepted requests
 	lastWrite     = 5 * time.Second
 	trimAfter     = 50 // rows
 )
 
-// Refused is a call that was refused or failed, as it came: with its secrets.
+// Refused is a call that was refused or failed, in its original form, which includes secrets.
 type Refused struct {
 	CompanyID, KeyID, RequestID         string
 	Method, Path, Query                 string
 	Status                              int
 	Code, Message                       string
 	Address, Agent, ContentType, Repeat string // Repeat is the idempotency key
-	Body                                []byte // valid during the call
+	Body                                []byte // valid only during the call of Recorder.Refused
 	BodyRead                            bool
 	Response                            []byte
 	Took                                time.Duration
 }
 
-// Store keeps calls; apicalls.Store is one.
+// Store stores calls. apicalls.Store implements it.
 type Store interface {
 	Write(ctx context.Context, calls []apicalls.Call, chunks []apicalls.Chunk, trim []string) error
 }
 
-// Options wire a Recorder. The zero value works.
+// Options configure a Recorder. The zero value works.
 type Options struct {
-	// Kept is called with how many calls were written: refused or accepted.
+	// Kept is called with the number of written calls, by kind: refused or accepted.
 	Kept func(what string, n int)
-	// Dropped is called with how many calls were not kept, because too many came at once or the database did not take them.
+	// Dropped is called with the number of calls that were not stored, because there were too many or the database
+	// failed.
 	Dropped func(what string, n int)
 	Log     *slog.Logger
-	Every   time.Duration // between two writes; default a second
+	Every   time.Duration // interval between writes; default a second
 }
 
 // The kinds of calls, for metrics.
@@ -84,14 +85,14 @@ func (w *waiting) size() int {
 	return 512 + len(w.Body) + len(w.Response) + len(w.Query) + len(w.Path) + len(w.Message)
 }
 
-// recent are the last requests of a company that were accepted since the last write.
+// recent are a company's last accepted requests since the last write.
 type recent struct {
 	all  [companyRecent]apicalls.Accepted
-	next int // the place of the next one
+	next int // index of the next entry
 	n    int
 }
 
-// Recorder is the queue. Make it with New; Run writes its entries. Its methods are safe for concurrent use.
+// Recorder is the queue. Create it with New. Run writes its entries. Its methods are safe for concurrent use.
 type Recorder struct {
 	store Store
 	o     Options
@@ -99,19 +100,19 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	queue    []*waiting
-	same     map[uint64]*waiting // by a hash of the fields that repeats share
-	of       map[string]int      // in the queue, by company
+	same     map[uint64]*waiting // by a hash of the fields that repeats have in common
+	of       map[string]int      // calls in the queue, by company
 	bytes    int
 	accepted map[string]*recent // by company
 	dropped  map[string]int     // by kind, since the last write
 
-	// Of Run alone.
-	open    map[string]*apicalls.Chunk // by company: the chunk that takes further references
+	// Used only by Run.
+	open    map[string]*apicalls.Chunk // by company: the chunk to which further references are added
 	written map[string]int             // rows since the company's ring was last trimmed
 	free    []*recent
 }
 
-// New builds a recorder.
+// New returns a recorder.
 func New(s Store, o Options) *Recorder {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -131,7 +132,7 @@ func New(s Store, o Options) *Recorder {
 	}
 }
 
-// Refused keeps a call that was refused or failed. It does not wait.
+// Refused records a call that was refused or failed. It does not block.
 func (r *Recorder) Refused(x Refused) {
 	x.Body = x.Body[:min(len(x.Body), copied)]
 	x.Response = x.Response[:min(len(x.Response), maxResponse)]
@@ -157,7 +158,7 @@ func (r *Recorder) Refused(x Refused) {
 	r.bytes += w.size()
 }
 
-// digest is the same for calls that are the same, and refused in the same way.
+// digest returns a hash that is the same for identical calls with the same refusal.
 func (r *Recorder) digest(x *Refused) uint64 {
 	var h maphash.Hash
 	h.SetSeed(r.seed)
@@ -170,8 +171,8 @@ func (r *Recorder) digest(x *Refused) uint64 {
 	return h.Sum64()
 }
 
-// Accepted keeps a reference to an accepted request. It does not wait, and allocates nothing for a company that has references
-// already.
+// Accepted records a reference to an accepted request. It does not block, and allocates nothing if the company already
+// has references.
 func (r *Recorder) Accepted(companyID string, a apicalls.Accepted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,7 +186,7 @@ func (r *Recorder) Accepted(companyID string, a apicalls.Accepted) {
 		r.accepted[companyID] = c
 	}
 	if c.n == companyRecent {
-		r.dropped[KindAccepted]++ // the oldest one
+		r.dropped[KindAccepted]++ // the oldest entry
 	} else {
 		c.n++
 	}
@@ -193,7 +194,7 @@ func (r *Recorder) Accepted(companyID string, a apicalls.Accepted) {
 	c.next = (c.next + 1) % companyRecent
 }
 
-// reuse returns an empty recent. The lock is held.
+// reuse returns an empty recent. The caller holds the lock.
 func (r *Recorder) reuse() *recent {
 	if n := len(r.free); n > 0 {
 		c := r.free[n-1]
@@ -204,7 +205,7 @@ func (r *Recorder) reuse() *recent {
 	return &recent{}
 }
 
-// take empties a recent, the oldest first.
+// take returns the entries of a recent, oldest first.
 func (c *recent) take() []apicalls.Accepted {
 	all := make([]apicalls.Accepted, 0, c.n)
 	for i := range c.n {
@@ -213,7 +214,7 @@ func (c *recent) take() []apicalls.Accepted {
 	return all
 }
 
-// Run writes entries until ctx ends, and then the rest.
+// Run writes entries until ctx ends, and then the remaining ones.
 func (r *Recorder) Run(ctx context.Context) error {
 	tick := time.NewTicker(r.o.Every)
 	defer tick.Stop()
@@ -230,7 +231,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// write stores the entries. Those that the database does not take are lost, and counted.
+// write stores the entries. Entries that the database refuses are lost and counted.
 func (r *Recorder) write(ctx context.Context, accepted bool) {
 	queue, came, dropped := r.drain(accepted)
 	for what, n := range dropped {
@@ -284,7 +285,7 @@ func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]api
 	return queue, came, dropped
 }
 
-// callOf is the stored form of a call: without its secrets.
+// callOf returns the stored form of a call, without its secrets.
 func callOf(w *waiting) apicalls.Call {
 	c := apicalls.Call{
 		ID: carillon.NewID(w.last), CompanyID: w.CompanyID, At: w.last, Status: w.Status, Code: w.Code, Method: w.Method,
@@ -302,13 +303,14 @@ func callOf(w *waiting) apicalls.Call {
 
 func short(s string) string { return redact.Text(s[:min(len(s), maxText)]) }
 
-// extend adds references to a company's open chunk, and begins another one when it is full. It returns the chunks that changed.
+// extend adds references to a company's open chunk, and begins a new chunk when it is full. It returns the changed
+// chunks.
 func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []apicalls.Chunk) {
 	for len(all) > 0 {
 		c := r.open[company]
 		if c == nil || len(c.All) >= maxChunk {
 			if c == nil && len(r.open) >= companies {
-				clear(r.open) // they begin others
+				clear(r.open) // all companies begin new chunks
 			}
 			c = &apicalls.Chunk{ID: carillon.NewID(all[0].At), CompanyID: company}
 			r.open[company] = c
@@ -321,8 +323,8 @@ func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []ap
 	return changed
 }
 
-// full returns the companies whose rings must be trimmed: those that this node has not written to before, and those with many
-// rows from this node since their last trim.
+// full returns the companies whose rings must be trimmed: those to which this node has not written before, and those
+// with many rows from this node since their last trim.
 func (r *Recorder) full(rows map[string]int) (trim []string) {
 	if len(r.written)+len(rows) > companies*2 {
 		clear(r.written)

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/apicalls"
 )
 
-// kept is a store that keeps what is written.
+// kept is a store in memory.
 type kept struct {
 	mu     sync.Mutex
 	calls  []apicalls.Call
@@ -40,7 +40,7 @@ func (k *kept) Write(_ context.Context, calls []apicalls.Call, chunks []apicalls
 	return nil
 }
 
-// references counts what the chunks hold, and the chunks.
+// references returns the number of references and the number of chunks.
 func (k *kept) references() (n, chunks int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,7 +50,7 @@ func (k *kept) references() (n, chunks int) {
 	return n, len(k.chunks)
 }
 
-// counts are what a recorder reports.
+// counts records the counts that a recorder reports.
 type counts struct {
 	mu            sync.Mutex
 	kept, dropped map[string]int
@@ -83,7 +83,7 @@ func TestRefusedCallsAreKeptWithoutTheirSecrets(t *testing.T) {
 		x.Message = "No such thing: ck_in_the_message"
 		x.Agent, x.Repeat = "curl ck_in_the_agent", "token=quiet-secret"
 		r.Refused(x)
-		x.Body[3] = 'X' // it belongs to the request, which is over
+		x.Body[3] = 'X' // the body belongs to the request, which is over
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
 		if len(store.calls) != 1 || c.kept[activity.KindRefused] != 1 {

@@ -5,7 +5,7 @@
 //	               └──────────── refresh ◀──────────────┘   reuse ends the session, except within 10 s
 //	access key ──▶ company token (JWT, 1 h; dies with the key)
 //
-// It does no HTTP: api and panel pass the credentials and write the responses.
+// It does not handle HTTP: packages api and panel pass the credentials and write the responses.
 package auth
 
 import (
@@ -21,23 +21,23 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// Options configure the package; the zero value works.
+// Options configure the package. The zero value works.
 type Options struct {
-	Params        Params // of password hashes; default 19 MiB, 2 passes, 1 thread
-	Hashes        int    // password hashes at once; default half of GOMAXPROCS, at least 1
-	FailedSignIns int    // a minute, for one address or one e-mail; 0: the default of 10, negative: no limit
+	Params        Params // of password hashes; default: 19 MiB, 2 passes, 1 thread
+	Hashes        int    // concurrent password hashes; default: half of GOMAXPROCS, at least 1
+	FailedSignIns int    // per minute, for one address or one e-mail; 0: the default of 10; negative: no limit
 	Logger        *slog.Logger
-	Shares        *share.Set // nil: shares of its own
+	Shares        *share.Set // nil: separate shares
 }
 
 const (
-	issuer      = "carillon"          // iss of tokens
+	issuer      = "carillon"          // the iss claim of tokens
 	tokenLife   = time.Hour           // of access and company tokens
 	sessionLife = 30 * 24 * time.Hour // since the last refresh
 	hashQueue   = 256                 // sign-ins that may wait for a password hash
 )
 
-// Auth finds whom a credential belongs to. Its methods are safe for concurrent use.
+// Auth resolves credentials to callers. Its methods are safe for concurrent use.
 type Auth struct {
 	store  *store.Store
 	limits *limit.Limits
@@ -47,13 +47,13 @@ type Auth struct {
 	usage  usage
 }
 
-// PublicKeys are the keys that verify tokens, with the standby one.
+// PublicKeys returns the keys that verify tokens, including the standby key.
 func (a *Auth) PublicKeys(ctx context.Context) ([]JWK, error) { return a.keys.public(ctx) }
 
-// LastUsed is when a key was last used, as far as stored or known to this node; zero when it was never used.
+// LastUsed returns when a key was last used, as far as this node knows, or the zero time if it was never used.
 func (a *Auth) LastUsed(k *accounts.AccessKey) time.Time { return a.usage.last(k) }
 
-// New builds the package over a store.
+// New returns an Auth that uses a store.
 func New(s *store.Store, limits *limit.Limits, o Options) *Auth {
 	o.Params = cmp.Or(o.Params, defaultParams())
 	o.Hashes = cmp.Or(o.Hashes, max(1, runtime.GOMAXPROCS(0)/2))
@@ -69,11 +69,11 @@ const (
 	flushEvery = 30 * time.Second // last_used is accurate to a minute
 	keysEvery  = time.Minute
 	sweepEvery = time.Hour
-	linksShown = 30 * 24 * time.Hour // that expired: they can be sent again
+	linksShown = 30 * 24 * time.Hour // retention of expired links, which can be sent again
 )
 
-// Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads what stored passwords cost,
-// until ctx ends; then it stores once more when keys were used.
+// Run stores when keys were used, rotates the signing keys, deletes expired sessions and reads the cost of stored
+// passwords, until ctx ends. Then it stores once more when keys were used.
 func (a *Auth) Run(ctx context.Context) error {
 	var keys, sweep time.Time
 	for {
@@ -99,7 +99,7 @@ func (a *Auth) Run(ctx context.Context) error {
 	}
 }
 
-// report logs a failure of what Run repeats.
+// report logs an error of a periodic task.
 func (a *Auth) report(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		a.o.Logger.WarnContext(ctx, "cannot "+what, "error", err)

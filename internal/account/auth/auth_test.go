@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// cheap parameters keep the tests quick; what they cost is no matter here.
+// cheap parameters keep the tests fast. Security does not matter here.
 var cheap = Params{Memory: 64, Passes: 1, Threads: 1}
 
 const (
@@ -33,7 +33,7 @@ type world struct {
 	key     *accounts.AccessKey
 }
 
-// newWorld opens a store. Inside a synctest bubble it must be closed inside it, which t.Cleanup does.
+// newWorld opens a store. In a synctest bubble the store must also be closed inside the bubble; t.Cleanup does that.
 func newWorld(t *testing.T, so store.Options, o Options) *world {
 	t.Helper()
 	if so.Dir == "" && so.DatabaseURL == "" {
@@ -97,7 +97,7 @@ func (w *world) signIn(t *testing.T) *Session {
 	return x
 }
 
-// wantReason checks that err is the 401 of the reason.
+// wantReason checks that err is a 401 with the reason.
 func wantReason(t *testing.T, err error, reason string) {
 	t.Helper()
 	var e *carillon.Error

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	browserIdle  = 30 * 24 * time.Hour // a browser's session ends so long after its last use
-	maxBrowser   = 90 * 24 * time.Hour // and so long after its sign-in at the latest
-	browserUse   = 5 * time.Minute     // how exact the last use is
-	browserAgent = 300                 // bytes of a User-Agent that are stored
-	maxSessions  = 100                 // that a list has
+	browserIdle  = 30 * 24 * time.Hour // a browser session expires this long after its last use
+	maxBrowser   = 90 * 24 * time.Hour // and this long after its sign-in at the latest
+	browserUse   = 5 * time.Minute     // accuracy of the last use
+	browserAgent = 300                 // stored bytes of a User-Agent
+	maxSessions  = 100                 // maximum length of a list
 )
 
-// Client is where a sign-in comes from.
+// Client is the origin of a sign-in.
 type Client struct {
 	Address string
 	Agent   string // User-Agent
 }
 
-// Browsers are the sessions of the panel's pages, each under a secret that a cookie holds.
+// Browsers manages the sessions of the panel's pages. Each has a secret in a cookie.
 type Browsers struct{ auth *Auth }
 
-// NewBrowsers returns the sessions of browsers.
+// NewBrowsers returns the browser sessions.
 func NewBrowsers(a *Auth) Browsers { return Browsers{a} }
 
 // SignIn starts a session and returns the secret for its cookie. Errors: those of Auth.SignIn.
@@ -42,21 +42,21 @@ func (b Browsers) SignIn(ctx context.Context, with Credentials, from Client) (se
 	return secret, &Caller{Account: account, SessionID: session.ID}, nil
 }
 
-// browser is the session of a browser of this client.
+// browser returns the stored form of a session with this client.
 func (from Client) browser(x accounts.Session) accounts.Browser {
 	return accounts.Browser{
 		Session: x, Address: from.Address, Agent: strings.ToValidUTF8(from.Agent[:min(len(from.Agent), browserAgent)], ""),
 	}
 }
 
-// start starts a session for an account that has shown who it is otherwise than by its password.
+// start starts a session for an account that was authenticated without its password.
 func (b Browsers) start(ctx context.Context, account *accounts.Account, from Client) (secret string, c *Caller, err error) {
 	now := time.Now()
 	secret = newSecret()
 	x := accounts.Session{ID: carillon.NewID(now), AccountID: account.ID, CreatedAt: now, ExpiresAt: now.Add(browserIdle)}
 	started, err := b.auth.store.Sessions.StartBrowser(ctx, from.browser(x), secret, account.PasswordHash, account.PasswordHash)
 	if err == nil && !started {
-		err = overloaded(nil) // the password was changed meanwhile
+		err = overloaded(nil) // the password was changed in the meantime
 	}
 	if err != nil {
 		return "", nil, err
@@ -64,8 +64,7 @@ func (b Browsers) start(ctx context.Context, account *accounts.Account, from Cli
 	return secret, &Caller{Account: account, SessionID: x.ID}, nil
 }
 
-// Caller resolves the secret in a cookie. Errors: unauthorized, whose reason is missing, invalid,
-// expired or revoked.
+// Caller resolves the secret in a cookie. Errors: unauthorized, whose reason is missing, invalid, expired or revoked.
 func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 	switch {
 	case secret == "":
@@ -104,7 +103,7 @@ func (b Browsers) Caller(ctx context.Context, secret string) (*Caller, error) {
 	return &Caller{Account: account, SessionID: x.ID}, nil
 }
 
-// Sessions lists the caller's sessions that go on, the newest first, those of the public interface too.
+// Sessions lists the caller's active sessions, newest first, including those of the public API.
 func (b Browsers) Sessions(ctx context.Context, c *Caller) ([]accounts.Browser, error) {
 	return b.auth.store.Sessions.Sessions(ctx, c.Account.ID, time.Now(), maxSessions)
 }

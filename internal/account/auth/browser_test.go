@@ -11,8 +11,8 @@ import (
 func TestABrowsersSessionEndsThirtyDaysAfterItsUseAndNinetyAfterItsBegin(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
-		used []time.Duration // since the sign-in, when it is good
-		over time.Duration   // when it is not any more
+		used []time.Duration // times since the sign-in at which it is valid
+		over time.Duration   // time at which it is no longer valid
 	}{
 		"never used":           {nil, 30 * day},
 		"used once":            {[]time.Duration{day}, 31 * day},

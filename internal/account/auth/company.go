@@ -11,11 +11,11 @@ import (
 // CompanyKey is a usable key with its company.
 type CompanyKey struct {
 	Company *carillon.Company
-	Key     *accounts.AccessKey // with the secret
+	Key     *accounts.AccessKey // including the secret
 }
 
-// Keys are the usable keys of every company in which the caller's role may see them, by the companies' names. The keys of a
-// suspended company are not usable.
+// Keys returns the usable keys of all companies in which the caller's role may see them, sorted by company name. The
+// keys of a suspended company are not usable.
 func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {
@@ -45,8 +45,9 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	return all, nil
 }
 
-// Member gives the company that the caller means and the role there: the named one, or the only one in which the caller's
-// role has the permission. A suspended company's members have none. Errors: validation_failed when it must be named, forbidden.
+// Member returns the company that the caller means and the caller's role in it: the named company, or the only one in
+// which the caller's role has the permission. Members of a suspended company have no role. Errors: validation_failed
+// if the company must be named, forbidden.
 func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Permission) (companyID string, r Role, err error) {
 	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {

@@ -17,37 +17,38 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// A second factor is an authenticator whose codes follow RFC 6238 with what every application supports: SHA-1, 6 digits, 30 s.
+// A second factor is an authenticator with codes according to RFC 6238, with the parameters that every app supports:
+// SHA-1, 6 digits, 30 s.
 const (
 	factorPeriod  = 30 // seconds
-	factorSkew    = 1  // periods that a clock may be off, each way
+	factorSkew    = 1  // allowed clock skew, in periods in either direction
 	factorSecret  = 20 // bytes
 	recoveryCodes = 10
 )
 
-// The reasons of refused codes.
+// Reasons of refused codes.
 const (
 	reasonCodeRequired = "code_required"
 	reasonCodeInvalid  = "code_invalid"
 )
 
-var base32Secret = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // read only
+var base32Secret = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // read-only
 
-// Factors are the second factors of accounts.
+// Factors manages the second factors of accounts.
 type Factors struct{ auth *Auth }
 
 // NewFactors returns the second factors.
 func NewFactors(a *Auth) Factors { return Factors{a} }
 
-// Proposal is a secret for an authenticator, as text, as the address that applications read, and as the QR code of the address: a
-// row of 0 and 1 for each line.
+// Proposal is a new secret for an authenticator: as text, as a URI for apps, and as the QR code of the URI, one string
+// of 0 and 1 per row.
 type Proposal struct {
 	Secret string   `json:"secret"`
 	URI    string   `json:"uri"`
 	QR     []string `json:"qr"`
 }
 
-// Of returns the second factor of an account; nil when it has none that is confirmed.
+// Of returns the second factor of an account, or nil if it has no confirmed one.
 func (f Factors) Of(ctx context.Context, accountID string) (*accounts.Factor, error) {
 	x, err := f.auth.store.Factors.Factor(ctx, accountID)
 	if err != nil || x == nil || x.ConfirmedAt.IsZero() {
@@ -56,10 +57,11 @@ func (f Factors) Of(ctx context.Context, accountID string) (*accounts.Factor, er
 	return x, nil
 }
 
-// Propose makes a secret that counts once Confirm has got a code of it. Errors: conflict when a second factor is in use.
+// Propose creates a secret, which becomes valid when Confirm gets a code of it. Errors: conflict if a second factor is
+// already in use.
 func (f Factors) Propose(ctx context.Context, c *Caller) (*Proposal, error) {
 	secret := make([]byte, factorSecret)
-	_, _ = rand.Read(secret) // crypto/rand never fails: it ends the program instead
+	_, _ = rand.Read(secret) // never fails: crypto/rand crashes the program instead
 	text := base32Secret.EncodeToString(secret)
 	p := &Proposal{Secret: text, URI: "otpauth://totp/Carillon:" + escapeLabel(c.Account.Email) + "?secret=" + text + "&issuer=Carillon"}
 	code, err := qr.Encode(p.URI, qr.M, qr.Auto)
@@ -80,13 +82,14 @@ func (f Factors) Propose(ctx context.Context, c *Caller) (*Proposal, error) {
 	return p, f.auth.store.Factors.ProposeFactor(ctx, c.Account.ID, secret, time.Now())
 }
 
-// escapeLabel escapes what has a meaning in the address of an authenticator.
+// escapeLabel escapes characters with a special meaning in the URI of an authenticator.
 func escapeLabel(s string) string {
 	return strings.NewReplacer("%", "%25", " ", "%20", "?", "%3F", "#", "%23", "/", "%2F", ":", "%3A", "&", "%26", "+", "%2B").Replace(s)
 }
 
-// Confirm takes a code of the proposed secret, which counts from then on, and returns the recovery codes, which are shown this once.
-// Errors: validation_failed for a wrong code, conflict when nothing is proposed, rate_limit_exceeded.
+// Confirm checks a code of the proposed secret, activates the second factor and returns the recovery codes, which are
+// shown only this once. Errors: validation_failed for a wrong code, conflict if nothing is proposed,
+// rate_limit_exceeded.
 func (f Factors) Confirm(ctx context.Context, c *Caller, code string) (recovery []string, err error) {
 	x, err := f.auth.store.Factors.Factor(ctx, c.Account.ID)
 	if err != nil {
@@ -113,7 +116,8 @@ func (f Factors) Confirm(ctx context.Context, c *Caller, code string) (recovery 
 	return recovery, nil
 }
 
-// Check takes a code of the caller's second factor. Errors: validation_failed, conflict when there is none, rate_limit_exceeded.
+// Check checks a code of the caller's second factor. Errors: validation_failed, conflict if there is none,
+// rate_limit_exceeded.
 func (f Factors) Check(ctx context.Context, c *Caller, code string) error {
 	x, err := f.Of(ctx, c.Account.ID)
 	if err != nil {
@@ -139,12 +143,12 @@ func (f Factors) Recover(ctx context.Context, c *Caller) ([]string, error) {
 	return codes, f.auth.store.Factors.ReplaceRecovery(ctx, c.Account.ID, codes)
 }
 
-// tries counts wrong codes as failed sign-ins of the e-mail.
+// tries counts wrong codes as failed sign-ins with the caller's e-mail.
 func (f Factors) tries(c *Caller) failures {
 	return failures{f.auth.limits, f.auth.o.FailedSignIns, []string{emailRate + configure.Digest(c.Account.Email)}}
 }
 
-// refuse counts a wrong code of somebody who is signed in.
+// refuse counts a wrong code of a signed-in caller and returns the error.
 func (f failures) refuse(ctx context.Context) error {
 	if err := f.count(ctx); !carillon.IsCode(err, carillon.Unauthorized) {
 		return err
@@ -152,8 +156,8 @@ func (f failures) refuse(ctx context.Context) error {
 	return carillon.Invalid("code", "Is not a valid code, or was used before")
 }
 
-// atSignIn takes the code of an account that signs in with the right password, where it has a second factor. A wrong code counts
-// as a failed sign-in.
+// atSignIn checks the code of an account that signs in with the right password, if it has a second factor. A wrong
+// code counts as a failed sign-in.
 func (f Factors) atSignIn(ctx context.Context, accountID, code string, rates []string) error {
 	x, err := f.Of(ctx, accountID)
 	if err != nil || x == nil {
@@ -172,7 +176,8 @@ func (f Factors) atSignIn(ctx context.Context, accountID, code string, rates []s
 	return carillon.NoAccess("The code is not valid, or was used before", reasonCodeInvalid)
 }
 
-// take takes a code of the authenticator or a recovery code, each once, and reports whether it was one.
+// take uses up a code of the authenticator or a recovery code, each of which is valid once. It reports whether the
+// code was valid.
 func (f Factors) take(ctx context.Context, x *accounts.Factor, code string) (bool, error) {
 	code = tidy(code)
 	if step, ok := stepOf(x.Secret, code, time.Now()); ok {
@@ -184,7 +189,7 @@ func (f Factors) take(ctx context.Context, x *accounts.Factor, code string) (boo
 	return f.auth.store.Factors.SpendRecovery(ctx, x.AccountID, code)
 }
 
-// stepOf returns the period whose code this is, near to now.
+// stepOf returns the period that the code belongs to, near now.
 func stepOf(secret []byte, code string, now time.Time) (step int64, ok bool) {
 	text := base32Secret.EncodeToString(secret)
 	for d := int64(-factorSkew); d <= factorSkew; d++ {
@@ -198,7 +203,7 @@ func stepOf(secret []byte, code string, now time.Time) (step int64, ok bool) {
 	return step, ok
 }
 
-// tidy removes what people put into codes to read them.
+// tidy removes spaces and dashes from a code.
 func tidy(code string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code)))
 }

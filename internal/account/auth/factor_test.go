@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// The vectors of RFC 6238, appendix B, of SHA-1, of whose eight digits authenticators show the last six.
+// The SHA-1 test vectors of RFC 6238, appendix B. Authenticators show the last six of their eight digits.
 func TestCodesAreThoseOfTheStandard(t *testing.T) {
 	secret := []byte("12345678901234567890")
 	for at, code := range map[int64]string{
@@ -41,7 +41,7 @@ func TestCodesAreThoseOfTheStandard(t *testing.T) {
 	}
 }
 
-// turnOn gives the owner a second factor and returns its secret and the recovery codes.
+// turnOn gives the owner a second factor, and returns its secret and the recovery codes.
 func (w *world) turnOn(t *testing.T, c *Caller) (secret string, recovery []string) {
 	t.Helper()
 	p, err := NewFactors(w.Auth).Propose(t.Context(), c)
@@ -67,7 +67,7 @@ func TestASecondFactorIsNeededOnceItIsConfirmed(t *testing.T) {
 			len(p.QR) != len(p.QR[0]) {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		w.signIn(t) // it is not needed yet
+		w.signIn(t) // no code is required yet
 		if _, err := f.Confirm(t.Context(), c, "000000"); !carillon.IsCode(err, carillon.ValidationFailed) {
 			t.Error(err)
 		}
@@ -83,7 +83,7 @@ func TestASecondFactorIsNeededOnceItIsConfirmed(t *testing.T) {
 		wantReason(t, with(""), "code_required")
 		wantReason(t, with("000000"), "code_invalid")
 		_, err = w.SignIn(t.Context(), Credentials{Email: ownerEmail, Password: "wrong"}, "")
-		wantReason(t, err, "invalid") // says nothing of the code
+		wantReason(t, err, "invalid") // does not mention the code
 		spaced := recovery[0][:4] + "-" + strings.ToUpper(recovery[0][4:8]) + " " + recovery[0][8:]
 		if err := with(spaced); err != nil {
 			t.Errorf("a recovery code as people write it: %v", err)
@@ -123,7 +123,7 @@ func TestACodeIsGoodOnce(t *testing.T) {
 			_, err := w.SignIn(t.Context(), Credentials{ownerEmail, ownerPassword, code}, "")
 			return err
 		}
-		wantReason(t, with(code()), "code_invalid") // it confirmed the factor
+		wantReason(t, with(code()), "code_invalid") // already used to confirm the factor
 		time.Sleep(30 * time.Second)                // fake time
 		if err := with(code()); err != nil {
 			t.Error(err)

@@ -21,7 +21,7 @@ func IsFirstToken(authorization string) bool {
 	return ok && strings.HasPrefix(token, firstTokenPrefix)
 }
 
-// FirstToken returns a new one-time token with which an empty installation gets its owner; ok is false where an account
+// FirstToken returns a new one-time token for creating the owner of an empty installation. ok is false if an account
 // exists. An earlier token becomes invalid.
 func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error) {
 	exists, err := a.store.Accounts.AnyAccount(ctx)
@@ -35,8 +35,8 @@ func (a *Auth) FirstToken(ctx context.Context) (token string, ok bool, err error
 	return token, true, nil
 }
 
-// CheckFirstToken refuses a token that FirstOwner would refuse. Errors: unauthorized, whose reason is missing, invalid or
-// expired.
+// CheckFirstToken refuses a token that FirstOwner would refuse. Errors: unauthorized, whose reason is missing, invalid
+// or expired.
 func (a *Auth) CheckFirstToken(ctx context.Context, authorization string) error {
 	token, ok := bearer(authorization)
 	if !ok {
@@ -54,8 +54,8 @@ func (a *Auth) CheckFirstToken(ctx context.Context, authorization string) error 
 	return nil
 }
 
-// FirstOwner creates the first company and its owner, once, for the bearer of the token of FirstToken. The owner has the
-// password's hash. Errors: unauthorized; conflict when the company's name is taken.
+// FirstOwner creates the first company and its owner, once, for the bearer of the token of FirstToken. owner contains
+// the password's hash. Errors: unauthorized; conflict if the company's name is taken.
 func (a *Auth) FirstOwner(ctx context.Context, authorization string, owner *accounts.Account, company *carillon.Company) error {
 	token, ok := bearer(authorization)
 	if !ok {

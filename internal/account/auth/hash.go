@@ -18,14 +18,14 @@ import (
 	"carillon/internal/store"
 )
 
-// Params say what a hash by argon2id (RFC 9106) costs.
+// Params are the cost parameters of an argon2id hash (RFC 9106).
 type Params struct {
 	Memory  uint32 // KiB
 	Passes  uint32
 	Threads uint8
 }
 
-// defaultParams are the first of OWASP's recommendations.
+// defaultParams are the first recommendation of OWASP.
 func defaultParams() Params { return Params{Memory: 19 * 1024, Passes: 2, Threads: 1} }
 
 // MaxPassword bounds a password, in bytes.
@@ -35,29 +35,29 @@ const (
 	saltSize = 16
 	hashSize = 32
 
-	// Bounds of a stored hash: one that demands more could exhaust the machine.
+	// Bounds of a stored hash. A more expensive one could exhaust the machine.
 	maxMemory = 1 << 20 // KiB
 	maxPasses = 64
 	maxSalt   = 64 // bytes
 	maxHash   = 64 // bytes
 )
 
-// hasher computes password hashes. Each occupies a processor for tens of milliseconds and allocates Params.Memory, so few
-// run at once, the others wait in order of arrival, and the number that wait is bounded
-// (docs/adr/0016-password-hashes-in-process.md).
+// hasher computes password hashes. Each hash occupies a processor for tens of milliseconds and allocates
+// Params.Memory. So only a few run concurrently, the others wait in order of arrival, and the number of waiting ones
+// is bounded (docs/adr/0016-password-hashes-in-process.md).
 type hasher struct {
 	params  Params
 	dummy   string              // compared with the password of an unknown user; no password has this hash
-	permits *semaphore.Weighted // for the hashes that run
-	places  *share.Share        // for the hashes that run or wait
+	permits *semaphore.Weighted // for running hashes
+	places  *share.Share        // for running and waiting hashes
 	hashed  atomic.Int64
-	work    atomic.Int64 // of all hashes
-	level   atomic.Int64 // work of every check: that of the most expensive hash, current or stored
+	work    atomic.Int64 // total work of all hashes
+	level   atomic.Int64 // minimum work of every check: that of the most expensive hash, current or stored
 }
 
 func newHasher(p Params, running, waiting int, shares *share.Set) *hasher {
 	salt, sum := make([]byte, saltSize), make([]byte, hashSize)
-	_, _ = rand.Read(salt) // crypto/rand never fails: it ends the program instead
+	_, _ = rand.Read(salt) // never fails: crypto/rand crashes the program instead
 	_, _ = rand.Read(sum)
 	h := &hasher{
 		params: p, dummy: encode(p, salt, sum),
@@ -67,10 +67,10 @@ func newHasher(p Params, running, waiting int, shares *share.Set) *hasher {
 	return h
 }
 
-// work is what a hash costs: the KiB that it fills.
+// work returns the cost of a hash: the KiB that it fills.
 func (p Params) work() int64 { return int64(p.Memory) * int64(p.Passes) }
 
-// raise has every check do at least the work of a hash with these parameters.
+// raise makes every check do at least the work of a hash with these parameters.
 func (h *hasher) raise(p Params) {
 	for {
 		level := h.level.Load()
@@ -80,7 +80,7 @@ func (h *hasher) raise(p Params) {
 	}
 }
 
-// learn has checks for unknown users do the work of the most expensive stored hash.
+// learn makes checks for unknown users do the work of the most expensive stored hash.
 func (h *hasher) learn(ctx context.Context, s *store.Store) error {
 	hashes, err := s.Accounts.PasswordHashes(ctx)
 	for _, stored := range hashes {
@@ -91,8 +91,8 @@ func (h *hasher) learn(ctx context.Context, s *store.Store) error {
 	return err
 }
 
-// acquire waits for the permit to compute hashes for a client's network. Errors: service_unavailable when too many wait already, or ctx
-// ends; rate_limit_exceeded when too many of the client wait.
+// acquire waits for a permit to compute hashes for a client's network. Errors: service_unavailable if too many callers
+// are waiting or ctx ends; rate_limit_exceeded if too many callers from the client are waiting.
 func (h *hasher) acquire(ctx context.Context, client string) (release func(), err error) {
 	place, err := h.places.Take(share.Holder{Client: client})
 	if err != nil {
@@ -125,9 +125,9 @@ func (h *hasher) sum(password string, salt []byte, p Params, size int) []byte {
 	return argon2.IDKey([]byte(password), salt, p.Passes, p.Memory, p.Threads, uint32(size))
 }
 
-// check compares a password with a stored hash; stale reports that the hash was made with other parameters than the current
-// ones. A refusal costs the same whatever hash is stored, so that its time does not show whether an account exists. The
-// caller holds a permit.
+// check compares a password with a stored hash. stale reports that the hash was made with parameters other than the
+// current ones. A refusal has the same cost for every stored hash, so that its duration does not reveal whether an
+// account exists. The caller holds a permit.
 func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
 	p, salt, want, err := decode(stored)
 	if err != nil {
@@ -144,7 +144,8 @@ func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
 	return false, false, nil
 }
 
-// rest returns parameters for the work that a hash with p lacks to the level, in no more memory than a current hash.
+// rest returns parameters for the work that a hash with p lacks to reach the level, in no more memory than a current
+// hash.
 func (h *hasher) rest(p Params) (rest Params, some bool) {
 	lacking := h.level.Load() - p.work()
 	memory := min(lacking, int64(h.params.Memory))
@@ -155,7 +156,7 @@ func (h *hasher) rest(p Params) (rest Params, some bool) {
 	return Params{Memory: uint32(lacking / passes), Passes: uint32(passes), Threads: h.params.Threads}, true
 }
 
-// encode writes the PHC string form.
+// encode returns the PHC string format.
 func encode(p Params, salt, sum []byte) string {
 	b64 := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.Memory, p.Passes, p.Threads,
@@ -179,7 +180,7 @@ func decode(s string) (p Params, salt, sum []byte, err error) {
 	return p, salt, sum, nil
 }
 
-// PasswordHashes is how many password hashes were computed since the start.
+// PasswordHashes returns the number of password hashes computed since the start.
 func (a *Auth) PasswordHashes() int64 { return a.hasher.hashed.Load() }
 
 // HashPassword hashes a password for an account. Errors: validation_failed, service_unavailable.
@@ -187,8 +188,8 @@ func (a *Auth) HashPassword(ctx context.Context, password string) (string, error
 	return a.KeepPassword(ctx, "", password)
 }
 
-// KeepPassword returns stored when it is the password's hash, else a new hash: applying the same set-up twice changes nothing.
-// Other parameters are applied when the user signs in. Errors: those of HashPassword.
+// KeepPassword returns stored if it is the password's hash, else a new hash. So applying the same set-up twice changes
+// nothing. Changed parameters are applied when the user signs in. Errors: those of HashPassword.
 func (a *Auth) KeepPassword(ctx context.Context, stored, password string) (string, error) {
 	if len(password) > MaxPassword {
 		return "", tooLong()

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// InvitationStands reports whether who invited may still give the role: somebody who lost it, or left, lets nobody in afterwards. Where
-// the inviter was not kept, only the expiry counts.
+// InvitationStands reports whether the inviter may still give the role. An invitation becomes invalid if the inviter
+// lost that right or left. If the inviter is unknown, only the expiry counts.
 func InvitationStands(ctx context.Context, q db.Querier, i *accounts.Invitation) (bool, error) {
 	if i.InviterID == "" {
 		return true, nil
@@ -20,7 +20,7 @@ func InvitationStands(ctx context.Context, q db.Querier, i *accounts.Invitation)
 	}), err
 }
 
-// standing leaves out the invitations that do not stand.
+// standing filters out invitations that are no longer valid.
 func standing(ctx context.Context, q db.Querier, all []*accounts.Invitation) (left []*accounts.Invitation, err error) {
 	for _, i := range all {
 		stands, err := InvitationStands(ctx, q, i)

@@ -18,16 +18,16 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// A signing key's state follows from its times, so that nodes agree without communicating:
+// A signing key's state is derived from its times, so that nodes agree without communication:
 //
 //	standby ──SignsAt──▶ signing ──the next key's SignsAt──▶ verify only ──a token's life and a margin later──▶ removed
 //
-// A standby key is published a day before it signs: whoever caches the key set has it by then.
+// A standby key is published a day before it signs, so that caches of the key set contain it by then.
 const (
 	rotateAfter = 90 * 24 * time.Hour // age at which a key is replaced
 	standbyLead = 24 * time.Hour
 	dropMargin  = time.Hour
-	// reloadEvery bounds how often a token with an unknown key id causes the keys to be read.
+	// reloadEvery bounds how often a token with an unknown key id causes a reload of the keys.
 	reloadEvery = 5 * time.Second
 )
 
@@ -45,7 +45,7 @@ type keyring struct {
 
 	keys atomic.Pointer[[]signingKey]
 	mu   sync.Mutex // held while loading
-	at   time.Time  // of the last load
+	at   time.Time  // time of the last load
 }
 
 func (r *keyring) all() []signingKey {
@@ -55,7 +55,7 @@ func (r *keyring) all() []signingKey {
 	return nil
 }
 
-// signing is the newest key that signs already; the oldest when this node's clock is behind all of them.
+// signing returns the newest key that may already sign, or the oldest key if this node's clock is behind all of them.
 func (r *keyring) signing(now time.Time) (k signingKey, ok bool) {
 	for i, each := range r.all() {
 		if i == 0 || !each.signsAt.After(now) {
@@ -74,7 +74,7 @@ func (r *keyring) find(id string) (signingKey, bool) {
 	return signingKey{}, false
 }
 
-// signer returns the key to sign with, generating the first one.
+// signer returns the key to sign with. It generates the first one if there is none.
 func (r *keyring) signer(ctx context.Context, now time.Time) (signingKey, error) {
 	if k, ok := r.signing(now); ok {
 		return k, nil
@@ -88,7 +88,7 @@ func (r *keyring) signer(ctx context.Context, now time.Time) (signingKey, error)
 	return signingKey{}, errors.New("no signing key could be generated")
 }
 
-// verifier returns the public key of an id, reading the keys again when this node does not know it.
+// verifier returns the public key with an id. If this node does not know it, it reads the keys again.
 func (r *keyring) verifier(ctx context.Context, id string) (*ecdsa.PublicKey, error) {
 	if k, ok := r.find(id); ok {
 		return &k.private.PublicKey, nil
@@ -133,7 +133,8 @@ func (r *keyring) load(ctx context.Context, maxAge time.Duration) error {
 	return nil
 }
 
-// rotate reads the keys, generates the first or the next one when it is due, and removes those whose tokens have expired.
+// rotate reads the keys, generates the first or the next one if it is due, and removes those whose tokens have
+// expired.
 func (r *keyring) rotate(ctx context.Context) error {
 	if err := r.load(ctx, 0); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (r *keyring) add(ctx context.Context, now, signsAt, last time.Time) error {
 	}, last)
 }
 
-// JWK is a public key in the form of RFC 7517.
+// JWK is a public key in the format of RFC 7517.
 type JWK struct {
 	KeyType   string `json:"kty"`
 	Curve     string `json:"crv"`
@@ -185,7 +186,7 @@ type JWK struct {
 	KeyID     string `json:"kid"`
 }
 
-// public returns the keys that verify tokens, with the standby one.
+// public returns the keys that verify tokens, including the standby key.
 func (r *keyring) public(ctx context.Context) ([]JWK, error) {
 	if _, err := r.signer(ctx, time.Now()); err != nil {
 		return nil, err

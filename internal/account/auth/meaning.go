@@ -1,6 +1,6 @@
 package auth
 
-// meanings says what each permission lets somebody do, in the words of docs/reference/roles.md.
+// meanings describes each permission, in the words of docs/reference/roles.md.
 //
 //nolint:gochecknoglobals // read only
 var meanings = map[Permission]string{
@@ -30,5 +30,5 @@ var meanings = map[Permission]string{
 	MayOperate:             "Operate the whole installation: maintenance, decisions after a restore",
 }
 
-// Meaning says what the permission lets somebody do; empty where nobody wrote it down.
+// Meaning describes the permission. It is empty if there is no description.
 func (p Permission) Meaning() string { return meanings[p] }

@@ -1,6 +1,6 @@
 package auth
 
-// Permission is what a route of the panel demands of the caller's role.
+// Permission is a permission that a route of the panel requires of the caller's role.
 type Permission string
 
 // The permissions.
@@ -19,22 +19,22 @@ const (
 	MayAnswerConversations Permission = "conversations:answer"
 	MayReadResources       Permission = "resources:read"  // agents, knowledge, flows, widgets
 	MayWriteResources      Permission = "resources:write" // the same
-	MayReadSecrets         Permission = "secrets:read"    // their names and hosts
+	MayReadSecrets         Permission = "secrets:read"    // names and hosts only
 	MayWriteSecrets        Permission = "secrets:write"
 	MayReadWebhooks        Permission = "webhooks:read"
 	MayWriteWebhooks       Permission = "webhooks:write"
 	MayReadSettings        Permission = "settings:read"
 	MayWriteSettings       Permission = "settings:write"
-	MayReadActivity        Permission = "activity:read" // calls of the interface
-	MayReadChanges         Permission = "changes:read"  // who changed what
+	MayReadActivity        Permission = "activity:read" // calls of the API
+	MayReadChanges         Permission = "changes:read"  // the change log
 	MayReadInstallation    Permission = "installation:read"
-	MayOperate             Permission = "operate" // the whole installation: maintenance, decisions after a restore
+	MayOperate             Permission = "operate" // for the whole installation: maintenance, decisions after a restore
 )
 
 // Permissions lists every permission.
 func Permissions() []Permission { return permissions[Owner] }
 
-// permissions is the table of the roles. An owner has all of them.
+// permissions is the table of the roles. An owner has all permissions.
 //
 //nolint:gochecknoglobals // read only
 var permissions = map[Role][]Permission{

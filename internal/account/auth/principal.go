@@ -9,18 +9,19 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// PresentedKey is the access_key of a request. Present distinguishes an empty one from none: if present, it alone counts.
+// PresentedKey is the access_key of a request. Present distinguishes an empty key from an absent one. If it is
+// present, other credentials are ignored.
 type PresentedKey struct {
 	Key     string
 	Present bool
 }
 
-// Principal is the holder of an access key, or of a company token made from it.
+// Principal is the holder of an access key or of a company token made from it.
 type Principal struct {
 	Company   *carillon.Company
 	KeyID     string
 	Label     string    // of the key
-	ExpiresAt time.Time // of the key; zero: never
+	ExpiresAt time.Time // of the key; zero value: never
 	scopes    []string
 }
 
@@ -29,15 +30,15 @@ func (p *Principal) Allows(s Scope) bool {
 	return slices.Contains(p.scopes, string(s)) || slices.Contains(p.scopes, string(All))
 }
 
-// Scopes are the names of what the key allows.
+// Scopes returns the names of the key's scopes.
 func (p *Principal) Scopes() []string { return slices.Clone(p.scopes) }
 
-// maxKey bounds the access keys that are looked up at all.
+// maxKey bounds access keys that are looked up, in bytes.
 const maxKey = 256
 
-// Principal resolves the credential of a request: an access_key if present, and authorization is ignored; else a company
-// token as Bearer, but never a user's token. It does not check the company's state or the scope. Errors: unauthorized, whose
-// reason is missing, invalid, expired or revoked.
+// Principal resolves the credential of a request. If an access_key is present, authorization is ignored. Otherwise
+// authorization must be a company token as Bearer, never a user's token. Principal does not check the company's state
+// or the scope. Errors: unauthorized, whose reason is missing, invalid, expired or revoked.
 func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization string) (*Principal, error) {
 	if !key.Present {
 		if token, ok := bearer(authorization); ok {
@@ -45,7 +46,7 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 			if err != nil {
 				return nil, err
 			}
-			return a.PrincipalByID(ctx, c.KeyID) // a token is invalid once its key is
+			return a.PrincipalByID(ctx, c.KeyID) // a token is only valid as long as its key
 		}
 	}
 	if key.Key == "" {
@@ -61,7 +62,8 @@ func (a *Auth) Principal(ctx context.Context, key PresentedKey, authorization st
 	return a.principal(ctx, k)
 }
 
-// PrincipalByID resolves the holder of an access key by the key's id, for what was made with it. Errors: those of Principal.
+// PrincipalByID resolves the holder of an access key by the key's id, for data that was created with the key. Errors:
+// those of Principal.
 func (a *Auth) PrincipalByID(ctx context.Context, keyID string) (*Principal, error) {
 	k, err := a.store.Keys.AccessKeyByID(ctx, keyID)
 	if err != nil {
@@ -92,7 +94,7 @@ func (a *Auth) principal(ctx context.Context, k *accounts.AccessKey) (*Principal
 	return &Principal{Company: company, KeyID: k.ID, Label: k.Label, ExpiresAt: k.ExpiresAt, scopes: k.Scopes}, nil
 }
 
-// FormerKey is the cause of the error of a key that is revoked or has expired.
+// FormerKey is the cause of the error for a revoked or expired key.
 type FormerKey struct{ ID, CompanyID string }
 
 // Error implements error.
@@ -104,7 +106,7 @@ func former(k *accounts.AccessKey, reason string) *carillon.Error {
 	return e
 }
 
-// The values of details.reason in a 401 unauthorized.
+// Values of details.reason in a 401 unauthorized.
 const (
 	reasonMissing = "missing"
 	reasonInvalid = "invalid"
@@ -112,7 +114,7 @@ const (
 	reasonRevoked = "revoked"
 )
 
-// refused is the error of a credential that is not accepted.
+// refused returns the error for a credential that is not accepted.
 func refused(credential, reason string) *carillon.Error {
 	return carillon.NoAccess("The "+credential+" is "+reason, reason)
 }

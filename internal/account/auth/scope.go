@@ -2,7 +2,7 @@ package auth
 
 import "slices"
 
-// Scope is what a key may be used for (docs/reference/signing-in.md).
+// Scope is a permitted use of an access key (docs/reference/signing-in.md).
 type Scope string
 
 // The scopes.

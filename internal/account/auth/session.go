@@ -21,7 +21,7 @@ type Session struct {
 	User         *User
 }
 
-// refreshGrace is how long a used refresh token is accepted once more: a client may have lost the response.
+// refreshGrace is how long a used refresh token is accepted once more, because the client may have lost the response.
 const refreshGrace = 10 * time.Second
 
 const (
@@ -29,16 +29,17 @@ const (
 	emailRate   = "sign-in/email/"
 )
 
-// Credentials are what a person signs in with.
+// Credentials are the credentials of a person who signs in.
 type Credentials struct {
 	Email    string
 	Password string
-	Code     string // of the second factor, where the account has one: of its authenticator, or a recovery code
+	Code     string // for the second factor, if the account has one: from its authenticator, or a recovery code
 }
 
-// SignIn starts a session. address is the client's. Errors: unauthorized, the same for an unknown e-mail and a wrong password,
-// after the same work, and with the reason code_required or code_invalid for the second factor once the password was right;
-// rate_limit_exceeded after too many failures; service_unavailable when too many sign-ins wait.
+// SignIn starts a session. address is the client's. Errors: unauthorized, which is the same for an unknown e-mail and
+// a wrong password and takes the same work, or has the reason code_required or code_invalid for the second factor if
+// the password was right; rate_limit_exceeded after too many failures; service_unavailable if too many sign-ins are
+// waiting.
 func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*Session, error) {
 	refresh := newSecret()
 	account, session, err := a.begin(ctx, with, address, sessionLife, func(x accounts.Session, checked, rehashed string) (bool, error) {
@@ -50,15 +51,15 @@ func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*S
 	return a.session(ctx, account, session, refresh, session.CreatedAt)
 }
 
-// begin checks credentials and starts a session, by start, which reports whether the password was still the one that had been
-// checked. Errors: those of SignIn.
+// begin checks credentials and starts a session with start, which reports whether the password is still the checked
+// one. Errors: those of SignIn.
 func (a *Auth) begin(ctx context.Context, with Credentials, address string, life time.Duration,
 	start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
 	rates := []string{addressRate + configure.Digest(Network(address)), emailRate + configure.Digest(config.FoldEmail(with.Email))}
-	passed := false // a code is good once, also where the rest is tried again
+	passed := false // a code can be used only once, but the rest may be retried
 	for range signInTries {
 		account, rehashed, err := a.authenticate(ctx, with.Email, with.Password, Network(address), rates)
 		if err == nil && !passed {
@@ -82,15 +83,16 @@ func (a *Auth) begin(ctx context.Context, with Credentials, address string, life
 	return nil, accounts.Session{}, overloaded(nil)
 }
 
-// signInTries bounds the sign-ins of one request: another one rehashing or changing the password starts it over.
+// signInTries bounds the tries of one sign-in. A concurrent change or rehash of the password requires another try.
 const signInTries = 3
 
-// Network is the part of a client's address that failures are counted by: an IPv6 customer can use any address of a /64.
+// Network returns the part of a client's address by which failures are counted, because an IPv6 customer can use any
+// address of a /64.
 func Network(address string) string { return share.Network(address) }
 
-// authenticate checks the password. It returns the account with the hash that was checked, and the hash to store: the same
-// one, or a new one where the parameters changed. The rates are checked again with the permit for the hash: of many attempts that waited
-// together no more than the limit learn that they were wrong.
+// authenticate checks the password. It returns the account with the checked hash, and the hash to store: the same one,
+// or a new one if the parameters changed. The rates are checked again once the permit for the hash is acquired. So if
+// many attempts waited together, only as many as the limit get a verdict on their password.
 func (a *Auth) authenticate(
 	ctx context.Context, email, password, client string, rates []string,
 ) (account *accounts.Account, rehashed string, err error) {
@@ -127,8 +129,8 @@ func (a *Auth) authenticate(
 	return account, stored, nil
 }
 
-// CheckPassword checks a caller's password. Failures count as failed sign-ins of the e-mail. Errors: validation_failed,
-// rate_limit_exceeded, service_unavailable.
+// CheckPassword checks a caller's password. Failures count as failed sign-ins with the e-mail. Errors:
+// validation_failed, rate_limit_exceeded, service_unavailable.
 func (a *Auth) CheckPassword(ctx context.Context, c *Caller, password string) error {
 	if len(password) > MaxPassword {
 		return tooLong()
@@ -143,7 +145,7 @@ func (a *Auth) CheckPassword(ctx context.Context, c *Caller, password string) er
 // failures counts failed sign-ins under the names of their rates.
 type failures struct {
 	limits *limit.Limits
-	most   int // a minute
+	most   int // per minute
 	rates  []string
 }
 
@@ -156,7 +158,7 @@ func (f failures) room(ctx context.Context) error {
 	return nil
 }
 
-// count counts a failure and returns the error for it.
+// count counts a failure and returns its error.
 func (f failures) count(ctx context.Context) error {
 	for _, name := range f.rates {
 		if _, err := f.limits.Allow(ctx, name, f.most, 1); err != nil {
@@ -211,14 +213,14 @@ func (a *Auth) SignOut(ctx context.Context, c *Caller) error {
 // newSecret returns 32 random bytes in base64url.
 func newSecret() string {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program instead
+	_, _ = rand.Read(b) // never fails: crypto/rand crashes the program instead
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// NewLink returns the secret of a link that is good once.
+// NewLink returns the secret of a one-time link.
 func NewLink() string { return newSecret() }
 
-// keyPrefix begins every access key that the program makes.
+// keyPrefix is the prefix of every generated access key.
 const keyPrefix = "ck_"
 
 // NewKey returns a new access key.

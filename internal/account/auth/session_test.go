@@ -138,7 +138,7 @@ func TestTriesAtOnceDoNotPassTheLimitOfFailures(t *testing.T) {
 			})
 		}
 		all.Wait()
-		// Two minutes may have a part in it.
+		// The tries may span two minutes.
 		if n := wrong.Load(); n > 20 || n+limited.Load() != 64 {
 			t.Errorf("%d tries were told that they were wrong, %d that they were too many", n, limited.Load())
 		}
@@ -276,7 +276,7 @@ func TestSessionSlidesAndExpires(t *testing.T) {
 		w := newWorld(t, store.Options{}, Options{})
 		x := w.signIn(t)
 		const day = 24 * time.Hour
-		for range 3 { // longer than one life in all
+		for range 3 { // longer than one session life in total
 			time.Sleep(29 * day) // fake time
 			next, err := w.Refresh(t.Context(), x.RefreshToken)
 			if err != nil {

@@ -11,19 +11,20 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Vouched is a person that a server for single sign-on vouches for.
+// Vouched is a person that a single sign-on server vouches for.
 type Vouched struct {
 	Issuer, Subject string
-	Email           string // verified there; empty: unknown
+	Email           string // verified by the server; empty if unknown
 	Name            string
 }
 
-// invitationsTaken is how many invitations a first single sign-on accepts.
+// invitationsTaken bounds the invitations that a first single sign-on accepts.
 const invitationsTaken = 20
 
-// SignInVouched starts a session for the account that the server's subject is, or, at the first sign-in, for the account with the
-// e-mail, which is known by the subject from then on. Somebody who is invited and has no account gets one. c is nil where the person
-// is neither. What somebody else may know of an account that was not proved (its password, for one) is discarded.
+// SignInVouched starts a session for the account linked to the server's subject. At the first sign-in it is the
+// account with the e-mail, which is linked to the subject from then on. A person with an invitation but without an
+// account gets one. c is nil if there is neither an account nor an invitation. If the ownership of the account was not
+// proved before, its password, which somebody else may know, is replaced.
 func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (secret string, c *Caller, err error) {
 	account, err := b.auth.store.Accounts.AccountBySubject(ctx, v.Issuer, v.Subject)
 	switch {
@@ -39,12 +40,13 @@ func (b Browsers) SignInVouched(ctx context.Context, v Vouched, from Client) (se
 	return b.start(ctx, account, from)
 }
 
-// prove takes an account that nobody had proved out of the hands of who made it, or set its password, for somebody else.
+// prove marks an account as proved. If it was not proved before, somebody else may have created it or set its
+// password, so the password is replaced.
 func (b Browsers) prove(ctx context.Context, account *accounts.Account, from Client) (*accounts.Account, error) {
 	if !account.ProvedAt.IsZero() {
 		return account, nil
 	}
-	hash, err := b.auth.HashPassword(ctx, newSecret()) // which nobody knows
+	hash, err := b.auth.HashPassword(ctx, newSecret()) // a password that nobody knows
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +59,13 @@ func (b Browsers) prove(ctx context.Context, account *accounts.Account, from Cli
 	return b.auth.store.Accounts.Account(ctx, account.ID)
 }
 
-// by returns a context whose changes are recorded as those of an account's person.
+// by returns a context in which changes are attributed to the account's person.
 func by(ctx context.Context, account *accounts.Account, from Client) context.Context {
 	return audit.By(ctx, audit.Author{Kind: "account", ID: account.ID, Name: account.Email, Origin: audit.Panel, Address: from.Address})
 }
 
-// adopt finds or makes the account of an e-mail that signs in with a subject for the first time; nil where there is neither account
-// nor invitation, or the account is another subject's.
+// adopt finds or creates the account for an e-mail that signs in with a subject for the first time. It returns nil if
+// there is neither an account nor an invitation, or if the account belongs to another subject.
 func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.Account, error) {
 	now := time.Now()
 	account, err := b.auth.store.Accounts.AccountByEmail(ctx, v.Email)
@@ -84,7 +86,7 @@ func (b Browsers) adopt(ctx context.Context, v Vouched, from Client) (*accounts.
 			name = v.Name
 		}
 		account = &accounts.Account{Email: v.Email, Name: name, ProvedAt: now}
-		if account.PasswordHash, err = b.auth.HashPassword(ctx, newSecret()); err != nil { // which nobody knows
+		if account.PasswordHash, err = b.auth.HashPassword(ctx, newSecret()); err != nil { // nobody knows it
 			return nil, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// Audiences and types distinguish the two kinds of tokens: neither is accepted for the other.
+// Audiences and types distinguish the two kinds of tokens. Neither kind is accepted in place of the other.
 const (
 	userAudience    = "authenticated"
 	userType        = "JWT"
@@ -21,7 +21,7 @@ const (
 	companyType     = "company+jwt"
 )
 
-// claims are those of both kinds. The audience is one string, not an array, as in GoTrue.
+// claims are the claims of both kinds. The audience is a string, not an array, as in GoTrue.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -57,7 +57,7 @@ type companyClaims struct {
 func (c *claims) GetIssuer() (string, error)              { return c.Issuer, nil }
 func (c *claims) GetSubject() (string, error)             { return c.Subject, nil }
 func (c *claims) GetAudience() (jwt.ClaimStrings, error)  { return jwt.ClaimStrings{c.Audience}, nil }
-func (c *claims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil } // absent
+func (c *claims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil } // not used
 func (c *claims) GetExpirationTime() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Expires, 0)), nil
 }
@@ -66,7 +66,7 @@ func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return jwt.NewNumericDate(time.Unix(c.Issued, 0)), nil
 }
 
-// sign returns a token with the claims, which are completed by the times and the issuer.
+// sign returns a token with the claims. It adds the times and the issuer.
 func (r *keyring) sign(ctx context.Context, typ string, c *claims, now, expires time.Time) (Token, error) {
 	k, err := r.signer(ctx, now)
 	if err != nil {
@@ -82,10 +82,10 @@ func (r *keyring) sign(ctx context.Context, typ string, c *claims, now, expires 
 	return Token{AccessToken: signed, ExpiresIn: int(expires.Sub(now) / time.Second), ExpiresAt: expires}, nil
 }
 
-// maxToken bounds the tokens that are parsed at all.
+// maxToken bounds the tokens that are parsed, in bytes.
 const maxToken = 8192
 
-// parse reads a token of one type and audience. Errors: unauthorized, invalid or expired.
+// parse parses a token of one type and audience. Errors: unauthorized, whose reason is invalid or expired.
 func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*claims, error) {
 	if len(token) > maxToken {
 		return nil, refused("token", reasonInvalid)
@@ -118,7 +118,8 @@ func (r *keyring) parse(ctx context.Context, token, typ, audience string) (*clai
 	return c, nil
 }
 
-// misplaced is the error of an access key in the place of a token. The key is not looked up: the response is the same for all of them.
+// misplaced returns the error for an access key in place of a token. The key is not looked up: the response is the
+// same for all keys.
 func misplaced(audience string) error {
 	if audience == userAudience {
 		return carillon.NoAccess("The token is invalid: this needs the access token of a signed-in user, not an access key", reasonInvalid)
@@ -127,7 +128,7 @@ func misplaced(audience string) error {
 		reasonInvalid)
 }
 
-// bearer reads an Authorization header of the scheme Bearer (RFC 6750).
+// bearer parses an Authorization header with the scheme Bearer (RFC 6750).
 func bearer(authorization string) (token string, ok bool) {
 	scheme, token, _ := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
@@ -148,7 +149,7 @@ func (a *Auth) userToken(ctx context.Context, u *accounts.Account, session accou
 	}}, now, now.Add(tokenLife))
 }
 
-// CompanyToken returns a token that replaces the key of p. It expires no later than the key.
+// CompanyToken returns a token that can be used in place of the key of p. It does not outlive the key.
 func (a *Auth) CompanyToken(ctx context.Context, p *Principal) (Token, error) {
 	now := time.Now()
 	expires := now.Add(tokenLife)

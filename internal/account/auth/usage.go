@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// usage remembers when access keys were used until it is stored.
+// usage collects the times at which access keys were used until they are stored.
 type usage struct {
 	store *store.Store
 
@@ -18,7 +18,7 @@ type usage struct {
 	used map[string]time.Time // by key id
 }
 
-// touch remembers that a key was used; flush stores it later.
+// touch records that a key was used. flush stores it later.
 func (u *usage) touch(id string, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -27,7 +27,7 @@ func (u *usage) touch(id string, now time.Time) {
 	}
 }
 
-// last is when a key was last used, as far as stored or known to this node; zero when it was never used.
+// last returns when a key was last used, as far as this node knows, or the zero time if it was never used.
 func (u *usage) last(key *accounts.AccessKey) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -37,7 +37,7 @@ func (u *usage) last(key *accounts.AccessKey) time.Time {
 	return key.LastUsed
 }
 
-// flush stores when keys were used, in one transaction. What could not be stored is stored the next time.
+// flush stores when keys were used, in one transaction. Times that could not be stored are kept for the next call.
 func (u *usage) flush(ctx context.Context) error {
 	u.mu.Lock()
 	times := maps.Clone(u.used)

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// User is the user object of the contract, every key always present, in the contract's order.
+// User is the user object of the contract. All keys are always present, in the contract's order.
 type User struct {
 	ID               string       `json:"id"`
 	Audience         string       `json:"aud"`
@@ -28,7 +28,7 @@ type User struct {
 	IsAnonymous      bool         `json:"is_anonymous"`
 }
 
-// AppMetadata says how the user signs in.
+// AppMetadata describes how the user signs in.
 type AppMetadata struct {
 	Provider  string   `json:"provider"`
 	Providers []string `json:"providers"`
@@ -40,7 +40,7 @@ type UserMetadata struct {
 	Name          string `json:"name"`
 }
 
-// Identity is an account's only way of signing in: its e-mail.
+// Identity is the e-mail identity of an account.
 type Identity struct {
 	IdentityID   string       `json:"identity_id"`
 	ID           string       `json:"id"`
@@ -87,7 +87,8 @@ func userObject(a *accounts.Account) *User {
 	}
 }
 
-// identityID is the id of an account's e-mail identity: a UUIDv8 (RFC 9562, section 5.8) derived from the account's id.
+// identityID returns the id of an account's e-mail identity: a UUIDv8 (RFC 9562, section 5.8) derived from the
+// account's id.
 func identityID(account string) string {
 	sum := sha256.Sum256([]byte("identity:email:" + account))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
@@ -95,7 +96,7 @@ func identityID(account string) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// TimeOrNull formats an instant for a response, nil when it is zero.
+// TimeOrNull formats an instant for a response. It returns nil for the zero time.
 func TimeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -110,7 +111,7 @@ type Caller struct {
 	SessionID string
 }
 
-// User is the caller's user object.
+// User returns the caller's user object.
 func (c *Caller) User() *User { return userObject(c.Account) }
 
 // Caller resolves a user's access token, given as Bearer. A token whose session has ended is revoked. Errors:

@@ -7,14 +7,14 @@ import (
 	"carillon"
 )
 
-// borrowTimeout bounds the wait for the shared database: a request that cannot be counted is refused with a 503.
+// borrowTimeout bounds the wait for the shared database. A request that cannot be counted is refused with a 503.
 const borrowTimeout = 3 * time.Second
 
-// sweepMax bounds the rows of older windows that one borrowing deletes.
+// sweepMax bounds the rows of older windows that one call deletes.
 const sweepMax = 500
 
-// borrow requests a slice from the database, and when that no longer fits exactly what n needs. A refusal is remembered:
-// counts only rise within a window.
+// borrow requests a slice from the database or, if that no longer fits, exactly the number that n needs. A refusal is
+// remembered, because counts only rise within a window.
 func (l *Limits) borrow(ctx context.Context, b *bucket, name string, limit, n int) error {
 	b.mu.Lock()
 	short := n - b.have
@@ -52,7 +52,7 @@ func (l *Limits) sweepOld(ctx context.Context, start time.Time) {
 	if !due {
 		return
 	}
-	// A node whose clock is behind may still count in the window before this one.
+	// A node whose clock is behind may still count in the previous window.
 	n, err := l.store.DropRates(ctx, start.Add(-Window), sweepMax)
 	if err != nil {
 		l.log.WarnContext(ctx, "cannot delete old rates", "error", err)

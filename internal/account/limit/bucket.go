@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// maxNames bounds the names of one minute. Those beyond it share counters, so that a flood of made-up names neither
-// fills the memory nor bypasses its limits.
+// maxNames bounds the names per minute. Further names share counters, so that a flood of made-up names neither fills
+// the memory nor bypasses its limits.
 const (
 	maxNames      = 100_000
 	sharedBuckets = 1024
 )
 
-var nameSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only
+var nameSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read-only
 
-// bucket is one name's part of one window.
+// bucket is the counter of one name in one window.
 type bucket struct {
 	start     time.Time
-	borrowing chan struct{} // held while borrowing; nil with one node
+	borrowing chan struct{} // held while borrowing; nil with a single node
 
 	mu      sync.Mutex
-	used    int // one node: requests counted
-	have    int // several nodes: borrowed and not used
-	seen    int // several nodes: the database's count when last read
-	refused int // several nodes: the smallest number that the database refused; 0: none
+	used    int // single node: counted requests
+	have    int // several nodes: borrowed but unused requests
+	seen    int // several nodes: the count in the database when last read
+	refused int // several nodes: the smallest number that the database refused; 0 if none
 }
 
-// bucket returns the name's bucket, which it creates if need be. A new minute starts with none. So does an earlier one, after
-// the clock was set back, but not the minute just before, to which a slow request may still belong.
+// bucket returns the name's bucket and creates it if necessary. A later minute discards all buckets. So does an
+// earlier minute, after the clock was set back, except the previous minute, to which a slow request may still belong.
 func (l *Limits) bucket(name string, start time.Time) *bucket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *Limits) bucket(name string, start time.Time) *bucket {
 		return *shared
 	}
 	if len(l.buckets) >= maxNames {
-		clear(l.buckets) // the database keeps the counts; what was borrowed is lost
+		clear(l.buckets) // the database keeps the counts; only borrowed requests are lost
 	}
 	b := l.newBucket()
 	l.buckets[name] = b
@@ -62,7 +62,7 @@ func (l *Limits) newBucket() *bucket {
 	return b
 }
 
-// count counts n requests, borrowing when this node has too few left.
+// count counts n requests. It borrows if this node has too few left.
 func (l *Limits) count(ctx context.Context, b *bucket, name string, limit, n int) (left int, ok bool, err error) {
 	if l.local {
 		b.mu.Lock()
@@ -84,7 +84,7 @@ func (l *Limits) count(ctx context.Context, b *bucket, name string, limit, n int
 	case <-ctx.Done():
 		return 0, false, unavailable(ctx.Err())
 	}
-	if left, ok, known := b.spend(limit, n); known { // another request borrowed meanwhile
+	if left, ok, known := b.spend(limit, n); known { // another request borrowed in the meantime
 		return left, ok, nil
 	}
 	if err := l.borrow(ctx, b, name, limit, n); err != nil {
@@ -95,7 +95,7 @@ func (l *Limits) count(ctx context.Context, b *bucket, name string, limit, n int
 	return left, ok, nil
 }
 
-// room reports whether a request would be accepted, reading the database when this node cannot know.
+// room reports whether a request would be accepted. It reads the database if this node cannot know.
 func (l *Limits) room(ctx context.Context, b *bucket, name string, limit, _ int) (left int, ok bool, err error) {
 	if l.local {
 		b.mu.Lock()
@@ -117,7 +117,7 @@ func (l *Limits) room(ctx context.Context, b *bucket, name string, limit, _ int)
 	return limit - used, used < limit, nil
 }
 
-// spend uses n of what this node borrowed; known is false when the database must be asked.
+// spend uses n of the requests that this node borrowed. known is false if the database must be asked.
 func (b *bucket) spend(limit, n int) (left int, ok, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,5 +129,5 @@ func (b *bucket) spend(limit, n int) (left int, ok, known bool) {
 	return b.left(limit), false, n > limit || b.refused > 0 && short >= b.refused
 }
 
-// left is how many requests remain as far as this node knows.
+// left returns the remaining requests as far as this node knows.
 func (b *bucket) left(limit int) int { return max(0, limit-b.seen) + b.have }

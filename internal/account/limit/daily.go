@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// AllowDaily counts n in the current UTC day under name, on all nodes together; perDay 0 is no limit. A refused request is not
-// counted. Errors: rate_limit_exceeded; service_unavailable when the database does not respond.
+// AllowDaily counts n requests under name in the current UTC day, across all nodes. A perDay of 0 means no limit. A
+// refused request is not counted. Errors: rate_limit_exceeded; service_unavailable if the database does not respond.
 func (l *Limits) AllowDaily(ctx context.Context, name string, perDay, n int) error {
 	if perDay <= 0 {
 		return nil
 	}
 	now := l.Now()
-	end := now.UTC().Truncate(day).Add(day) // the window's key: what is over is swept with older minutes
+	end := now.UTC().Truncate(day).Add(day) // key of the window; swept once it is over
 	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
 	defer cancel()
 	granted, _, err := l.store.BorrowRate(ctx, "day "+name, end, n, perDay)
@@ -28,7 +28,7 @@ func (l *Limits) AllowDaily(ctx context.Context, name string, perDay, n int) err
 
 const day = 24 * time.Hour
 
-// sweepDays deletes what was counted on earlier days, now and then: nothing else does where one node has the database to itself.
+// sweepDays occasionally deletes the counts of earlier days. With a single node nothing else deletes them.
 func (l *Limits) sweepDays(ctx context.Context, now time.Time) {
 	l.mu.Lock()
 	due := now.Sub(l.swept) >= time.Hour

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Hold reserves a name for at most so long: nobody else holds it meanwhile, on any node. release gives it back; a node that dies leaves
-// it reserved until that time is over. held is false where another one has it. Errors: service_unavailable when the database does not
-// respond.
+// Hold reserves a name for at most `most`. No other caller on any node can hold it in the meantime. release frees it;
+// if the node dies, the reservation expires. held is false if another caller holds the name. Errors:
+// service_unavailable if the database does not respond.
 func (l *Limits) Hold(ctx context.Context, name string, most time.Duration) (release func(), held bool, err error) {
 	now := l.Now()
-	var windows []time.Time // all that the time touches: two holders would have one in common
+	var windows []time.Time // all windows that the period touches, so that two holders always have one in common
 	for at := now.Truncate(Window); !at.After(now.Add(most)); at = at.Add(Window) {
 		windows = append(windows, at)
 	}

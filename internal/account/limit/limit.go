@@ -1,7 +1,8 @@
-// Package limit enforces request rates: a number of requests a minute for each name, in windows that begin on the minute. With SQLite
-// there is one node and the counts are in memory. With PostgreSQL nodes borrow parts of a window from the database, so
-// that together they never exceed the limit: what one node borrowed and did not use is lost to the others until the next
-// minute. Daily quotas are not here: they are charged in the transaction that accepts.
+// Package limit enforces request rates: a number of requests per minute for each name, in windows that begin on the
+// minute. With SQLite there is one node, and the counts are in memory. With PostgreSQL, nodes borrow parts of a window
+// from the database, so that together they never exceed the limit. Requests that a node borrowed but did not use are
+// unavailable to the others until the next minute. Daily quotas are not handled here: the transaction that accepts a
+// request charges them.
 package limit
 
 import (
@@ -18,27 +19,27 @@ import (
 // Window is the length of a window.
 const Window = time.Minute
 
-// slices is the number of parts in which nodes borrow a limit.
+// slices is the number of parts into which a limit is divided for borrowing.
 const slices = 64
 
 // Limits counts requests by name. Its methods are safe for concurrent use.
 type Limits struct {
-	// Now is the clock by which windows begin: time.Now, unless it is set before the first request.
+	// Now is the clock that determines the windows. It is time.Now unless it is changed before the first request.
 	Now func() time.Time
 
 	store *accounts.Rates
 	log   *slog.Logger
-	local bool // one node: nothing is borrowed
+	local bool // a single node: nothing is borrowed
 
 	mu      sync.Mutex
-	start   time.Time          // the window that the buckets belong to
+	start   time.Time          // the window of the buckets
 	buckets map[string]*bucket // at most maxNames
 	shared  [sharedBuckets]*bucket
-	sweep   bool      // rows of older windows may be left in the database
-	swept   time.Time // the last sweep for days
+	sweep   bool      // the database may contain rows of older windows
+	swept   time.Time // time of the last sweep of days
 }
 
-// New returns the limits over a store.
+// New returns limits that use a store.
 func New(s *accounts.Rates, log *slog.Logger) *Limits {
 	return &Limits{Now: time.Now, store: s, log: log, local: !s.Shared()}
 }
@@ -50,7 +51,7 @@ type Decision struct {
 	Seconds   int // until the next window, rounded up, at least 1
 }
 
-// Exceeded is the 429 rate_limit_exceeded of a window that is full until reset.
+// Exceeded returns the 429 rate_limit_exceeded for a window that is full until reset.
 func Exceeded(message string, limit int, window time.Duration, reset, now time.Time) *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.RateLimitExceeded, Message: message,
@@ -63,18 +64,18 @@ func Exceeded(message string, limit int, window time.Duration, reset, now time.T
 	}
 }
 
-// SecondsUntil returns the whole seconds from now to reset for retry_after, rounded up and at least 1.
+// SecondsUntil returns the seconds from now to reset for retry_after, rounded up and at least 1.
 func SecondsUntil(reset, now time.Time) int {
 	return max(1, int((reset.Sub(now)+time.Second-1)/time.Second))
 }
 
-// Allow counts n requests in the current minute under name; perMinute 0 is no limit. A refused request is not counted. Errors:
-// rate_limit_exceeded; service_unavailable when the database that nodes share does not respond.
+// Allow counts n requests under name in the current minute. A perMinute of 0 means no limit. A refused request is not
+// counted. Errors: rate_limit_exceeded; service_unavailable if the shared database does not respond.
 func (l *Limits) Allow(ctx context.Context, name string, perMinute, n int) (Decision, error) {
 	return l.decide(ctx, name, perMinute, n, (*Limits).count)
 }
 
-// Check is Allow for one request, without counting it. Errors: those of Allow.
+// Check is Allow for one request, but does not count it. Errors: those of Allow.
 func (l *Limits) Check(ctx context.Context, name string, perMinute int) (Decision, error) {
 	return l.decide(ctx, name, perMinute, 1, (*Limits).room)
 }

@@ -158,7 +158,7 @@ func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
 	stopClock(nodes...)
 	for _, limit := range []int{1, 10, 63, 64, 300} {
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {
-			// 512 tries: every place that a node borrowed is taken, so the limit is met exactly.
+			// 512 tries use every request that a node borrowed, so the limit is reached exactly.
 			if granted := allowAtOnce(t, nodes, fmt.Sprintf("sends/%d", limit), limit); granted != int64(limit) {
 				t.Errorf("%d of %d were granted", granted, limit)
 			}
@@ -166,7 +166,7 @@ func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
 	}
 }
 
-// allowAtOnce counts from 64 goroutines over the nodes.
+// allowAtOnce counts from 64 goroutines across the nodes.
 func allowAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted int64) {
 	t.Helper()
 	var n atomic.Int64
@@ -193,7 +193,7 @@ func allowAtOnce(t *testing.T, nodes []*Limits, name string, limit int) (granted
 	return n.Load()
 }
 
-// stopClock keeps limits in one window, and returns its beginning.
+// stopClock keeps limits in one window and returns its start.
 func stopClock(all ...*Limits) (window time.Time) {
 	now := time.Date(2026, 3, 1, 9, 0, 15, 0, time.UTC)
 	for _, l := range all {
@@ -234,7 +234,7 @@ func TestASilentDatabaseIsA503(t *testing.T) {
 	}
 }
 
-// A clock that is set back must not leave every name in the window it was in, which would be over only an hour later.
+// If the clock is set back, names must not stay in their old window, which would only end an hour later.
 func TestAWindowRestartsAfterTheClockWasSetBack(t *testing.T) {
 	l := onSQLite(t)
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

@@ -1,4 +1,5 @@
-// Package mail sends e-mails to members of companies, invitations and links for forgotten passwords, by an SMTP server.
+// Package mail sends e-mails to members of companies, such as invitations and links for forgotten passwords, through
+// an SMTP server.
 package mail
 
 import (
@@ -16,7 +17,7 @@ import (
 	smtp "github.com/wneessen/go-mail"
 )
 
-// Message is an e-mail to one person, as text and as HTML of the same content.
+// Message is an e-mail to one person, as text and as HTML with the same content.
 type Message struct {
 	To      string
 	Subject string
@@ -26,29 +27,30 @@ type Message struct {
 
 // Options configure a Mailer.
 type Options struct {
-	// URL is the server's address. smtp:// encrypts the connection before anything is said (STARTTLS) and refuses a server that
-	// cannot, unless the query says tls=none; smtps:// is encrypted from the start. A user and password in it sign in.
+	// URL is the server's URL. smtp:// encrypts the connection with STARTTLS before any other command, and refuses a
+	// server without it, unless the query contains tls=none. smtps:// is encrypted from the start. A user and password
+	// in the URL are used to sign in.
 	URL  string
 	From string // address, with or without a name
 	Log  *slog.Logger
 }
 
 const (
-	timeout = 15 * time.Second // for a whole e-mail
-	waiting = 256              // that Post keeps
+	timeout = 15 * time.Second // for a complete e-mail
+	waiting = 256              // maximum number of waiting jobs
 )
 
 // Mailer sends e-mails. Its methods are safe for concurrent use.
 type Mailer struct {
 	host string
-	tls  bool // from the start
+	tls  bool // encrypted from the start
 	opts []smtp.Option
 	from string
 	log  *slog.Logger
 	jobs chan Job
 }
 
-// New returns a mailer. Errors say what of the options is wrong, without the address, which may have a password.
+// New returns a mailer. Errors name the faulty option but not the URL, which may contain a password.
 func New(o Options) (*Mailer, error) {
 	m := &Mailer{from: o.From, log: o.Log, jobs: make(chan Job, waiting)}
 	if err := m.read(o.URL); err != nil {
@@ -63,7 +65,7 @@ func New(o Options) (*Mailer, error) {
 var errURL = errors.New("the mail server is not of the form smtp://user:password@mail.example.com:587 or smtps://… (not shown: it " +
 	"may hold a password)")
 
-// read reads the server's address.
+// read parses the server's URL.
 func (m *Mailer) read(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
@@ -101,7 +103,8 @@ func (m *Mailer) read(address string) error {
 	return nil
 }
 
-// Send sends an e-mail, and returns once the server has taken it. Errors are for the administrator: they hold no credentials.
+// Send sends an e-mail, and returns when the server has accepted it. Errors are meant for the administrator and
+// contain no credentials.
 func (m *Mailer) Send(ctx context.Context, x Message) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -114,7 +117,8 @@ func (m *Mailer) Send(ctx context.Context, x Message) error {
 	msg.SetMessageID()
 	msg.SetBodyString(smtp.TypeTextPlain, x.Text)
 	msg.AddAlternativeString(smtp.TypeTextHTML, x.HTML)
-	// The library leaves the connection open when the server refuses something, and waits for a silent one whatever the context says.
+	// The library leaves the connection open if the server refuses something, and waits for a silent server regardless
+	// of the context.
 	ended, end := context.WithCancel(ctx)
 	defer end()
 	dial := func(ctx context.Context, network, address string) (c net.Conn, err error) {
@@ -141,11 +145,11 @@ func (m *Mailer) Send(ctx context.Context, x Message) error {
 	return nil
 }
 
-// Job makes an e-mail, or nil where there is nobody to write to.
+// Job builds an e-mail, or returns nil if there is no recipient.
 type Job func(ctx context.Context) (*Message, error)
 
-// Post has Run make and send an e-mail, so that the response to a request does not depend on whether there is somebody to write
-// to, not even by its time. It reports false where too many wait.
+// Post makes Run build and send an e-mail. So the response to a request does not depend on whether there is a
+// recipient, not even in its timing. Post returns false if too many jobs are waiting.
 func (m *Mailer) Post(make Job) bool {
 	select {
 	case m.jobs <- make:
@@ -155,7 +159,7 @@ func (m *Mailer) Post(make Job) bool {
 	}
 }
 
-// Run sends what Post was given until ctx ends; then it sends what waits, for as long as an e-mail may take.
+// Run sends posted e-mails until ctx ends. Then it sends the waiting ones, for as long as one e-mail may take.
 func (m *Mailer) Run(ctx context.Context) error {
 	for {
 		select {

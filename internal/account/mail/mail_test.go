@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// server is an SMTP server that keeps what it is sent. It is strict about the order of commands, and wants the user and password
-// where it has some.
+// server is an SMTP server that stores what it receives. It is strict about the order of commands, and requires user
+// if it is set.
 type server struct {
 	t        *testing.T
 	l        net.Listener
-	user     string // "" for none, else user:password
+	user     string // user:password; empty: no authentication
 	silent   bool
 	mu       sync.Mutex
 	received []string
@@ -47,7 +47,7 @@ func serve(t *testing.T, s *server) *server {
 }
 
 func (s *server) talk(c net.Conn) {
-	_ = c.SetDeadline(time.Now().Add(2 * time.Minute)) // no test waits for it
+	_ = c.SetDeadline(time.Now().Add(2 * time.Minute)) // no test waits that long
 	if s.silent {
 		_, _ = c.Read(make([]byte, 1)) // until the client gives up
 		return
@@ -176,7 +176,7 @@ func TestRefusalsAreTheServersWordsWithoutThePassword(t *testing.T) {
 	if err := mailer(t, s.url("carillon:secret")).Send(t.Context(), other); err == nil {
 		t.Error("an address of two lines was taken")
 	}
-	open := serve(t, &server{}) // which would take the e-mail
+	open := serve(t, &server{}) // it would accept the e-mail
 	if err := mailer(t, "smtp://"+open.l.Addr().String()).Send(t.Context(), letter); err == nil || len(open.all()) != 0 {
 		t.Errorf("without encryption, which the address does not waive: %v", err)
 	}

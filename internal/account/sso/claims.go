@@ -13,27 +13,26 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// claims are the claims of a token, or of the userinfo, about a person. None of an odd type makes it unreadable: it is as if it
-// were not said.
+// claims are the claims about a person in a token or in the userinfo. A claim of an unexpected type is ignored.
 type claims struct {
 	Subject  word   `json:"sub"`
 	Email    word   `json:"email"`
-	Verified *truth `json:"email_verified"` // nil: not said
+	Verified *truth `json:"email_verified"` // nil if absent
 	Name     word   `json:"name"`
 }
 
-// word is a text. What is none is empty.
+// word is a string. Any other type becomes empty.
 type word string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (w *word) UnmarshalJSON(text []byte) error {
 	var s string
-	_ = json.Unmarshal(text, &s) // else it is empty
+	_ = json.Unmarshal(text, &s) // otherwise it stays empty
 	*w = word(s)
 	return nil
 }
 
-// truth is a boolean that some servers write as a text, in any case. What is neither is false.
+// truth is a boolean that some servers encode as a string, in any case. Anything else is false.
 type truth bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -45,8 +44,8 @@ func (t *truth) UnmarshalJSON(text []byte) error {
 // maxInfo bounds a userinfo, in bytes.
 const maxInfo = 1 << 20
 
-// info reads the userinfo of a person, as JSON or signed (OpenID Connect Core 1.0, section 5.3.2). The library's own reader refuses it
-// where email_verified has another form than four.
+// info reads the userinfo of a person, as JSON or signed (OpenID Connect Core 1.0, section 5.3.2). The library's own
+// function fails if email_verified has an unexpected form.
 func (p *known) info(ctx context.Context, token *oauth2.Token) (*claims, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.UserInfoEndpoint(), nil)
 	if err != nil {

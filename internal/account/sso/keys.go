@@ -13,8 +13,8 @@ import (
 // maxKeys bounds a key set, in bytes.
 const maxKeys = 1 << 20
 
-// usableKeys passes on a key set without the keys of types and curves that are not known here, as RFC 7517, section 5, says: one such
-// key would have the whole set refused, and with it every sign-in.
+// usableKeys removes keys of unsupported types and curves from a key set, as RFC 7517, section 5, requires. Otherwise
+// one such key would invalidate the whole set, and every sign-in would fail.
 type usableKeys struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

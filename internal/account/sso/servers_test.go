@@ -16,7 +16,7 @@ import (
 	"carillon/internal/account/sso/ssotest"
 )
 
-// signIn has somebody sign in by a server.
+// signIn signs a person in through a server.
 func signIn(t *testing.T, s *sso.Server) (*sso.Person, error) {
 	t.Helper()
 	a, address, err := s.Begin(t.Context(), back)
@@ -50,7 +50,7 @@ func TestPeopleSignInByTheUsualServers(t *testing.T) {
 	}
 }
 
-// An issuer with or without its slash is one server, and its accounts are known by one address.
+// An issuer with and without its trailing slash is the same server, and its accounts have the same issuer.
 func TestAnIssuerIsFoundWithAndWithoutItsSlash(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "/", "/realms/acme", "/application/o/carillon/"} {
@@ -73,7 +73,7 @@ func TestAnEmailIsVerifiedInEveryFormInWhichServersSayIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		claim         any
-		plain, trusts bool // whether the e-mail counts, without and with trust in the server's e-mails
+		plain, trusts bool // whether the e-mail counts as verified, without and with TrustEmails
 	}{
 		{true, true, true}, {"true", true, true}, {false, false, false}, {"false", false, false}, {nil, false, true},
 		{"TRUE", true, true}, {"True", true, true}, {"", false, false}, {"yes", false, false}, {1, false, false},
@@ -99,7 +99,7 @@ func TestAnEmailIsVerifiedInEveryFormInWhichServersSayIt(t *testing.T) {
 	}
 }
 
-// Claims of odd types are as good as missing; the subject is not.
+// Claims of unexpected types are ignored, except the subject.
 func TestClaimsOfOddTypesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []any{1, true, map[string]any{"value": "Ana"}, []any{"Ana"}} {

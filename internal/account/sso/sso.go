@@ -1,4 +1,4 @@
-// Package sso signs people in by a server with OpenID Connect: the authorization code flow with PKCE (RFC 7636).
+// Package sso signs people in through an OpenID Connect server: the authorization code flow with PKCE (RFC 7636).
 package sso
 
 import (
@@ -21,21 +21,22 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Issuer       string // the server's address, as in its tokens; a slash at the end may be missing or too many
+	Issuer       string // the server's URL as in its tokens; a trailing slash may be missing or superfluous
 	ClientID     string
 	ClientSecret string
-	Name         string // as people know it
-	// TrustEmails takes an e-mail for verified where the server says neither that it is nor that it is not.
+	Name         string // display name
+	// TrustEmails treats an e-mail as verified if the server does not state whether it is.
 	TrustEmails bool
 	Log         *slog.Logger
 }
 
 const (
-	timeout    = 10 * time.Second // of a request to the server
+	timeout    = 10 * time.Second // for a request to the server
 	maxSubject = 255              // OpenID Connect Core 1.0, section 2
 )
 
-// Server is a server for single sign-on. What it says of itself is read at the first sign-in. Its methods are safe for concurrent use.
+// Server is a single sign-on server. Its discovery document is read at the first sign-in. Its methods are safe for
+// concurrent use.
 type Server struct {
 	o       Options
 	client  *http.Client
@@ -43,7 +44,7 @@ type Server struct {
 	found   atomic.Pointer[known]
 }
 
-// known is the description of the server, and what checks its tokens.
+// known is the server's discovery document with the verifier of its tokens.
 type known struct {
 	*oidc.Provider
 	verifier *oidc.IDTokenVerifier
@@ -53,20 +54,21 @@ type known struct {
 // New returns a server.
 func New(o Options) *Server { return &Server{o: o, client: &http.Client{Timeout: timeout}} }
 
-// Issuer is the server's address without a slash at the end: accounts are known by it, however the address is written.
+// Issuer returns the server's URL without a trailing slash. Accounts are linked to it, however the configured URL is
+// written.
 func (s *Server) Issuer() string { return strings.TrimRight(s.o.Issuer, "/") }
 
-// Name is what people know the server by.
+// Name returns the server's display name.
 func (s *Server) Name() string { return s.o.Name }
 
-// Attempt is a sign-in under way: what only the browser that began it knows.
+// Attempt is a sign-in in progress. Only the browser that began it knows its contents.
 type Attempt struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// Person is who signed in.
+// Person is the person who signed in.
 type Person struct {
 	Subject  string
 	Email    string
@@ -74,13 +76,14 @@ type Person struct {
 	Name     string
 }
 
-// ErrDown means that the server for single sign-on did not respond as it should.
+// ErrDown means that the single sign-on server did not respond as expected.
 var ErrDown = errors.New("the server for single sign-on does not respond")
 
-// ErrRefused means that the response to a sign-in was not the one to the attempt.
+// ErrRefused means that the response does not belong to the attempt or is invalid.
 var ErrRefused = errors.New("the sign-in was not the one that was begun")
 
-// Begin starts a sign-in, and returns the attempt and the address to send the browser to; the server sends it back to redirect.
+// Begin starts a sign-in. It returns the attempt and the URL to which to send the browser. The server sends the
+// browser back to redirect.
 func (s *Server) Begin(ctx context.Context, redirect string) (Attempt, string, error) {
 	p, err := s.provider(ctx)
 	if err != nil {
@@ -90,7 +93,7 @@ func (s *Server) Begin(ctx context.Context, redirect string) (Attempt, string, e
 	return a, s.config(p, redirect).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
 
-// Finish exchanges the code of a response for who signed in. Errors: ErrRefused, ErrDown.
+// Finish exchanges the code of a response for the person who signed in. Errors: ErrRefused, ErrDown.
 func (s *Server) Finish(ctx context.Context, a Attempt, redirect, state, code string) (*Person, error) {
 	p, err := s.finish(ctx, a, redirect, state, code)
 	if err != nil {
@@ -131,7 +134,7 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 	if err := id.Claims(&said); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	if said.Email == "" && p.UserInfoEndpoint() != "" { // some servers say it there alone
+	if said.Email == "" && p.UserInfoEndpoint() != "" { // some servers send it only in the userinfo
 		info, err := p.info(ctx, token)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrDown, err)
@@ -140,7 +143,7 @@ func (s *Server) finish(ctx context.Context, a Attempt, redirect, state, code st
 			return nil, fmt.Errorf("%w: the server speaks of somebody else", ErrRefused)
 		}
 		info.Name = cmp.Or(info.Name, said.Name)
-		said = *info // whether an e-mail is verified is said of this one
+		said = *info // email_verified must refer to the same e-mail
 	}
 	x := &Person{Subject: id.Subject, Email: string(said.Email), Name: string(said.Name), Verified: s.o.TrustEmails}
 	if said.Verified != nil {
@@ -158,8 +161,8 @@ func (s *Server) config(p *known, redirect string) *oauth2.Config {
 	}
 }
 
-// provider reads what the server says of itself, once. Callers that come meanwhile wait for the same response, each no longer than its
-// context.
+// provider reads the discovery document once. Concurrent callers wait for the same response, each no longer than its
+// context allows.
 func (s *Server) provider(ctx context.Context) (*known, error) {
 	if p := s.found.Load(); p != nil {
 		return p, nil
@@ -182,7 +185,8 @@ func (s *Server) provider(ctx context.Context) (*known, error) {
 	}
 }
 
-// discover reads what the server says of itself. The slash at the end of an issuer is the server's: Auth0 and Authentik have one.
+// discover reads the discovery document. The issuer's trailing slash is up to the server: Auth0 and Authentik have
+// one.
 func (s *Server) discover(ctx context.Context) (*known, error) {
 	ctx = oidc.ClientContext(ctx, s.client)
 	p, err := oidc.NewProvider(ctx, s.o.Issuer)

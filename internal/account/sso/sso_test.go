@@ -110,7 +110,7 @@ func TestAServerThatIsSilentHoldsNobodyPastTheirContext(t *testing.T) {
 		_, _, err := s.Begin(waiting, back)
 		first <- err
 	}()
-	<-asked // the first one waits for the server
+	<-asked // the first caller waits for the server
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := s.Begin(gone, back); !errors.Is(err, sso.ErrDown) {

@@ -20,11 +20,11 @@ import (
 	"carillon/internal/account/sso"
 )
 
-// issuer is a server for single sign-on that gives out the token of a test for any code.
+// issuer is a single sign-on server that returns the token of a test for any code.
 type issuer struct {
 	*httptest.Server
 	key    *rsa.PrivateKey
-	claims jwt.MapClaims // of its next token
+	claims jwt.MapClaims // claims of its next token
 	info   map[string]any
 	signer *rsa.PrivateKey
 }
@@ -112,7 +112,7 @@ func TestATokenIsForThisProgramFromItsServerAndOfNow(t *testing.T) {
 	}
 }
 
-// begin begins a sign-in, whose token has good claims, and returns it with its state.
+// begin starts a sign-in whose token has valid claims. It returns the attempt and its state.
 func (x *issuer) begin(t *testing.T, s *sso.Server) (a sso.Attempt, state string) {
 	t.Helper()
 	a, address, err := s.Begin(t.Context(), back)

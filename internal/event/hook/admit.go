@@ -10,15 +10,15 @@ import (
 	"carillon/internal/base/egress"
 )
 
-// Undeliverable reports whether nothing can be delivered to a webhook on this installation, as far as its address alone shows:
-// what its host's name resolves to is checked with each delivery, because that changes.
+// Undeliverable reports whether the address of a webhook alone rules out any delivery on this installation. The
+// addresses that its host resolves to may change, so they are checked on each delivery.
 func Undeliverable(out *egress.Client, w *Webhook) bool {
 	u, err := url.Parse(w.URL)
 	return err == nil && out.AdmitUnresolved(u) != nil
 }
 
-// Unreached are the webhooks of a set-up to which nothing can be delivered. They are stored all the same: a set-up that was applied
-// before must not keep the program from starting.
+// Unreached returns the webhooks of a set-up to which nothing can be delivered. They are stored anyway, because a
+// set-up that was applied before must not keep the program from starting.
 func Unreached(out *egress.Client, p *config.Provision) (found config.Problems) {
 	for i := range p.Companies {
 		for _, x := range p.Companies[i].Resources {
@@ -31,18 +31,18 @@ func Unreached(out *egress.Client, p *config.Provision) (found config.Problems) 
 	return found
 }
 
-// NewClient builds the client that delivers; allowed are private networks that webhooks may be in.
+// NewClient returns the client for deliveries. allowed are private networks in which webhooks may be.
 func NewClient(allowed []netip.Prefix) *egress.Client {
 	return egress.New(egress.Options{
 		AllowPrivate: allowed, AnyPort: true, PerHost: connections, Timeout: Timeout, MaxBody: -1, Redirects: -1,
 	})
 }
 
-// connections are kept open to an endpoint.
+// connections is the number of idle connections kept per endpoint.
 const connections = 8
 
-// Admit refuses a webhook that nothing could be delivered to, before it is stored. One that has this address already keeps it, so that the
-// rest of it can be changed.
+// Admit refuses an undeliverable webhook before it is stored. A stored webhook may keep its address, so that its other
+// fields can be changed.
 func (d *Deliverer) Admit(ctx context.Context, companyID string, w *Webhook) error {
 	if !Undeliverable(d.o.Client, w) {
 		return nil

@@ -13,18 +13,18 @@ import (
 	"carillon/internal/store"
 )
 
-// maxOwners is how many owners of a company get an e-mail.
+// maxOwners bounds the owners of a company who get an e-mail.
 const maxOwners = 20
 
-// Owners of companies get e-mails about endpoints that fail.
+// Owners sends e-mails about failing endpoints to the owners of companies.
 type Owners struct {
 	Store   *store.Store
-	Mailer  *mail.Mailer  // nil: nobody gets any
-	BaseURL func() string // of the installation
+	Mailer  *mail.Mailer  // nil disables e-mails
+	BaseURL func() string // base URL of the installation
 	Log     *slog.Logger
 }
 
-// Alert sends the owners of a company an e-mail about an endpoint that fails.
+// Alert sends the owners of a company an e-mail about a failing endpoint.
 func (o Owners) Alert(ctx context.Context, x Alert) {
 	if o.Mailer == nil {
 		return
@@ -72,7 +72,7 @@ func alertMail(x Alert, link string) mail.Message {
 	}
 }
 
-// host returns the host of an address, whose path and query may hold a secret.
+// host returns the host of a URL. The path and query may contain a secret.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -31,7 +31,7 @@ func (local) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) 
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-// authority makes certificates.
+// authority issues certificates.
 type authority struct {
 	t    *testing.T
 	key  *ecdsa.PrivateKey
@@ -44,11 +44,11 @@ func newAuthority(t *testing.T) *authority {
 	c, root := a.sign(&x509.Certificate{
 		Subject: pkix.Name{CommonName: "Root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	})
-	a.key, a.root = c.PrivateKey.(*ecdsa.PrivateKey), root //nolint:forcetypeassert // sign made it
+	a.key, a.root = c.PrivateKey.(*ecdsa.PrivateKey), root //nolint:forcetypeassert // sign created it
 	return a
 }
 
-// sign returns a certificate that a signs, or that signs itself where a has no key yet.
+// sign returns a certificate signed by a, or a self-signed one if a has no key yet.
 func (a *authority) sign(x *x509.Certificate) (*tls.Certificate, *x509.Certificate) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -74,7 +74,7 @@ func (a *authority) sign(x *x509.Certificate) (*tls.Certificate, *x509.Certifica
 	return &tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, c
 }
 
-// door is a listener whose connections go through what is in it.
+// door is a listener that passes its connections through the function in open.
 type door struct {
 	net.Listener
 	open atomic.Pointer[func(net.Conn) net.Conn]
@@ -94,7 +94,7 @@ func encrypted(c *tls.Certificate) func(net.Conn) net.Conn {
 	}
 }
 
-// broken are ways of an endpoint for https://events.test, and the reasons that are recorded.
+// broken returns faulty endpoints for https://events.test, with the recorded reasons.
 func broken(t *testing.T, a *authority) map[string]struct {
 	open func(net.Conn) net.Conn
 	want string
@@ -133,7 +133,7 @@ func broken(t *testing.T, a *authority) map[string]struct {
 			"It speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there",
 		},
 		"cut": {func(c net.Conn) net.Conn {
-			_, _ = c.Read(make([]byte, 64<<10)) // its first message
+			_, _ = c.Read(make([]byte, 64<<10)) // the first TLS message
 			_ = c.Close()
 			return c
 		}, "It closed the connection without a response"},

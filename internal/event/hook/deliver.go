@@ -15,29 +15,29 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// Options of a Deliverer.
+// Options configure a Deliverer.
 type Options struct {
 	Client *egress.Client
-	// Owns reports whether this node serves a shard, of carillon.Shards; each endpoint belongs to one.
+	// Owns reports whether this node serves a shard, out of carillon.Shards. Each endpoint belongs to one shard.
 	Owns func(shard int) bool
-	// Alert is called when the owners of an endpoint should learn that it fails.
+	// Alert is called when the owners of an endpoint should be notified that it fails.
 	Alert     func(ctx context.Context, a Alert)
-	Attempted func(ok bool, took time.Duration) // nil: nobody counts
+	Attempted func(ok bool, took time.Duration) // may be nil
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	Busy      func() bool      // whether there are too few processors for what the node does; nil: never. One at a time calls it
+	Busy      func() bool      // reports whether the processors are overloaded; nil: never. Not called concurrently
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger
 }
 
-// Alert says that an endpoint fails.
+// Alert reports a failing endpoint.
 type Alert struct {
 	CompanyID string
 	URL       string
 	Since     time.Time
-	Disabled  time.Time // when it is or will be disabled
-	Ended     bool      // it is disabled
-	Gone      bool      // because it responded 410
-	Last      string    // why the last attempt failed
+	Disabled  time.Time // when it was or will be disabled
+	Ended     bool      // it has been disabled
+	Gone      bool      // disabled because it responded 410
+	Last      string    // error of the last attempt
 }
 
 // Deliverer sends events to endpoints.
@@ -49,24 +49,24 @@ type Deliverer struct {
 
 	mu      sync.Mutex
 	lanes   map[hooks.Key]*lane
-	serving int             // of them
-	woken   map[string]bool // companies, since they were looked at
+	serving int             // number of lanes being served
+	woken   map[string]bool // companies woken since the last check
 	serve   sync.WaitGroup
 }
 
 const (
-	passEvery = time.Second // after which every endpoint is looked at: another node's events, and deliveries that are due, are seen then
+	passEvery = time.Second // checks every endpoint, for events of other nodes and due retries
 	passCalm  = 20 * time.Millisecond
-	passBusy  = 250 * time.Millisecond // while events give way
-	maxLanes  = 1000                   // endpoints that a node serves at once
+	passBusy  = 250 * time.Millisecond // while events yield to other work
+	maxLanes  = 1000                   // endpoints that a node serves concurrently
 	lanesKept = 10 * time.Minute
 
 	sweepEvery = 10 * time.Minute
-	maxSweep   = 500                // rows at once
-	keepFailed = 8 * 24 * time.Hour // a day longer than events are kept
+	maxSweep   = 500                // rows per statement
+	keepFailed = 8 * 24 * time.Hour // a day longer than the retention of events
 )
 
-// NewDeliverer builds a deliverer.
+// NewDeliverer returns a deliverer.
 func NewDeliverer(s *store.Store, o Options) *Deliverer {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -82,7 +82,7 @@ func NewDeliverer(s *store.Store, o Options) *Deliverer {
 	}
 }
 
-// Wake has the endpoints of companies be looked at now: there may be new events.
+// Wake makes the deliverer check the endpoints of companies now, because there may be new events.
 func (d *Deliverer) Wake(companies ...string) {
 	d.mu.Lock()
 	for _, id := range companies {
@@ -104,17 +104,17 @@ func (d *Deliverer) takeWoken() []string {
 	return all
 }
 
-// Run serves the endpoints of this node until ctx ends; requests under way are finished.
+// Run serves the endpoints of this node until ctx ends. It then finishes the requests in flight.
 func (d *Deliverer) Run(ctx context.Context) error {
 	defer d.serve.Wait()
 	failing, sweep := false, d.o.Now()
 	var passed time.Time
 	for ctx.Err() == nil {
 		var err error
-		// To look at every endpoint takes milliseconds where there are a thousand, and events come all the time.
+		// Checking every endpoint takes milliseconds if there are a thousand, and events arrive continuously.
 		if woken := d.takeWoken(); time.Since(passed) >= passEvery {
 			err = d.Pass(ctx)
-			passed = time.Now() // a slow one is not repeated without a pause
+			passed = time.Now() // a slow pass is not repeated without a pause
 		} else if len(woken) > 0 {
 			err = d.passOf(ctx, woken)
 		}
@@ -131,12 +131,12 @@ func (d *Deliverer) Run(ctx context.Context) error {
 		if d.pace.perSecond() < paceFirst() {
 			calm = passBusy
 		}
-		wait(ctx, calm, nil) // what is committed together is looked at together
+		wait(ctx, calm, nil) // collect events that are committed at about the same time
 	}
 	return nil
 }
 
-// sweep deletes what is left of endpoints that were deleted, and deliveries that were given up long ago.
+// sweep deletes the remaining data of deleted endpoints, and deliveries that were given up long ago.
 func (d *Deliverer) sweep(ctx context.Context, now time.Time) {
 	for more, err := true, error(nil); more && ctx.Err() == nil; wait(ctx, passCalm, nil) {
 		if more, err = d.store.Hooks.Sweep(ctx, now.Add(-keepFailed), maxSweep); err != nil {
@@ -156,7 +156,7 @@ func wait(ctx context.Context, most time.Duration, wake <-chan struct{}) {
 	}
 }
 
-// Pass has every endpoint of this node that has something to do be served, each by a goroutine of its own.
+// Pass starts serving every endpoint of this node that has something to do, each in its own goroutine.
 func (d *Deliverer) Pass(ctx context.Context) error {
 	due, err := d.store.Hooks.Due(ctx, d.o.Now())
 	if err != nil {
@@ -177,7 +177,7 @@ func (d *Deliverer) passOf(ctx context.Context, companies []string) error {
 	return nil
 }
 
-// beginAll serves those of some endpoints that are this node's.
+// beginAll starts serving those of the endpoints that belong to this node.
 func (d *Deliverer) beginAll(ctx context.Context, due []hooks.Key) {
 	for _, k := range due {
 		if d.o.Owns(shardOf(k)) {
@@ -186,7 +186,7 @@ func (d *Deliverer) beginAll(ctx context.Context, due []hooks.Key) {
 	}
 }
 
-// Wait returns when no endpoint is being served.
+// Wait waits until no endpoint is being served.
 func (d *Deliverer) Wait() { d.serve.Wait() }
 
 func shardOf(k hooks.Key) int {
@@ -195,7 +195,7 @@ func shardOf(k hooks.Key) int {
 	return int(h.Sum32() % carillon.Shards)
 }
 
-// begin serves an endpoint unless it is being served.
+// begin starts serving an endpoint unless it is already being served.
 func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -205,7 +205,7 @@ func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
 		d.lanes[k] = l
 	}
 	if l.serving {
-		l.again = true // what is new may have come after its last look
+		l.rerun = true // the new event may have arrived after the lane's last check
 		return
 	}
 	if d.serving >= maxLanes {
@@ -222,18 +222,19 @@ func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
 	})
 }
 
-// ended records that a lane found nothing more to do, and reports whether it is to look again, which it is not at the end.
-func (d *Deliverer) ended(l *lane, may bool) (again bool) {
+// ended records that a lane has nothing more to do, and reports whether it must check again. may is false during
+// shutdown.
+func (d *Deliverer) ended(l *lane, running bool) (rerun bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	again, l.again = l.again && may, false
-	if !again {
+	rerun, l.rerun = l.rerun && running, false
+	if !rerun {
 		l.serving, l.served, d.serving = false, d.o.Now(), d.serving-1
 	}
-	return again
+	return rerun
 }
 
-// forget drops the lanes that had nothing to do for a while.
+// forget removes lanes that have been idle for a while.
 func (d *Deliverer) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -248,12 +249,13 @@ func (d *Deliverer) Serving() int {
 	return d.serving
 }
 
-// mayRead is how many events a lane may read for its next round: what is read and not sent is read again.
+// mayRead returns how many events a lane may read for its next round. Events that are read but not sent must be read
+// again.
 func (d *Deliverer) mayRead() int {
 	return min(maxRound, max(width, int(d.pace.perSecond()*roundLong.Seconds())/max(1, d.Serving())))
 }
 
-// Rate returns how many events a second this node sends at most now: fewer while it is busy.
+// Rate returns the maximum number of events per second that this node sends now. It is lower while the node is busy.
 func (d *Deliverer) Rate() float64 { return d.pace.perSecond() }
 
 // Find returns an endpoint of a company. Errors: not_found.
@@ -262,10 +264,10 @@ func (d *Deliverer) Find(ctx context.Context, companyID, id string) (*Webhook, e
 	if err != nil {
 		return nil, err
 	}
-	return x.(*Webhook), nil //nolint:forcetypeassert // the kind makes no other
+	return x.(*Webhook), nil //nolint:forcetypeassert // the kind creates no other type
 }
 
-// listed returns an endpoint from the cache; nil: there is none.
+// listed returns an endpoint from the cache, or nil if there is none.
 func (d *Deliverer) listed(ctx context.Context, k hooks.Key) (*Webhook, error) {
 	all, err := d.store.Resources.Listed(ctx, k.CompanyID, Kind())
 	if err != nil {
@@ -276,10 +278,10 @@ func (d *Deliverer) listed(ctx context.Context, k hooks.Key) (*Webhook, error) {
 			return w, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none
+	return nil, nil //nolint:nilnil // no such endpoint
 }
 
-// Test sends an endpoint an event of a type that never happened, and returns the attempt. Errors: not_found, validation_failed.
+// Test sends a sample event to an endpoint and returns the attempt. Errors: not_found, validation_failed.
 func (d *Deliverer) Test(ctx context.Context, companyID, id, kind string) (*hooks.Attempt, error) {
 	w, err := d.Find(ctx, companyID, id)
 	if err != nil {
@@ -289,7 +291,7 @@ func (d *Deliverer) Test(ctx context.Context, companyID, id, kind string) (*hook
 	if err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx) // what was sent is in the log, whoever waits for it
+	ctx = context.WithoutCancel(ctx) // log the attempt even if the caller has gone
 	a, _ := d.send(ctx, companyID, w, b, "test", 1)
 	return &a, d.store.Hooks.Log(ctx, &a)
 }

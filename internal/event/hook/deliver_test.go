@@ -31,7 +31,7 @@ import (
 
 const company = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01"
 
-// got is a request that an endpoint received.
+// got is a request received by an endpoint.
 type got struct {
 	header http.Header
 	text   string
@@ -75,7 +75,7 @@ func (e *endpoint) responds(respond func(n int, b *hook.Body, w http.ResponseWri
 	e.respond = respond
 }
 
-// status has the endpoint respond with a status.
+// status makes the endpoint respond with a status.
 func (e *endpoint) status(code int) {
 	e.responds(func(_ int, _ *hook.Body, w http.ResponseWriter) { w.WriteHeader(code) })
 }
@@ -86,7 +86,7 @@ func (e *endpoint) all() []got {
 	return slices.Clone(e.received)
 }
 
-// sequences are the places of the events that were received, in order of arrival.
+// sequences returns the sequence numbers of the received events, in order of arrival.
 func (e *endpoint) sequences() (all []int64) {
 	for _, x := range e.all() {
 		all = append(all, x.body.Sequence)
@@ -94,16 +94,16 @@ func (e *endpoint) sequences() (all []int64) {
 	return all
 }
 
-// rig is a deliverer on a database with one company, and a clock that the test moves.
+// rig is a deliverer on a database with one company, and a clock controlled by the test.
 type rig struct {
 	t      *testing.T
 	store  *store.Store
 	d      *hook.Deliverer
 	mu     sync.Mutex
-	now    time.Time // zero: the clock goes by itself
+	now    time.Time // zero value: real time
 	alerts []alert
 	lost   atomic.Bool // another node serves the endpoints
-	// suspended says whether the company is; nil: it is not.
+	// suspended reports whether the company is suspended. nil means that it is not.
 	suspended func() bool
 }
 
@@ -117,7 +117,7 @@ func newRig(t *testing.T) *rig {
 	return newRigOf(t, egress.Options{Timeout: 2 * time.Second})
 }
 
-// newRigOf has a client with the roots, the resolver and the time-out of o.
+// newRigOf uses a client with the roots, the resolver and the timeout of o.
 func newRigOf(t *testing.T, o egress.Options) *rig {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
@@ -165,7 +165,7 @@ func (r *rig) endpoint(w hook.Webhook) hooks.Key {
 	return hooks.Key{CompanyID: company, WebhookID: w.ID}
 }
 
-// happen stores events of a subject, one for each type.
+// happen stores events about a subject, one per type.
 func (r *rig) happen(subject string, kinds ...string) {
 	r.t.Helper()
 	for _, kind := range kinds {
@@ -180,7 +180,7 @@ func (r *rig) happen(subject string, kinds ...string) {
 	}
 }
 
-// pass delivers what is due, until nothing is.
+// pass delivers due events until none are due.
 func (r *rig) pass() {
 	r.t.Helper()
 	if err := r.d.Pass(r.t.Context()); err != nil {
@@ -189,7 +189,7 @@ func (r *rig) pass() {
 	r.d.Wait()
 }
 
-// after moves the clock and delivers.
+// after advances the clock and delivers.
 func (r *rig) after(d time.Duration) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -207,7 +207,7 @@ func (r *rig) state(k hooks.Key) *hooks.Endpoint {
 	return e
 }
 
-// want checks how many deliveries wait, were given up and are behind the cursor.
+// want checks the numbers of waiting and failed deliveries, and of events behind the cursor.
 func (r *rig) want(k hooks.Key, waiting, failed int, behind int64) {
 	r.t.Helper()
 	w, f, err := r.store.Hooks.Counts(r.t.Context(), k)
@@ -221,7 +221,7 @@ func TestEventsAreDeliveredSignedAndVerified(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	secret, old := hook.NewSecret(), hook.NewSecret()
 	r.mu.Lock()
-	r.now = time.Now().UTC().Truncate(time.Second) // the library checks the time
+	r.now = time.Now().UTC().Truncate(time.Second) // the webhook library checks the time
 	r.mu.Unlock()
 	k := r.endpoint(hook.Webhook{
 		URL: e.URL + "/hooks?token=x", SigningSecret: secret, PreviousSecret: old,
@@ -300,7 +300,7 @@ func TestWhatFailsIsTriedAgainForThreeDaysAndThenGivenUp(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	k := r.endpoint(hook.Webhook{URL: e.URL})
 	e.responds(func(_ int, b *hook.Body, w http.ResponseWriter) {
-		if b.Sequence == 1 { // this one never goes through
+		if b.Sequence == 1 { // this event always fails
 			http.Error(w, "no such order", http.StatusInternalServerError)
 		}
 	})
@@ -311,7 +311,7 @@ func TestWhatFailsIsTriedAgainForThreeDaysAndThenGivenUp(t *testing.T) {
 	var tries []time.Duration
 	for r.clock().Sub(begin) < 80*time.Hour {
 		before := len(e.all())
-		r.happen("m2", "message.sent") // others go through all the time
+		r.happen("m2", "message.sent") // other events always succeed
 		r.after(30 * time.Minute)
 		for _, x := range e.all()[before:] {
 			if x.body.Sequence == 1 {
@@ -467,7 +467,7 @@ func TestRetryAfterIsHonored(t *testing.T) {
 func TestEventsOfOneSubjectComeInOrderWhereThatIsWanted(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	k := r.endpoint(hook.Webhook{URL: e.URL, Ordered: true})
-	failing := map[int64]int{1: 3, 5: 1} // how often each fails
+	failing := map[int64]int{1: 3, 5: 1} // number of failures per event
 	e.responds(func(_ int, b *hook.Body, w http.ResponseWriter) {
 		if failing[b.Sequence] > 0 {
 			failing[b.Sequence]--
@@ -585,7 +585,7 @@ func TestWhatWasNotRecordedBeforeAKillIsSentAgain(t *testing.T) {
 	ctx, kill := context.WithCancel(t.Context())
 	e.responds(func(n int, _ *hook.Body, _ http.ResponseWriter) {
 		if n == 30 {
-			kill() // nothing new is begun
+			kill() // no further request is started
 		}
 	})
 	if err := r.d.Pass(ctx); err != nil {

@@ -13,13 +13,13 @@ import (
 	"carillon/internal/store/events"
 )
 
-// letters stand for the topics in ids of events.
-var letters = map[string]string{ //nolint:gochecknoglobals // read only
+// letters represent topics in event ids.
+var letters = map[string]string{ //nolint:gochecknoglobals // read-only
 	events.Notifications: "n", events.Calls: "c", events.Templates: "t", events.Conversations: "v", events.Requested: "r",
 }
 
-// ID returns the id of an event: the company, the place in its topic, and when it was, for a database that is restored counts again from
-// an earlier place. It has no full stop, as Standard Webhooks demand.
+// ID returns the id of an event: the company, the topic with the sequence number, and the time, because a restored
+// database reuses sequence numbers. It contains no full stop, as Standard Webhooks requires.
 func ID(e *events.Event) string {
 	company, err := hex.DecodeString(strings.ReplaceAll(e.CompanyID, "-", ""))
 	if err != nil {
@@ -29,11 +29,11 @@ func ID(e *events.Event) string {
 		strconv.FormatInt(e.At.UnixMilli(), 36)
 }
 
-// Place returns the topic and Seq in an id, and whether it is that of an event at all. Whether the event is there, and the company's, its
-// own id says.
+// Place returns the topic and Seq of an event id. ok is false if the id is malformed. The caller must check that the
+// event exists and has this id.
 func Place(id string) (topic string, seq int64, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(id, "evt_"), "_")
-	if len(parts) < 3 || !strings.HasPrefix(id, "evt_") { // the company's part may have an underscore
+	if len(parts) < 3 || !strings.HasPrefix(id, "evt_") { // the company's part may contain an underscore
 		return "", 0, false
 	}
 	place := parts[len(parts)-2]
@@ -47,10 +47,10 @@ func Place(id string) (topic string, seq int64, ok bool) {
 	return "", 0, false
 }
 
-// Version is that of the form of events. Fields are only added within one.
+// Version is the version of the event format. Within a version, fields are only added.
 const Version = 1
 
-// Body is an event as it is sent.
+// Body is an event in the form that is sent.
 type Body struct {
 	ID        string                     `json:"id"`
 	Type      string                     `json:"type"`
@@ -61,7 +61,7 @@ type Body struct {
 	Data      map[string]json.RawMessage `json:"data"`
 }
 
-// BodyOf returns an event as it is sent.
+// BodyOf returns an event in the form that is sent.
 func BodyOf(e *events.Event) (*Body, error) {
 	if e.Topic == events.Requested { // it is stored as it is sent
 		b := &Body{}
@@ -95,7 +95,7 @@ func (w *Webhook) wants(e *events.Event) bool {
 		SenderID *string `json:"sender_id"`
 	}
 	if err := json.Unmarshal(e.Payload, &of); err != nil {
-		return true // it is better known than missed
+		return true // when in doubt, deliver: a superfluous event is better than a lost one
 	}
 	return matches(w.Campaigns, of.Campaign) && matches(w.Senders, of.SenderID)
 }
@@ -104,7 +104,7 @@ func matches(wanted []string, value *string) bool {
 	return len(wanted) == 0 || value == nil || slices.Contains(wanted, *value)
 }
 
-// Sample is an event of a type that never happened, for tests of an endpoint.
+// Sample returns an example event of a type, for tests of an endpoint.
 func Sample(companyID, kind string, now time.Time) (*Body, error) {
 	e := &events.Event{
 		CompanyID: companyID, Topic: events.TopicOf(kind), Seq: 1, Kind: kind, At: now, Payload: json.RawMessage(sampleOf(kind)),

@@ -46,7 +46,7 @@ func TestAnEndpointIsLeftToTheNodeThatTookItOver(t *testing.T) {
 	}
 }
 
-// What was sent is not sent again because its log cannot be stored.
+// A sent event is not sent again if its log cannot be stored.
 func TestEventsWhoseLogCannotBeStoredAreSentOnce(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	k := r.endpoint(hook.Webhook{URL: e.URL})
@@ -60,13 +60,13 @@ func TestEventsWhoseLogCannotBeStoredAreSentOnce(t *testing.T) {
 	r.after(time.Hour)
 	r.want(k, 0, 0, 0)
 	got := e.sequences()
-	slices.Sort(got) // some go at once
+	slices.Sort(got) // they may be sent concurrently
 	if !slices.Equal(got, []int64{1, 2}) {
 		t.Errorf("received %v", got)
 	}
 }
 
-// An event that comes after a lane's last look, and is seen before the lane has ended, waits for no further one.
+// An event that arrives after a lane's last check, but before the lane has ended, is delivered without another event.
 func TestAnEventThatComesAsDeliveryEndsIsDeliveredAtOnce(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	r.endpoint(hook.Webhook{URL: e.URL})
@@ -81,7 +81,7 @@ func TestAnEventThatComesAsDeliveryEndsIsDeliveredAtOnce(t *testing.T) {
 		if err := r.d.Pass(t.Context()); err != nil {
 			t.Error(err)
 		}
-		return true // as if this look had been before the event
+		return true // as if this check had preceded the event
 	}
 	r.pass()
 	if got := e.sequences(); !slices.Equal(got, []int64{1, 2}) {
@@ -89,7 +89,7 @@ func TestAnEventThatComesAsDeliveryEndsIsDeliveredAtOnce(t *testing.T) {
 	}
 }
 
-// pile stores many events, each of a subject of its own.
+// pile stores many events, each about a different subject.
 func (r *rig) pile(n int) {
 	r.t.Helper()
 	for begin := 0; begin < n; begin += 1000 {
@@ -106,7 +106,8 @@ func (r *rig) pile(n int) {
 	}
 }
 
-// raw is a server that writes the text to each connection once it has a request, and then closes it, or keeps it.
+// raw starts a server that writes the text to each connection after a request, and then closes the connection, unless
+// keep is true.
 func raw(t *testing.T, text string, keep bool) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -136,7 +137,7 @@ func raw(t *testing.T, text string, keep bool) string {
 	return "http://" + l.Addr().String()
 }
 
-// liars respond as no server should; wants says whether that counts as a success.
+// liars are servers that respond in invalid ways. ok reports whether the response counts as a success.
 func liars(t *testing.T) map[string]struct {
 	url string
 	ok  bool
@@ -189,7 +190,7 @@ func TestNoResponseCanHoldAnEndpointUp(t *testing.T) {
 	r.pass()
 }
 
-// TestNothingIsLostInThreeBadDays has endpoints fail in turns over three days.
+// TestNothingIsLostInThreeBadDays makes endpoints fail in turns over three days.
 func TestNothingIsLostInThreeBadDays(t *testing.T) {
 	r := newRig(t)
 	dice := rand.New(rand.NewPCG(1, 2))
@@ -237,12 +238,12 @@ func TestNothingIsLostInThreeBadDays(t *testing.T) {
 	mu.Lock()
 	good = true
 	mu.Unlock()
-	for range 30 { // none had three days of failures alone, or gave an event up
+	for range 30 { // none failed for three full days, or gave up on an event
 		r.after(time.Hour)
 	}
 	for name, e := range all {
 		last := map[int64]int{}
-		var order []int64 // of the last request of each event, which succeeded
+		var order []int64 // of the last, successful request for each event
 		for i, n := range e.sequences() {
 			last[n] = i
 		}
@@ -255,7 +256,7 @@ func TestNothingIsLostInThreeBadDays(t *testing.T) {
 			t.Errorf("%s: %d of %d events came", name, len(order), steps)
 		}
 		if strings.HasSuffix(name, "true") && !slices.IsSortedFunc(order, func(a, b int64) int {
-			if a%7 != b%7 { // of different messages
+			if a%7 != b%7 { // about different messages
 				return 0
 			}
 			return int(a - b)
@@ -265,7 +266,7 @@ func TestNothingIsLostInThreeBadDays(t *testing.T) {
 	}
 }
 
-// TestBadNeighborsDelayNobody has twenty endpoints hang, fail and lie next to a good one.
+// TestBadNeighborsDelayNobody makes twenty endpoints hang, fail and lie next to a healthy one.
 func TestBadNeighborsDelayNobody(t *testing.T) {
 	alone, among, apart := delays(t, 0, company), delays(t, 20, company), delays(t, 20, neighbor)
 	t.Logf("from the event to the request: p99 %v alone, %v among twenty bad endpoints, %v among those of another company", alone,
@@ -277,7 +278,8 @@ func TestBadNeighborsDelayNobody(t *testing.T) {
 
 const neighbor = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02"
 
-// delays returns the p99 of the time from an event to its request, next to bad endpoints of a company, which has events too.
+// delays returns the p99 of the time from an event to its request, next to bad endpoints of a company that has events
+// too.
 func delays(t *testing.T, bad int, of string) time.Duration {
 	t.Helper()
 	r, e := newRig(t), serve(t)
@@ -350,7 +352,8 @@ func delays(t *testing.T, bad int, of string) time.Duration {
 	return took[98]
 }
 
-// backlog has events wait for an endpoint that is down, and then delivers them: neither takes memory or rows that grow with their number.
+// backlog lets events accumulate for an endpoint that is down, and then delivers them. Neither memory nor rows may
+// grow with their number.
 func backlog(t *testing.T, n int) {
 	t.Helper()
 	r, e := newRig(t), serve(t)
@@ -402,7 +405,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// resident is how much memory the process has, where the system says so.
+// resident returns the memory in use by the process, if the system reports it.
 func resident() string {
 	text, err := os.ReadFile("/proc/self/status")
 	_, line, found := strings.Cut(string(text), "VmRSS:")

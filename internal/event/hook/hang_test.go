@@ -14,7 +14,8 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// TestEndpointsThatHangForThreeDaysLoseNothing has endpoints accept and never respond, never end a body, and trickle one.
+// TestEndpointsThatHangForThreeDaysLoseNothing has endpoints that accept but never respond, that never end a body, and
+// that trickle one.
 func TestEndpointsThatHangForThreeDaysLoseNothing(t *testing.T) {
 	r := newRigOf(t, egress.Options{Timeout: 200 * time.Millisecond})
 	var mu sync.Mutex
@@ -55,7 +56,7 @@ func TestEndpointsThatHangForThreeDaysLoseNothing(t *testing.T) {
 				receive.ServeHTTP(w, x)
 				return
 			}
-			receive.ServeHTTP(httptest.NewRecorder(), x) // the body is read
+			receive.ServeHTTP(httptest.NewRecorder(), x) // reads the body
 			hang(w, x)
 		}))
 		t.Cleanup(server.Close)
@@ -78,7 +79,7 @@ func TestEndpointsThatHangForThreeDaysLoseNothing(t *testing.T) {
 	if n, grown := runtime.NumGoroutine(), heap()-before; n > goroutines+50 || grown > 8<<20 {
 		t.Errorf("%d goroutines, %d at first; the heap grew by %d bytes", n, goroutines, grown)
 	}
-	// Five failures in four rounds, and then one probe a round.
+	// Five failures in four rounds, and then one probe per round.
 	if n := len(ends["no response"].all()); n < steps || n > steps+8 {
 		t.Errorf("%d requests to an endpoint that never responds, in %d rounds", n, steps)
 	}

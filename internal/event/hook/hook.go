@@ -1,16 +1,18 @@
-// Package hook is the webhooks by which a company learns of events: their endpoints, and the delivery to them.
+// Package hook implements webhooks: a company's endpoints and the delivery of events to them.
 //
-// An event is written with its change (internal/store/events). Each endpoint has a cursor in every topic, and one node of all serves it: it
-// reads what is behind the cursor, sends what the endpoint wants, and moves the cursor on. An event that fails waits in a row of its own,
-// is tried again for three days, and is then given up, to be replayed by hand:
+// An event is written in the same transaction as its change (internal/store/events). Each endpoint has a cursor in
+// every topic and is served by one node, which reads the events behind the cursor, sends those that the endpoint
+// selects, and advances the cursor. A failed event gets its own row and is retried for three days. After that it is
+// given up and can be replayed manually:
 //
 //	behind the cursor ──▶ sent ──2xx──▶ delivered
 //	                       │ else                 ┌── 2xx ──▶ delivered
 //	                       └──▶ waiting ──▶ tried again ── else, within three days ──▶ waiting
 //	                               ▲              └── else ──▶ failed ── replay ──▶ waiting
 //
-// After five failures in a row an endpoint is down: one delivery at a time is tried, at growing intervals of at most five minutes, and the
-// rest stays behind the cursor, where it takes neither rows nor memory. One that is down for three days, or responds 410, is disabled.
+// After five consecutive failures an endpoint is down. Then one delivery at a time is tried, at growing intervals of at
+// most five minutes. The other events stay behind the cursor, where they use neither rows nor memory. An endpoint that
+// is down for three days, or responds 410, is disabled.
 package hook
 
 import (
@@ -27,27 +29,28 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Webhook is an endpoint of the company. Its address is its name.
+// Webhook is an endpoint of a company. Its URL is its name.
 type Webhook struct {
 	ID     string   `json:"id,omitempty"`
 	URL    string   `json:"url"`
-	Events []string `json:"events"` // types of events; * is all
-	// Campaigns and Senders, where they are given, leave out the events of other campaigns and of other senders' ids. Events that have
-	// neither, such as a template's, are always wanted.
+	Events []string `json:"events"` // event types; * means all
+	// Campaigns and Senders, if set, restrict the events to these campaigns and sender ids. Events that have neither,
+	// such as those of a template, are always sent.
 	Campaigns []string `json:"campaigns,omitempty"`
 	Senders   []string `json:"senders,omitempty"`
-	// Ordered has the events of one message, call, conversation or template sent one after the other: while one waits, so do later ones.
+	// Ordered sends the events of one message, call, conversation or template one after the other: if one waits, later
+	// ones wait too.
 	Ordered bool     `json:"ordered,omitempty"`
-	Paused  bool     `json:"paused,omitempty"` // nothing is sent; what happens waits
+	Paused  bool     `json:"paused,omitempty"` // nothing is sent; events accumulate
 	Headers []Header `json:"headers,omitempty"`
-	// SigningSecret is in the text form of Standard Webhooks; one is made where it is left out.
+	// SigningSecret has the text form of Standard Webhooks. If empty, one is generated.
 	SigningSecret string `json:"secret,omitempty" secret:"true"`
-	// PreviousSecret signs too, until an instant in RFC 3339: what receives the events may know either.
+	// PreviousSecret also signs, until PreviousUntil (RFC 3339), because receivers may still use the old secret.
 	PreviousSecret string `json:"previous_secret,omitempty" secret:"true"`
 	PreviousUntil  string `json:"previous_secret_until,omitempty"`
 }
 
-// Header is one that every request has.
+// Header is an additional header of every request.
 type Header struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty" secret:"true"`
@@ -63,10 +66,10 @@ const (
 	maxFilter    = 100
 )
 
-// Events are the types of events that a webhook may ask for.
+// Events returns the event types that a webhook may select.
 func Events() []string { return append([]string{"*"}, Types()...) }
 
-// Types are the types of events.
+// Types returns all event types.
 func Types() []string {
 	return []string{
 		"notification.accepted", "message.sent", "message.delivered", "message.read", "message.failed",
@@ -76,7 +79,7 @@ func Types() []string {
 	}
 }
 
-// Kind describes webhooks.
+// Kind returns the resource kind of webhooks.
 func Kind() resource.Kind {
 	return resource.Kind{
 		Name: "webhook", Plural: "webhooks", Phrase: "a webhook", NewSecret: NewSecret,
@@ -84,17 +87,17 @@ func Kind() resource.Kind {
 	}
 }
 
-// NewSecret makes a signing secret.
+// NewSecret generates a signing secret.
 func NewSecret() string {
 	var b [newSecret]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
 	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
 }
 
 // Key implements resource.Resource.
 func (w *Webhook) Key() (id, name *string) { return &w.ID, &w.URL }
 
-// Secrets implements resource.Secretive. The values of headers are for one server.
+// Secrets implements resource.Secretive. The values of headers are bound to one server.
 func (w *Webhook) Secrets() []resource.Secret {
 	all := []resource.Secret{{Value: &w.SigningSecret}, {Name: "previous_secret", Value: &w.PreviousSecret}}
 	server := ""
@@ -132,7 +135,7 @@ func (w *Webhook) Validate() error {
 	return c.Err()
 }
 
-const badSecret = "Must be whsec_ and the base64 of 24 to 64 bytes" //nolint:gosec // it says what a secret looks like
+const badSecret = "Must be whsec_ and the base64 of 24 to 64 bytes" //nolint:gosec // describes the form of a secret
 
 func validSecret(s string) bool {
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, secretPrefix))
@@ -148,8 +151,8 @@ func checkFilter(c *resource.Check, field string, values []string) {
 
 var headerName = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}$`)
 
-// ownHeaders are set by the program or the connection.
-var ownHeaders = []string{ //nolint:gochecknoglobals // read only
+// ownHeaders are set by the program or by the connection.
+var ownHeaders = []string{ //nolint:gochecknoglobals // read-only
 	"Host", "Connection", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Trailer", "Te", "Upgrade",
 	"Expect", "Keep-Alive", "Proxy-Connection",
 	"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature",
@@ -170,13 +173,13 @@ func (w *Webhook) checkHeaders(c *resource.Check) {
 	}
 }
 
-// Rotate has another secret sign, and the one before as well until an instant.
+// Rotate sets a new signing secret. The previous one also signs until an instant.
 func (w *Webhook) Rotate(secret string, until time.Time) {
 	w.PreviousSecret, w.PreviousUntil = w.SigningSecret, carillon.FormatTime(until)
 	w.SigningSecret = secret
 }
 
-// secrets are those that sign at an instant.
+// secrets returns the secrets that sign at an instant.
 func (w *Webhook) secrets(now time.Time) []string {
 	all := []string{w.SigningSecret}
 	if w.PreviousSecret != "" {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	maxRound   = 100             // events of one round
-	maxRetries = 50              // deliveries that are tried again in one round
-	width      = 8               // requests at once
-	roundLong  = 2 * time.Second // after which a round sends no more: what it sent is not stored before its end
+	maxRound   = 100             // events per round
+	maxRetries = 50              // retries per round
+	width      = 8               // concurrent requests
+	roundLong  = 2 * time.Second // after this a round sends no more, because its results are only stored at its end
 	maxWaiting = 10_000
-	maxLogged  = 20  // attempts that succeeded, logged each second
-	trimEvery  = 200 // logged attempts, on average
+	maxLogged  = 20  // logged successful attempts per second
+	trimEvery  = 200 // average number of logged attempts between trims
 )
 
 // lane serves one endpoint.
@@ -26,13 +26,13 @@ type lane struct {
 	d       *Deliverer
 	key     hooks.Key
 	serving bool      // guarded by the deliverer
-	again   bool      // there was something to do while it was served; guarded by the deliverer
-	served  time.Time // when it was last; guarded by the deliverer
-	second  int64     // of the last attempt that was logged though it succeeded
-	logged  int       // in that second
+	rerun   bool      // new work arrived while it was served; guarded by the deliverer
+	served  time.Time // when it was last served; guarded by the deliverer
+	second  int64     // second of the last logged successful attempt
+	logged  int       // successful attempts in that second
 }
 
-// run serves the endpoint until there is nothing to do for it.
+// run serves the endpoint until there is nothing left to do.
 func (l *lane) run(ctx context.Context) error {
 	for ctx.Err() == nil && l.owned() {
 		more, err := l.round(ctx)
@@ -43,7 +43,7 @@ func (l *lane) run(ctx context.Context) error {
 	return nil
 }
 
-// owned reports whether this node still serves the endpoint: once another one does, it sends the same events.
+// owned reports whether this node still serves the endpoint. If another node does, it sends the same events.
 func (l *lane) owned() bool { return l.d.o.Owns(shardOf(l.key)) }
 
 // job is one delivery of a round.
@@ -51,13 +51,13 @@ type job struct {
 	hooks.Delivery
 	fresh   bool // it has no row yet
 	wanted  bool
-	ended   bool // it was delivered, or has a row
+	ended   bool // it was delivered, or will have a row
 	outcome outcome
-	after   chan struct{} // closed when the job before it of the same subject has ended; nil: none
+	after   chan struct{} // closed when the previous job of the same subject has ended; may be nil
 	done    chan struct{}
 }
 
-// round delivers some events, and reports whether there may be more to do now.
+// round delivers some events, and reports whether there may be more to do immediately.
 func (l *lane) round(ctx context.Context) (more bool, err error) {
 	s := l.d.store.Hooks
 	w, err := l.d.listed(ctx, l.key)
@@ -98,12 +98,13 @@ func (l *lane) round(ctx context.Context) (more bool, err error) {
 }
 
 const (
-	saveWait    = 100 * time.Millisecond // after the first failure; twice as long each time
+	saveWait    = 100 * time.Millisecond // after the first failure; doubled each time
 	maxSaveWait = 5 * time.Second
 )
 
-// save stores a round whose events have been sent: one that is not stored is sent again. While the database is away it is tried again, as
-// long as the endpoint is this node's, and what cannot be stored with its log is stored without.
+// save stores the results of a round: events whose results are not stored are sent again. It retries while the
+// database is unavailable, as long as this node owns the endpoint. If the log cannot be stored, the results are stored
+// without it.
 func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 	for wait := saveWait; ; wait = min(2*wait, maxSaveWait) {
 		err := l.d.store.Hooks.Save(context.WithoutCancel(ctx), r)
@@ -128,19 +129,20 @@ func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 	}
 }
 
-// read returns what the next round delivers: what is due again, and events behind the cursors. Of an endpoint that is down it is one.
+// read returns the deliveries of the next round: due retries, and events behind the cursors. For an endpoint that is
+// down it returns a single delivery.
 func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (jobs []*job, cursors []hooks.Cursor, err error) {
 	s := l.d.store.Hooks
-	until, most := now, maxRetries
+	until, limit := now, maxRetries
 	if down {
-		until, most = now.AddDate(1, 0, 0), 1
+		until, limit = now.AddDate(1, 0, 0), 1
 	}
-	again, err := s.Retries(ctx, l.key, until, w.Ordered, most)
+	retries, err := s.Retries(ctx, l.key, until, w.Ordered, limit)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range again {
-		jobs = append(jobs, &job{Delivery: again[i], wanted: true})
+	for i := range retries {
+		jobs = append(jobs, &job{Delivery: retries[i], wanted: true})
 	}
 	if down && len(jobs) > 0 || len(jobs) == maxRetries {
 		return jobs, nil, nil
@@ -151,12 +153,12 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 	if cursors, err = s.Cursors(ctx, l.key); err != nil {
 		return nil, nil, err
 	}
-	fresh, most := 0, l.d.mayRead()
+	fresh, limit := 0, l.d.mayRead()
 	for _, c := range cursors {
-		if fresh >= most {
+		if fresh >= limit {
 			break
 		}
-		events, err := l.d.store.Topics.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, most)
+		events, err := l.d.store.Topics.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, limit)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -164,7 +166,7 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 			x := &job{Delivery: hooks.Delivery{Event: events[i]}, fresh: true, wanted: w.wants(&events[i])}
 			jobs = append(jobs, x)
 			fresh++
-			if down && x.wanted { // one request is enough
+			if down && x.wanted { // one request suffices
 				return jobs, cursors, nil
 			}
 		}
@@ -172,7 +174,7 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 	return jobs, cursors, l.block(ctx, w, jobs)
 }
 
-// block leaves for later the new events of subjects of which a delivery waits, where the endpoint wants an order.
+// block postpones new events about subjects with a waiting delivery, if the endpoint is ordered.
 func (l *lane) block(ctx context.Context, w *Webhook, jobs []*job) error {
 	if !w.Ordered {
 		return nil
@@ -195,14 +197,14 @@ func (l *lane) block(ctx context.Context, w *Webhook, jobs []*job) error {
 	return err
 }
 
-// result is a round and its jobs.
+// result is a round with its jobs.
 type result struct {
 	hooks.Round
 	jobs []*job
-	last string // why an attempt failed
+	last string // error of the last failed attempt
 }
 
-// deliver sends what the jobs say, some at once, until the endpoint wants or can take no more.
+// deliver sends the jobs, several concurrently, until the endpoint must not get more.
 func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs []*job) *result {
 	r := &result{Round: hooks.Round{Endpoint: e}, jobs: jobs}
 	var mu sync.Mutex // guards r and e
@@ -243,7 +245,7 @@ func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs 
 	return r
 }
 
-// try sends one event and records what came of it.
+// try sends one event and records the outcome.
 func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.Mutex) {
 	mu.Lock()
 	blocked := w.Ordered && slices.ContainsFunc(r.jobs, func(b *job) bool {
@@ -267,7 +269,7 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 		mu.Unlock()
 		return
 	}
-	// A request that has begun is finished: half of one may have been acted on.
+	// Finish a request that has begun, because the endpoint may act on a partial one.
 	a, o := l.d.send(context.WithoutCancel(ctx), l.key.CompanyID, w, b, x.Subject, x.Attempt+1)
 	now := l.d.o.Now()
 	mu.Lock()
@@ -287,8 +289,8 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	}
 }
 
-// sort divides the jobs into what is delivered and what is kept, and moves the cursors behind the last of each topic that was reached:
-// what was not comes again.
+// sort divides the jobs into delivered and kept ones. It moves the cursor of each topic past the last event that was
+// reached; the remaining events are read again.
 func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 	for _, c := range cursors {
 		end := c.Seq
@@ -300,7 +302,7 @@ func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 				if x.State != hooks.Waiting {
 					break
 				}
-				x.ended, x.NextAt = true, now // behind another of its subject
+				x.ended, x.NextAt = true, now // waits for an earlier event of its subject
 			}
 			end = x.Seq
 		}
@@ -319,7 +321,7 @@ func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 	}
 }
 
-// mayLog reports whether an attempt that succeeded is logged: a busy endpoint's are only sampled.
+// mayLog reports whether a successful attempt is logged. For a busy endpoint only a sample is.
 func (l *lane) mayLog(now time.Time) bool {
 	if s := now.Unix(); s != l.second {
 		l.second, l.logged = s, 0
@@ -328,9 +330,9 @@ func (l *lane) mayLog(now time.Time) bool {
 	return l.logged <= maxLogged
 }
 
-// trim deletes old attempts now and then: whoever logs more does so more often.
+// trim deletes old attempts occasionally, more often for endpoints that log more.
 func (l *lane) trim(ctx context.Context, logged int) {
-	if rand.IntN(trimEvery) >= logged { //nolint:gosec // no secret
+	if rand.IntN(trimEvery) >= logged { //nolint:gosec // not security-sensitive
 		return
 	}
 	if _, err := l.d.store.Hooks.Trim(ctx, l.key, 10*trimEvery); err != nil && ctx.Err() == nil {
@@ -342,7 +344,7 @@ func (l *lane) alert(ctx context.Context, w *Webhook, e *hooks.Endpoint, last st
 	if !alertDue(e, l.d.o.Now()) {
 		return
 	}
-	// Saved before it is sent: one e-mail too few is better than one in each round.
+	// Saved before sending: one missing e-mail is better than one in each round.
 	if err := l.d.store.Hooks.Save(ctx, &hooks.Round{
 		Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil,
 	}); err != nil {

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	paceWindow = 25 * time.Millisecond // after which the pace is looked at again
-	paceAfresh = time.Second           // without events
-	maxPace    = 20_000                // events a second
-	paceBurst  = 10 * time.Millisecond // of events that are sent at once
+	paceWindow = 25 * time.Millisecond // interval at which the pace is adjusted
+	paceIdle   = time.Second           // idle time after which the pace starts over
+	maxPace    = 20_000                // events per second
+	paceBurst  = 10 * time.Millisecond // duration whose events may be sent as a burst
 )
 
-// pace is how fast a node sends events. They come last: while what else the node does waits for a processor, they become fewer, down to
-// paceLeast. It is the congestion control of TCP with the processors for the network: begin slowly, grow as long as there is room, and
-// halve when there is none.
+// pace limits the rate at which a node sends events. Events have the lowest priority: while other work waits for a
+// processor, the rate falls, down to minPace. It works like TCP congestion control, with processors in place of the
+// network: start slowly, grow while there is capacity, halve when there is none.
 type pace struct {
-	busy   func() bool
-	turn   chan struct{} // held by whoever waits next: the order of the lanes, and what guards the rest
-	limit  *rate.Limiter
-	looked time.Time
-	waited bool // somebody had to, since it was looked at
+	busy     func() bool
+	turn     chan struct{} // held by the lane that waits next; it orders the lanes and guards the other fields
+	limit    *rate.Limiter
+	adjusted time.Time
+	waited   bool // an event had to wait since the last adjustment
 }
 
 func newPace(busy func() bool) *pace {
@@ -32,10 +32,10 @@ func newPace(busy func() bool) *pace {
 	return p
 }
 
-// paceLeast takes less than a hundredth of the processors.
-func paceLeast() float64 { return 20 * float64(runtime.GOMAXPROCS(0)) }
+// minPace uses less than a hundredth of the processors.
+func minPace() float64 { return 20 * float64(runtime.GOMAXPROCS(0)) }
 
-func paceFirst() float64 { return 10 * paceLeast() }
+func paceFirst() float64 { return 10 * minPace() }
 
 // wait returns when one more event may be sent, or ctx ends.
 func (p *pace) wait(ctx context.Context) error {
@@ -46,25 +46,25 @@ func (p *pace) wait(ctx context.Context) error {
 	}
 	defer func() { <-p.turn }()
 	now := time.Now()
-	p.look(now)
+	p.adjust(now)
 	p.waited = p.waited || p.limit.TokensAt(now) < 1
 	return p.limit.Wait(ctx)
 }
 
-// look makes the pace fit what the node does.
-func (p *pace) look(now time.Time) {
-	since := now.Sub(p.looked)
+// adjust adapts the pace to the load of the node.
+func (p *pace) adjust(now time.Time) {
+	since := now.Sub(p.adjusted)
 	if since < paceWindow {
 		return
 	}
 	busy, waited, r := p.busy(), p.waited, float64(p.limit.Limit())
-	p.looked, p.waited = now, false
+	p.adjusted, p.waited = now, false
 	switch {
-	case since > paceAfresh:
+	case since > paceIdle:
 		p.set(paceFirst())
 	case busy:
-		p.set(max(paceLeast(), r/2))
-	case waited: // else it is not the pace that bounds them
+		p.set(max(minPace(), r/2))
+	case waited: // otherwise the pace is not the limit
 		p.set(min(maxPace, r*1.25))
 	}
 }
@@ -74,5 +74,5 @@ func (p *pace) set(r float64) {
 	p.limit.SetBurst(max(1, int(r*paceBurst.Seconds())))
 }
 
-// perSecond is how many events a second the node sends at most now.
+// perSecond returns the current maximum number of events per second.
 func (p *pace) perSecond() float64 { return float64(p.limit.Limit()) }

@@ -16,7 +16,7 @@ func TestEventsGiveWayAndComeBack(t *testing.T) {
 		for range n {
 			now = now.Add(paceWindow)
 			p.waited = sends
-			p.look(now)
+			p.adjust(now)
 		}
 		return p.perSecond()
 	}
@@ -32,11 +32,11 @@ func TestEventsGiveWayAndComeBack(t *testing.T) {
 		t.Errorf("%v events a second after a second with room, not %v", r, maxPace)
 	}
 	busy = true
-	if r := look(10); r != paceLeast() {
-		t.Errorf("%v events a second after half a second without room, not %v", r, paceLeast())
+	if r := look(10); r != minPace() {
+		t.Errorf("%v events a second after half a second without room, not %v", r, minPace())
 	}
 	busy = false
-	now = now.Add(2 * paceAfresh) // nothing to send
+	now = now.Add(2 * paceIdle) // idle
 	if r := look(1); r != paceFirst() {
 		t.Errorf("begins again with %v events a second, not %v", r, paceFirst())
 	}
@@ -46,9 +46,9 @@ func TestNoMoreEventsThanThePaceAreSent(t *testing.T) {
 	p := newPace(func() bool { return true })
 	for range 20 {
 		time.Sleep(paceWindow)
-		p.look(time.Now())
+		p.adjust(time.Now())
 	}
-	const each = 13 // of four
+	const each = 13 // of four lanes
 	began := time.Now()
 	var all sync.WaitGroup
 	for range 4 {
@@ -61,7 +61,7 @@ func TestNoMoreEventsThanThePaceAreSent(t *testing.T) {
 		})
 	}
 	all.Wait()
-	took, least := time.Since(began), time.Duration((4*each-4)/paceLeast()*float64(time.Second))
+	took, least := time.Since(began), time.Duration((4*each-4)/minPace()*float64(time.Second))
 	if took < least {
 		t.Errorf("%d events took %v, less than %v", 4*each, took, least)
 	}

@@ -11,31 +11,32 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// When what failed is tried again. An event is given up three days after it was tried first; an endpoint that has only failed
-// for three days is disabled before it loses any.
+// Retry policy. An event is given up three days after its first attempt. An endpoint that has failed for three days is
+// disabled before it loses an event.
 const (
 	giveUpAfter  = 72 * time.Hour
 	disableAfter = 72 * time.Hour
-	downAfter    = 5 // failures in a row
+	downAfter    = 5 // consecutive failures
 	probeFirst   = 5 * time.Second
 	maxProbe     = 5 * time.Minute
-	maxRetry     = time.Hour // of a Retry-After
+	maxRetry     = time.Hour // bounds a Retry-After
 )
 
-// schedule is how long after its n-th failure an event is tried again.
-var schedule = []time.Duration{ //nolint:gochecknoglobals // read only
+// schedule contains the delay before the next attempt, by number of failures.
+var schedule = []time.Duration{ //nolint:gochecknoglobals // read-only
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour,
 }
 
-// alertAt are the parts of disableAfter after which the owners of a failing endpoint get an e-mail.
-var alertAt = []float64{0.5, 0.7, 0.9} //nolint:gochecknoglobals // read only
+// alertAt are the fractions of disableAfter at which the owners of a failing endpoint get an e-mail.
+var alertAt = []float64{0.5, 0.7, 0.9} //nolint:gochecknoglobals // read-only
 
-// jitter varies a duration by a tenth, so that what failed together is not tried together.
+// jitter varies a duration by a tenth, so that deliveries that failed together are not retried together.
 func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64())) //nolint:gosec // no secret
+	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64())) //nolint:gosec // not security-sensitive
 }
 
-// failed updates a delivery that failed at an instant. giveUp: not while the endpoint is down, which disables it instead.
+// failed updates a delivery after a failure. giveUp is false while the endpoint is down: then the endpoint is disabled
+// instead.
 func failed(x *hooks.Delivery, now time.Time, giveUp bool) {
 	x.Attempt++
 	if x.BegunAt.IsZero() {
@@ -51,15 +52,15 @@ func failed(x *hooks.Delivery, now time.Time, giveUp bool) {
 	}
 }
 
-// outcome is what came of a request.
+// outcome is the outcome of a request.
 type outcome struct {
 	ok         bool
-	gone       bool          // 410: the endpoint wants no more
-	throttled  bool          // it is to be left alone for a while
-	retryAfter time.Duration // 0: it did not say
+	gone       bool          // 410: the endpoint wants no more events
+	throttled  bool          // it must not be called for a while
+	retryAfter time.Duration // 0 if not specified
 }
 
-// judge reads a response.
+// judge classifies a response.
 func judge(status int, header http.Header, now time.Time) outcome {
 	o := outcome{ok: status >= 200 && status < 300, gone: status == http.StatusGone}
 	switch status {
@@ -70,8 +71,8 @@ func judge(status int, header http.Header, now time.Time) outcome {
 	return o
 }
 
-// readRetryAfter reads seconds or an HTTP date (RFC 9110, section 10.2.3); 0 for anything else. A number beyond all sense still
-// says: not soon.
+// readRetryAfter reads seconds or an HTTP date (RFC 9110, section 10.2.3). It returns 0 for anything else. A number
+// that is out of range counts as very large.
 func readRetryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(n) * time.Second
@@ -82,7 +83,8 @@ func readRetryAfter(s string, now time.Time) time.Duration {
 	return 0
 }
 
-// record updates how an endpoint stands with what came of a request, and reports whether it was down and is not any more.
+// record updates the state of an endpoint with the outcome of a request, and reports whether the endpoint recovered
+// from being down.
 func record(e *hooks.Endpoint, o outcome, now time.Time) (recovered bool) {
 	if o.ok {
 		recovered = e.Failures >= downAfter
@@ -111,12 +113,12 @@ func record(e *hooks.Endpoint, o outcome, now time.Time) (recovered bool) {
 	return false
 }
 
-// stopped reports whether nothing more is to be sent to an endpoint now.
+// stopped reports whether nothing may be sent to an endpoint now.
 func stopped(e *hooks.Endpoint, now time.Time) bool {
 	return !e.DisabledAt.IsZero() || e.PauseUntil.After(now)
 }
 
-// alertDue reports whether the owners of an endpoint should learn now that it fails, and counts that.
+// alertDue reports whether the owners of an endpoint should be notified now that it fails, and counts the alert.
 func alertDue(e *hooks.Endpoint, now time.Time) bool {
 	if e.FailingSince.IsZero() {
 		return false

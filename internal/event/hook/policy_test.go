@@ -25,7 +25,7 @@ func TestRetryAfterIsReadWithSense(t *testing.T) {
 	}
 }
 
-// A database refuses NUL and broken UTF-8 in a text: what could not be recorded would be sent again for ever.
+// A database refuses NUL and invalid UTF-8 in a text. An attempt that cannot be stored would be repeated forever.
 func TestReasonsCanBeStored(t *testing.T) {
 	for _, text := range []string{
 		"", "send request: ", "x509: certificate is valid for a\x00b\xff, not example.com", strings.Repeat("ü", 10_000),

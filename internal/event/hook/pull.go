@@ -13,10 +13,10 @@ import (
 
 const maxCursor = 300
 
-// Pulled are the topics of whoever pulls.
+// Pulled returns the topics that are available to clients that pull events.
 func Pulled() []string { return append(events.Topics(), events.Requested) }
 
-// Position is how far somebody has read each topic.
+// Position is a reader's position in each topic.
 type Position map[string]int64
 
 // String returns the cursor of a position.
@@ -30,7 +30,7 @@ func (p Position) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte("events:" + strings.Join(parts, ".")))
 }
 
-// ReadPosition reads a cursor that String wrote.
+// ReadPosition parses a cursor that String returned.
 func ReadPosition(text string) (Position, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	list, ok := strings.CutPrefix(string(raw), "events:")
@@ -57,7 +57,7 @@ func ReadPosition(text string) (Position, bool) {
 	return p, true
 }
 
-// Behind reports whether a topic has events after its place.
+// Behind reports whether a topic has events after the position.
 func (p Position) Behind(last map[string]int64) bool {
 	for topic, seq := range last {
 		if letters[topic] != "" && seq > p[topic] {
@@ -67,7 +67,7 @@ func (p Position) Behind(last map[string]int64) bool {
 	return false
 }
 
-// FindEvent returns an event of a company by its id. Errors: not_found, also of one that is kept no longer.
+// FindEvent returns an event of a company by its id. Errors: not_found, also for an event past its retention.
 func (d *Deliverer) FindEvent(ctx context.Context, companyID, id string) (*events.Event, error) {
 	topic, seq, ok := Place(id)
 	if !ok || topic == events.Requested {
@@ -83,7 +83,7 @@ func (d *Deliverer) FindEvent(ctx context.Context, companyID, id string) (*event
 	return &found[0], nil
 }
 
-// Request gives an event to whoever pulls.
+// Request stores an event for clients that pull events.
 func (d *Deliverer) Request(ctx context.Context, companyID string, b *Body) error {
 	text, err := json.Marshal(b)
 	if err != nil {

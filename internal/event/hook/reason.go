@@ -16,10 +16,10 @@ import (
 	"carillon/internal/base/egress"
 )
 
-// certificateNames is how many of a certificate's names are quoted.
+// certificateNames bounds the names quoted from a certificate.
 const certificateNames = 3
 
-// reason says why there was no good response, without the address, whose query may hold a secret.
+// reason returns the reason why there was no good response, without the URL, whose query may contain a secret.
 func reason(err error) string {
 	if denied, ok := errors.AsType[*egress.DeniedError](err); ok {
 		return "Its address may not be reached: " + denied.Reason + "; --media-allow-private names networks that may be"
@@ -27,14 +27,14 @@ func reason(err error) string {
 	text := certificate(err)
 	switch {
 	case text != "":
-	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"): // net/http has no type for it
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"): // it has no error type
 		text = "it speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there"
 	case errors.Is(err, io.EOF):
 		text = "it closed the connection without a response"
 	default:
 		text = strings.TrimPrefix(err.Error(), "send request: ")
 	}
-	// It may quote what the other side sent, of any length and in any bytes, such as the names in its certificate.
+	// The text may quote data from the other side of any length and with any bytes, such as names in its certificate.
 	text = shorten([]byte(text), keptReason)
 	if text == "" {
 		return "No response"
@@ -43,7 +43,7 @@ func reason(err error) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// certificate says what is wrong with the certificate that an endpoint showed; "": nothing, or something rare.
+// certificate returns the fault of an endpoint's certificate, or "" if there is none or a rare one.
 func certificate(err error) string {
 	if x, ok := errors.AsType[x509.CertificateInvalidError](err); ok && x.Reason == x509.Expired && x.Cert != nil {
 		if time.Now().Before(x.Cert.NotBefore) {

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// Timeout is how long an endpoint may take for its response.
+	// Timeout bounds the response time of an endpoint.
 	Timeout      = 15 * time.Second
-	maxResponse  = 64 << 10 // bytes that are read of a response after those that are kept
-	keptRequest  = 8 << 10  // bytes of a request's body that are kept
+	maxResponse  = 64 << 10 // bytes read of a response beyond those that are stored
+	keptRequest  = 8 << 10  // stored bytes of a request body
 	keptResponse = 2 << 10
 	keptReason   = 500
 )
 
-// send posts an event to an endpoint and returns what came of it.
+// send posts an event to an endpoint and returns the outcome.
 func (d *Deliverer) send(ctx context.Context, companyID string, w *Webhook, b *Body, subject string, n int) (hooks.Attempt, outcome) {
 	began := d.o.Now()
 	a := hooks.Attempt{
@@ -76,12 +76,12 @@ func (d *Deliverer) post(ctx context.Context, w *Webhook, id string, text []byte
 	a.Status = resp.StatusCode
 	body, err := io.ReadAll(io.LimitReader(resp.Body, keptResponse))
 	a.Response = shorten(body, keptResponse)
-	if err == nil { // the connection is used again, unless there is much more
+	if err == nil { // drain the body so that the connection can be reused, unless it is too long
 		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxResponse))
 	}
 	o := judge(resp.StatusCode, resp.Header, now)
 	switch {
-	case o.ok: // however the body ends
+	case o.ok: // even if the body was cut off
 		return o, nil
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return o, fmt.Errorf("it redirects (%d), which is not followed: give the final address", resp.StatusCode)
@@ -89,7 +89,7 @@ func (d *Deliverer) post(ctx context.Context, w *Webhook, id string, text []byte
 	return o, fmt.Errorf("it responded %d", resp.StatusCode)
 }
 
-// sign returns a signature for each secret, as Standard Webhooks write them.
+// sign returns one signature per secret, in the format of Standard Webhooks.
 func sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
 	all := make([]string, 0, len(secrets))
 	for _, secret := range secrets {

@@ -9,7 +9,8 @@ import (
 	"carillon/internal/event/hook"
 )
 
-// A slow endpoint is served in short rounds. What a round did not reach comes in the next, and has no row.
+// A slow endpoint is served in short rounds. An event that a round did not reach is sent in the next round, and has no
+// row.
 func TestWhatARoundDidNotReachWaitsBehindTheCursor(t *testing.T) {
 	r, e := newRig(t), serve(t)
 	k := r.endpoint(hook.Webhook{URL: e.URL, Ordered: true})
@@ -29,7 +30,7 @@ func TestWhatARoundDidNotReachWaitsBehindTheCursor(t *testing.T) {
 	for i := range most {
 		r.happen(fmt.Sprint("m", i+1), "message.sent")
 	}
-	r.happen("m0", "message.delivered") // behind the one that failed
+	r.happen("m0", "message.delivered") // blocked by the one that failed
 	r.pass()
 	r.want(k, 2, 0, 0)
 	if n := len(e.all()); n != 1+most {

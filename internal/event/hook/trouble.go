@@ -8,17 +8,17 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// Trouble is an endpoint to which nothing is delivered.
+// Trouble is an endpoint that receives no deliveries.
 type Trouble struct {
 	ID       string
-	Host     string // its address may have a secret in its path or query
+	Host     string // only the host, because path and query may contain a secret
 	Since    time.Time
 	Disabled bool
-	Gone     bool   // because it responded 410
-	Last     string // why the last attempt failed
+	Gone     bool   // disabled because it responded 410
+	Last     string // error of the last attempt
 }
 
-// StateOf is how delivery to an endpoint stands: active, paused, failing, down or disabled.
+// StateOf returns the delivery state of an endpoint: active, paused, failing, down or disabled.
 func StateOf(w *Webhook, e *hooks.Endpoint) string {
 	switch {
 	case !e.DisabledAt.IsZero():
@@ -33,12 +33,12 @@ func StateOf(w *Webhook, e *hooks.Endpoint) string {
 	return "active"
 }
 
-// minFailing is how long an endpoint fails until somebody should look after it, unless it is down: one failure may be an
-// upgrade of the program there.
+// minFailing is how long an endpoint must fail before it is reported, unless it is down. A short failure may be a
+// deployment.
 const minFailing = 10 * time.Minute
 
-// Troubles returns the endpoints of a company that are down or disabled, or have been failing for a while. Paused ones are left
-// alone on purpose.
+// Troubles returns the endpoints of a company that are down or disabled, or have been failing for a while. Paused
+// endpoints are not included, because they are paused on purpose.
 func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Trouble, err error) {
 	listed, err := d.store.Resources.Listed(ctx, companyID, Kind())
 	if err != nil {

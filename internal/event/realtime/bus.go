@@ -11,37 +11,37 @@ import (
 
 const (
 	channel    = "carillon"
-	coalesce   = 20 * time.Millisecond // between announcements; the first goes at once
-	payloadMax = 7000                  // of PostgreSQL's 8000 bytes
-	waitingMax = 4096                  // items of a kind that wait; beyond it the other nodes are asked to read everything
+	coalesce   = 20 * time.Millisecond // between announcements; the first is sent immediately
+	payloadMax = 7000                  // limit of PostgreSQL is 8000 bytes
+	waitingMax = 4096                  // waiting items per kind; beyond it the other nodes must read everything
 	retryAfter = time.Second
 	lastFlush  = 2 * time.Second
 )
 
-// Transport carries payloads between nodes. It may lose some while it is not connected.
+// Transport carries payloads between nodes. It may lose payloads while it is not connected.
 type Transport interface {
 	Notify(ctx context.Context, channel, payload string) error
 	Listen(ctx context.Context, channel string, ready func(), received func(payload string)) error
 }
 
-// Item is one thing to announce to other nodes: a key of its kind and a number, such as a topic and its last seq.
+// Item is an announcement to other nodes: a key of its kind and a number, such as a topic and its last seq.
 type Item struct {
 	Key   string
 	Value int64
 }
 
-// Kind is a kind of items. Items of one key that wait together are merged.
+// Kind is a kind of items. Waiting items with the same key are merged.
 type Kind struct {
 	Name string
-	// Merge joins the values of one key: min or max, say.
+	// Merge combines the values of one key, for example with min or max.
 	Merge func(a, b int64) int64
-	// Receive gets what other nodes published; nil when something may have been missed: after each new subscription and
-	// after a burst that was too large.
+	// Receive gets the items that other nodes published. items is nil if some may have been missed: after each new
+	// subscription and after a burst that was too large.
 	Receive func(items []Item)
 }
 
-// Bus announces to the other nodes what happened on this one, over LISTEN and NOTIFY. It carries keys and numbers alone:
-// what they stand for is read from the database.
+// Bus announces changes on this node to the other nodes, over LISTEN and NOTIFY. It only carries keys and numbers; the
+// data is read from the database.
 type Bus struct {
 	transport Transport
 	log       *slog.Logger
@@ -52,14 +52,14 @@ type Bus struct {
 	signal  chan struct{}
 }
 
-// NewBus builds a bus of all kinds that travel on it.
+// NewBus returns a bus with the given kinds.
 func NewBus(t Transport, log *slog.Logger, kinds ...Kind) *Bus {
 	b := &Bus{transport: t, log: log, kinds: map[string]Kind{}, waiting: map[string]map[string]int64{}, signal: make(chan struct{}, 1)}
 	b.Add(kinds...)
 	return b
 }
 
-// Add adds kinds, before Run.
+// Add adds kinds. Call it before Run.
 func (b *Bus) Add(kinds ...Kind) {
 	for _, k := range kinds {
 		b.kinds[k.Name] = k
@@ -112,7 +112,7 @@ func (b *Bus) Run(ctx context.Context) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
 	defer cancel()
-	b.flush(last) // what this node announced while it stopped
+	b.flush(last) // announcements made during shutdown
 	done.Wait()
 	return nil
 }
@@ -131,8 +131,8 @@ func (b *Bus) flush(ctx context.Context) {
 	}
 }
 
-// payloads cuts what waits into texts that fit: the kind, then a line with the value and the key of each item. One without
-// items means that everything of the kind may have changed.
+// payloads splits the waiting items into texts that fit: the kind, then a line with the value and the key of each
+// item. A text without items means that everything of the kind may have changed.
 func payloads(kind string, waiting map[string]int64) []string {
 	var all []string
 	text := kind
@@ -149,7 +149,7 @@ func payloads(kind string, waiting map[string]int64) []string {
 	return all
 }
 
-// listen keeps a subscription, and lets every kind read everything after each new one.
+// listen keeps a subscription. After each new subscription, every kind reads everything.
 func (b *Bus) listen(ctx context.Context) {
 	subscribed := func() {
 		for _, k := range b.kinds {
@@ -173,7 +173,7 @@ func (b *Bus) receive(payload string) {
 	kind, lines, _ := strings.Cut(payload, "\n")
 	k, known := b.kinds[kind]
 	if !known {
-		return // of a newer program
+		return // from a newer version of the program
 	}
 	var items []Item
 	for line := range strings.Lines(lines) {

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// node is a bus on a store of its own.
+// node is a bus with its own store.
 type node struct {
 	*realtime.Bus
 	received chan []realtime.Item

@@ -14,29 +14,31 @@ import (
 	"carillon"
 )
 
-// KindEvents is the Bus's kind for topics that have new events.
+// KindEvents is the Bus kind for topics with new events.
 const KindEvents = "event"
 
 const (
-	pendingMax     = 256 // events that wait for one subscriber; more: it is dropped
+	pendingMax     = 256 // waiting events per subscriber; beyond it the subscriber is dropped
 	subscribersMax = 10_000
-	// renewEvery is how often the topics of open streams are followed again, which holds three times as long.
+	// renewEvery is the interval at which the topics of open streams are followed again. Following lasts three times
+	// as long.
 	renewEvery   = 30 * time.Second
 	renewTimeout = 10 * time.Second
 )
 
-// Hub passes events to this node's subscribers.
+// Hub passes events to the subscribers on this node.
 type Hub struct {
 	store  Reader
 	log    *slog.Logger
-	others func(kind string, items ...Item) // nil: there is one node
+	others func(kind string, items ...Item) // nil if there is only one node
 
 	mu     sync.Mutex
 	topics map[topic]map[*Subscription]struct{}
 	count  int
 }
 
-// Reader reads the table of events, and has the events of a topic written while a stream of it is open.
+// Reader reads the table of events. Follow makes the program write the events of a topic, while a stream of the topic
+// is open.
 type Reader interface {
 	Follow(ctx context.Context, companyID, topic string) error
 	EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]events.Event, error)
@@ -47,17 +49,17 @@ type topic struct{ companyID, name string }
 
 func (t topic) key() string { return t.companyID + "/" + t.name }
 
-// NewHub builds a hub; others announces to other nodes (Bus.Publish), nil where there are none.
+// NewHub returns a hub. others announces to other nodes (Bus.Publish); it is nil if there are none.
 func NewHub(r Reader, log *slog.Logger, others func(kind string, items ...Item)) *Hub {
 	return &Hub{store: r, log: log, others: others, topics: map[topic]map[*Subscription]struct{}{}}
 }
 
-// Kind is the hub's kind of items on the Bus.
+// Kind returns the hub's Bus kind.
 func (h *Hub) Kind() Kind {
 	return Kind{Name: KindEvents, Merge: func(a, b int64) int64 { return max(a, b) }, Receive: h.receive}
 }
 
-// Run keeps the topics of open streams followed until ctx ends. What was open last is followed for a little longer.
+// Run keeps the topics of open streams followed until ctx ends. After that they stay followed for a little longer.
 func (h *Hub) Run(ctx context.Context) error {
 	for {
 		select {
@@ -81,7 +83,7 @@ func (h *Hub) Run(ctx context.Context) error {
 // Publish passes committed events to the subscribers. It never blocks.
 func (h *Hub) Publish(stored ...*events.Event) {
 	for _, e := range stored {
-		h.mu.Lock() // for each, so that a subscriber may take what it has got so far
+		h.mu.Lock() // per event, so that subscribers can take what has arrived
 		for s := range h.topics[topicOf(e)] {
 			s.add(*e)
 		}
@@ -92,7 +94,8 @@ func (h *Hub) Publish(stored ...*events.Event) {
 	}
 }
 
-// announce announces the stored ones, of those of a topic that follow one another the last: the other nodes read what comes before it.
+// announce announces stored events. Of consecutive events of one topic it announces only the last, because other nodes
+// read the earlier ones too.
 func (h *Hub) announce(stored []*events.Event) {
 	var last *events.Event
 	for _, e := range stored {
@@ -111,7 +114,7 @@ func (h *Hub) announce(stored []*events.Event) {
 
 func topicOf(e *events.Event) topic { return topic{e.CompanyID, e.Topic} }
 
-// receive lets the subscribers of topics read what another node stored; nil: all of them.
+// receive makes the subscribers of topics read the events that another node stored. nil stands for all topics.
 func (h *Hub) receive(items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,11 +152,11 @@ func (h *Hub) Subscribe(companyID, name string, after int64) (*Subscription, err
 	return s, nil
 }
 
-// FromNow follows a topic from its newest event on.
+// FromNow follows a topic beginning after its newest event.
 const FromNow = -1
 
-// Follow has a topic's events written and subscribes to it as a screen does: after the last event that it has, with FromNow
-// from now on, with 0 from the first that is stored.
+// Follow subscribes to a topic and makes the program write its events. It begins after the event with seq after;
+// FromNow begins now, and 0 with the first stored event.
 func (h *Hub) Follow(ctx context.Context, companyID, name string, after int64) (*Subscription, error) {
 	if err := h.store.Follow(ctx, companyID, name); err != nil {
 		return nil, err
@@ -179,8 +182,8 @@ func (h *Hub) Follow(ctx context.Context, companyID, name string, after int64) (
 	return s, nil
 }
 
-// gone reports whether the newest events after one are not stored: they were deleted, the topic was not followed for a time, or
-// the database was restored.
+// gone reports whether events between after and newest are not stored, because they were deleted, the topic was not
+// followed for a time, or the database was restored.
 func (h *Hub) gone(ctx context.Context, companyID, name string, after, newest int64) (bool, error) {
 	if after == newest || after == 0 {
 		return false, nil
@@ -189,7 +192,7 @@ func (h *Hub) gone(ctx context.Context, companyID, name string, after, newest in
 	return after > newest || len(stored) == 0, err
 }
 
-// remove is called with the lock held.
+// remove must be called with the lock held.
 func (h *Hub) remove(s *Subscription) {
 	if _, there := h.topics[s.topic][s]; !there {
 		return
@@ -209,7 +212,7 @@ func (h *Hub) Subscribers() int {
 	return h.count
 }
 
-// Streams returns the number of subscriptions on this node by topic; the topics of single things count as one.
+// Streams returns the number of subscriptions on this node by topic. Topics of single objects are counted together.
 func (h *Hub) Streams() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

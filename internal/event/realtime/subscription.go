@@ -6,24 +6,25 @@ import (
 	"carillon/internal/store/events"
 )
 
-// maxRead is how many events are read at a time.
+// maxRead is the number of events read at a time.
 const maxRead = 200
 
-// Subscription is one follower of a topic. One goroutine uses it.
+// Subscription follows a topic. It must be used by one goroutine only.
 type Subscription struct {
 	hub   *Hub
 	topic topic
 	last  int64 // seq of the last event that Next returned
-	whole bool  // from the first event that is stored: earlier ones are not missed
-	gone  bool  // events after its start are not stored: Next has not reported it yet
+	whole bool  // it began with the first stored event, so a missing earlier event does not count as missed
+	gone  bool  // events after its start are not stored, and Next has not reported it yet
 
-	// Under the hub's lock.
+	// Guarded by the hub's lock.
 	pending []events.Event
 	behind  bool // the table has, or may have, events that are not pending
 	ready   chan struct{}
 }
 
-// Ready receives when Next may return events; it is closed when the subscription was dropped or closed.
+// Ready returns a channel that receives when Next may return events. It is closed when the subscription was dropped or
+// closed.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
 // Close ends the subscription.
@@ -33,7 +34,7 @@ func (s *Subscription) Close() {
 	s.hub.remove(s)
 }
 
-// add is called with the hub's lock held.
+// add must be called with the hub's lock held.
 func (s *Subscription) add(e events.Event) {
 	if len(s.pending) >= pendingMax {
 		s.hub.remove(s)
@@ -43,7 +44,7 @@ func (s *Subscription) add(e events.Event) {
 	s.signal()
 }
 
-// readAgain is called with the hub's lock held.
+// readAgain must be called with the hub's lock held.
 func (s *Subscription) readAgain() {
 	s.behind = true
 	s.signal()
@@ -56,8 +57,8 @@ func (s *Subscription) signal() {
 	}
 }
 
-// Next returns the events since the last call, without a gap; none when there are none. missed reports that some in
-// between are no longer stored, so that whoever follows must load everything.
+// Next returns the events since the last call, without a gap, or none if there are no new ones. missed reports that
+// some events in between are no longer stored, so the caller must reload everything.
 func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed bool, err error) {
 	pending, behind := s.takePending()
 	if !behind {
@@ -78,7 +79,7 @@ func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed 
 		s.last = e.Seq
 	}
 	events, whole := s.follow(stored, pending)
-	if len(stored) == maxRead || !whole { // what is pending is in the table too, and read there
+	if len(stored) == maxRead || !whole { // the pending events are in the table too, and are read from there
 		s.hub.mu.Lock()
 		defer s.hub.mu.Unlock()
 		s.behind = true
@@ -97,7 +98,7 @@ func (s *Subscription) takePending() (pending []events.Event, behind bool) {
 	return pending, behind
 }
 
-// follow appends the pending events that come right after the last one, and those without a seq. At a gap ok is false,
+// follow appends the pending events that directly follow the last one, and those without a seq. At a gap ok is false,
 // and nothing has changed.
 func (s *Subscription) follow(events, pending []events.Event) (all []events.Event, ok bool) {
 	all, last := events, s.last

@@ -10,16 +10,16 @@ import (
 	"carillon/internal/queue"
 )
 
-// The kinds of the queue on the bus.
+// The queue's kinds on the bus.
 const (
-	kindWake   = "wake"   // key <kind>/<sender>/<class>, value: when a message is due, in milliseconds
+	kindWake   = "wake"   // key <kind>/<sender>/<class>; value: due time of a message in milliseconds
 	kindShards = "shards" // shards are free
 )
 
-// Nodes carries the queue's word to the other nodes.
+// Nodes sends the queue's announcements to the other nodes.
 type Nodes struct{ Bus *Bus }
 
-// Receive has a queue get what other nodes publish; before Bus.Run.
+// Receive passes the announcements of other nodes to a queue. Call it before Bus.Run.
 func (n Nodes) Receive(q *queue.Queue) {
 	earliest := func(x, y int64) int64 { return min(x, y) }
 	n.Bus.Add(Kind{Name: kindWake, Merge: earliest, Receive: func(items []Item) { q.Published(wakesOf(items)) }})
@@ -41,7 +41,7 @@ func itemsOf(ws []queue.Wake) []Item {
 // PublishShards implements queue.Bus.
 func (n Nodes) PublishShards() { n.Bus.Publish(kindShards, Item{}) }
 
-// wakesOf decodes the wake-ups of another node. Classes unknown to this version are left out, and nil stays nil.
+// wakesOf decodes the wake-ups of another node. Classes unknown to this version are skipped, and nil stays nil.
 func wakesOf(items []Item) []queue.Wake {
 	if items == nil {
 		return nil

@@ -22,7 +22,7 @@ func TestWakesAreUnderstoodByTheOtherNode(t *testing.T) {
 	if diff := cmp.Diff(wakes, wakesOf(sent)); diff != "" {
 		t.Error(diff)
 	}
-	keys := map[string]bool{} // wake-ups of one key are merged on the bus
+	keys := map[string]bool{} // the bus merges wake-ups with the same key
 	for _, x := range sent {
 		keys[x.Key] = true
 	}

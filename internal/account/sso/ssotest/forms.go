@@ -1,11 +1,11 @@
 package ssotest
 
-// Forms are the usual servers as their documentation and their responses show them, each with a person whose e-mail is ana@example.org.
+// Forms returns common servers as documented and observed, each with a person whose e-mail is ana@example.org.
 func Forms() map[string]Form {
 	return map[string]Form{"Auth0": Auth0(), "Authentik": Authentik(), "Entra ID": EntraID(), "Keycloak": Keycloak(), "Google": Google()}
 }
 
-// Auth0 has a slash at the end of its issuers.
+// Auth0 has issuers with a trailing slash.
 func Auth0() Form {
 	return Form{
 		Path: "/",
@@ -22,7 +22,7 @@ func Auth0() Form {
 	}
 }
 
-// Authentik has an issuer for each application, with a slash at its end, and keys that are no signing keys.
+// Authentik has one issuer per application, with a trailing slash, and keys that are not for signing.
 func Authentik() Form {
 	return Form{
 		Path:   "/application/o/carillon/",
@@ -37,7 +37,7 @@ func Authentik() Form {
 	}
 }
 
-// EntraID says nothing of whether e-mails are verified. Its keys name their issuer.
+// EntraID does not state whether e-mails are verified. Its keys name their issuer.
 func EntraID() Form {
 	return Form{
 		Path: "/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
@@ -55,7 +55,7 @@ func EntraID() Form {
 	}
 }
 
-// Keycloak has an issuer for each realm, and keys for encryption too.
+// Keycloak has one issuer per realm, and also has keys for encryption.
 func Keycloak() Form {
 	return Form{
 		Path: "/realms/acme",
@@ -77,7 +77,7 @@ func Keycloak() Form {
 	}
 }
 
-// Google names the application twice, and says the hosted domain.
+// Google names the application twice and includes the hosted domain.
 func Google() Form {
 	return Form{
 		Server: map[string]any{

@@ -18,26 +18,26 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Form is a kind of server: its description and its claims, without those that all servers have.
+// Form is a kind of server: the parts of its discovery document and claims that differ between servers.
 type Form struct {
-	Path   string         // of the issuer; empty, or with a slash at its end where the server's issuers have one
-	Server map[string]any // of its description; nil takes a usual part out
-	Claims map[string]any // of its tokens
-	Info   map[string]any // of the userinfo
+	Path   string         // path of the issuer: empty, or with a trailing slash if the server's issuers have one
+	Server map[string]any // changes to the discovery document; nil removes a standard entry
+	Claims map[string]any // claims of its tokens
+	Info   map[string]any // claims of the userinfo
 	Signs  bool           // the userinfo is signed
-	Forged bool           // by a key that is none of the server's
-	Keys   []any          // of its key set, before its own
+	Forged bool           // with a key that is not the server's
+	Keys   []any          // keys in its key set before its own
 }
 
-// Issuer is a server for single sign-on that signs everybody in who comes, as the person of its form.
+// Issuer is a single sign-on server that signs every visitor in as the person of its form.
 type Issuer struct {
 	URL      string // the issuer
-	ClientID string // whom tokens are for
+	ClientID string // audience of its tokens
 
 	mu    sync.Mutex
 	form  Form
 	nonce string
-	more  map[string]any // claims of the next tokens
+	more  map[string]any // additional claims of the next tokens
 	keys  []*rsa.PrivateKey
 }
 
@@ -51,8 +51,8 @@ func Open(t testing.TB, f Form) *Issuer {
 	return x
 }
 
-// firstKey is that of all servers: making one takes long.
-var firstKey = sync.OnceValues(newKey) //nolint:gochecknoglobals // read only
+// firstKey is shared by all servers, because generating a key is slow.
+var firstKey = sync.OnceValues(newKey) //nolint:gochecknoglobals // read-only
 
 func newKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
 
@@ -65,7 +65,7 @@ func first(t testing.TB) *rsa.PrivateKey {
 	return key
 }
 
-// Rotate has the server sign with another key from now on.
+// Rotate makes the server sign with a new key from now on.
 func (x *Issuer) Rotate(t testing.TB) {
 	t.Helper()
 	key, err := newKey()
@@ -77,7 +77,7 @@ func (x *Issuer) Rotate(t testing.TB) {
 	x.keys = append(x.keys, key)
 }
 
-// Say adds claims to the next tokens; nil takes one out.
+// Say adds claims to the next tokens. nil removes a claim.
 func (x *Issuer) Say(claims map[string]any) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -130,7 +130,7 @@ func (x *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// sign responds with a userinfo that is signed.
+// sign responds with a signed userinfo.
 func (x *Issuer) sign(w http.ResponseWriter, info map[string]any) {
 	key := x.keys[len(x.keys)-1]
 	if x.form.Forged {
@@ -151,7 +151,7 @@ func (x *Issuer) sign(w http.ResponseWriter, info map[string]any) {
 	_, _ = w.Write([]byte(signed))
 }
 
-// with returns an object with more members; nil takes one out.
+// with adds members to an object. nil removes a member.
 func with(all, more map[string]any) map[string]any {
 	for name, value := range more {
 		if value == nil {
@@ -171,7 +171,7 @@ func public(key *rsa.PrivateKey, n int) map[string]any {
 	}
 }
 
-// Visit follows the address of a sign-in as a browser does, and returns where the server sends it back to.
+// Visit follows the URL of a sign-in like a browser, and returns the URL to which the server redirects back.
 func Visit(t testing.TB, address string) *url.URL {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -1,4 +1,4 @@
-// Package ssotest runs a server for single sign-on in tests: the example of the OpenID library of Zitadel, with its two users.
+// Package ssotest runs a single sign-on server in tests: the example of Zitadel's OpenID library, with its two users.
 package ssotest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// The users' passwords, and the users: their names, e-mails and ids at the server.
+// The password of both users, and the name, e-mail and subject of one.
 const (
 	Password = "verysecure"
 	User     = "test-user2"
@@ -25,10 +25,10 @@ const (
 	Subject  = "id2"
 )
 
-// allowing guards the clients, which all servers share and look up in a map of their own.
-var allowing sync.RWMutex //nolint:gochecknoglobals // as they are
+// allowing guards the library's global map of clients, which all servers share.
+var allowing sync.RWMutex //nolint:gochecknoglobals // guards a global map
 
-// Allow has every server know a client from now on.
+// Allow registers a client with all servers.
 func Allow(clientID, secret, redirect string) {
 	allowing.Lock()
 	defer allowing.Unlock()
@@ -51,7 +51,8 @@ func Start(t testing.TB) string {
 
 var loginForm = regexp.MustCompile(`name="id" value="([^"]+)"`)
 
-// SignIn follows an address of a server as a browser whose user signs in there, and returns where the server sends the browser back to.
+// SignIn follows a URL of a server like a browser whose user signs in there, and returns the URL to which the server
+// redirects back.
 func SignIn(t testing.TB, address, user, password string) *url.URL {
 	t.Helper()
 	jar, _ := cookiejar.New(nil)
