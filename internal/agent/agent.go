@@ -1,5 +1,5 @@
-// Package agent is the virtual agent that talks to people: what a company configures of it, and the thinkers that decide what it
-// responds. It knows no transport: a chat and a call use the same.
+// Package agent models the virtual agent that talks to people: its configuration by a company, and the thinkers that
+// generate its responses. It is independent of the transport: chats and calls use the same agents.
 package agent
 
 import (
@@ -18,27 +18,27 @@ type Agent struct {
 	Greeting  string   `json:"greeting"`
 	Knowledge []string `json:"knowledge"` // ids of knowledge
 	Tools     []string `json:"tools"`
-	Record    bool     `json:"record"`              // calls and voice conversations, announced first
-	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; "": the call is hung up
+	Record    bool     `json:"record"`              // record calls and voice conversations, which is announced first
+	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; empty: hang up
 	Result    []Result `json:"result"`
-	// AskCallers has the agent ask the questions of Result in calls to a line too.
+	// AskCallers makes the agent ask the questions of Result in incoming calls too.
 	AskCallers bool    `json:"ask_callers,omitempty"`
-	Persona    string  `json:"persona,omitempty"` // who it is and how it talks, for engines that read it
-	OpenAI     *OpenAI `json:"openai,omitempty"`  // of engine openai
-	// ElevenLabs is the agent there that engine elevenlabs talks with.
+	Persona    string  `json:"persona,omitempty"` // identity and style, for engines that use it
+	OpenAI     *OpenAI `json:"openai,omitempty"`  // for engine openai
+	// ElevenLabs is the agent at ElevenLabs, for engine elevenlabs.
 	ElevenLabs *ElevenLabs `json:"elevenlabs,omitempty"`
-	Voice      *Voice      `json:"voice,omitempty"`    // how it speaks and understands; nil: the defaults
-	Transfer   *Transfer   `json:"transfer,omitempty"` // of calls, to a number; nil: none
-	// ClientTools are what the page of a voice widget does for the agent.
+	Voice      *Voice      `json:"voice,omitempty"`    // speech settings; nil: the defaults
+	Transfer   *Transfer   `json:"transfer,omitempty"` // of calls to a number; nil disables it
+	// ClientTools are tools that the page of a voice widget runs for the agent.
 	ClientTools []ClientTool `json:"client_tools,omitempty"`
 }
 
-// Result is something that a call is to find out.
+// Result is a piece of information that calls collect.
 type Result struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type"` // text, number, boolean or choice
 	Choices []string `json:"choices,omitempty"`
-	// Question has the built-in engine ask for it; other engines decide themselves how they find it out.
+	// Question makes the built-in engine ask for the result. Other engines choose their own way of collecting it.
 	Question string `json:"question,omitempty"`
 }
 
@@ -51,7 +51,7 @@ const (
 
 var resultName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// Kind describes agents.
+// Kind returns the resource kind of agents.
 func Kind() resource.Kind {
 	return resource.Kind{Name: "agent", Plural: "agents", Phrase: "an agent", New: func() resource.Resource { return &Agent{} }}
 }
@@ -59,8 +59,8 @@ func Kind() resource.Kind {
 // Key implements resource.Resource.
 func (a *Agent) Key() (id, name *string) { return &a.ID, &a.Name }
 
-// Secrets implements resource.Secretive: keys of servers, each for that one server. The first one's name is empty, since agents had
-// no other at first.
+// Secrets implements resource.Secretive: API keys, each bound to its server. The first name is empty, because agents
+// originally had only this secret.
 func (a *Agent) Secrets() []resource.Secret {
 	var all []resource.Secret
 	if o := a.OpenAI; o != nil {
@@ -80,7 +80,7 @@ func (a *Agent) Secrets() []resource.Secret {
 	return all
 }
 
-// References are the knowledge that the agent searches.
+// References returns references to the knowledge that the agent searches.
 func (a *Agent) References() []resource.Reference {
 	var all []resource.Reference
 	for i := range a.Knowledge {

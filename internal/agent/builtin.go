@@ -9,18 +9,18 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// Builtin is the thinker that needs no other service. It answers a question with the passage of the agent's knowledge that
-// fits, and says that it does not know where none does. The zero value has no knowledge.
+// Builtin is the thinker that needs no other service. It answers a question with the best passage of the agent's
+// knowledge, or says that it does not know the answer. The zero value has no knowledge.
 type Builtin struct{ search *knowledge.Search }
 
-// NewBuiltin returns a thinker that searches there.
+// NewBuiltin returns a thinker that uses a search.
 func NewBuiltin(s *knowledge.Search) Builtin { return Builtin{s} }
 
-// askedForPerson is the reason of a handoff that the contact asked for.
+// askedForPerson is the reason of a handoff requested by the contact.
 const askedForPerson = "asked for a person"
 
-// Reply implements Thinker. It says nothing to keys that nobody asked for, nor to what was said before the question that is asked and is
-// no answer to it: that question is the response.
+// Reply implements Thinker. It ignores unexpected key presses. It also ignores a message that the contact said before
+// the current question and that does not answer it: the question itself is then the response.
 func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error) error {
 	texts := textsOf(r.Language, r.Agent.Language)
 	words := knowledge.Words(r.Message())
@@ -69,12 +69,12 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	return err
 }
 
-// ignorant responds to what is neither an answer nor a question that the knowledge answers.
+// ignorant responds to a message that is neither an answer nor a question that the knowledge answers.
 func ignorant(r *Request, t texts, emit func(Action) error) error {
 	if r.Early {
 		return nil
 	}
-	if done, err := askAgain(r, t.again, emit); done || err != nil {
+	if done, err := askAgain(r, t.misunderstood, emit); done || err != nil {
 		return err
 	}
 	if r.keys() {
@@ -83,7 +83,7 @@ func ignorant(r *Request, t texts, emit func(Action) error) error {
 	return emit(Action{Say: t.unknown, Choices: []string{t.person}, Asks: OffersPerson, Unanswered: true})
 }
 
-// toolFor is the client tool one of whose phrases a message contains; nil: there is none.
+// toolFor returns the client tool with a phrase that the message contains, or nil if there is none.
 func toolFor(r *Request, words []string) *ClientTool {
 	message := " " + strings.Join(words, " ") + " "
 	tools := r.Tools()
@@ -97,10 +97,10 @@ func toolFor(r *Request, words []string) *ClientTool {
 	return nil
 }
 
-// maxToolResult is the maximum length of a tool's result that is spoken, in bytes.
+// maxToolResult bounds the part of a tool's result that is spoken, in bytes.
 const maxToolResult = 1000
 
-// useTool has the page run a tool and says its result. The tool gets the message.
+// useTool makes the page run a tool and says its result. The tool gets the message.
 func useTool(ctx context.Context, r *Request, tool *ClientTool, t texts, emit func(Action) error) error {
 	parameters, err := json.Marshal(map[string]string{"message": r.Message()})
 	if err != nil {
@@ -127,10 +127,10 @@ func useTool(ctx context.Context, r *Request, tool *ClientTool, t texts, emit fu
 	return emit(Action{Say: result})
 }
 
-// pieceLength is how many bytes a piece of a text has at least, but for the last.
+// pieceLength is the minimum length of a piece of text, except for the last one, in bytes.
 const pieceLength = 24
 
-// pieces cuts a text between words, so that it appears as it is said.
+// pieces splits a text between words, so that the text can appear as it is spoken.
 func pieces(text string) (all []string) {
 	from := 0
 	for i := range text {

@@ -27,7 +27,7 @@ func TestSmallTalkIsNoQuestion(t *testing.T) {
 	}
 }
 
-// replies returns what the thinker does about a conversation.
+// replies returns the thinker's response to a conversation.
 func replies(t *testing.T, thinker Thinker, r *Request) (text string, all []Action) {
 	t.Helper()
 	if r.Agent == nil {
@@ -50,7 +50,7 @@ func TestOnlyWhatWasProposedIsAgreedTo(t *testing.T) {
 	}{
 		{OffersPerson, "sí", true},
 		{OffersPerson, "no", false},
-		{"", "sí", false}, // though the proposal is among what was said
+		{"", "sí", false}, // although the proposal is part of the conversation
 		{"something", "sí", false},
 	} {
 		said := []Said{{Text: textsOf("es").unknown}, {Contact: true, Text: c.said}}

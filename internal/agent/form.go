@@ -8,14 +8,14 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// Value is something that a conversation found out.
+// Value is a value that a conversation collected.
 type Value struct {
 	Name string
-	Type string // of the Result
-	Text string // as the Result's type has it: a number, true or false, one of the choices
+	Type string // type of the Result
+	Text string // in the form of the type: a number, true or false, or one of the choices
 }
 
-// Questions are the results that the agent asks for by itself, in order.
+// Questions returns the results that the agent asks for, in order.
 func (a *Agent) Questions() []Result {
 	var all []Result
 	for _, r := range a.Result {
@@ -26,7 +26,7 @@ func (a *Agent) Questions() []Result {
 	return all
 }
 
-// Offers are the choices of a question in a language.
+// Offers returns the choices of a question in a language.
 func (r *Result) Offers(language string) []string {
 	switch r.Type {
 	case "choice":
@@ -38,7 +38,7 @@ func (r *Result) Offers(language string) []string {
 	return nil
 }
 
-// Question returns the result of a name if it has a question, else nil.
+// Question returns the result with a name if it has a question, else nil.
 func (a *Agent) Question(name string) *Result {
 	for i := range a.Result {
 		if r := &a.Result[i]; r.Name == name && r.Question != "" {
@@ -48,7 +48,8 @@ func (a *Agent) Question(name string) *Result {
 	return nil
 }
 
-// Asking is the result whose question a text of the company asks, such as a greeting: the last one in it; "": it asks none.
+// Asking returns the name of the result whose question a text of the company, such as a greeting, contains. If there
+// are several questions, the last one counts. It returns "" if there is none.
 func (a *Agent) Asking(text string) (name string) {
 	end, length := -1, 0
 	for _, q := range a.Questions() {
@@ -60,8 +61,8 @@ func (a *Agent) Asking(text string) (name string) {
 	return name
 }
 
-// fillIn takes a message as the answer to the question that was asked, and asks the next one. done is false where no question was
-// asked, or the message is no answer to it.
+// fillIn treats a message as the answer to the current question, and asks the next one. done is false if there is no
+// current question, or if the message does not answer it.
 func fillIn(r *Request, t texts, emit func(Action) error) (done bool, err error) {
 	questions := r.Agent.Questions()
 	i := slices.IndexFunc(questions, func(q Result) bool { return q.Name == r.Asked })
@@ -82,7 +83,7 @@ func fillIn(r *Request, t texts, emit func(Action) error) (done bool, err error)
 	return true, emit(x)
 }
 
-// askAgain asks the question again that a message did not answer, after these words; false where none was asked.
+// askAgain repeats the current question after the given words. It returns false if there is no current question.
 func askAgain(r *Request, words string, emit func(Action) error) (bool, error) {
 	q := r.Agent.Question(r.Asked)
 	if q == nil {
@@ -91,10 +92,10 @@ func askAgain(r *Request, words string, emit func(Action) error) (bool, error) {
 	return true, emit(Action{Say: words + " " + q.Question, Choices: q.Offers(r.Language), Asks: q.Name})
 }
 
-// read reads an answer; ok is false where the message is none.
+// read parses an answer. ok is false if the message is not an answer.
 func (r *Result) read(message, language string) (text string, ok bool) {
 	words := knowledge.Words(message)
-	if offers := r.Offers(language); len(offers) > 0 { // by its number, as keys say it
+	if offers := r.Offers(language); len(offers) > 0 { // by its number, as pressed on a keypad
 		said := strings.TrimSpace(message)
 		if i, err := strconv.Atoi(said); err == nil && i >= 1 && i <= len(offers) && !slices.Contains(offers, said) {
 			message = offers[i-1]
@@ -128,7 +129,8 @@ func (r *Result) read(message, language string) (text string, ok bool) {
 	return message, true
 }
 
-// chosen is the choice that a message in folded words is, or names: of several the one that the others are parts of.
+// chosen returns the choice that a message, as folded words, names. If it names several, one of them must contain all
+// the others.
 func (r *Result) chosen(words []string) (choice string, ok bool) {
 	said, longest := " "+strings.Join(words, " ")+" ", ""
 	var named []string

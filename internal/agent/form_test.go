@@ -16,8 +16,8 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 	}}
 	for _, c := range []struct {
 		asked, message string
-		set            string // "": no answer
-		say            string // what follows
+		set            string // expected value; empty: not an answer
+		say            string // expected response
 		choices        []string
 		asks           string
 	}{
@@ -43,7 +43,8 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 		{"", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
 		{"note", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
 	} {
-		// What was said is no matter: the person may have cut it off, or it may hold the text of another question.
+		// The agent's earlier words must not matter: the person may have interrupted them, or they may contain the
+		// text of another question.
 		r := &Request{
 			Agent: a, Language: "en", Asked: c.asked, Said: []Said{
 				{Text: "Hello Ana. Do you … What do you wish for?"}, {Contact: true, Text: c.message},
@@ -56,7 +57,7 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 	}
 }
 
-// responds returns the builtin engine's actions for a request.
+// responds returns the built-in engine's actions for a request.
 func responds(t *testing.T, r *Request) (said, set string, choices []string, asks string) {
 	t.Helper()
 	if err := (Builtin{}).Reply(t.Context(), r, func(x Action) error {
@@ -83,7 +84,7 @@ func TestWhatWasSaidBeforeAQuestionAnswersItOrIsLeft(t *testing.T) {
 			t.Errorf("%q: %q, set %q", message, said, set)
 		}
 	}
-	// What was meant for an earlier question answers none, and is not responded to.
+	// An answer to an earlier question answers no current question and gets no response.
 	r := &Request{Agent: a, Language: "en", Early: true, Said: []Said{{Contact: true, Text: "yes"}}}
 	if said, set, _, _ := responds(t, r); said != "" || set != "" {
 		t.Errorf("%q, set %q", said, set)

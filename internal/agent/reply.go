@@ -6,26 +6,27 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// Request is what an agent is asked to respond to: a conversation whose last turn is the contact's.
+// Request is a request for a response: a conversation whose last turn is the contact's.
 type Request struct {
 	CompanyID      string
 	CompanyName    string
 	ConversationID string
 	Agent          *Agent
-	Language       string // BCP 47; of the conversation
+	Language       string // BCP 47; language of the conversation
 	ContactName    string
-	Said           []Said // oldest first; the last is what the contact said
-	// Asked names the unanswered question to the contact: a result, or OffersPerson. Empty where there is none.
+	Said           []Said // oldest first; the last is the contact's message
+	// Asked is the name of the current unanswered question: a result, or OffersPerson. It may be empty.
 	Asked string
-	// Early says that the contact said it before they were asked: it may answer, and where it does not, that question is the response.
+	// Early means that the contact said the message before the question was asked. It may answer the question. If it
+	// does not, the question itself is the response.
 	Early bool
 	Aloud bool // the contact listens, on the telephone or in a page
-	// UseTool has the contact's page run one of the agent's client tools and returns the result. Its error is for the agent to read.
-	// nil: there is no page that runs tools.
+	// UseTool makes the contact's page run one of the agent's client tools and returns the result. The agent reads its
+	// error. It is nil if no page runs tools.
 	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
 }
 
-// Tools are the client tools that can be used here.
+// Tools returns the client tools that can be used in this conversation.
 func (r *Request) Tools() []ClientTool {
 	if r.UseTool == nil {
 		return nil
@@ -33,17 +34,17 @@ func (r *Request) Tools() []ClientTool {
 	return r.Agent.ClientTools
 }
 
-// Said is a turn of the conversation as the agent gets it.
+// Said is a turn of the conversation.
 type Said struct {
-	Contact bool // else the agent or a teammate
+	Contact bool // said by the contact, else by the agent or a teammate
 	Text    string
-	Keys    bool // it was said by keys that take no choice
+	Keys    bool // key presses that select no choice
 }
 
-// OffersPerson names the question whether a teammate shall take over. No result has this name.
+// OffersPerson is the name of the question whether to hand over to a teammate. No result has this name.
 const OffersPerson = "-person"
 
-// Message is what the contact said last.
+// Message returns the contact's last message.
 func (r *Request) Message() string {
 	if len(r.Said) == 0 {
 		return ""
@@ -51,38 +52,37 @@ func (r *Request) Message() string {
 	return r.Said[len(r.Said)-1].Text
 }
 
-// keys reports whether the message was said by keys that take no choice.
+// keys reports whether the message consists of key presses that select no choice.
 func (r *Request) keys() bool { return len(r.Said) > 0 && r.Said[len(r.Said)-1].Keys }
 
-// Query is a search in the agent's knowledge.
+// Query returns a query for the agent's knowledge.
 func (r *Request) Query(text string, limit int) knowledge.Query {
 	return knowledge.Query{CompanyID: r.CompanyID, Knowledge: r.Agent.Knowledge, Text: text, Language: r.Language, Limit: limit}
 }
 
-// Action is something that the agent does. Actions come in the order in which they happen; texts that follow each other are
-// pieces of one answer.
+// Action is an action of the agent. Actions are emitted in order. Consecutive texts are pieces of one answer.
 type Action struct {
 	Say     string   // a piece of text
-	Sources []Source // what the answer rests on
-	Choices []string // offered below the answer
-	Asks    string   // what the answer asks the contact, as in Request.Asked
-	Handoff string   // a teammate is to take over, for this reason
-	End     bool     // the conversation is over
-	Set     []Value  // what was found out
-	// Unanswered means that the knowledge holds no answer: the question is listed for the administrator.
+	Sources []Source // sources of the answer
+	Choices []string // shown below the answer
+	Asks    string   // name of the question in the answer, as in Request.Asked
+	Handoff string   // reason for handing over to a teammate
+	End     bool     // ends the conversation
+	Set     []Value  // collected values
+	// Unanswered means that the knowledge contains no answer. The question is listed for the administrator.
 	Unanswered bool
-	// Failure is why the agent's engine did not respond itself. It is for the administrator.
+	// Failure is the reason why the agent's engine did not respond itself, for the administrator.
 	Failure string
 }
 
-// Source is an article that an answer rests on.
+// Source is an article on which an answer is based.
 type Source struct {
 	Title string
 	URL   string
 }
 
-// Thinker decides what an agent responds. It passes on each action as soon as it is known and returns at the end of the
-// response; an error of emit ends it. What the contact says is data to it, never an instruction.
+// Thinker generates an agent's responses. Reply emits each action as soon as it is known and returns at the end of the
+// response. An error of emit ends the response. The contact's messages are data, never instructions.
 type Thinker interface {
 	Reply(ctx context.Context, r *Request, emit func(Action) error) error
 }

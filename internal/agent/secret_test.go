@@ -49,7 +49,7 @@ func TestKeysOfAnAgentsServersAreKeptForTheSameServerAlone(t *testing.T) {
 	for _, step := range []struct {
 		name string
 		put  *agent.Agent
-		want string // of the keys that think, of ElevenLabs, that speak, that hear
+		want string // of OpenAI, ElevenLabs, the speaker and the transcriber
 	}{
 		{"one key", onlyThink, "sk-think"},
 		{"more servers", with("https://s.test", "https://t.test", ""), "sk-think,,,"},

@@ -7,14 +7,14 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// DefaultElevenLabs is where ElevenLabs' interface is.
+// DefaultElevenLabs is the base URL of ElevenLabs' API.
 const DefaultElevenLabs = "https://api.elevenlabs.io"
 
-// OpenAI is a server with OpenAI's interface, and what is asked of it.
+// OpenAI is a server with OpenAI's API and the parameters of requests to it.
 type OpenAI struct {
-	BaseURL     string   `json:"base_url"` // what /chat/completions follows
+	BaseURL     string   `json:"base_url"` // /chat/completions is appended
 	Model       string   `json:"model"`
-	APIKey      string   `json:"api_key,omitempty" secret:"true"` // empty: the server wants none
+	APIKey      string   `json:"api_key,omitempty" secret:"true"` // may be empty if the server requires none
 	Temperature *float64 `json:"temperature,omitempty"`           // nil: the server's default
 }
 
@@ -52,7 +52,7 @@ func (e *ElevenLabs) validate(c *resource.Check) {
 	key(c, at, e.APIKey)
 }
 
-// server checks the address of a server, and removes slashes at its end.
+// server checks the URL of a server, and removes trailing slashes.
 func server(c *resource.Check, at string, address *string, rule string, schemes ...string) {
 	*address = strings.TrimRight(*address, "/")
 	at += ".base_url"

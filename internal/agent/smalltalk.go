@@ -8,61 +8,61 @@ import (
 	"carillon/internal/base/language"
 )
 
-// texts are what the built-in thinker says in one language.
-type texts struct{ greeting, thanks, goodbye, declined, unknown, person, done, failed, yes, no, filled, again string }
+// texts are the texts of the built-in thinker in one language.
+type texts struct{ greeting, thanks, goodbye, declined, unknown, person, done, failed, yes, no, filled, misunderstood string }
 
-var languages = map[string]texts{ //nolint:gochecknoglobals // read only
+var languages = map[string]texts{ //nolint:gochecknoglobals // read-only
 	"en": {
-		greeting: "Hello! What would you like to know?",
-		thanks:   "You are welcome. Is there anything else?",
-		goodbye:  "Goodbye, and have a good day!",
-		declined: "All right. What else would you like to know?",
-		unknown:  "I do not know that. Shall I get a person for you?",
-		person:   "Talk to a person",
-		done:     "Done.",
-		failed:   "That did not work.",
-		yes:      "Yes",
-		no:       "No",
-		filled:   "Thank you, I have noted that. Is there anything else?",
-		again:    "I did not understand that.",
+		greeting:      "Hello! What would you like to know?",
+		thanks:        "You are welcome. Is there anything else?",
+		goodbye:       "Goodbye, and have a good day!",
+		declined:      "All right. What else would you like to know?",
+		unknown:       "I do not know that. Shall I get a person for you?",
+		person:        "Talk to a person",
+		done:          "Done.",
+		failed:        "That did not work.",
+		yes:           "Yes",
+		no:            "No",
+		filled:        "Thank you, I have noted that. Is there anything else?",
+		misunderstood: "I did not understand that.",
 	},
 	"es": {
-		greeting: "¡Hola! ¿Qué le gustaría saber?",
-		thanks:   "De nada. ¿Hay algo más?",
-		goodbye:  "¡Hasta luego, que tenga un buen día!",
-		declined: "De acuerdo. ¿Qué más le gustaría saber?",
-		unknown:  "No lo sé. ¿Quiere hablar con una persona?",
-		person:   "Hablar con una persona",
-		done:     "Hecho.",
-		failed:   "No ha funcionado.",
-		yes:      "Sí",
-		no:       "No",
-		filled:   "Gracias, queda anotado. ¿Hay algo más?",
-		again:    "No lo he entendido.",
+		greeting:      "¡Hola! ¿Qué le gustaría saber?",
+		thanks:        "De nada. ¿Hay algo más?",
+		goodbye:       "¡Hasta luego, que tenga un buen día!",
+		declined:      "De acuerdo. ¿Qué más le gustaría saber?",
+		unknown:       "No lo sé. ¿Quiere hablar con una persona?",
+		person:        "Hablar con una persona",
+		done:          "Hecho.",
+		failed:        "No ha funcionado.",
+		yes:           "Sí",
+		no:            "No",
+		filled:        "Gracias, queda anotado. ¿Hay algo más?",
+		misunderstood: "No lo he entendido.",
 	},
 	"pt": {
-		greeting: "Olá! O que você gostaria de saber?",
-		thanks:   "De nada. Posso ajudar em mais alguma coisa?",
-		goodbye:  "Até logo, tenha um bom dia!",
-		declined: "Tudo bem. O que mais você gostaria de saber?",
-		unknown:  "Não sei. Quer falar com uma pessoa?",
-		person:   "Falar com uma pessoa",
-		done:     "Feito.",
-		failed:   "Não deu certo.",
-		yes:      "Sim",
-		no:       "Não",
-		filled:   "Obrigado, está anotado. Mais alguma coisa?",
-		again:    "Não entendi.",
+		greeting:      "Olá! O que você gostaria de saber?",
+		thanks:        "De nada. Posso ajudar em mais alguma coisa?",
+		goodbye:       "Até logo, tenha um bom dia!",
+		declined:      "Tudo bem. O que mais você gostaria de saber?",
+		unknown:       "Não sei. Quer falar com uma pessoa?",
+		person:        "Falar com uma pessoa",
+		done:          "Feito.",
+		failed:        "Não deu certo.",
+		yes:           "Sim",
+		no:            "Não",
+		filled:        "Obrigado, está anotado. Mais alguma coisa?",
+		misunderstood: "Não entendi.",
 	},
 }
 
-// textsOf are the texts of the first of the languages (BCP 47) that has any, else the English ones.
+// textsOf returns the texts in the first of the languages (BCP 47) that has any, else the English texts.
 func textsOf(tags ...string) texts { return language.Of(languages, tags...) }
 
-// talk is what a contact says beyond questions.
+// talk is the kind of a message with regard to small talk.
 type talk int
 
-// The kinds of talk, the later one where a message is of several: "thanks, bye" takes leave.
+// The kinds of talk. If a message has several, the last one in this list counts: "thanks, bye" is a goodbye.
 const (
 	asks talk = iota // a question, or anything else
 	greets
@@ -73,8 +73,9 @@ const (
 	wantsPerson
 )
 
-// phrases are folded, as knowledge.Words folds them; a message that consists of them and of fillers is talk of their kind.
-var phrases = map[talk][]string{ //nolint:gochecknoglobals // read only
+// phrases are folded like the result of knowledge.Words. A message that consists only of phrases of a kind and of
+// fillers is of that kind.
+var phrases = map[talk][]string{ //nolint:gochecknoglobals // read-only
 	greets: {
 		"hi", "hello", "hey", "good morning", "good afternoon", "good evening", "greetings", "how are you",
 		"hola", "buenas", "buenos dias", "buenas tardes", "buenas noches", "que tal", "como esta", "saludos",
@@ -102,16 +103,16 @@ var phrases = map[talk][]string{ //nolint:gochecknoglobals // read only
 	},
 }
 
-// fillers are words that change nothing about small talk.
-var fillers = []string{ //nolint:gochecknoglobals // read only
+// fillers are words that are ignored in small talk.
+var fillers = []string{ //nolint:gochecknoglobals // read-only
 	"a", "all", "again", "an", "and", "everybody", "everyone", "for", "help", "lot", "much", "my", "ok", "okay", "so", "that",
 	"the", "there", "very", "you", "your",
 	"please", "a", "todos", "todo", "por", "su", "tu", "la", "ayuda", "muy", "y", "favor", "un", "una", "e", "pela", "sua", "muito",
 	"um", "uma", "ajuda",
 }
 
-// wishes are what a message contains whose contact wants a teammate.
-var wishes = []string{ //nolint:gochecknoglobals // read only
+// wishes are phrases in messages of contacts who want a teammate.
+var wishes = []string{ //nolint:gochecknoglobals // read-only
 	"talk to a person", "talk to a human", "talk to someone", "talk to somebody", "talk to an agent", "talk with a person",
 	"talk with someone",
 	"speak to a person", "speak to a human", "speak to someone", "speak to somebody", "speak to an agent", "speak with a person",
@@ -125,11 +126,11 @@ var wishes = []string{ //nolint:gochecknoglobals // read only
 }
 
 const (
-	maxWish   = 15 // words of a message that is a wish
-	maxPhrase = 4  // words of a phrase
+	maxWish   = 15 // maximum words of a message with a wish
+	maxPhrase = 4  // maximum words of a phrase
 )
 
-// talkOf says which kind of talk a message in folded words is.
+// talkOf returns the kind of a message, given as folded words.
 func talkOf(words []string) talk {
 	if text := " " + strings.Join(words, " ") + " "; len(words) <= maxWish {
 		for _, wish := range wishes {
@@ -150,10 +151,11 @@ func talkOf(words []string) talk {
 	return kind
 }
 
-// SmallTalk reports whether a message is something else than a question.
+// SmallTalk reports whether a message is small talk, not a question.
 func SmallTalk(message string) bool { return talkOf(knowledge.Words(message)) != asks }
 
-// phraseOf is the longest phrase that the words begin with, or a filler; n is how many words it has, 0: there is none.
+// phraseOf returns the kind of the longest phrase, or of a filler, with which the words begin. n is its number of
+// words, 0 if there is none.
 func phraseOf(words []string) (kind talk, n int) {
 	for n := min(maxPhrase, len(words)); n > 0; n-- {
 		text := strings.Join(words[:n], " ")
@@ -169,10 +171,10 @@ func phraseOf(words []string) (kind talk, n int) {
 	return asks, 0
 }
 
-// Agrees reports whether a message says yes and nothing else.
+// Agrees reports whether a message only says yes.
 func Agrees(message string) bool { return talkOf(knowledge.Words(message)) == agrees }
 
-// Declines reports whether a message says no and nothing else.
+// Declines reports whether a message only says no.
 func Declines(message string) bool { return talkOf(knowledge.Words(message)) == declines }
 
 // WantsPerson reports whether a message asks for a person instead of the agent.

@@ -10,12 +10,12 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// ClientTool is something that the page of a widget does for the agent.
+// ClientTool is a tool that the page of a widget runs for the agent.
 type ClientTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON schema of an object
-	// Phrases have the built-in engine use the tool: a message that contains one of them.
+	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON Schema of an object
+	// Phrases trigger the tool in the built-in engine, which uses it if a message contains one of them.
 	Phrases []string `json:"phrases,omitempty"`
 }
 
@@ -29,7 +29,7 @@ const (
 
 var (
 	toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	ownTools = []string{"search", "handoff", "hang_up", "end_call"} //nolint:gochecknoglobals // read only
+	ownTools = []string{"search", "handoff", "hang_up", "end_call"} //nolint:gochecknoglobals // read-only
 )
 
 func validateTools(c *resource.Check, tools []ClientTool) {

@@ -10,12 +10,12 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Transfer is a number that an agent transfers calls to.
+// Transfer is a number to which an agent transfers calls.
 type Transfer struct {
 	Number string `json:"number"`
-	// Phrases are what a person says who is to be transferred; none: whoever asks for a person is.
+	// Phrases trigger a transfer. If empty, a request to talk to a person triggers it.
 	Phrases []string `json:"phrases,omitempty"`
-	Message string   `json:"message,omitempty"` // said before; "": a sentence of the language
+	Message string   `json:"message,omitempty"` // said before the transfer; empty: a default sentence in the language
 }
 
 func (t *Transfer) validate(c *resource.Check) {
@@ -32,7 +32,7 @@ func (t *Transfer) validate(c *resource.Check) {
 	}
 }
 
-// Wanted reports whether a person who says a text is to be transferred.
+// Wanted reports whether a person who says a text should be transferred.
 func (t *Transfer) Wanted(text string) bool {
 	words := knowledge.Words(text)
 	if len(t.Phrases) == 0 {

@@ -21,7 +21,7 @@ func TestATransferIsWantedByWholeWords(t *testing.T) {
 		{sales, "do you sell to wholesalers", false},
 		{sales, "the salesman called me", false},
 		{sales, "equipaje", false},
-		{sales, "I want to talk to a person", false}, // the phrases say who is to be transferred
+		{sales, "I want to talk to a person", false}, // only the phrases trigger a transfer
 		{anybody, "I want to talk to a person", true},
 		{anybody, "sales", false},
 	} {

@@ -8,21 +8,22 @@ import (
 	"carillon/internal/store"
 )
 
-// Companies reads a company's limits; *accounts.Store does.
+// Companies reads a company's limits. *accounts.Store implements it.
 type Companies interface {
 	Company(ctx context.Context, id string) (*carillon.Company, error)
 }
 
-// EngineTurns bounds the responses that servers make for agents, which the company pays for.
+// EngineTurns limits the responses of external engines, for which the company pays.
 type EngineTurns struct {
 	Companies Companies
 	Limits    *limit.Limits
 }
 
-// dayParts divides a company's daily limit: a conversation may use one part, so using up the day takes fifty conversations.
+// dayParts divides a company's daily limit. A conversation may use one part, so it takes fifty conversations to use up
+// the limit.
 const dayParts = 50
 
-// Allow counts one response. Errors: rate_limit_exceeded, service_unavailable, those of the store.
+// Allow counts one response. Errors: rate_limit_exceeded, service_unavailable, and those of the store.
 func (x EngineTurns) Allow(ctx context.Context, r *Request) error {
 	c, err := x.Companies.Company(ctx, r.CompanyID)
 	if err != nil {
@@ -40,7 +41,7 @@ func (x EngineTurns) Allow(ctx context.Context, r *Request) error {
 // Stored finds agents in the database.
 type Stored struct{ Store *store.Store }
 
-// TalkingAgent returns a company's agent, and the company's name. Errors: not_found.
+// TalkingAgent returns a company's agent and the company's name. Errors: not_found.
 func (t Stored) TalkingAgent(ctx context.Context, companyID, id string) (*Agent, string, error) {
 	x, owner, err := t.Store.Resources.Find(ctx, Kind(), id)
 	if err != nil {

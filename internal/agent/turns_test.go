@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// turnsOf are companies with so many responses a day.
+// turnsOf maps companies to their daily limit of responses.
 type turnsOf map[string]int
 
 func (c turnsOf) Company(_ context.Context, id string) (*carillon.Company, error) {

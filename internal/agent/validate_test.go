@@ -12,7 +12,7 @@ import (
 	"carillon/internal/agent"
 )
 
-// faults are the fields that Validate finds fault with.
+// faults returns the fields with a fault.
 func faults(err error) (fields []string) {
 	joined, _ := err.(interface{ Unwrap() []error })
 	if joined == nil {

@@ -6,32 +6,32 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Voice is how an agent speaks and what understands speech.
+// Voice configures an agent's speech and its transcription.
 type Voice struct {
 	Speaker            string   `json:"speaker"`                       // espeak or openai
 	Transcriber        string   `json:"transcriber"`                   // none, pocketsphinx, openai or vosk
-	Name               string   `json:"name,omitempty"`                // of the speaker's voice; "": the language's
-	Speed              float64  `json:"speed"`                         // 1 is normal: 160 words a minute
-	SilenceMS          int      `json:"silence_ms"`                    // that ends a person's turn
-	SpeakerService     *Service `json:"speaker_service,omitempty"`     // of speaker openai
-	TranscriberService *Service `json:"transcriber_service,omitempty"` // of transcriber openai or vosk
+	Name               string   `json:"name,omitempty"`                // of the speaker's voice; empty: default of the language
+	Speed              float64  `json:"speed"`                         // 1 is normal, about 160 words per minute
+	SilenceMS          int      `json:"silence_ms"`                    // silence that ends a person's turn
+	SpeakerService     *Service `json:"speaker_service,omitempty"`     // for speaker openai
+	TranscriberService *Service `json:"transcriber_service,omitempty"` // for transcriber openai or vosk
 }
 
-// Service is a server that speaks or transcribes.
+// Service is a server for speech or transcription.
 type Service struct {
-	BaseURL string `json:"base_url"` // of vosk a ws or wss address
+	BaseURL string `json:"base_url"` // a ws or wss URL for vosk
 	Model   string `json:"model,omitempty"`
 	APIKey  string `json:"api_key,omitempty" secret:"true"`
 }
 
-// Defaults of Voice; its speed is 1.
+// Defaults of Voice. The default speed is 1.
 const (
 	DefaultSpeaker     = "espeak"
 	DefaultTranscriber = "none"
 	DefaultSilenceMS   = 600
 )
 
-// Settings returns a copy with the defaults filled in; those of an agent without a voice are the defaults.
+// Settings returns a copy with the defaults filled in. A nil Voice returns the defaults.
 func (v *Voice) Settings() *Voice {
 	var s Voice
 	if v != nil {
@@ -58,7 +58,7 @@ func (v *Voice) validate(c *resource.Check) {
 	v.TranscriberService = v.TranscriberService.validate(c, at+".transcriber_service", "transcriber", v.Transcriber)
 }
 
-// validate checks the server of a speaker or transcriber, and returns nil for one that is not used and names no server.
+// validate checks the server of a speaker or transcriber. It returns nil if the server is neither used nor named.
 func (s *Service) validate(c *resource.Check, at, of, used string) *Service {
 	needed := used == "openai" || used == "vosk"
 	if s == nil || s.BaseURL == "" && !needed {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// An article of any text comes in passages that are text, bounded, and found by their own words.
+// The passages of any article are valid text, bounded, and found by their own words.
 func FuzzPassages(f *testing.F) {
 	f.Add("Title", "One. Two!\n\n# Three\n- four", "en")
 	f.Add("", strings.Repeat("x", 5000)+" ñandú \x00 漢字", "")

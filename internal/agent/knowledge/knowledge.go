@@ -1,9 +1,10 @@
-// Package knowledge is what agents search for answers: articles, in bases that the company names.
+// Package knowledge stores and searches the articles from which agents answer, in bases named by the company.
 //
-// An article is stored in passages, each with the words that find it, reduced to their stems (Language). A search adds up what
-// the words of the question that a passage has are worth: rare ones more than frequent ones, those in the title more than those
-// in the text. The score is a share of what all words of the question are worth, the same on both databases, so that a threshold
-// separates answers from what only looks like one.
+// An article is stored in passages, each with the words by which it is found, reduced to their stems (Language). A
+// search adds up the weights of the question's words that occur in a passage: rare words weigh more than frequent
+// ones, and words in the title more than words in the text. The score is that sum divided by the weight of all words
+// of the question. It is the same on both databases, so that one threshold separates answers from passages that only
+// look similar.
 package knowledge
 
 import (
@@ -22,22 +23,22 @@ type Base struct {
 // Article is one text of a base.
 type Article struct {
 	Title    string `json:"title"`
-	Text     string `json:"text"`               // plain, or Markdown
-	URL      string `json:"url"`                // where a person reads more; may be empty
-	Language string `json:"language,omitempty"` // BCP 47; "": found out from the text
+	Text     string `json:"text"`               // plain text or Markdown
+	URL      string `json:"url"`                // for further reading; may be empty
+	Language string `json:"language,omitempty"` // BCP 47; empty: detected from the text
 }
 
 const (
-	maxArticles = 10_000   // of a base
-	maxBytes    = 16 << 20 // of their texts
-	maxParts    = 50_000   // about as many passages
-	maxDocument = 32 << 20 // of the JSON that is stored of a base
+	maxArticles = 10_000   // per base
+	maxBytes    = 16 << 20 // total of their texts
+	maxParts    = 50_000   // approximate limit on passages
+	maxDocument = 32 << 20 // of a base's stored JSON
 	maxAll      = 128 << 20
-	version     = 2  // of Passages, and of how they are stored
-	maxTitle    = 80 // characters of a title that is made from the text
+	version     = 2  // version of Passages and of their stored form
+	maxTitle    = 80 // characters of a title derived from the text
 )
 
-// Kind describes knowledge.
+// Kind returns the resource kind of knowledge.
 func Kind() resource.Kind {
 	return resource.Kind{
 		Name: "knowledge", Plural: "knowledge", Phrase: "knowledge", Local: true, SearchVersion: version, MaxBytes: maxDocument,

@@ -2,20 +2,20 @@ package knowledge
 
 import "strings"
 
-// languages are those whose words are reduced to stems. Words of any other are only folded.
-var languages = []string{"en", "es", "pt"} //nolint:gochecknoglobals // read only
+// languages are the languages with stemming. Words of other languages are only folded.
+var languages = []string{"en", "es", "pt"} //nolint:gochecknoglobals // read-only
 
-// languageWords is how many words of a text its language is found out from.
+// languageWords is the number of words from which the language of a text is detected.
 const languageWords = 200
 
-// base is a tag's language without region, in small letters.
+// base returns the language of a tag without its region, in lower case.
 func base(tag string) string {
 	tag, _, _ = strings.Cut(tag, "-")
 	return strings.ToLower(tag)
 }
 
-// languageOf is the language of a text: the one whose function words it has most of; where none has more than the others, the
-// given one.
+// languageOf detects the language of a text: the one with most of its function words in the text. If there is a tie,
+// it returns the given language.
 func languageOf(text, given string) string {
 	words := Words(text)
 	words = words[:min(len(words), languageWords)]
@@ -39,13 +39,13 @@ func languageOf(text, given string) string {
 	return language
 }
 
-// stopped reports whether a word says nothing about what a text is about.
+// stopped reports whether a word is a stop word, which says nothing about the subject of a text.
 func stopped(word, language string) bool {
 	return len(word) == 1 && word[0] >= 'a' || stops[language][word]
 }
 
-// stops are the words of a language that questions are made of whatever they are about, folded.
-var stops = map[string]map[string]bool{ //nolint:gochecknoglobals // read only
+// stops are the folded stop words of each language, which occur in questions about any subject.
+var stops = map[string]map[string]bool{ //nolint:gochecknoglobals // read-only
 	"en": setOf(`the and or but if then than that this these those there here it its is are was were be been being am do does
 		did done doing have has had having can could may might must shall should will would to of in on at by for from with
 		without about into over under as so not no yes what when where which who whom whose why how much many any some all every

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxText is how many bytes the text of an article has at most.
+// MaxText bounds the text of an article, in bytes.
 const MaxText = 64 << 10
 
-// FromMarkdown reads an article that is written in Markdown: a heading at its beginning is the title.
+// FromMarkdown reads an article written in Markdown. A heading at the beginning becomes the title.
 func FromMarkdown(text string) Article {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	first, rest, _ := strings.Cut(text, "\n")
@@ -26,7 +26,7 @@ func FromMarkdown(text string) Article {
 	return Article{Text: shorten(text)}
 }
 
-// FromText reads an article from a file of Markdown or plain text.
+// FromText reads an article from a file with Markdown or plain text.
 func FromText(file io.Reader) (Article, error) {
 	text, err := io.ReadAll(file)
 	if err != nil {
@@ -37,11 +37,11 @@ func FromText(file io.Reader) (Article, error) {
 
 const (
 	maxHeading = 200 // characters of a title
-	maxDepth   = 200 // of elements in each other
+	maxDepth   = 200 // nesting of elements
 )
 
-// FromHTML reads an article from a page in UTF-8: its title, and as Markdown the headings, paragraphs and lists of what the page
-// is about, without navigation, scripts and forms.
+// FromHTML reads an article from a page in UTF-8: its title, and the headings, paragraphs and lists of its main
+// content as Markdown, without navigation, scripts and forms.
 func FromHTML(page io.Reader) (Article, error) {
 	root, err := html.Parse(page)
 	if err != nil {
@@ -78,7 +78,7 @@ func FromHTML(page io.Reader) (Article, error) {
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$`)
 
-// find returns the first element of a name.
+// find returns the first element with a name.
 func find(n *html.Node, name atom.Atom) *html.Node {
 	for x := range n.Descendants() {
 		if x.Type == html.ElementNode && x.DataAtom == name {
@@ -88,7 +88,7 @@ func find(n *html.Node, name atom.Atom) *html.Node {
 	return nil
 }
 
-// plain is the text of an element, on one line.
+// plain returns the text of an element on one line.
 func plain(n *html.Node, depth int) string {
 	if n.Type == html.TextNode {
 		return n.Data
@@ -100,14 +100,14 @@ func plain(n *html.Node, depth int) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// writer writes what it is given as paragraphs.
+// writer converts elements to paragraphs of Markdown.
 type writer struct {
 	text  strings.Builder
-	line  strings.Builder // the paragraph that is being written
-	begin string          // what the paragraph begins with: # for a heading, - for an element of a list
+	line  strings.Builder // the current paragraph
+	begin string          // prefix of the paragraph: # for a heading, - for a list item
 }
 
-// node writes an element and what it contains.
+// node writes an element with its contents.
 func (w *writer) node(n *html.Node, depth int) {
 	if depth > maxDepth || w.text.Len() > 2*MaxText {
 		return
@@ -121,7 +121,7 @@ func (w *writer) node(n *html.Node, depth int) {
 			return r
 		}, n.Data))
 		return
-	case n.Type == html.ElementNode && left(n):
+	case n.Type == html.ElementNode && excluded(n):
 		return
 	}
 	block := n.Type == html.ElementNode && blocks[n.DataAtom]
@@ -145,7 +145,7 @@ func (w *writer) node(n *html.Node, depth int) {
 	}
 }
 
-// end ends the paragraph.
+// end completes the paragraph.
 func (w *writer) end() {
 	var lines []string
 	for line := range strings.SplitSeq(w.line.String(), "\n") {
@@ -157,7 +157,7 @@ func (w *writer) end() {
 	w.line.Reset()
 	w.begin = ""
 	if len(lines) == 0 {
-		w.begin = begin // of the list's element, whose paragraph comes
+		w.begin = begin // of the list item, whose paragraph follows
 		return
 	}
 	between := "\n\n"
@@ -171,9 +171,9 @@ func (w *writer) end() {
 	w.text.WriteString(between + begin + text)
 }
 
-// left reports whether an element is no part of what a page is about.
-func left(n *html.Node) bool {
-	if outside[n.DataAtom] {
+// excluded reports whether an element is not part of the page's main content.
+func excluded(n *html.Node) bool {
+	if excludedElements[n.DataAtom] {
 		return n.DataAtom != atom.Header || n.Parent == nil || n.Parent.DataAtom != atom.Article
 	}
 	for _, a := range n.Attr {
@@ -186,7 +186,7 @@ func left(n *html.Node) bool {
 
 //nolint:gochecknoglobals // read only
 var (
-	outside = map[atom.Atom]bool{
+	excludedElements = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Nav: true, atom.Header: true, atom.Footer: true,
 		atom.Aside: true, atom.Form: true, atom.Button: true, atom.Select: true, atom.Textarea: true, atom.Iframe: true, atom.Object: true,
 		atom.Svg: true, atom.Math: true, atom.Head: true, atom.Dialog: true, atom.Canvas: true, atom.Video: true, atom.Audio: true,
@@ -205,7 +205,7 @@ var (
 	}
 )
 
-// shorten cuts a text to the length of an article, between paragraphs where it can.
+// shorten truncates a text to the maximum length of an article, between paragraphs if possible.
 func shorten(text string) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "")
 	text = strings.Map(func(r rune) rune {

@@ -15,39 +15,39 @@ import (
 	"carillon/internal/store/resources"
 )
 
-// Threshold is the score from which on a passage answers the question.
+// Threshold is the minimum score of a passage that answers the question.
 const Threshold = 0.5
 
 const (
-	inTitle    = 1.3  // of what a word is worth, where the title has it
-	inText     = 0.8  // where only the text has it
-	unknown    = 0.9  // of what the known words are worth on average, for a word that no passage has
-	sameTongue = 0.02 // rank of a passage in the language of the question above an equal one
+	inTitle    = 1.3  // factor of a word's weight if the title contains it
+	inText     = 0.8  // factor if only the text contains it
+	unknown    = 0.9  // weight of a word that no passage contains, relative to the average of the others
+	sameTongue = 0.02 // bonus of a passage in the language of the question
 
 	maxLimit   = 20
-	maxExcerpt = 600 // characters of an excerpt
+	maxExcerpt = 600 // characters
 )
 
-// Query is what is searched for.
+// Query is a search query.
 type Query struct {
 	CompanyID string
-	Knowledge []string // the bases
+	Knowledge []string // ids of the bases
 	Text      string
-	Language  string // BCP 47; of who asks
-	Limit     int    // results; 0: 5, at most 20
+	Language  string // BCP 47; of the person who asks
+	Limit     int    // number of results; 0: 5; maximum 20
 }
 
-// Hit is a passage that fits a query.
+// Hit is a passage that matches a query.
 type Hit struct {
 	Knowledge string
 	Title     string
-	Text      string // the passage
-	Excerpt   string // the sentences of it that fit best
+	Text      string // the complete passage
+	Excerpt   string // its best matching sentences
 	URL       string
 	Score     float64 // from 0 to 1
 }
 
-// Answers reports whether it answers the question.
+// Answers reports whether the passage answers the question.
 func (h *Hit) Answers() bool { return h.Score >= Threshold }
 
 // Search searches the knowledge of companies.
@@ -61,7 +61,7 @@ func NewSearch(s *resources.Store, log *slog.Logger) *Search { return &Search{s,
 
 const refreshEvery = time.Hour
 
-// Run has searched what programs of other versions wrote, now and every hour, until ctx ends.
+// Run updates passages that another version of the program stored, now and every hour, until ctx ends.
 func (s *Search) Run(ctx context.Context) error {
 	for {
 		if err := s.store.RefreshPassages(ctx, Kind()); err != nil && ctx.Err() == nil {
@@ -75,7 +75,7 @@ func (s *Search) Run(ctx context.Context) error {
 	}
 }
 
-// place is where a passage stands.
+// place identifies a passage.
 type place struct {
 	knowledge string
 	passage   int
@@ -88,7 +88,7 @@ type ranked struct {
 	hit   resource.Passage
 }
 
-// Find returns the passages that fit a query best, one of each article, the best first.
+// Find returns the passages that match a query best, one per article, best first.
 func (s *Search) Find(ctx context.Context, q Query) ([]Hit, error) {
 	limit := min(cmp.Or(q.Limit, 5), maxLimit)
 	words := wantedOf(q.Text, q.Language)
@@ -103,17 +103,17 @@ func (s *Search) Find(ctx context.Context, q Query) ([]Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	best := score(words, found, count, 3*limit) // several may be of one article
+	best := score(words, found, count, 3*limit) // several may belong to one article
 	if err := s.read(ctx, q.CompanyID, best); err != nil {
 		return nil, err
 	}
 	return hits(best, words, languageOf(q.Text, q.Language), limit), nil
 }
 
-// score returns the passages that have most of the words by their worth, the best first.
+// score returns the passages with the highest weight of matching words, best first.
 func score(words []wanted, found map[string][]resources.Occurrence, count, most int) []ranked {
 	all := newTable(found)
-	sums, worth := make([]float64, all.size), make([]float64, all.size) // of all words, and of the present one
+	sums, worth := make([]float64, all.size), make([]float64, all.size) // over all words, and for the current one
 	known, total := 0, 0.0
 	for _, forms := range words {
 		var having []int
@@ -144,10 +144,10 @@ func score(words []wanted, found map[string][]resources.Occurrence, count, most 
 	return all.best(sums, total, most)
 }
 
-// table numbers the passages of some knowledge.
+// table maps the passages of several bases to rows.
 type table struct {
-	ids   []string       // of the knowledge, sorted
-	first map[string]int // the row of a base's first passage
+	ids   []string       // of the bases, sorted
+	first map[string]int // row of a base's first passage
 	size  int
 }
 
@@ -169,9 +169,9 @@ func newTable(found map[string][]resources.Occurrence) *table {
 
 func (t *table) row(o resources.Occurrence) int { return t.first[o.KnowledgeID] + o.Passage }
 
-// best returns the rows with the greatest sums, as shares of the total.
+// best returns the rows with the highest sums, as fractions of the total.
 func (t *table) best(sums []float64, total float64, most int) (all []ranked) {
-	var rows []int // sorted
+	var rows []int // in descending order of their sums
 	for row, sum := range sums {
 		if sum == 0 || len(rows) == most && sum <= sums[rows[most-1]] {
 			continue
@@ -180,7 +180,7 @@ func (t *table) best(sums []float64, total float64, most int) (all []ranked) {
 			if sums[have] < sum {
 				return 1
 			}
-			return -1 // an equal one that comes first stays first
+			return -1 // among equal rows the earlier one stays first
 		})
 		rows = slices.Insert(rows, at, row)
 		rows = rows[:min(len(rows), most)]
@@ -195,7 +195,7 @@ func (t *table) best(sums []float64, total float64, most int) (all []ranked) {
 	return all
 }
 
-// read reads the passages.
+// read loads the passages.
 func (s *Search) read(ctx context.Context, companyID string, all []ranked) error {
 	numbers := map[string][]int{}
 	for _, r := range all {
@@ -215,7 +215,7 @@ func (s *Search) read(ctx context.Context, companyID string, all []ranked) error
 	return nil
 }
 
-// hits are the best passages, one of each article; of equal ones those in the language first.
+// hits returns the best passages, one per article. Among equal ones those in the language come first.
 func hits(best []ranked, words []wanted, language string, limit int) (all []Hit) {
 	rank := func(r *ranked) float64 {
 		if base(r.hit.Language) == language {
@@ -227,7 +227,7 @@ func hits(best []ranked, words []wanted, language string, limit int) (all []Hit)
 	seen := map[place]bool{}
 	for _, r := range best {
 		article := place{r.knowledge, r.hit.Article}
-		if r.hit.Text == "" || seen[article] || len(all) == limit { // without a text: replaced meanwhile
+		if r.hit.Text == "" || seen[article] || len(all) == limit { // an empty text was replaced in the meantime
 			continue
 		}
 		seen[article] = true
@@ -239,7 +239,7 @@ func hits(best []ranked, words []wanted, language string, limit int) (all []Hit)
 	return all
 }
 
-// excerpt is the run of whole sentences, short enough to be an answer, that has the most of the words.
+// excerpt returns the run of complete sentences of at most maxExcerpt characters that contains most of the words.
 func excerpt(text string, words []wanted) string {
 	if length(text) <= maxExcerpt {
 		return text
@@ -263,13 +263,13 @@ func excerpt(text string, words []wanted) string {
 			break
 		}
 	}
-	if best = strings.TrimSpace(best); best == "" { // one long sentence
+	if best = strings.TrimSpace(best); best == "" { // a single long sentence
 		best = clip(text, maxExcerpt)
 	}
 	return best
 }
 
-// having says which of the words, at most 32, a text has: a bit for each.
+// having returns which of the words, at most 32, occur in a text, one bit per word.
 func having(text string, words []wanted) (has uint32) {
 	for _, word := range Words(text) {
 		own := forms(word)

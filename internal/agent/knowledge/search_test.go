@@ -17,7 +17,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// shop is the knowledge of a shop in two languages.
+// shop returns the knowledge of a shop in two languages.
 func shop() *Base {
 	return &Base{ID: "faq", Articles: []Article{
 		{
@@ -51,7 +51,7 @@ func shop() *Base {
 	}}
 }
 
-// databases runs a test on both engines.
+// databases runs a test on both database engines.
 func databases(t *testing.T, run func(t *testing.T, s *store.Store)) {
 	for name, o := range map[string]func(t *testing.T) store.Options{
 		"SQLite":     func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
@@ -155,7 +155,7 @@ func TestAnotherCompanysKnowledgeIsNotFound(t *testing.T) {
 	})
 }
 
-// Both engines must give the same results in the same order, since the threshold is one.
+// Both engines must return the same results in the same order, because they share one threshold.
 func TestResultsAreTheSameOnBothDatabases(t *testing.T) {
 	results := map[string][]string{}
 	databases(t, func(t *testing.T, s *store.Store) {

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// passageLength is how many characters a passage has at most.
+// passageLength bounds the length of a passage, in characters.
 const passageLength = 1200
 
-// part is a passage of an article: what stands under one heading, or a piece of that.
+// part is a passage of an article: the text under one heading, or a piece of it.
 type part struct{ heading, text string }
 
 var (
@@ -18,7 +18,8 @@ var (
 	item    = regexp.MustCompile(`^\s*([-*•+]|\d+[.)])\s`)
 )
 
-// split cuts a text into passages, at headings, between paragraphs, and where a paragraph is too long between sentences.
+// split divides a text into passages: at headings, between paragraphs and, if a paragraph is too long, between
+// sentences.
 func split(text string) (all []part) {
 	var now part
 	end := func() {
@@ -40,7 +41,7 @@ func split(text string) (all []part) {
 		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		title := heading.FindStringSubmatch(line)
 		if line != "" && title == nil {
-			// As in Markdown a line goes on with the next one; an item of a list begins a line of its own.
+			// As in Markdown, a line continues the previous one, except that a list item begins a new line.
 			if n := len(paragraph); n > 0 && !item.MatchString(line) {
 				paragraph[n-1] += " " + strings.TrimSpace(line)
 			} else {
@@ -59,7 +60,7 @@ func split(text string) (all []part) {
 	return all
 }
 
-// pieces cuts a text into pieces of at most that many characters, between sentences where it can.
+// pieces splits a text into pieces of at most that many characters, between sentences if possible.
 func pieces(text string, most int) (all []string) {
 	now := ""
 	for _, sentence := range sentences(text) {
@@ -88,10 +89,11 @@ func appendText(all []string, text string) []string {
 	return all
 }
 
-// sentenceEnd is where a sentence ends: a mark and a space before what does not begin small, or a line's end.
+// sentenceEnd matches the end of a sentence: a punctuation mark with white space, or a line end. The next sentence
+// must not begin with a lower-case letter.
 var sentenceEnd = regexp.MustCompile(`[.!?…。！？]["')\]»”]*\s+|\n+`)
 
-// sentences cuts a text into sentences, each with the space behind it.
+// sentences splits a text into sentences, each with its trailing white space.
 func sentences(text string) (all []string) {
 	from := 0
 	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
@@ -110,7 +112,7 @@ func sentences(text string) (all []string) {
 
 func length(s string) int { return utf8.RuneCountInString(s) }
 
-// clip is the beginning of a text, on one line of at most that many characters.
+// clip returns the beginning of a text on one line, of at most that many characters.
 func clip(s string, most int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if length(s) <= most {

@@ -2,11 +2,11 @@ package knowledge
 
 import "strings"
 
-// minStem is how many letters a stem keeps at least.
+// minStem is the minimum number of letters of a stem.
 const minStem = 3
 
-// stem reduces a folded word to what its forms have in common. It is light: it takes off endings, and knows no exceptions. What
-// counts is that a question and an article come to the same.
+// stem reduces a folded word to a stem that its forms share. It is a light stemmer, which removes endings and knows no
+// exceptions. It only matters that questions and articles yield the same stem.
 func stem(word, language string) string {
 	switch language {
 	case "en":
@@ -19,10 +19,10 @@ func stem(word, language string) string {
 	return word
 }
 
-// ending is what a word ends in, and what stands there instead.
+// ending is a word ending and its replacement.
 type ending struct{ from, to string }
 
-// endingsOf reads endings in the order in which they are tried, with what replaces them behind a slash.
+// endingsOf parses endings in the order in which they are tried. A replacement follows a slash.
 func endingsOf(list string) (all []ending) {
 	for text := range strings.FieldsSeq(list) {
 		from, to, _ := strings.Cut(text, "/")
@@ -42,7 +42,7 @@ var (
 		"iram ar er ir am em")
 )
 
-// replace replaces the first ending that the word has, where enough of it is left.
+// replace replaces the first ending that matches, if enough of the word is left.
 func replace(word string, endings []ending) string {
 	for _, e := range endings {
 		if rest, ok := strings.CutSuffix(word, e.from); ok && len(rest) >= minStem {
@@ -52,7 +52,7 @@ func replace(word string, endings []ending) string {
 	return word
 }
 
-// finish takes off a last vowel of those given, and one of two equal last letters.
+// finish removes a final vowel that is in vowels, and one of two equal final letters.
 func finish(word, vowels string) string {
 	if n := len(word); n > minStem && strings.IndexByte(vowels, word[n-1]) >= 0 {
 		word = word[:n-1]

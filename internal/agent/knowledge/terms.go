@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	maxWord  = 40 // characters of a word that count
-	maxWords = 32 // different words of a question that count
+	maxWord  = 40 // characters per word; the rest is ignored
+	maxWords = 32 // distinct words of a question; the rest is ignored
 )
 
-// Words are the words of a text, folded: small letters without accents. Marks and spaces are left out.
+// Words returns the words of a text, folded: in lower case and without accents. Punctuation and white space are
+// dropped.
 func Words(text string) (all []string) {
 	var word strings.Builder
 	n := 0
@@ -31,7 +32,7 @@ func Words(text string) (all []string) {
 		case unicode.Is(unicode.Mn, r):
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			end()
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai): // written without spaces
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai): // without spaces between words
 			end()
 			all = append(all, string(r))
 		case n < maxWord:
@@ -43,7 +44,7 @@ func Words(text string) (all []string) {
 	return all
 }
 
-// termsOf are the terms of a passage in a language, each once.
+// termsOf returns the distinct terms of a passage in a language.
 func termsOf(title, text, language string) []resource.Term {
 	var all []resource.Term
 	seen := map[string]bool{}
@@ -60,10 +61,10 @@ func termsOf(title, text, language string) []resource.Term {
 	return all
 }
 
-// wanted is a word of a question: the forms in which a passage may have it.
+// wanted is a word of a question, with the forms in which a passage may contain it.
 type wanted []string
 
-// wantedOf are the words that a question is about, each once.
+// wantedOf returns the distinct words of a question that indicate its subject.
 func wantedOf(question, language string) (all []wanted) {
 	language = languageOf(question, language)
 	seen := map[string]bool{}
@@ -79,7 +80,8 @@ func wantedOf(question, language string) (all []wanted) {
 	return all
 }
 
-// forms are the stems of a word in every language: the passages may be in another one than the question is taken to be.
+// forms returns the stems of a word in every language, because the passages may be in a language other than the
+// detected one.
 func forms(word string) wanted {
 	all := wanted{word}
 	for _, language := range languages {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever a server streams is read or refused; what it says and the arguments of its tools are bounded.
+// Any stream of a server is either read or refused. The text and the arguments of tools are bounded.
 func FuzzStream(f *testing.F) {
 	for _, s := range []step{
 		text("Hello ", "there"), uses([2]string{"search", `{"query":"x"}`}), {lines: []string{`data: {"error":{"code":1}}`}},

@@ -1,9 +1,10 @@
-// Package openai is the thinker of agents whose engine is a server with OpenAI's interface: OpenAI's own, or one of the many that
-// speak it (vLLM, llama.cpp, Ollama, LocalAI). It asks for POST {base_url}/chat/completions as a stream, and uses no more of the
-// interface than all of them have.
+// Package openai is the thinker for agents whose engine is a server with OpenAI's API: OpenAI itself, or one of the
+// many compatible servers (vLLM, llama.cpp, Ollama, LocalAI). It streams POST {base_url}/chat/completions, and uses
+// only the part of the API that all of them support.
 //
-// The server gets the agent's persona, the articles that fit what the contact said, and what was said so far. It may search for
-// more and hand off to a teammate, five times at most. Where it fails before it said anything the built-in thinker responds.
+// The server gets the agent's persona, the articles that match the contact's message, and the conversation so far. It
+// may search for more and hand off to a teammate, in at most five rounds. If it fails before it has said anything, the
+// built-in thinker responds.
 package openai
 
 import (
@@ -19,34 +20,34 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// Engine is the engine of agents that this thinker is for.
+// Engine is the engine that this thinker implements.
 const Engine = "openai"
 
-// Client sends requests to addresses that companies give; *egress.Client is one.
+// Client sends requests to addresses that companies enter. *egress.Client implements it.
 type Client interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Options configure a Thinker; Client, Builtin and Log are required. The times have defaults.
+// Options configure a Thinker. Client, Builtin and Log are required. The durations have defaults.
 type Options struct {
 	Client  Client
-	Builtin agent.Thinker // responds for agents of other engines, and where the server fails
+	Builtin agent.Thinker // responds for agents with other engines, and if the server fails
 	Search  *knowledge.Search
 	Log     *slog.Logger
-	// Allow returns an error where the server may not be asked for one more response; nil: it always may. Then the built-in engine
-	// responds, and the playground shows the error.
+	// Allow returns an error if no further response may be requested from the server. Then the built-in engine
+	// responds, and the playground shows the error. nil allows all.
 	Allow func(ctx context.Context, r *agent.Request) error
 
-	Silence time.Duration // how long the server may be silent, at first and later; default 10 s
-	Whole   time.Duration // how long a response may take with all rounds of tools; default 40 s
+	Silence time.Duration // maximum silence of the server, at any time; default 10 s
+	Whole   time.Duration // maximum duration of a response including all tool rounds; default 40 s
 }
 
 const (
-	// maxRounds is how often the server may use tools before it must respond.
+	// maxRounds bounds the rounds of tool calls before the server must respond.
 	maxRounds = 5
-	// maxAnswer is how many bytes the server may say.
+	// maxAnswer bounds the text of a response, in bytes.
 	maxAnswer = 8000
-	// maxArticles is how many articles the server gets.
+	// maxArticles bounds the articles sent to the server.
 	maxArticles = 4
 	maxSources  = 3
 )
@@ -88,14 +89,14 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 	switch {
 	case err == nil:
 		return nil
-	case e.unheard != nil:
-		return e.unheard
+	case e.emitErr != nil:
+		return e.emitErr
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
 	t.o.Log.WarnContext(ctx, "ask the engine of an agent", "company", r.CompanyID, "agent", r.Agent.ID, "said", e.said, "error", err)
 	failure := agent.Action{Failure: "The engine failed: " + err.Error()}
-	if e.said > 0 { // what was said stands
+	if e.said > 0 { // keep what was said
 		failure.Say = "…"
 		return emit(failure)
 	}
@@ -105,16 +106,16 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 	return t.o.Builtin.Reply(ctx, r, emit)
 }
 
-// exchange is the making of one response.
+// exchange produces one response.
 type exchange struct {
 	*Thinker
 	request  *agent.Request
 	emit     func(agent.Action) error
 	messages []message
-	found    []knowledge.Hit // articles that the server got
+	found    []knowledge.Hit // articles sent to the server
 	said     int             // bytes
 	handoff  bool
-	unheard  error // of emit
+	emitErr  error // error of emit
 }
 
 var (
@@ -124,7 +125,7 @@ var (
 	errTooLong = errors.New("the server said too much")
 )
 
-// run asks the server until it uses no more tools.
+// run queries the server until it uses no more tools.
 func (e *exchange) run(ctx context.Context) error {
 	if err := e.search(ctx, e.request.Message()); err != nil {
 		return err
@@ -158,7 +159,7 @@ func (e *exchange) run(ctx context.Context) error {
 	}
 }
 
-// search adds what is found of a text to what the server gets.
+// search searches for a text and adds the articles to those for the server.
 func (e *exchange) search(ctx context.Context, text string) error {
 	if e.o.Search == nil {
 		return nil
@@ -171,7 +172,7 @@ func (e *exchange) search(ctx context.Context, text string) error {
 	return nil
 }
 
-// finish emits the sources of the answer, and whether the knowledge holds none.
+// finish emits the sources of the answer, or that the knowledge contains none.
 func (e *exchange) finish() error {
 	if e.said == 0 {
 		return errNothing
@@ -199,6 +200,6 @@ func (e *exchange) say(text string) error {
 }
 
 func (e *exchange) pass(a agent.Action) error {
-	e.unheard = e.emit(a)
-	return e.unheard
+	e.emitErr = e.emit(a)
+	return e.emitErr
 }

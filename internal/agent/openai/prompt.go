@@ -12,7 +12,7 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// message is one of a request, and what the server responds.
+// message is a message of a request or a response.
 type message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
@@ -21,11 +21,11 @@ type message struct {
 }
 
 const (
-	maxArticle = 2000 // bytes of an article
+	maxArticle = 2000 // bytes per article
 	maxName    = 100  // characters of a name
 )
 
-// prompt is what the server is asked: who the agent is, what it knows, and what was said.
+// prompt returns the messages for the server: the agent's identity, its knowledge, and the conversation.
 func prompt(r *agent.Request, found []knowledge.Hit) []message {
 	all := []message{{Role: "system", Content: system(r, found)}}
 	if about := person(r); about != "" {
@@ -63,7 +63,7 @@ Rules:
 	return b.String()
 }
 
-// articles are passages as the server gets them.
+// articles formats passages for the server.
 func articles(found []knowledge.Hit) string {
 	if len(found) == 0 {
 		return "(none)"
@@ -80,19 +80,20 @@ func articles(found []knowledge.Hit) string {
 	return strings.TrimSpace(b.String())
 }
 
-// person is what the person chose about themselves, as data: in the system's message a name would be as good as the company's own words.
-// "": nothing is known.
+// person returns data that the person chose about themselves, or "" if nothing is known. It is kept out of the system
+// message, where a name would have the same authority as the company's instructions.
 func person(r *agent.Request) string {
 	name := line(r.ContactName)
 	if name == "" {
 		return ""
 	}
 	first, _, _ := strings.Cut(name, " ")
-	data, _ := json.Marshal(map[string]string{"name": name, "first_name": first}) // texts
+	data, _ := json.Marshal(map[string]string{"name": name, "first_name": first}) // cannot fail for strings
 	return "Data about the person: " + string(data)
 }
 
-// fill puts the values of variables into the agent's persona. Those that the person chose are not among them: person has them.
+// fill replaces the variables in the agent's persona. Variables chosen by the person are not replaced, because person
+// contains them.
 func fill(text string, r *agent.Request) string {
 	const chosen = "the person (the data about them has the name)"
 	return strings.NewReplacer(
@@ -100,14 +101,14 @@ func fill(text string, r *agent.Request) string {
 	).Replace(text)
 }
 
-// line is a text on one line, of a name's length.
+// line returns a text on one line, truncated to maxName characters.
 func line(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	runes := []rune(s)
 	return string(runes[:min(len(runes), maxName)])
 }
 
-// nameOf is a language's name in English.
+// nameOf returns a language's name in English.
 func nameOf(tag string) string {
 	parsed, err := language.Parse(tag)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// server stands in for a server with OpenAI's interface. It checks each request strictly, and responds with the next step of its
+// server is a fake server with OpenAI's API. It checks each request strictly, and responds with the next step of its
 // script.
 type server struct {
 	t    *testing.T
 	url  string
-	stop chan struct{} // closed at the end: what stalls goes on
+	stop chan struct{} // closed at the end of the test, to release stalled responses
 
 	mu       sync.Mutex
 	script   []step
 	requests []completion
 }
 
-// step is a response: lines of a stream, sent at once, then perhaps silence.
+// step is a response: lines of a stream, optionally followed by silence.
 type step struct {
 	status int
-	kind   string // content type; "": a stream
+	kind   string // content type; empty: that of a stream
 	lines  []string
 	stall  bool          // after the lines
 	wait   time.Duration // before each line
@@ -95,7 +95,7 @@ func (s *server) next(c completion) step {
 	return next
 }
 
-// check holds a request to what the interface allows.
+// check checks a request against the API.
 func (s *server) check(r *http.Request, body []byte) (c completion) {
 	s.t.Helper()
 	if got := r.Header.Get("Authorization"); got != "Bearer sk-test" {
@@ -149,7 +149,7 @@ func (s *server) check(r *http.Request, body []byte) (c completion) {
 	return c
 }
 
-// text is the stream of a text in pieces.
+// text returns the stream of a text in pieces.
 func text(pieces ...string) step {
 	lines := []string{": keep-alive", ""}
 	for _, p := range pieces {
@@ -162,7 +162,7 @@ func text(pieces ...string) step {
 		"", "data: [DONE]", "")}
 }
 
-// uses is the stream of calls of tools, each as name and arguments, in small pieces.
+// uses returns the stream of tool calls, given as name and arguments, in small pieces.
 func uses(calls ...[2]string) step {
 	var lines []string
 	for i, c := range calls {

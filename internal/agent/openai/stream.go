@@ -41,7 +41,7 @@ type chunk struct {
 	Error *fault `json:"error"`
 }
 
-// fault is an error of the server. Its message may repeat what the contact said, and is not used.
+// fault is an error of the server. Its message is not used, because it may repeat what the contact said.
 type fault struct {
 	Type string `json:"type"`
 	Code any    `json:"code"`
@@ -54,10 +54,10 @@ func (f *fault) String() string {
 
 const (
 	maxLine  = 256 << 10 // bytes of an event
-	maxFault = 4 << 10   // bytes of an error's body that are read
+	maxFault = 4 << 10   // bytes read of an error's body
 )
 
-// ask asks the server once. Text is passed on as it comes; the tools that it wants to use are returned.
+// ask queries the server once. It passes on text as it arrives, and returns the requested tool calls.
 func (e *exchange) ask(ctx context.Context, tools []tool) (turn message, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,7 +98,7 @@ func (e *exchange) ask(ctx context.Context, tools []tool) (turn message, err err
 	return a.turn()
 }
 
-// post sends a request, and returns the response where it is a stream.
+// post sends a request, and returns the response if it is a stream.
 func (e *exchange) post(ctx context.Context, tools []tool) (*http.Response, error) {
 	server := e.request.Agent.OpenAI
 	body, err := json.Marshal(completion{
@@ -132,11 +132,11 @@ func (e *exchange) post(ctx context.Context, tools []tool) (*http.Response, erro
 		Error fault `json:"error"`
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault))
-	_ = json.Unmarshal(text, &problem) // it need not be JSON
+	_ = json.Unmarshal(text, &problem) // ignored if it is not JSON
 	return nil, fmt.Errorf("the server responded with %d %s", resp.StatusCode, problem.Error.String())
 }
 
-// answer is a response as far as it was read.
+// answer is the part of a response that was read so far.
 type answer struct {
 	text     strings.Builder
 	calls    []toolCall
@@ -176,8 +176,8 @@ func (a *answer) add(data []byte, say func(string) error) error {
 	return nil
 }
 
-// call adds a part of a call of a tool: its id and name come first, its arguments in pieces. Some servers number all calls 0, and
-// send each whole.
+// call adds a part of a tool call: id and name come first, the arguments in pieces. Some servers number all calls 0
+// and send each in one part.
 func (a *answer) call(index int, id string, f function) error {
 	if index < 0 || index > len(a.calls) {
 		return errors.New("the server's uses of tools are numbered wrongly")
@@ -200,7 +200,7 @@ func (a *answer) call(index int, id string, f function) error {
 	return nil
 }
 
-// turn is the message that the response is.
+// turn returns the response as a message.
 func (a *answer) turn() (message, error) {
 	for _, c := range a.calls {
 		if c.ID == "" || c.Function.Name == "" {

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/agent"
 )
 
-// toolCall is a tool that the server wants to use.
+// toolCall is a tool call requested by the server.
 type toolCall struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
@@ -22,7 +22,7 @@ type function struct {
 	Arguments string `json:"arguments"` // JSON
 }
 
-// tool is one that the server may use.
+// tool describes a tool that the server may use.
 type tool struct {
 	Type     string     `json:"type"`
 	Function definition `json:"function"`
@@ -38,13 +38,14 @@ const (
 	searchTool  = "search"
 	handoffTool = "handoff"
 
-	maxCalls     = 8       // of tools in a round
-	maxArguments = 4 << 10 // bytes of a call's
+	maxCalls     = 8       // tool calls per round
+	maxArguments = 4 << 10 // bytes per call
 	maxQuery     = 500     // characters
 	maxReason    = 300
 )
 
-// toolsOf are the tools that the server may use: the agent's that exist here, and those of the contact's page.
+// toolsOf returns the tools that the server may use: the agent's tools that exist here, and those of the contact's
+// page.
 func toolsOf(r *agent.Request) (all []tool) {
 	a := r.Agent
 	add := func(name, description, parameters string) {
@@ -68,9 +69,9 @@ func toolsOf(r *agent.Request) (all []tool) {
 	return all
 }
 
-const maxToolResult = 4000 // bytes of what the page's tool returns
+const maxToolResult = 4000 // bytes of the result of a page's tool
 
-// useClient has the contact's page run a tool.
+// useClient makes the contact's page run a tool.
 func (e *exchange) useClient(ctx context.Context, call toolCall) (string, error) {
 	if !json.Valid([]byte(call.Function.Arguments)) {
 		return "Error: the arguments are no JSON object", nil
@@ -85,7 +86,8 @@ func (e *exchange) useClient(ctx context.Context, call toolCall) (string, error)
 	return strings.ToValidUTF8(result[:min(len(result), maxToolResult)], ""), nil
 }
 
-// use runs a tool and returns what the server gets. What is wrong with a call is for the server to mend.
+// use runs a tool and returns the result for the server. A faulty call is reported to the server, which can correct
+// it.
 func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 	name := call.Function.Name
 	if slices.ContainsFunc(e.request.Tools(), func(t agent.ClientTool) bool { return t.Name == name }) {
@@ -119,7 +121,7 @@ func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 	return "Error: there is no tool " + line(name), nil
 }
 
-// argument reads the only argument of a tool, a text; fault is what the server gets otherwise.
+// argument reads the only argument of a tool, a text. fault is the reply to the server if it is invalid.
 func argument(arguments, name string, most int) (value, fault string) {
 	var all map[string]any
 	if err := json.Unmarshal([]byte(arguments), &all); err != nil {

@@ -1,5 +1,6 @@
-// Package translate puts a widget's first words into the language of a page, by a LibreTranslate server that the operator names. A
-// page must not wait or fail because of it: a request is short, its result is kept, and whatever goes wrong the original is shown.
+// Package translate translates a widget's first texts into the language of a page, with a LibreTranslate server that
+// the operator configures. A page must neither wait nor fail because of it: requests have a short timeout, results are
+// cached, and after any failure the original is shown.
 package translate
 
 import (
@@ -20,11 +21,11 @@ import (
 )
 
 const (
-	within      = 3 * time.Second // a page waits for it once
-	mostEntries = 4096
-	mostText    = 4000 // characters; longer ones are shown as they are
-	mostAnswer  = 256 << 10
-	// keepFailed is how long nothing is asked again after a failure, keepRefused after the server said that it cannot.
+	requestTimeout = 3 * time.Second // a page waits at most this long, and only once
+	maxEntries     = 4096
+	maxText        = 4000 // characters; longer texts are not translated
+	maxAnswer      = 256 << 10
+	// keepFailed is the pause after a failure, keepRefused the pause after the server refused a text.
 	keepFailed  = time.Minute
 	keepRefused = time.Hour
 )
@@ -32,25 +33,25 @@ const (
 // Options configure a Client. URL is required.
 type Options struct {
 	URL string // of the server, without /translate
-	Key string // "": the server wants none
+	Key string // may be empty if the server requires none
 	Log *slog.Logger
-	Now func() time.Time // default time.Now
+	Now func() time.Time // default: time.Now
 }
 
-// Client translates. Make it with New; its methods are safe for concurrent use.
+// Client translates texts. Create it with New. Its methods are safe for concurrent use.
 type Client struct {
 	o    Options
 	http *http.Client
 	kept *cache.Cache[kept]
 }
 
-// kept is a translation, or that there is none until an instant.
+// kept is a cached translation, or a cached failure.
 type kept struct {
 	text  string
-	until time.Time // zero: a translation
+	until time.Time // expiry of a failure; zero value: a translation
 }
 
-// New builds a client.
+// New returns a client.
 func New(o Options) *Client {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -61,21 +62,22 @@ func New(o Options) *Client {
 	o.URL = strings.TrimSuffix(o.URL, "/")
 	transport := &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, MaxConnsPerHost: 16}
 	return &Client{o: o, http: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // the key is for this server
-	}}, kept: cache.New[kept](mostEntries, within)}
+		return http.ErrUseLastResponse // the key must not be sent to other servers
+	}}, kept: cache.New[kept](maxEntries, requestTimeout)}
 }
 
-// Translate returns a text in another language, the original where that is not possible now. Languages are BCP 47.
+// Translate returns a text in another language, or the original if that is not possible now. Languages are BCP 47
+// tags.
 func (c *Client) Translate(ctx context.Context, text, from, to string) string {
 	source, target := code(from), code(to)
-	if source == target || target == "" || strings.TrimSpace(text) == "" || utf8.RuneCountInString(text) > mostText {
+	if source == target || target == "" || strings.TrimSpace(text) == "" || utf8.RuneCountInString(text) > maxText {
 		return text
 	}
 	key := source + "\x00" + target + "\x00" + text
 	if x, ok := c.kept.Peek(key); ok && !x.until.IsZero() && !c.o.Now().Before(x.until) {
 		c.kept.Remove(key)
 	}
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	x, err := c.kept.Get(ctx, key, func(ctx context.Context) (kept, string, error) { return c.load(ctx, text, source, target), "", nil })
 	if err != nil || !x.until.IsZero() {
@@ -96,7 +98,7 @@ func (c *Client) load(ctx context.Context, text, source, target string) kept {
 	return kept{until: c.o.Now().Add(keepFailed)}
 }
 
-// refusedError means that asking again soon changes nothing.
+// refusedError means that retrying soon is useless.
 type refusedError struct{ status int }
 
 func (e *refusedError) Error() string { return fmt.Sprintf("the server answered %d", e.status) }
@@ -110,7 +112,7 @@ type question struct {
 }
 
 func (c *Client) ask(ctx context.Context, text, source, target string) (string, error) {
-	body, err := json.Marshal(question{text, cmp.Or(source, "auto"), target, "text", c.o.Key}) //nolint:gosec // the key is for this server
+	body, err := json.Marshal(question{text, cmp.Or(source, "auto"), target, "text", c.o.Key}) //nolint:gosec // meant for this server
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +127,7 @@ func (c *Client) ask(ctx context.Context, text, source, target string) (string, 
 		return "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	switch {
 	case err != nil:
 		return "", err
@@ -138,13 +140,14 @@ func (c *Client) ask(ctx context.Context, text, source, target string) (string, 
 		Text *string `json:"translatedText"`
 	}
 	if err := json.Unmarshal(answer, &x); err != nil || x.Text == nil || strings.TrimSpace(*x.Text) == "" ||
-		utf8.RuneCountInString(*x.Text) > 2*mostText {
+		utf8.RuneCountInString(*x.Text) > 2*maxText {
 		return "", errors.New("the server's answer is no translation")
 	}
 	return *x.Text, nil
 }
 
-// code is a language as the server calls it: without the region, but for the two scripts of Chinese. "" where there is none.
+// code returns a language in the form of the server: without the region, except for the two scripts of Chinese. It
+// returns "" if there is none.
 func code(tag string) string {
 	base, rest, _ := strings.Cut(strings.ToLower(tag), "-")
 	if base == "zh" {
@@ -157,5 +160,5 @@ func code(tag string) string {
 	return base
 }
 
-// Close closes the connections that are not in use.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// server is a LibreTranslate that refuses what the real one would not take.
+// server is a fake LibreTranslate server that refuses the same requests as the real one.
 type server struct {
 	*httptest.Server
 	t     *testing.T
@@ -123,7 +123,7 @@ func TestNothingIsSentWhereARedirectLeads(t *testing.T) {
 func TestOnAnyFailureTheOriginalIsShownAndTheServerIsLeftAlone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reply func(w http.ResponseWriter, q map[string]any)
-		after time.Duration // asked again
+		after time.Duration // pause before the next request
 	}{
 		"an unknown language": {func(w http.ResponseWriter, _ map[string]any) {
 			http.Error(w, `{"error":"xx is not supported"}`, 400)
@@ -176,7 +176,7 @@ func TestAPageDoesNotWaitForAServerThatHangs(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	c := New(Options{URL: s.URL})
 	t.Cleanup(c.Close)
-	if got := c.Translate(t.Context(), "Hello", "en", "fr"); got != "Hello" { // the server responds when the test has ended
+	if got := c.Translate(t.Context(), "Hello", "en", "fr"); got != "Hello" { // it responds too late
 		t.Errorf("got %q", got)
 	}
 }
