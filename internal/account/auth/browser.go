@@ -26,7 +26,7 @@ type Client struct {
 // Browsers manages the sessions of the panel's pages. Each has a secret in a cookie.
 type Browsers struct{ auth *Auth }
 
-// NewBrowsers returns the browser sessions.
+// NewBrowsers returns the Browsers of an Auth.
 func NewBrowsers(a *Auth) Browsers { return Browsers{a} }
 
 // SignIn starts a session and returns the secret for its cookie. Errors: those of Auth.SignIn.

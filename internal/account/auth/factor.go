@@ -37,7 +37,7 @@ var base32Secret = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:goc
 // Factors manages the second factors of accounts.
 type Factors struct{ auth *Auth }
 
-// NewFactors returns the second factors.
+// NewFactors returns the Factors of an Auth.
 func NewFactors(a *Auth) Factors { return Factors{a} }
 
 // Proposal is a new secret for an authenticator: as text, as a URI for apps, and as the QR code of the URI, one string

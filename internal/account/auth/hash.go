@@ -25,7 +25,7 @@ type Params struct {
 	Threads uint8
 }
 
-// defaultParams are the first recommendation of OWASP.
+// defaultParams are the first configuration that OWASP recommends.
 func defaultParams() Params { return Params{Memory: 19 * 1024, Passes: 2, Threads: 1} }
 
 // MaxPassword bounds a password, in bytes.

@@ -36,10 +36,10 @@ type Credentials struct {
 	Code     string // for the second factor, if the account has one: from its authenticator, or a recovery code
 }
 
-// SignIn starts a session. address is the client's. Errors: unauthorized, which is the same for an unknown e-mail and
-// a wrong password and takes the same work, or has the reason code_required or code_invalid for the second factor if
-// the password was right; rate_limit_exceeded after too many failures; service_unavailable if too many sign-ins are
-// waiting.
+// SignIn starts a session. address is the client's. Errors: unauthorized, rate_limit_exceeded after too many failures,
+// service_unavailable if too many sign-ins are waiting. An unknown e-mail and a wrong password get the same error
+// after the same work. Only if the password was right, the reason is code_required or code_invalid for the second
+// factor.
 func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*Session, error) {
 	refresh := newSecret()
 	account, session, err := a.begin(ctx, with, address, sessionLife, func(x accounts.Session, checked, rehashed string) (bool, error) {

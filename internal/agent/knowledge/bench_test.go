@@ -20,7 +20,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 	defer s.Close()
 	r := rand.New(rand.NewPCG(1, 2))
-	word := func() string { return fmt.Sprintf("w%d", int(5000*r.Float64()*r.Float64()*r.Float64())) } // most are rare
+	word := func() string { return fmt.Sprintf("w%d", int(5000*r.Float64()*r.Float64()*r.Float64())) } // some are frequent
 	var names []string
 	var bases []*Base
 	for i := range 10 {

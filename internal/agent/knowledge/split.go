@@ -89,8 +89,8 @@ func appendText(all []string, text string) []string {
 	return all
 }
 
-// sentenceEnd matches the end of a sentence: a punctuation mark with white space, or a line end. The next sentence
-// must not begin with a lower-case letter.
+// sentenceEnd matches a possible end of a sentence: a punctuation mark with white space, or a line end. sentences
+// ignores a match before a lower-case letter.
 var sentenceEnd = regexp.MustCompile(`[.!?…。！？]["')\]»”]*\s+|\n+`)
 
 // sentences splits a text into sentences, each with its trailing white space.

@@ -96,7 +96,7 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 	}
 	t.o.Log.WarnContext(ctx, "ask the engine of an agent", "company", r.CompanyID, "agent", r.Agent.ID, "said", e.said, "error", err)
 	failure := agent.Action{Failure: "The engine failed: " + err.Error()}
-	if e.said > 0 { // keep what was said
+	if e.said > 0 { // the text that was already emitted cannot be withdrawn
 		failure.Say = "…"
 		return emit(failure)
 	}

@@ -157,7 +157,7 @@ func WAV(pcm []int16, rate int) []byte {
 	return AppendBytes(WAVHeader(2*len(pcm), rate), pcm)
 }
 
-// WAVHeader returns the header of a WAV file with so many bytes of mono 16-bit samples.
+// WAVHeader returns the header of a WAV file with the given number of bytes of mono 16-bit samples.
 func WAVHeader(bytes, rate int) []byte {
 	const length = 44
 	size := uint32(bytes)

@@ -33,7 +33,7 @@ type field struct {
 	value ast.Node
 }
 
-// form reads the mapping at a path. It returns false for any other value; what is the expected kind in the error.
+// form reads the mapping at a path. It returns false for any other value. In errors, `what` names the expected value.
 func (r *reader) form(n ast.Node, what, path string) (*form, bool) {
 	f := &form{r: r, at: r.at(n), path: path}
 	var pairs []*ast.MappingValueNode
@@ -306,7 +306,7 @@ func (f *form) words(name string, words ...string) []string {
 	return all
 }
 
-// each reads a list of mappings; what is the expected kind of an element in errors.
+// each reads a list of mappings. In errors, `what` names an element.
 func (f *form) each(name, what string, read func(*form)) {
 	for _, x := range f.items(name) {
 		if inner, ok := f.r.form(x.value, what, x.path); ok {

@@ -46,7 +46,7 @@ func (r *reader) problemOf(field string, at Position, text string) {
 	r.problems = append(r.problems, Problem{at, text, field})
 }
 
-// once reports a second declaration of the same object. key may contain a secret; what must not.
+// once reports a second declaration of the same object. key may contain a secret, but `what` must not.
 func (r *reader) once(at Position, what string, key ...string) {
 	if slices.Contains(key, "") {
 		return // already reported as missing

@@ -59,7 +59,8 @@ func SenderOf(o *jsonbody.Object) (*carillon.Sender, error) {
 }
 
 // CompanyOf reads a company's own fields in a request body like ResourceOf, and applies them to now. Absent fields
-// keep their values. A null calling_hours allows calls at any time. besides names fields that the caller reads.
+// keep their values. A null calling_hours allows calls at any time. Fields named in besides are ignored here, because
+// the caller reads them.
 func CompanyOf(o *jsonbody.Object, now carillon.Company, besides ...string) (carillon.Company, error) {
 	r := newReader(ProvisionOptions{})
 	r.values = true

@@ -363,7 +363,7 @@ func TestSamplesGoToTheReviewer(t *testing.T) {
 	}
 }
 
-// The panel's editor applies the same rules as the user types (web/src/panel/features/templates/rules.ts), and its
+// The panel's editor applies the same rules while the user types (web/src/panel/features/templates/rules.ts), and its
 // tests read the same cases. A field that begins with ! stands for a limit, whose error names no field.
 func TestDraftsAreJudgedAsTheEditorJudgesThem(t *testing.T) {
 	text, err := os.ReadFile("testdata/drafts.json")

@@ -62,7 +62,7 @@ func approved(t *carillon.Template) (*carillon.Template, error) {
 
 // suggest returns the name and languages of the approved template with the most similar name.
 func suggest(list []*carillon.Template, name string) string {
-	best, distance, lower := "", -1, strings.ToLower(carillon.Shorten(name)) // names hold no capitals
+	best, distance, lower := "", -1, strings.ToLower(carillon.Shorten(name)) // names are lower case
 	for _, t := range list {
 		if t.Status != carillon.TemplateApproved || t.Name == best {
 			continue
@@ -194,7 +194,7 @@ func Values(t *carillon.Template, c *provider.Content) map[string]string {
 	return values
 }
 
-// resolver resolves the components of a source for a range of its recipients and collects what is wrong.
+// resolver resolves the components of a source for a range of its recipients and collects the faults.
 type resolver struct {
 	src        *Source
 	shape      *carillon.Shape

@@ -1,5 +1,5 @@
 // Package identity models who a person is to a company: the numbers and ids that identify a contact, and which numbers
-// are forms of the same line. No other package compares the number of a caller or writer with a dialed number. The
+// are forms of the same line. No other package compares the number of a caller or sender with a dialed number. The
 // text of a number is not enough, because a channel may report it in another form than it was given
 // (docs/reference/contacts.md).
 package identity

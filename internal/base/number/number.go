@@ -75,8 +75,8 @@ func Clean(text string) (string, error) {
 	return number, nil
 }
 
-// Find returns the number to search for: the text itself if it contains only digits, in the form in which numbers are
-// stored, else the cleaned number, or "" if it is not a number.
+// Find returns the number to search for: a text of only digits unchanged, because numbers are stored that way, and any
+// other text cleaned. It returns "" if the text is not a number.
 func Find(text string) string {
 	if text = strings.TrimSpace(text); carillon.ValidNumber(text) {
 		return text

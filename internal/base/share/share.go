@@ -31,7 +31,7 @@ var levelNames = [levels]string{"node", "company", "visitors", "client", "sessio
 // String returns the level's name in metrics and errors.
 func (l Level) String() string { return levelNames[l] }
 
-// Holder identifies the holder of a place. An empty field is not bounded.
+// Holder identifies the holder of a place. An empty field has no bound at its level.
 type Holder struct {
 	Company string
 	Visitor bool   // a visitor of the company, which anybody can be

@@ -48,7 +48,7 @@ func randomSpan() (id trace.SpanID) {
 	return id
 }
 
-// spanID derives a span's id from its trace and from what, which identifies the span within it.
+// spanID derives a span's id from its trace and from `what`, which identifies the span within the trace.
 func spanID(t trace.TraceID, what []byte) (id trace.SpanID) {
 	h := sha256.Sum256(append(t[:len(t):len(t)], what...))
 	copy(id[:], h[:])

@@ -164,7 +164,7 @@ func (t *Tracing) record(s span) {
 	x.End(trace.WithTimestamp(s.end))
 }
 
-// context returns the span context within a notification's trace that what identifies.
+// context returns the context of the span that `what` identifies within a notification's trace.
 func (t *Tracing) context(notificationID string, what ...byte) trace.SpanContext {
 	var id trace.TraceID
 	if _, err := hex.Decode(id[:], []byte(strings.ReplaceAll(notificationID, "-", ""))); err != nil {

@@ -83,7 +83,7 @@ func (h *Hub) Run(ctx context.Context) error {
 // Publish passes committed events to the subscribers. It never blocks.
 func (h *Hub) Publish(stored ...*events.Event) {
 	for _, e := range stored {
-		h.mu.Lock() // per event, so that subscribers can take what has arrived
+		h.mu.Lock() // locked per event, so that subscribers can take events in between
 		for s := range h.topics[topicOf(e)] {
 			s.add(*e)
 		}

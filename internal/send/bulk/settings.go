@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/sheet"
 )
 
-// Settings define what a job sends, and how.
+// Settings are the contents of a job, and the mapping of the file's columns to them.
 type Settings struct {
 	Version   int            `json:"version"` // incremented by every change
 	Encoding  sheet.Encoding `json:"encoding"`

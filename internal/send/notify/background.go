@@ -32,7 +32,7 @@ func fillSearch(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		}
 		begin := time.Now()
 		more, err := s.Search.Fill(ctx, begin)
-		if err != nil && ctx.Err() == nil && !failing { // further ones: carillon_search_lag_seconds
+		if err != nil && ctx.Err() == nil && !failing { // log the first; see carillon_search_lag_seconds
 			log.WarnContext(ctx, "fill search", "error", err)
 		}
 		failing = err != nil
@@ -80,7 +80,7 @@ func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		if err == nil && !more && q.Owns(0) {
 			more, err = s.Stats.Sweep(ctx, begin)
 		}
-		if err != nil && ctx.Err() == nil && !failing { // further ones: carillon_stats_lag_seconds
+		if err != nil && ctx.Err() == nil && !failing { // log the first; see carillon_stats_lag_seconds
 			log.WarnContext(ctx, "count recipients", "error", err)
 		}
 		failing = err != nil

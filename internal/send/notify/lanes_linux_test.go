@@ -76,7 +76,7 @@ func drained(t *testing.T, o store.Options, notifications, senders int) time.Dur
 	for want, n := 5*notifications, 0; n < want; n = r.provider.count() {
 		await(t, "it goes on", func() bool { return r.provider.count() >= min(n+1000, want) })
 	}
-	stop() // writes what is in flight
+	stop() // flushes pending results
 	if n := r.provider.count(); n != 5*notifications {
 		t.Errorf("%d messages were sent, want %d", n, 5*notifications)
 	}

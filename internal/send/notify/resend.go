@@ -345,7 +345,7 @@ func (x Sent) exactly(ctx context.Context, companyID string, resends, numbers []
 	return "", nil
 }
 
-// Resent links a notification with the one that a submission was accepted as. An empty `as` means that it was refused.
+// Resent links a notification with its accepted resend. as is the resend's id, or empty if the resend was refused.
 func (x Sent) Resent(ctx context.Context, companyID string, s *Submission, as string) error {
 	if as != "" {
 		if err := x.Store.Notifications.AddNote(ctx, companyID, s.ResendOf, noteResentAs+as, audit.Resent); err != nil {

@@ -35,7 +35,7 @@ type seen struct {
 	events   []provider.TemplateEvent
 }
 
-// snapshot returns what was reported so far.
+// snapshot returns the reports so far.
 func (d *desk) snapshot() seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()

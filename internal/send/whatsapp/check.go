@@ -59,7 +59,7 @@ func scopes() []string {
 // message, changes nothing, and takes at most maxCheck.
 func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspection {
 	a, err := c.account(s)
-	if err != nil { // unreachable: settings are checked before they are stored
+	if err != nil { // unlikely: settings are checked before they are stored
 		unusable := provider.Finding{Item: itemConnection, State: provider.FindingBad, Code: "settings_unusable"}
 		return provider.Inspection{Findings: []provider.Finding{unusable}}
 	}

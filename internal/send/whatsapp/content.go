@@ -196,14 +196,14 @@ func (m *inbound) fill(x *provider.Inbound) {
 		x.Order, x.Text = m.Order.read()
 	case "reaction":
 		x.Kind, x.Text, x.ReplyTo = provider.InboundReaction, short(m.Reaction.Emoji, maxEmoji), m.Reaction.MessageID
-		if x.Text == "" && x.ReplyTo == "" { // else a removed reaction
+		if x.Text == "" && x.ReplyTo == "" { // with ReplyTo: a removed reaction
 			m.unsupported(x)
 		}
 	case "edit":
 		e := &m.Edit.Message
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundEdited, m.Edit.Of
 		x.Text = string(cmp.Or(e.Text.Body, e.Image.Caption, e.Video.Caption, e.Document.Caption))
-		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // else a removed caption
+		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // with a file: a removed caption
 			m.unsupported(x)
 		}
 	case "revoke":

@@ -137,7 +137,7 @@ func (s *Server) check(body []byte, m *message) *Error {
 	return checkComponents(t, m.Template.Components)
 }
 
-// place is what a template accepts in one component of a message: parameters of one type.
+// place is a part of a template that takes one component of a message, with parameters of one type.
 type place struct {
 	subType  string   // for a button
 	kind     string   // type of the parameters
