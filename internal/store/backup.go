@@ -17,21 +17,21 @@ import (
 	"carillon/internal/store/db"
 )
 
-// The writer's connection copies SQLite's pages: its own writes also reach the pages already copied, so the copy is the
-// database as of its last step. No read stays open between steps, so the write-ahead log does not grow. A copy over another
-// connection would keep a read open, or start over with every commit (docs/adr/0011).
+// The writer's connection copies SQLite's pages: its own writes also reach the pages already copied, so the copy is
+// the database as of its last step. No read stays open between steps, so the write-ahead log does not grow. A copy
+// over another connection would keep a read open, or restart with every commit (docs/adr/0011).
 
-// Progress is called with how many pages of how many are copied or verified.
+// Progress is called with the number of pages copied or verified, and the total.
 type Progress func(done, total int)
 
-// ErrBackupRunning means that a backup is being made already.
+// ErrBackupRunning means that another backup is in progress.
 var ErrBackupRunning = errors.New("a backup is being made already")
 
-// ErrNotSQLite means that the database is backed up and restored with PostgreSQL's own tools.
+// ErrNotSQLite means that the database must be backed up and restored with PostgreSQL's own tools.
 var ErrNotSQLite = errors.New("this database is PostgreSQL: use pg_dump or continuous archiving (docs/guides/backup.md)")
 
-// Backup copies the database of a running store into the file `to`, which must not exist. The file is on disk when it
-// returns; it has not been verified.
+// Backup copies the database of a running store into the file `to`, which must not exist. The file is synced, but not
+// verified, when it returns.
 func (s *Store) Backup(ctx context.Context, to string, progress Progress) error {
 	if !s.DB.SQLite() {
 		return ErrNotSQLite
@@ -54,8 +54,8 @@ func (s *Store) Backup(ctx context.Context, to string, progress Progress) error 
 
 // backups is the backup in progress, if any.
 type backups struct {
-	running  sync.Mutex  // held while a backup is made
-	stopping atomic.Bool // no more backups: the store closes
+	running  sync.Mutex  // held during a backup
+	stopping atomic.Bool // refuses new backups, because the store is closing
 }
 
 // end stops a running backup and waits for it, because its handle must be closed before the writer's connection.
@@ -74,7 +74,7 @@ func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error 
 	if err != nil {
 		return err
 	}
-	file, ferr := os.OpenFile(to, os.O_RDWR, 0) //nolint:gosec // the operator names the file
+	file, ferr := os.OpenFile(to, os.O_RDWR, 0) //nolint:gosec // the operator chose the path
 	p := copyPace{pages: copyBegin, file: file}
 	err = ferr
 	for more := true; more && err == nil; {
@@ -96,7 +96,7 @@ func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error 
 			err = p.rest(ctx, took)
 		}
 	}
-	// The writer closes the handle in every case.
+	// The writer closes the handle in all cases.
 	err = errors.Join(err, s.DB.OnWriter(context.WithoutCancel(ctx), func(context.Context, *sql.Conn) error { return b.Finish() }))
 	if ferr == nil {
 		err = errors.Join(err, file.Sync(), file.Close())
@@ -104,7 +104,7 @@ func (s *Store) copyTo(ctx context.Context, to string, progress Progress) error 
 	return err
 }
 
-// beginCopy opens the file for the copy. It is synced once, at the end, and deleted when it is incomplete.
+// beginCopy opens the file for the copy. It is synced once, at the end, and deleted if incomplete.
 func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
 	err = conn.Raw(func(c any) error {
 		from, ok := c.(interface {
@@ -119,8 +119,8 @@ func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
 	return b, err
 }
 
-// copyPace keeps the steps of a copy short and pauses as long after each. Written pages are synced a little at a time, because
-// syncing many at once would delay other commits.
+// copyPace keeps the steps of a copy short, with a pause of the same length after each. Written pages are synced a few
+// at a time, because syncing many at once would delay other commits.
 type copyPace struct {
 	pages    int32
 	file     *os.File
@@ -131,7 +131,7 @@ const (
 	copyBegin  = 64
 	minCopy    = 16
 	maxCopy    = 512
-	copyAtOnce = 4096 // without other writes
+	copyAtOnce = 4096 // without concurrent writes
 	copySync   = 512
 	copyTarget = 2 * time.Millisecond
 )
@@ -157,7 +157,7 @@ func (p *copyPace) rest(ctx context.Context, took time.Duration) error {
 	return nil
 }
 
-// BackupFolder copies the database of a data folder that no program uses into the file `to`. It does not migrate the
+// BackupFolder copies the database of a data folder that no process uses into the file `to`. It does not migrate the
 // schema. Errors: ErrFolderInUse.
 func BackupFolder(ctx context.Context, dir, to string, progress Progress) (err error) {
 	name := filepath.Join(dir, db.FileName)
@@ -205,14 +205,14 @@ func copyWhole(ctx context.Context, conn *sql.Conn, to string, progress Progress
 	return syncFile(to)
 }
 
-// fileURI returns the URI of a file for SQLite, with its path escaped.
+// fileURI returns SQLite's URI of a file, with its path escaped.
 func fileURI(name, options string) string {
 	return db.FileURI(name) + "?" + options
 }
 
-// makeNew creates a file that only its owner can read. An existing file is an error.
+// makeNew creates a file that only its owner can read. It fails if the file exists.
 func makeNew(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the file
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator chose the path
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: another backup is being written there, or one was interrupted; in that case delete it", err)
 	}
@@ -223,7 +223,7 @@ func makeNew(name string) error {
 }
 
 func syncFile(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0) //nolint:gosec // the operator names the file
+	f, err := os.OpenFile(name, os.O_RDWR, 0) //nolint:gosec // the operator chose the path
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func syncFile(name string) error {
 
 // syncFolder makes the file names of a folder durable.
 func syncFolder(dir string) error {
-	f, err := os.Open(dir) //nolint:gosec // the operator names the folder
+	f, err := os.Open(dir) //nolint:gosec // the operator chose the folder
 	if err != nil {
 		return err
 	}

@@ -23,10 +23,10 @@ type AccessKey struct {
 	Label     string
 	Key       string
 	Scopes    []string
-	ExpiresAt time.Time // zero: never
-	RevokedAt time.Time // zero: not revoked
+	ExpiresAt time.Time // zero if it never expires
+	RevokedAt time.Time // zero if it is not revoked
 	CreatedAt time.Time
-	LastUsed  time.Time // zero: never
+	LastUsed  time.Time // zero if it was never used
 }
 
 const keyColumns = "id, company_id, label, scopes, expires_at, revoked_at, created_at, last_used"
@@ -101,9 +101,9 @@ func openKey(sealer *configure.Sealer, id, sealed string) (string, error) {
 
 func keyRow(id string) string { return "access_key/" + id }
 
-// PutKey inserts a key by its secret, or gives the existing one the same label, scopes and expiry, inside Configure. It
-// writes nothing where nothing changes, and fills ID and CreatedAt when they are empty. A revocation is kept: a set-up that
-// does not know of it does not make the key valid again. Errors: conflict when the secret is another company's.
+// PutKey inserts a key by its secret, or gives the existing one the same label, scopes and expiry, inside Configure.
+// It writes nothing if nothing changes, and fills ID and CreatedAt when they are empty. A revoked key stays revoked: a
+// set-up file that lists it does not make it valid again. Errors: conflict when the secret belongs to another company.
 func PutKey(ctx context.Context, tx *configure.Tx, k *AccessKey, now time.Time) error {
 	tx.Changes(k.CompanyID)
 	digest := configure.Digest(k.Key)
@@ -164,7 +164,7 @@ func recordKey(ctx context.Context, tx *configure.Tx, action audit.Action, befor
 	})
 }
 
-// instantOrNull is an instant as it is recorded; nil for none.
+// instantOrNull returns an instant as it is recorded; nil for the zero time.
 func instantOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -172,7 +172,7 @@ func instantOrNull(t time.Time) any {
 	return carillon.FormatTime(t)
 }
 
-// CountKeys is the number of a company's keys that are not revoked.
+// CountKeys returns the number of a company's keys that are not revoked.
 func CountKeys(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
 	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM access_key WHERE company_id = $1 AND revoked_at = 0", companyID)
 	return n, err
@@ -200,7 +200,7 @@ func RevokeKey(ctx context.Context, tx *configure.Tx, companyID, id string, now 
 	return recordKey(ctx, tx, audit.Revoked, before, &after, now)
 }
 
-// KeyOfLabel is the secret of a company's oldest key with a label; "" when there is none.
+// KeyOfLabel returns the secret of a company's oldest key with a label; "" if there is none.
 func KeyOfLabel(ctx context.Context, tx *configure.Tx, companyID, label string) (string, error) {
 	var id, sealed string
 	err := tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
@@ -222,7 +222,8 @@ func FindKey(ctx context.Context, tx *configure.Tx, secret string) (*AccessKey, 
 	return k, db.Wrap(db.Ignore(err), "look up access key")
 }
 
-// TouchKeys writes when keys were last used, by id, in one transaction. It is not configuration and invalidates no cache.
+// TouchKeys writes the times of last use, by key id, in one transaction. They are not configuration, so no cache is
+// invalidated.
 func (s *Keys) TouchKeys(ctx context.Context, used map[string]time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, id := range slices.Sorted(maps.Keys(used)) {

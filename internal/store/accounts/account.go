@@ -20,8 +20,8 @@ type Account struct {
 	Phone        string
 	PasswordHash string // PHC form
 	ConfirmedAt  time.Time
-	ProvedAt     time.Time // when its mailbox or a server for single sign-on answered; zero: somebody else may know the password
-	LastSignInAt time.Time // zero: never
+	ProvedAt     time.Time // when its mailbox or a single sign-on server confirmed it; zero if somebody else may know the password
+	LastSignInAt time.Time // zero if never
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
@@ -33,7 +33,7 @@ func (s *Store) Account(ctx context.Context, id string) (*Account, error) {
 	return s.accountWhere(ctx, "id = $1", id)
 }
 
-// AccountByEmail finds an account by its e-mail, whatever the letter case; nil when there is none.
+// AccountByEmail finds an account by its e-mail address, ignoring case; nil when there is none.
 func (s *Store) AccountByEmail(ctx context.Context, email string) (*Account, error) {
 	return s.accountWhere(ctx, "email = $1", config.FoldEmail(email))
 }
@@ -65,7 +65,8 @@ func (s *Store) PasswordHashes(ctx context.Context) ([]string, error) {
 		CASE WHEN length(password_hash) > 67 THEN length(password_hash) - 67 ELSE 0 END)`) // PostgreSQL refuses a negative length
 }
 
-// AddAccount inserts a new account, confirmed, and fills what is empty. Errors: conflict when the e-mail is taken.
+// AddAccount inserts a new, confirmed account, and fills what is empty. Errors: conflict when the e-mail address is
+// taken.
 func AddAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time) error {
 	n, err := insertAccount(ctx, tx, a, now)
 	if err == nil && n == 0 {
@@ -74,8 +75,9 @@ func AddAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time
 	return err
 }
 
-// PutAccount inserts an account by its e-mail, or gives the existing one the same name and password hash (an empty hash
-// keeps its own). Another hash ends the account's sessions. It writes nothing where nothing changes, and fills ID.
+// PutAccount inserts an account by its e-mail address, or gives the existing one the same name and password hash; an
+// empty hash keeps the stored one. A different hash ends the account's sessions. It writes nothing if nothing changes,
+// and fills ID.
 func PutAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time) error {
 	wanted := a.ID
 	n, err := insertAccount(ctx, tx, a, now)
@@ -107,7 +109,7 @@ func PutAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.Time
 	})
 }
 
-// RecordUser records what concerns the sign-in of an account in each of its companies.
+// RecordUser records a change of an account's sign-in in each of its companies.
 func RecordUser(ctx context.Context, tx *configure.Tx, now time.Time, accountID string, e audit.Entry) error {
 	return audit.RecordAll(ctx, tx.Tx, now, accountID, e)
 }
@@ -127,8 +129,8 @@ func insertAccount(ctx context.Context, tx *configure.Tx, a *Account, now time.T
 	return n, db.Wrap(err, "write account")
 }
 
-// SetPassword replaces an account's password hash, and ends its sessions but for one (keep is empty to end all) and the links that
-// would set it. Errors: not_found.
+// SetPassword replaces an account's password hash, and ends its password links and its sessions except keep; keep is
+// empty to end all. Errors: not_found.
 func SetPassword(ctx context.Context, tx *configure.Tx, accountID, hash, keep string, now time.Time) error {
 	n, err := tx.Exec(ctx, "UPDATE account SET password_hash = $2, updated_at = $3 WHERE id = $1", accountID, hash, db.Millis(now))
 	if err != nil {
@@ -146,15 +148,16 @@ func SetPassword(ctx context.Context, tx *configure.Tx, accountID, hash, keep st
 	return EndSessions(ctx, tx, accountID, keep, now)
 }
 
-// SetProof records when the account's mailbox, or a server for single sign-on, answered for its present password; the zero time means that
-// somebody else may know it.
+// SetProof records when the account's mailbox or a single sign-on server confirmed the owner of its present password;
+// the zero time means that somebody else may know the password.
 func SetProof(ctx context.Context, tx *configure.Tx, accountID string, at time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1", accountID, db.Millis(at))
 	return db.Wrap(err, "record the proof of an account")
 }
 
-// Prove hands an account that nobody has proved to its person, and reports false where it was proved before. Whoever made it may know all
-// that signs in to it: the password becomes the one of the hash, and second factor, links and sessions go.
+// Prove hands an unproved account to its owner, and returns false if it was proved before. Whoever created the account
+// may know its credentials, so the password is replaced by hash, and the second factor, links and sessions are
+// deleted.
 func Prove(ctx context.Context, tx *configure.Tx, accountID, hash string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "UPDATE account SET proved_at = $2 WHERE id = $1 AND proved_at = 0", accountID, db.Millis(now))
 	if err != nil || n == 0 {

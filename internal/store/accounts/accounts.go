@@ -1,5 +1,5 @@
-// Package accounts is the SQL of companies, accounts and their roles, sessions, signing keys and access keys. Companies and
-// access keys are read through caches. What writes inside a transaction is a function.
+// Package accounts is the SQL of companies, accounts and their roles, sessions, signing keys and access keys.
+// Companies and access keys are read through caches. Writes inside a caller's transaction are functions, not methods.
 package accounts
 
 import (
@@ -9,7 +9,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Store reads companies, accounts and memberships. The methods of it and of the others here are safe for concurrent use.
+// Store reads companies, accounts and memberships. Its methods and those of the other types here are safe for
+// concurrent use.
 type Store struct {
 	d         *db.DB
 	config    *configure.Configuration
@@ -24,7 +25,7 @@ type Keys struct {
 	keys *configure.Names[*AccessKey] // by digest, and by id
 }
 
-// Sessions are what sign-ins begin.
+// Sessions are the sessions of signed-in accounts.
 type Sessions struct{ d *db.DB }
 
 // Factors are second factors.

@@ -8,16 +8,16 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Browser is a session as its account sees it. One that was begun over the public interface has neither address nor agent, and
-// counts as used when it was begun.
+// Browser is a session as its account sees it. A session that was started over the public interface has no address and
+// no agent, and its start counts as its last use.
 type Browser struct {
 	Session
 	UsedAt  time.Time
-	Address string // of the client that began it
+	Address string // of the client that started it
 	Agent   string // its User-Agent
 }
 
-// StartBrowser is StartSession for the panel's pages in a browser: a secret in a cookie stands for its tokens.
+// StartBrowser is StartSession for the panel's pages in a browser: a secret in a cookie replaces its tokens.
 func (s *Sessions) StartBrowser(ctx context.Context, x Browser, secret, checked, rehashed string) (started bool, err error) {
 	started, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if started, err := insertSession(ctx, tx, x.Session, checked, rehashed); err != nil || !started {
@@ -30,7 +30,7 @@ func (s *Sessions) StartBrowser(ctx context.Context, x Browser, secret, checked,
 	return started, db.Wrap(err, "start session")
 }
 
-// Browser finds a session by the secret in its cookie; nil when there is none. It has neither address nor agent.
+// Browser finds a session by the secret in its cookie, without address and agent; nil when there is none.
 func (s *Sessions) Browser(ctx context.Context, secret string) (*Browser, error) {
 	return db.Find(ctx, s.d, "session", func(scan db.Scan) (*Browser, error) {
 		x := &Browser{}
@@ -42,7 +42,7 @@ func (s *Sessions) Browser(ctx context.Context, secret string) (*Browser, error)
 		FROM browser_session b JOIN session s ON s.id = b.session_id WHERE b.digest = $1`, configure.Digest(secret))
 }
 
-// UseBrowser records that a session was used and moves its end, unless it has ended.
+// UseBrowser records the use of a session and extends it, unless it has ended.
 func (s *Sessions) UseBrowser(ctx context.Context, id string, now, until time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE session SET expires_at = $2 WHERE id = $1 AND ended_at = 0", id, db.Millis(until)); err != nil {
@@ -54,8 +54,8 @@ func (s *Sessions) UseBrowser(ctx context.Context, id string, now, until time.Ti
 	return db.Wrap(err, "record the use of a session")
 }
 
-// Sessions reads the sessions of an account that go on, the newest first. The sum keeps PostgreSQL from reading by expiry what it
-// knows to be few, and sorting it.
+// Sessions reads the active sessions of an account, newest first. The sum in ORDER BY keeps PostgreSQL from scanning
+// the index of expiry.
 func (s *Sessions) Sessions(ctx context.Context, accountID string, now time.Time, limit int) ([]Browser, error) {
 	return db.Collect(ctx, s.d, "sessions", func(scan db.Scan) (x Browser, err error) {
 		var used int64
@@ -68,7 +68,7 @@ func (s *Sessions) Sessions(ctx context.Context, accountID string, now time.Time
 		WHERE s.account_id = $1 AND s.ended_at = 0 AND s.expires_at + 0 > $2 ORDER BY s.id DESC LIMIT $3`, accountID, db.Millis(now), limit)
 }
 
-// EndOwnSession ends a session of an account, and reports whether there was one that went on.
+// EndOwnSession ends a session of an account, and reports whether it was active.
 func (s *Sessions) EndOwnSession(ctx context.Context, accountID, id string, now time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE id = $1 AND account_id = $2 AND ended_at = 0 AND expires_at > $3",
 		id, accountID, db.Millis(now))

@@ -33,7 +33,7 @@ const companyColumns = "id, name, suspended, strict, hours, redial, limits, rete
 
 // scanCompany reads the columns of companyColumns.
 func scanCompany(scan db.Scan) (*carillon.Company, error) {
-	// A limit that is younger than the company has its default.
+	// A limit that was added after the company was created has its default.
 	standard := carillon.NewCompany("").Limits
 	c := &carillon.Company{Limits: carillon.Limits{DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay}}
 	var hours, redial, limits string
@@ -52,7 +52,7 @@ func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	return c, nil
 }
 
-// FindCompany reads a company by id or else by name, either of which may be empty; nil when there is none.
+// FindCompany reads a company by id or name, either of which may be empty; nil when there is none.
 func FindCompany(ctx context.Context, tx *configure.Tx, id, name string) (*carillon.Company, error) {
 	for _, by := range []struct{ column, value string }{{"id", id}, {"name", name}} {
 		if by.value == "" {
@@ -97,7 +97,7 @@ func PutCompany(ctx context.Context, tx *configure.Tx, c *carillon.Company, now 
 	return audit.Record(ctx, tx.Tx, now, e)
 }
 
-// companyDoc is what is recorded of a company.
+// companyDoc returns the recorded form of a company.
 func companyDoc(c *carillon.Company) map[string]any {
 	return map[string]any{
 		"name": c.Name, "suspended": c.Suspended, "strict_recipient_id": c.StrictRecipientID, "calling_hours": c.CallingHours,

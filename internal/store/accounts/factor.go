@@ -11,13 +11,13 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Factor is the second factor of an account: the authenticator whose codes a sign-in needs besides the password.
+// Factor is the second factor of an account: an authenticator app whose codes are required besides the password.
 type Factor struct {
 	AccountID   string
 	Secret      []byte
-	ConfirmedAt time.Time // zero: not confirmed, and not needed
-	LastStep    int64     // the newest period whose code was taken
-	Recovery    int       // recovery codes that are left
+	ConfirmedAt time.Time // zero if not confirmed, and so not required
+	LastStep    int64     // newest period whose code was used
+	Recovery    int       // unused recovery codes
 }
 
 func factorRow(accountID string) string { return "second_factor:" + accountID }
@@ -39,7 +39,7 @@ func (s *Factors) Factor(ctx context.Context, accountID string) (*Factor, error)
 		FROM second_factor f WHERE account_id = $1`, accountID)
 }
 
-// FactorsOf reports which of the members of a company have a confirmed second factor.
+// FactorsOf returns the members of a company who have a confirmed second factor.
 func (s *Factors) FactorsOf(ctx context.Context, companyID string) (map[string]bool, error) {
 	all, err := db.Collect(ctx, s.d, "second factors", func(scan db.Scan) (id string, err error) {
 		err = scan(&id)
@@ -53,7 +53,8 @@ func (s *Factors) FactorsOf(ctx context.Context, companyID string) (map[string]b
 	return found, err
 }
 
-// ProposeFactor stores a secret that is still to be confirmed, in place of an earlier one. Errors: conflict when one is confirmed.
+// ProposeFactor stores a secret to be confirmed, replacing an earlier proposal. Errors: conflict when a factor is
+// confirmed.
 func (s *Factors) ProposeFactor(ctx context.Context, accountID string, secret []byte, now time.Time) error {
 	n, err := s.d.Exec(ctx, `INSERT INTO second_factor (account_id, sealed, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, last_step = 0
@@ -64,8 +65,8 @@ func (s *Factors) ProposeFactor(ctx context.Context, accountID string, secret []
 	return db.Wrap(err, "store second factor")
 }
 
-// ConfirmFactor has the proposed secret count from now on, with these recovery codes. It reports false where it was confirmed or
-// removed meanwhile, or its code was taken.
+// ConfirmFactor activates the proposed secret with these recovery codes. It returns false if it was confirmed or
+// removed meanwhile, or the code was already used.
 func (s *Factors) ConfirmFactor(ctx context.Context, accountID string, step int64, codes []string, now time.Time) (bool, error) {
 	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, "UPDATE second_factor SET confirmed_at = $2, last_step = $3 WHERE account_id = $1 AND confirmed_at = "+
@@ -108,13 +109,13 @@ func replaceRecovery(ctx context.Context, tx *db.Tx, accountID string, codes []s
 
 func recoveryDigest(accountID, code string) string { return configure.Digest(accountID + ":" + code) }
 
-// SpendStep takes the code of a period, and reports whether no code of it or of a later one had been taken.
+// SpendStep uses the code of a period, and reports whether neither it nor a later one was used before.
 func (s *Factors) SpendStep(ctx context.Context, accountID string, step int64) (bool, error) {
 	n, err := s.d.Exec(ctx, "UPDATE second_factor SET last_step = $2 WHERE account_id = $1 AND last_step < $2", accountID, step)
 	return n == 1, db.Wrap(err, "take the code of a second factor")
 }
 
-// SpendRecovery takes a recovery code, and reports whether it was one.
+// SpendRecovery uses a recovery code, and reports whether it was valid.
 func (s *Factors) SpendRecovery(ctx context.Context, accountID, code string) (bool, error) {
 	n, err := s.d.Exec(ctx, "DELETE FROM recovery_code WHERE account_id = $1 AND digest = $2", accountID, recoveryDigest(accountID, code))
 	return n == 1, db.Wrap(err, "take a recovery code")

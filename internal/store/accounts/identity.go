@@ -10,12 +10,13 @@ import (
 	"carillon/internal/store/db"
 )
 
-// AccountBySubject finds the account that is known by a subject at a server for single sign-on; nil when there is none.
+// AccountBySubject finds an account by its subject at a single sign-on server; nil when there is none.
 func (s *Store) AccountBySubject(ctx context.Context, issuer, subject string) (*Account, error) {
 	return s.accountWhere(ctx, "id = (SELECT account_id FROM account_identity WHERE issuer = $1 AND subject = $2)", issuer, subject)
 }
 
-// PutIdentity has an account known by a subject at a server from now on, and reports false where it is known there by another.
+// PutIdentity links an account to a subject at a server, and returns false if the account is linked to another subject
+// there.
 func PutIdentity(ctx context.Context, tx *configure.Tx, accountID, issuer, subject string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, `INSERT INTO account_identity (issuer, subject, account_id, created_at)
 		SELECT $1, $2, id, $4 FROM account WHERE id = $3
@@ -27,7 +28,7 @@ func PutIdentity(ctx context.Context, tx *configure.Tx, accountID, issuer, subje
 	return true, RecordUser(ctx, tx, now, accountID, audit.Entry{Action: audit.LinkAccepted, After: map[string]string{"issuer": issuer}})
 }
 
-// InvitationsOf reads the open invitations of an e-mail, to any company.
+// InvitationsOf reads the open invitations of an e-mail address to any company.
 func (s *Links) InvitationsOf(ctx context.Context, email string, now time.Time, limit int) ([]*Invitation, error) {
 	return db.Collect(ctx, s.d, "invitations", scanInvitation,
 		"SELECT "+invitationColumns+" FROM invitation WHERE email = $1 AND expires_at > $2 LIMIT $3",

@@ -12,16 +12,16 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Invitation asks somebody to become a member of a company. Its secret is known to who has its link.
+// Invitation asks somebody to become a member of a company. Only holders of its link know its secret.
 type Invitation struct {
 	ID        string
 	CompanyID string
 	Email     string // lower case
 	Role      string // a role of package auth
-	InvitedBy string // the name of who invited
-	InviterID string // and the account; empty where it was not kept
+	InvitedBy string // name of the inviter
+	InviterID string // account of the inviter; empty if unknown
 	CreatedAt time.Time
-	SentAt    time.Time // by e-mail; zero: never
+	SentAt    time.Time // by e-mail; zero if not sent
 	ExpiresAt time.Time
 }
 
@@ -47,8 +47,8 @@ func (s *Links) InvitationBy(ctx context.Context, secret string) (*Invitation, e
 		configure.Digest(secret))
 }
 
-// PutInvitation stores an invitation under a new secret, in place of an earlier one of the e-mail to the company, whose link is no
-// longer valid. It fills ID.
+// PutInvitation stores an invitation under a new secret and fills ID. It replaces an earlier invitation of the address
+// to the company, whose link becomes invalid.
 func PutInvitation(ctx context.Context, tx *configure.Tx, x *Invitation, secret string) error {
 	x.Email = config.FoldEmail(x.Email)
 	x.ID = carillon.NewID(x.CreatedAt)
@@ -79,7 +79,7 @@ func recordInvitation(ctx context.Context, tx *configure.Tx, action audit.Action
 	return audit.Record(ctx, tx.Tx, now, e)
 }
 
-// CountInvitations is the number of a company's open invitations.
+// CountInvitations returns the number of a company's open invitations.
 func CountInvitations(ctx context.Context, tx *configure.Tx, companyID string) (n int, err error) {
 	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM invitation WHERE company_id = $1", companyID)
 	return n, db.Wrap(err, "count invitations")
@@ -91,13 +91,14 @@ func FindInvitation(ctx context.Context, tx *configure.Tx, companyID, id string)
 		"SELECT "+invitationColumns+" FROM invitation WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
-// InvitationSent records that the link with a secret left by e-mail, and nobody else saw it.
+// InvitationSent records that the link with a secret was sent by e-mail, so nobody else saw it.
 func (s *Links) InvitationSent(ctx context.Context, secret string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE invitation SET sent_at = $2 WHERE digest = $1", configure.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record an invitation")
 }
 
-// SpendInvitation deletes the invitation of a secret, and reports whether it was there and valid: of several callers, for one.
+// SpendInvitation deletes the invitation of a secret, and reports whether it was there and valid: only one of several
+// concurrent callers succeeds.
 func SpendInvitation(ctx context.Context, tx *configure.Tx, secret string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM invitation WHERE digest = $1 AND expires_at > $2", configure.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend invitation")
@@ -124,13 +125,13 @@ func DropInvitation(ctx context.Context, tx *configure.Tx, companyID, id string)
 	return db.Wrap(err, "remove invitation")
 }
 
-// PasswordLink is a link that sets an account's password. Its secret is known to who has it.
+// PasswordLink is a link for setting an account's password. Only holders of the link know its secret.
 type PasswordLink struct {
 	AccountID string
-	CompanyID string // whose administrator made it; "": it was asked for by e-mail
+	CompanyID string // company whose administrator created it; empty if requested by e-mail
 	MadeBy    string // the account of that administrator
 	CreatedAt time.Time
-	SentAt    time.Time // by e-mail; zero: never, and whoever made it saw it
+	SentAt    time.Time // by e-mail; zero if not sent, so its creator saw it
 	ExpiresAt time.Time
 }
 
@@ -142,27 +143,28 @@ func scanPasswordLink(scan db.Scan) (*PasswordLink, error) {
 	return x, err
 }
 
-// Proves reports whether only who reads the account's mailbox can have the link: nobody sees one that was asked for by e-mail.
+// Proves reports whether only the reader of the account's mailbox can have the link: nobody else sees a link that was
+// requested by e-mail.
 func (x *PasswordLink) Proves() bool { return x.CompanyID == "" || !x.SentAt.IsZero() }
 
-// PutPasswordLink stores the secret of a link that sets an account's password, next to earlier ones.
+// PutPasswordLink stores the secret of a password link, in addition to earlier ones.
 func PutPasswordLink(ctx context.Context, tx *configure.Tx, x PasswordLink, secret string) error {
 	_, err := tx.Exec(ctx, "INSERT INTO password_reset (digest, account_id, made_for, made_by, created_at, expires_at) VALUES ($1, "+
 		"$2, $3, $4, $5, $6)",
 		configure.Digest(secret), x.AccountID, x.CompanyID, x.MadeBy, db.Millis(x.CreatedAt), db.Millis(x.ExpiresAt))
-	if err != nil || x.MadeBy == "" { // what somebody asks for who is not signed in changes nothing until it is used
+	if err != nil || x.MadeBy == "" { // a request by a visitor who is not signed in changes nothing until the link is used
 		return db.Wrap(err, "store a link for a password")
 	}
 	return RecordUser(ctx, tx, x.CreatedAt, x.AccountID, audit.Entry{Action: audit.LinkMade})
 }
 
-// PasswordLinkSent records that the link with a secret left by e-mail, and nobody else saw it.
+// PasswordLinkSent records that the link with a secret was sent by e-mail, so nobody else saw it.
 func (s *Links) PasswordLinkSent(ctx context.Context, secret string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE password_reset SET sent_at = $2 WHERE digest = $1", configure.Digest(secret), db.Millis(now))
 	return db.Wrap(err, "record a link for a password")
 }
 
-// CountPasswordLinks is how many links of an account were asked for by e-mail and are still valid.
+// CountPasswordLinks returns the number of valid links of an account that were requested by e-mail.
 func CountPasswordLinks(ctx context.Context, tx *configure.Tx, accountID string, now time.Time) (n int, err error) {
 	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM password_reset WHERE account_id = $1 AND made_for = '' AND expires_at > $2",
 		accountID, db.Millis(now))
@@ -176,16 +178,17 @@ func (s *Links) PasswordLink(ctx context.Context, secret string) (*PasswordLink,
 		configure.Digest(secret))
 }
 
-// SpendPasswordLink deletes a link, and reports whether it was there and valid: of several callers, for one.
+// SpendPasswordLink deletes a link, and reports whether it was there and valid: only one of several concurrent callers
+// succeeds.
 func SpendPasswordLink(ctx context.Context, tx *configure.Tx, secret string, now time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, "DELETE FROM password_reset WHERE digest = $1 AND expires_at > $2", configure.Digest(secret), db.Millis(now))
 	return n == 1, db.Wrap(err, "spend a link for a password")
 }
 
-// linksADrop bounds what one transaction deletes.
+// linksADrop bounds the deletions of one transaction.
 const linksADrop = 500
 
-// DropLinks deletes invitations and links that expired before a time.
+// DropLinks deletes invitations and links that expired before an instant.
 func (s *Links) DropLinks(ctx context.Context, before time.Time) error {
 	for _, drop := range []string{
 		"DELETE FROM invitation WHERE id IN (SELECT id FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",

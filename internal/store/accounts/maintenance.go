@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Maintenance is a window in which the interface responds with 503; zero means none.
+// Maintenance is a window in which the interface responds with 503; the zero value means none.
 type Maintenance struct{ From, Until time.Time }
 
 // On reports whether now is in the window.
@@ -40,7 +40,7 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 		return err
 	}
 	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
-		tx.Changes("") // nothing of a company's
+		tx.Changes("") // no company's data changes
 		var err error
 		if m.Until.IsZero() {
 			_, err = tx.Exec(ctx, "DELETE FROM meta WHERE name = 'maintenance'")
@@ -60,7 +60,8 @@ func (s *Store) SetMaintenance(ctx context.Context, m Maintenance) error {
 	})
 }
 
-// OldestCompany returns the company that was created first, whose owners administer the installation, "" when there is none.
+// OldestCompany returns the company that was created first, whose owners administer the installation; "" when there is
+// none.
 func (s *Store) OldestCompany(ctx context.Context) (string, error) {
 	var id string
 	err := s.d.Row(ctx, []any{&id}, "SELECT id FROM company ORDER BY created_at, id LIMIT 1")

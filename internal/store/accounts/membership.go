@@ -18,7 +18,7 @@ type Membership struct {
 	Role      string // a role of package auth
 }
 
-// Memberships are an account's, by the companies' names.
+// Memberships returns the memberships of an account, ordered by company name.
 func Memberships(ctx context.Context, q db.Querier, accountID string) ([]Membership, error) {
 	return db.Collect(ctx, q, "memberships", func(scan db.Scan) (m Membership, err error) {
 		err = scan(&m.AccountID, &m.CompanyID, &m.Role)
@@ -33,7 +33,7 @@ type Member struct {
 	Email        string
 	Name         string
 	Role         string
-	LastSignInAt time.Time // zero: never
+	LastSignInAt time.Time // zero if never
 	CreatedAt    time.Time
 }
 
@@ -65,7 +65,7 @@ func PutMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
 	return recordMember(ctx, tx, audit.RoleChanged, m, roleDoc(before), roleDoc(m.Role))
 }
 
-// membership is the role that an account has in a company, "" for none, and its e-mail address.
+// membership returns the role and e-mail address of an account in a company; the role is "" if it is not a member.
 func membership(ctx context.Context, tx *configure.Tx, m Membership) (role, email string, err error) {
 	err = tx.Row(ctx, []any{&role, &email}, `SELECT COALESCE(m.role, ''), a.email FROM account a
 		LEFT JOIN membership m ON m.account_id = a.id AND m.company_id = $2 WHERE a.id = $1`, m.AccountID, m.CompanyID)
@@ -84,7 +84,7 @@ func recordMember(ctx context.Context, tx *configure.Tx, action audit.Action, m 
 	})
 }
 
-// AddMembership makes an account a member. Errors: conflict when it is one.
+// AddMembership makes an account a member. Errors: conflict when it is one already.
 func AddMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
 	n, err := tx.Exec(ctx, `INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, company_id) DO NOTHING`, m.AccountID, m.CompanyID, m.Role)
@@ -97,13 +97,14 @@ func AddMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
 	return recordMember(ctx, tx, audit.Joined, m, nil, roleDoc(m.Role))
 }
 
-// CountMembers is the number of a company's members of a role.
+// CountMembers returns the number of a company's members with a role.
 func CountMembers(ctx context.Context, tx *configure.Tx, companyID, role string) (n int, err error) {
 	err = tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM membership WHERE company_id = $1 AND role = $2", companyID, role)
 	return n, db.Wrap(err, "count members")
 }
 
-// RemoveMembership ends a membership inside Configure, and deletes the account, with its sessions, when it has no other.
+// RemoveMembership ends a membership inside Configure, and deletes the account and its sessions if it was the last
+// one.
 func RemoveMembership(ctx context.Context, tx *configure.Tx, m Membership) error {
 	tx.Changes(m.CompanyID)
 	if role, _, err := membership(ctx, tx, m); err != nil {

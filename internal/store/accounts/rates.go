@@ -14,14 +14,14 @@ type Rates struct{ d *db.DB }
 // New returns the store of a database.
 func NewRates(d *db.DB) *Rates { return &Rates{d} }
 
-// Shared reports whether several nodes may count, on PostgreSQL.
+// Shared reports whether several nodes may count, as on PostgreSQL.
 func (s *Rates) Shared() bool { return !s.d.SQLite() }
 
-// BorrowRate adds n to what is used of a window under a name, unless that would pass the limit; used is the count
-// after it. One statement decides, so that nodes that borrow at once never pass the limit together.
+// BorrowRate adds n to the use of a named window unless that would exceed the limit, and returns the count. One
+// statement decides, so that nodes that borrow concurrently never exceed the limit together.
 func (s *Rates) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {
 	if n <= limit {
-		// The count after it, 0 when it was not granted: n is at least 1.
+		// The count after the addition; 0 if it was refused, because n is at least 1.
 		used, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (used int, err error) {
 			err = tx.Row(ctx, []any{&used}, `INSERT INTO rate (name, start, used) VALUES ($1, $2, $3)
 				ON CONFLICT (name, start) DO UPDATE SET used = rate.used + excluded.used WHERE rate.used + excluded.used <= $4
@@ -39,20 +39,20 @@ func (s *Rates) BorrowRate(ctx context.Context, name string, window time.Time, n
 	return false, used, err
 }
 
-// ReturnRate takes n back from what is used of a window under a name.
+// ReturnRate subtracts n from the use of a named window.
 func (s *Rates) ReturnRate(ctx context.Context, name string, window time.Time, n int) error {
 	_, err := s.d.Exec(ctx, "UPDATE rate SET used = used - $3 WHERE name = $1 AND start = $2 AND used >= $3", name, db.Millis(window), n)
 	return db.Wrap(err, "return rate")
 }
 
-// RateUsed is what is used of a window under a name.
+// RateUsed returns the use of a named window.
 func (s *Rates) RateUsed(ctx context.Context, name string, window time.Time) (int, error) {
 	var used int
 	err := s.d.Row(ctx, []any{&used}, "SELECT used FROM rate WHERE name = $1 AND start = $2", name, db.Millis(window))
 	return used, db.Wrap(db.Ignore(err), "read rate")
 }
 
-// DropRates deletes the counts of windows that began before a time, at most `most` of them, and returns how many.
+// DropRates deletes at most `most` counts of windows that began before an instant, and returns their number.
 func (s *Rates) DropRates(ctx context.Context, before time.Time, most int) (n int64, err error) {
 	n, err = s.d.Exec(ctx,
 		`DELETE FROM rate WHERE (name, start) IN (SELECT name, start FROM rate WHERE start < $1 ORDER BY start LIMIT $2)`,

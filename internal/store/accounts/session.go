@@ -11,13 +11,13 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Session is one sign-in of an account and the family of its refresh tokens.
+// Session is a sign-in of an account and the family of its refresh tokens.
 type Session struct {
 	ID        string
 	AccountID string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	EndedAt   time.Time // zero: not ended
+	EndedAt   time.Time // zero if active
 }
 
 // scan reads a session's row after its id.
@@ -28,9 +28,9 @@ func (x *Session) scan(scan db.Scan) error {
 	return err
 }
 
-// StartSession stores a session with its first refresh token and records the sign-in on the account, unless the account's
-// password hash is no longer the one that was checked: a session begun with an old password would outlive its change.
-// rehashed replaces the hash by one of the same password. It reports whether the session started.
+// StartSession stores a session with its first refresh token and records the sign-in on the account, unless the
+// account's password hash has changed since it was checked: a session begun with an old password would outlive the
+// change. rehashed replaces the hash by a new hash of the same password. It reports whether the session started.
 func (s *Sessions) StartSession(ctx context.Context, x Session, token, checked, rehashed string) (started bool, err error) {
 	started, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if started, err := insertSession(ctx, tx, x, checked, rehashed); err != nil || !started {
@@ -41,7 +41,8 @@ func (s *Sessions) StartSession(ctx context.Context, x Session, token, checked, 
 	return started, db.Wrap(err, "start session")
 }
 
-// insertSession records the sign-in on the account and inserts the session, unless the password changed since it was checked.
+// insertSession records the sign-in on the account and inserts the session, unless the password changed since it was
+// checked.
 func insertSession(ctx context.Context, tx *db.Tx, x Session, checked, rehashed string) (bool, error) {
 	n, err := tx.Exec(ctx, "UPDATE account SET last_sign_in_at = $2, password_hash = $4 WHERE id = $1 AND password_hash = $3",
 		x.AccountID, db.Millis(x.CreatedAt), checked, rehashed)
@@ -64,14 +65,14 @@ type Refreshed int
 
 // The results of a refresh.
 const (
-	RefreshUnknown Refreshed = iota // nobody's token
-	RefreshExpired                  // its session is over
-	RefreshRevoked                  // its session was ended, now or before
+	RefreshUnknown Refreshed = iota // unknown token
+	RefreshExpired                  // the session has expired
+	RefreshRevoked                  // the session was revoked, now or before
 	RefreshDone                     // the new token is stored
 )
 
-// Refresh spends a refresh token and stores the next of its family. A spent token is accepted once more within grace of its
-// first use; any other use ends its session for good: the whole family is revoked.
+// Refresh spends a refresh token and stores the next of its family. A spent token is accepted once more within grace
+// of its first use; any other reuse revokes the whole family and ends the session.
 func (s *Sessions) Refresh(ctx context.Context, token, next string, now time.Time, grace, life time.Duration) (Session, Refreshed, error) {
 	type result struct {
 		x Session
@@ -88,7 +89,7 @@ func (s *Sessions) Refresh(ctx context.Context, token, next string, now time.Tim
 func refresh(ctx context.Context, tx *db.Tx, x *Session, token, next string, now time.Time, grace, life time.Duration) (Refreshed, error) {
 	var spent int64
 	var repeated bool
-	// The row is locked by writing it, so that of two refreshes at once the second sees the first.
+	// The row is locked by writing it, so the second of two concurrent refreshes sees the first.
 	err := tx.Row(ctx, []any{&x.ID, &spent, &repeated},
 		"UPDATE refresh_token SET used_at = used_at WHERE digest = $1 RETURNING session_id, used_at, repeated", configure.Digest(token))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -124,7 +125,8 @@ func extendSession(ctx context.Context, tx *db.Tx, x *Session, now, until time.T
 	return RefreshDone, nil
 }
 
-// spend marks the token as used or, if it was, as repeated; it stores the next and deletes those spent before a time.
+// spend marks the token as used or, if it was, as repeated; it stores the next token and deletes tokens spent before
+// an instant.
 func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, forget time.Time) error {
 	if _, err := tx.Exec(ctx, `UPDATE refresh_token SET repeated = used_at <> 0,
 		used_at = CASE WHEN used_at = 0 THEN $2 ELSE used_at END WHERE digest = $1`, configure.Digest(token), db.Millis(now)); err != nil {
@@ -142,13 +144,13 @@ func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error 
 	return err
 }
 
-// EndSession ends a session: its refresh tokens and access tokens are no longer valid.
+// EndSession ends a session and invalidates its refresh and access tokens.
 func (s *Sessions) EndSession(ctx context.Context, id string, now time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return endSession(ctx, tx, id, now) })
 	return db.Wrap(err, "end session")
 }
 
-// EndSessions ends the sessions of an account but for one; keep is empty to end all.
+// EndSessions ends the sessions of an account except keep; keep is empty to end all.
 func EndSessions(ctx context.Context, tx *configure.Tx, accountID, keep string, now time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep,
 		db.Millis(now))

@@ -37,7 +37,7 @@ func (s *Keys) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 
 func signingRow(kid string) string { return "signing_key/" + kid }
 
-// AddSigningKey stores a key unless a key that signs later than last exists: of nodes that rotate at the same time, one
+// AddSigningKey stores a key unless there is a key that signs later than last: of nodes that rotate concurrently, one
 // succeeds.
 func (s *Keys) AddSigningKey(ctx context.Context, k SigningKey, last time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {

@@ -1,4 +1,5 @@
-// Package addresses is the SQL of the addresses by which browsers open a socket: each is good for one use, on whichever node.
+// Package addresses is the SQL of the signed addresses with which browsers open a socket. Each can be used once, on
+// any node.
 package addresses
 
 import (
@@ -8,17 +9,17 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Address is one that was given out.
+// Address is a signed address.
 type Address struct {
-	ID             string // the digest of its token
+	ID             string // digest of its token
 	CompanyID      string
 	ConversationID string
-	WidgetID       string // "": a teammate's
+	WidgetID       string // empty for a teammate's
 	AgentID        string
-	KeyID          string // of the access key that asked for it; "": none did
-	Origin         string // of the page that asked for it; "": it named none
+	KeyID          string // access key that requested it; empty if none
+	Origin         string // origin of the page that requested it; empty if unknown
 	ExpiresAt      time.Time
-	UsedAt         time.Time // zero: it was not used
+	UsedAt         time.Time // zero if unused
 }
 
 // Store reads and writes the table. Its methods are safe for concurrent use.
@@ -35,7 +36,7 @@ func (s *Store) Add(ctx context.Context, a *Address) error {
 	return db.Wrap(err, "write signed address")
 }
 
-// Find returns an address of any company; nil: there is none.
+// Find returns an address of any company; nil if there is none.
 func (s *Store) Find(ctx context.Context, id string) (*Address, error) {
 	return db.Find(ctx, s.d, "signed address", func(scan db.Scan) (*Address, error) {
 		var a Address
@@ -47,7 +48,8 @@ func (s *Store) Find(ctx context.Context, id string) (*Address, error) {
 		"id = $1", id)
 }
 
-// Use reports whether an address was good until now. Of those who use it at once, on whichever nodes, one gets true.
+// Use marks an address as used and reports whether it was valid. Of concurrent callers on any nodes, only one gets
+// true.
 func (s *Store) Use(ctx context.Context, companyID, id string, now time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, "UPDATE signed_address SET used_at = $1 WHERE id = $2 AND company_id = $3 AND used_at = 0 AND expires_at > $1",
 		db.Millis(now), id, companyID)

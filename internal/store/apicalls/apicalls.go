@@ -1,5 +1,5 @@
-// Package apicalls is the SQL of what is kept of calls of the interface: the last ones of each company that were refused or failed, and
-// references to the last requests to send that were accepted. Both are rings: what is written drops the oldest beyond their bounds.
+// Package apicalls is the SQL of the log of API calls: each company's last refused or failed calls, and references to
+// its last accepted sends. Both are rings: a write drops the oldest entries beyond their bounds.
 package apicalls
 
 import (
@@ -14,32 +14,32 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Bounds of what is kept of a company (docs/reference/activity.md).
+// Bounds of a company's log (docs/reference/activity.md).
 const (
 	MostCalls    = 1000
-	MostBytes    = 8 << 20 // of the calls' requests and responses
+	MostBytes    = 8 << 20 // bytes of requests and responses of calls
 	MostAccepted = 10_000
 	maxChunks    = 200
 )
 
-// Call is a call that was refused or failed. Secrets were taken out before.
+// Call is a refused or failed call, with secrets removed.
 type Call struct {
 	ID        string
 	CompanyID string
 	At        time.Time
 	Status    int
-	Code      string // of the error
+	Code      string // error code
 	Method    string
 	Path      string
 	KeyID     string
 	RequestID string
-	Repeats   int // further calls that were refused in the same way within a moment
+	Repeats   int // further calls refused in the same way at nearly the same time
 	Took      time.Duration
 	Message   string
-	Detail    // left out of lists
+	Detail    // omitted from lists
 }
 
-// Detail is what a list leaves out of a call.
+// Detail is the part of a call that lists omit.
 type Detail struct {
 	Query       string `json:"query,omitempty"`
 	Address     string `json:"address,omitempty"` // of the client
@@ -48,12 +48,12 @@ type Detail struct {
 	Idempotency string `json:"idempotency_key,omitempty"`
 	Body        string `json:"body,omitempty"`
 	BodyCut     bool   `json:"body_cut,omitempty"`
-	BodyRead    bool   `json:"body_read,omitempty"` // false: the call was refused before its body was read
+	BodyRead    bool   `json:"body_read,omitempty"` // false if the call was refused before its body was read
 	Response    string `json:"response,omitempty"`
 	ResponseCut bool   `json:"response_cut,omitempty"`
 }
 
-// Accepted is a reference to a request to send that was accepted.
+// Accepted is a reference to an accepted request to send.
 type Accepted struct {
 	At             time.Time
 	RequestID      string
@@ -62,7 +62,7 @@ type Accepted struct {
 	Voice          bool
 }
 
-// MarshalJSON implements json.Marshaler: a list of values, for there are many.
+// MarshalJSON implements json.Marshaler: an array of values, to save space.
 func (a Accepted) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{a.At.UnixMilli(), a.RequestID, a.KeyID, a.NotificationID, a.Voice})
 }
@@ -78,7 +78,7 @@ func (a *Accepted) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Chunk holds references to requests of a company in the order in which they came. It may be written again with more of them.
+// Chunk holds references to a company's requests in order of arrival. It may be rewritten with more of them.
 type Chunk struct {
 	ID        string
 	CompanyID string
@@ -91,7 +91,7 @@ type Store struct{ d *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-// Write stores calls and chunks in one transaction, and drops the oldest beyond the bounds of the companies that are named.
+// Write stores calls and chunks in one transaction, and drops the oldest beyond the bounds of the named companies.
 func (s *Store) Write(ctx context.Context, calls []Call, chunks []Chunk, trim []string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := writeCalls(ctx, tx, calls); err != nil {
@@ -151,7 +151,7 @@ type sized struct {
 	size int64
 }
 
-// lastBeyond is the newest row that a ring has no room for, of rows that come the newest first; "" where all have.
+// lastBeyond returns the newest row that does not fit into a ring, given rows newest first; "" if all fit.
 func lastBeyond(rows []sized, most int, size int64) string {
 	var used int64
 	for i, r := range rows {
@@ -192,21 +192,22 @@ func trimChunks(ctx context.Context, tx *db.Tx, company string) error {
 	return err
 }
 
-// Filter selects calls; what is empty does not.
+// Filter selects calls; empty fields do not filter.
 type Filter struct {
-	Least, Most int // statuses
+	Least, Most int // HTTP statuses
 	Code        string
-	Path        string // or its beginning
+	Path        string // path or a prefix of it
 	KeyID       string
 	RequestID   string
 	From, To    time.Time
-	Before      string // an id: older ones
+	Before      string // an id; older calls only
 	Limit       int
 }
 
 const columns = "id, at, status, code, method, path, key_id, request_id, repeats, micros, message"
 
-// List returns calls of a company, the newest first, without their details. A company has few, which are read by their key.
+// List returns calls of a company, newest first, without their details. A company has few, which are read by primary
+// key.
 func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Call, error) {
 	var q strings.Builder
 	q.WriteString("SELECT " + columns + " FROM api_call WHERE company_id = $1")
@@ -274,7 +275,7 @@ func (s *Store) Find(ctx context.Context, companyID, id string) (*Call, error) {
 	return c, err
 }
 
-// Accepted returns the references to the last requests of a company that were accepted, the newest first.
+// Accepted returns the references to a company's last accepted requests, newest first.
 func (s *Store) Accepted(ctx context.Context, companyID string) ([]Accepted, error) {
 	chunks, err := db.Collect(ctx, s.d, "accepted requests", func(scan db.Scan) (all []Accepted, err error) {
 		var doc string
@@ -292,7 +293,7 @@ func (s *Store) Accepted(ctx context.Context, companyID string) ([]Accepted, err
 	return all[:min(len(all), MostAccepted)], nil
 }
 
-// cmpNewest puts the newest first; of one moment, by the notification.
+// cmpNewest orders references newest first, then by notification.
 func cmpNewest(a, b Accepted) int {
 	if c := b.At.Compare(a.At); c != 0 {
 		return c

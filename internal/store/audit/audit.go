@@ -1,6 +1,6 @@
-// Package audit is the SQL of the record of changes: who changed what, when, from where, with the values before and after. A change is
-// recorded in the transaction that makes it, so that none is recorded that did not happen and none happens that is not recorded. Secrets
-// are not recorded, only that they changed. Who changes something stands in the context of the request (By).
+// Package audit is the SQL of the change log: who changed what, when, from where, with the values before and after. A
+// change is recorded in its own transaction, so the log and the data always agree. Secrets are not recorded, only the
+// fact that they changed. The author is in the context of the request (By).
 package audit
 
 import (
@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Origin is where a change came from.
+// Origin is the source of a change.
 type Origin string
 
 // The origins.
@@ -25,22 +25,22 @@ const (
 	SetUp   Origin = "setup"   // a set-up file
 	Command Origin = "command" // the command line
 	Channel Origin = "channel" // the provider reported it
-	System  Origin = "system"  // the program did it by itself
+	System  Origin = "system"  // an automatic action of the program
 )
 
 // Origins lists every origin.
 func Origins() []Origin { return []Origin{Panel, API, SetUp, Command, Channel, System} }
 
-// Author is who changes something.
+// Author is the account, key or process that changes something.
 type Author struct {
-	Kind    string // account or key; empty: nobody in particular, and Origin says all
-	ID      string // of the account or access key
-	Name    string // the person's, or the key's label, as it was
+	Kind    string // account or key; empty if Origin is enough
+	ID      string // id of the account or access key
+	Name    string // the account's name or the key's label at that time
 	Origin  Origin
-	Address string // of the client; empty: none
+	Address string // IP address of the client; empty if none
 }
 
-// Key is how an author is named in filters: account:ID, key:ID, or the origin of what nobody in particular did.
+// Key returns the author's name in filters: account:ID, key:ID, or else the origin.
 func (a Author) Key() string {
 	if a.Kind == "" {
 		return string(a.Origin)
@@ -50,12 +50,12 @@ func (a Author) Key() string {
 
 type contextKey struct{}
 
-// By returns a context whose changes are recorded as the author's.
+// By returns a context whose changes are recorded under an author.
 func By(ctx context.Context, a Author) context.Context {
 	return context.WithValue(ctx, contextKey{}, a)
 }
 
-// AuthorOf is who changes something in a context; the program itself where nobody else is named.
+// AuthorOf returns the author of changes in a context; the program if none is set.
 func AuthorOf(ctx context.Context) Author {
 	if a, ok := ctx.Value(contextKey{}).(Author); ok {
 		return a
@@ -63,7 +63,7 @@ func AuthorOf(ctx context.Context) Author {
 	return Author{Origin: System}
 }
 
-// Kind is what is changed.
+// Kind is the kind of object that changes.
 type Kind string
 
 // The kinds; agents, knowledge, flows, widgets and webhooks have the names of their resources.
@@ -84,7 +84,7 @@ const (
 	SomePerson   Kind = "person"
 )
 
-// Action is what was done.
+// Action is the kind of change.
 type Action string
 
 // The actions.
@@ -102,7 +102,7 @@ const (
 	FactorOn     Action = "second_factor_on"
 	FactorOff    Action = "second_factor_off"
 	CodesMade    Action = "recovery_codes_made"
-	Sent         Action = "sent" // an invitation, again
+	Sent         Action = "sent" // an invitation, sent again
 	Withdrawn    Action = "withdrawn"
 	Submitted    Action = "submitted"
 	Refused      Action = "refused"
@@ -124,19 +124,19 @@ const (
 	Erased       Action = "erased"
 )
 
-// Entry is one change. Before and After are what is marshalled to a JSON object, nil where the thing did not exist or where
-// there is nothing to compare; what they have in common is left out.
+// Entry is one change. Before and After are marshaled to JSON objects; they are nil if the object did not exist or
+// there is nothing to compare. Equal fields are omitted.
 type Entry struct {
 	CompanyID     string
 	Kind          Kind
-	ID            string // of the object
-	Name          string // of the object, for people
+	ID            string // id of the object
+	Name          string // name of the object, for people
 	Action        Action
 	Before, After any
 }
 
 // maxName bounds the name of an object or an author.
-const maxName = 200 // characters
+const maxName = 200 // in characters
 
 func short(s string) string {
 	if r := []rune(s); len(r) > maxName {
@@ -145,8 +145,8 @@ func short(s string) string {
 	return db.Storable(redact.Text(s))
 }
 
-// Record writes a change of a company into the transaction that makes it. A change after which the documents are the same is none, and
-// is not recorded.
+// Record writes a change of a company into the transaction that makes it. A change that leaves the documents equal is
+// not recorded.
 func Record(ctx context.Context, tx *db.Tx, now time.Time, e Entry) error {
 	changes, err := compare(e.Before, e.After)
 	if err != nil {
@@ -169,7 +169,7 @@ func Record(ctx context.Context, tx *db.Tx, now time.Time, e Entry) error {
 	return db.Wrap(err, "record a change")
 }
 
-// RecordAll records what concerns an account in each company that it belongs to: its sign-in is theirs too.
+// RecordAll records a change of an account in each of its companies: its sign-in belongs to all of them.
 func RecordAll(ctx context.Context, tx *db.Tx, now time.Time, accountID string, e Entry) error {
 	type membership struct{ company, name string }
 	all, err := db.Collect(ctx, tx, "the companies of a user", func(scan db.Scan) (m membership, err error) {
@@ -188,11 +188,11 @@ func RecordAll(ctx context.Context, tx *db.Tx, now time.Time, accountID string, 
 	return nil
 }
 
-// Change is a recorded change. Changes is left out of lists.
+// Change is a recorded change. Lists omit Changes.
 type Change struct {
 	ID         string
 	At         time.Time
-	Author     string // as Author.Key has it
+	Author     string // in the form of Author.Key
 	AuthorName string
 	Origin     Origin
 	Address    string
@@ -203,13 +203,13 @@ type Change struct {
 	Changes    []Field
 }
 
-// Filter selects changes; what is empty does not.
+// Filter selects changes; empty fields do not filter.
 type Filter struct {
 	Author   string
 	Kind     Kind
-	ObjectID string // with Kind alone
+	ObjectID string // only with Kind
 	From, To time.Time
-	Before   string // an id: older ones
+	Before   string // an id; older changes only
 	Limit    int
 }
 
@@ -219,10 +219,10 @@ type Store struct{ d *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-// columns begin with those of every filter.
+// columns starts with those that filters use.
 const columns = "id, at, author, author_name, origin, address, kind, object_id, object_name, action"
 
-// List returns changes of a company, the newest first, without their fields.
+// List returns changes of a company, newest first, without their fields.
 func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Change, error) {
 	query, args := listQuery(companyID, f)
 	return db.Collect(ctx, s.d, "changes", func(scan db.Scan) (Change, error) { return scanChange(scan) }, query, args...)
@@ -286,7 +286,7 @@ func (s *Store) Find(ctx context.Context, companyID, id string) (*Change, error)
 	return c, err
 }
 
-// Person is somebody who changed something, for a filter.
+// Person is an author of changes, for a filter.
 type Person struct {
 	Key, Name string
 	Origin    Origin
@@ -298,7 +298,8 @@ const authorsQuery = `WITH RECURSIVE authors (author) AS (
 			WHERE author IS NOT NULL
 	) SELECT author FROM authors WHERE author IS NOT NULL LIMIT $2`
 
-// Authors returns who changed something of a company, each with the name of the last time. It skips from one to the next in an index.
+// Authors returns the authors of a company's changes, each with the last name used. It skips from one author to the
+// next in an index.
 func (s *Store) Authors(ctx context.Context, companyID string, most int) ([]Person, error) {
 	keys, err := db.Collect(ctx, s.d, "authors", func(scan db.Scan) (key string, err error) {
 		err = scan(&key)

@@ -11,31 +11,32 @@ import (
 	"carillon/internal/base/redact"
 )
 
-// Field is a field whose value differs, by its path: `limits.daily_recipients`, `nodes[ask].text`. Before or After is null
-// where the field was not there. A secret's values are not recorded: they are true where there was one.
+// Field is a changed field, by its path: `limits.daily_recipients`, `nodes[ask].text`. Before or After is null if the
+// field was absent. Values of secrets are not recorded: they are true if there was one.
 type Field struct {
 	Path   string          `json:"path"`
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
 	Secret bool            `json:"secret,omitempty"`
-	Cut    bool            `json:"cut,omitempty"`  // the values were longer
-	More   int             `json:"more,omitempty"` // in the last field alone: how many others differ too
+	Cut    bool            `json:"cut,omitempty"`  // the values were truncated
+	More   int             `json:"more,omitempty"` // in the last field only: number of omitted fields
 }
 
-// Bounds of what is recorded of a change.
+// Bounds of a recorded change.
 const (
 	maxFields = 100
-	maxValue  = 2000  // bytes of a value
-	maxBytes  = 64000 // of all values
-	// maxRead bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a token at
-	// the end is seen whole.
+	maxValue  = 2000  // bytes of one value
+	maxBytes  = 64000 // bytes of all values
+	// maxRead bounds the part of a value that is searched for secrets. It is longer than the recorded part, so that a
+	// token across its end is seen whole.
 	maxRead = maxValue + 2000
 )
 
-// Decoded is a document that was decoded from JSON, with numbers as json.Number: it need not be encoded and decoded once more.
+// Decoded is a document already decoded from JSON, with numbers as json.Number, so that it is not encoded and decoded
+// again.
 type Decoded map[string]any
 
-// leaf is a value that is no object and no list, or an empty one.
+// leaf is a value that is neither an object nor a list, or an empty one.
 type leaf struct {
 	text   string // JSON
 	secret bool
@@ -68,7 +69,7 @@ func compare(before, after any) ([]Field, error) {
 			break
 		}
 		f := fieldOf(path, a[path], b[path])
-		if !f.Secret && !f.Cut && bytes.Equal(f.Before, f.After) { // they differ in what is not recorded
+		if !f.Secret && !f.Cut && bytes.Equal(f.Before, f.After) { // they differ only in unrecorded parts
 			continue
 		}
 		size += len(f.Path) + len(f.Before) + len(f.After)
@@ -99,7 +100,7 @@ func fieldOf(path string, a, b leaf) Field {
 	return f
 }
 
-// there is true for a secret that is there.
+// there returns true for a secret that is present.
 func there(x leaf) json.RawMessage {
 	if x.text == "" || x.text == `""` || x.text == "null" {
 		return nil
@@ -107,7 +108,7 @@ func there(x leaf) json.RawMessage {
 	return json.RawMessage("true")
 }
 
-// value is the recorded form of a value: texts without anything that looks like a secret, long ones cut.
+// value returns the recorded form of a value: texts with likely secrets removed, and truncated.
 func value(text string) (v json.RawMessage, cut bool) {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {
@@ -124,7 +125,7 @@ func value(text string) (v json.RawMessage, cut bool) {
 	return v, cut
 }
 
-// leaves are the values of a document by their paths. nil has none.
+// leaves returns the values of a document by path; nil has none.
 func leaves(doc any) (map[string]leaf, error) {
 	all := map[string]leaf{}
 	if doc == nil {
@@ -148,7 +149,7 @@ func leaves(doc any) (map[string]leaf, error) {
 	return all, nil
 }
 
-// walk adds the leaves of a value. What is below a secret is secret, and so are the headers of requests.
+// walk adds the leaves of a value. Everything below a secret is secret, and so are the headers of requests.
 func walk(all map[string]leaf, path string, v any, secret bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -172,14 +173,14 @@ func walk(all map[string]leaf, path string, v any, secret bool) {
 			return
 		}
 	case nil:
-		return // as if it were not there
+		return // treated as absent
 	}
-	text, _ := json.Marshal(v) // what was decoded can be encoded
+	text, _ := json.Marshal(v) // a decoded value can be encoded
 	all[path] = leaf{string(text), secret}
 }
 
-// elementNames are what names the elements of a list: their ids or names where those differ, so that what is inserted before an element
-// does not change it, else their places.
+// elementNames returns names for the elements of a list: their ids or names if those differ, so that an insertion does
+// not rename later elements; else their positions.
 func elementNames(list []any) []string {
 	names := make([]string, len(list))
 	for _, field := range []string{"id", "name"} {

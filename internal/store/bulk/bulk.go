@@ -1,5 +1,6 @@
-// Package bulk is the SQL of jobs that send a template to the people of a file: the jobs, the rows of their files, and what became of
-// them. Every write of a job depends on the revision that was read, so that of two writers one is refused.
+// Package bulk is the SQL of jobs that send a template to the recipients of a file: the jobs, the rows of their files,
+// and the results. Every write of a job depends on the revision that was read, so one of two concurrent writers is
+// refused.
 package bulk
 
 import (
@@ -12,10 +13,10 @@ import (
 	"carillon/internal/store/db"
 )
 
-// State is where a job stands.
+// State is the state of a job.
 type State string
 
-// The states. Uploading ones are not shown, and discarded ones wait to be deleted.
+// The states. Uploading jobs are not shown; discarded ones wait for deletion.
 const (
 	Uploading State = "uploading"
 	Draft     State = "draft"
@@ -34,35 +35,35 @@ const (
 type Job struct {
 	ID         string
 	CompanyID  string
-	Author     string // an account
-	Rev        int64  // 0: it is not stored yet
+	Author     string // account id
+	Rev        int64  // 0 if not stored yet
 	State      State
-	Reason     string // why it is paused or failed, or what it waits for
+	Reason     string // reason for being paused or failed, or what it waits for
 	Detail     string
-	File       string // its name
+	File       string // file name
 	Bytes      int64
-	Total      int    // rows
+	Total      int    // number of rows
 	Settings   string // JSON
 	Result     string // JSON
-	Done       int    // batches that were checked or accepted, by its state
-	Owner      string // who works at it
+	Done       int    // batches checked or accepted, depending on the state
+	Owner      string // node that works on it
 	LeaseUntil time.Time
 	CreatedAt  time.Time
 	ChangedAt  time.Time
-	BegunAt    time.Time // when it was sent
+	BegunAt    time.Time // start of sending
 	EndedAt    time.Time
-	RestoredAt time.Time // a restore made it uncertain whether it has been sent since the backup; zero: it is certain
+	RestoredAt time.Time // set when a restore made it uncertain whether the job was sent after the backup; zero if certain
 }
 
-// Check is what was found of a batch.
+// Check is the result of checking a batch.
 type Check struct {
 	N              int
-	Good, Faulty   int    // rows
-	Faults         string // JSON; "": none
-	NotificationID string // "": it is not accepted
+	Good, Faulty   int    // number of rows
+	Faults         string // JSON; empty if none
+	NotificationID string // empty until accepted
 }
 
-// ErrOvertaken means that somebody else has changed the job since it was read.
+// ErrOvertaken means that the job has changed since it was read.
 var ErrOvertaken = errors.New("somebody else has changed the job since")
 
 // Store reads and writes the tables. Its methods are safe for concurrent use.
@@ -71,7 +72,7 @@ type Store struct{ d *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-// SQLite reports whether nobody else has the database.
+// SQLite reports whether this process is the only user of the database.
 func (s *Store) SQLite() bool { return s.d.SQLite() }
 
 const columns = `id, company_id, author, rev, state, reason, detail, file, bytes, total, settings, result, done, owner, lease_until,
@@ -90,23 +91,23 @@ func scan(row db.Scan) (*Job, error) {
 	return &j, err
 }
 
-// Room is how much a company may have: bytes of files, and jobs.
+// Room is a company's quota: bytes of files, and jobs.
 type Room struct{ Bytes, Jobs int64 }
 
-// full is the error of a bound that is reached.
+// full returns the error of a reached quota.
 func full(message string, most, used int64) error {
 	return &carillon.Error{
 		Code: carillon.LimitExceeded, Message: message, Details: carillon.Details{{Key: "limit", Value: most}, {Key: "used", Value: used}},
 	}
 }
 
-// Underway is the error of an upload that is being read already.
+// Underway returns the error for an upload that is being read already.
 func Underway() error {
 	return &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "The file is being read already", RetryAfter: 5}
 }
 
-// Begin stores a job whose rows follow. Errors: limit_exceeded where the company has no room for it, idempotency_in_progress where it is
-// there.
+// Begin stores a job whose rows follow. Errors: limit_exceeded if the quota is reached, idempotency_in_progress if the
+// job exists.
 func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var jobs, used int64
@@ -134,7 +135,7 @@ func (s *Store) Begin(ctx context.Context, j *Job, most Room) error {
 	return err
 }
 
-// Append stores batches of a job that is being uploaded: the cells of each, from the batch with that number on.
+// Append stores consecutive batches of an uploading job, given the cells of each and the number of the first.
 func (s *Store) Append(ctx context.Context, jobID string, first int, cells []string) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		b := db.NewBulk("bulk_batch", "", "job_id:text", "n:bigint", "cells:text")
@@ -145,7 +146,7 @@ func (s *Store) Append(ctx context.Context, jobID string, first int, cells []str
 	})
 }
 
-// Save stores what has changed of a job, and what was found of some of its batches. Errors: ErrOvertaken.
+// Save stores the changes of a job, and the results of some of its batches. Errors: ErrOvertaken.
 func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := record(ctx, tx, j); err != nil {
@@ -181,7 +182,7 @@ func (s *Store) Save(ctx context.Context, j *Job, checks ...Check) error {
 	return err
 }
 
-// record records that somebody moves a job on; what is done for its author meanwhile is not recorded.
+// record records a person's change of a job's state; automatic progress is not recorded.
 func record(ctx context.Context, tx *db.Tx, j *Job) error {
 	if audit.AuthorOf(ctx).Kind == "" {
 		return nil
@@ -215,7 +216,7 @@ func record(ctx context.Context, tx *db.Tx, j *Job) error {
 	return audit.Record(ctx, tx, time.Now(), e)
 }
 
-// Yield ends a lease of a job that could not be saved, and changes nothing else of it. Errors: ErrOvertaken.
+// Yield ends the lease of a job that could not be saved, and changes nothing else. Errors: ErrOvertaken.
 func (s *Store) Yield(ctx context.Context, j *Job, until time.Time, reason string) error {
 	n, err := s.d.Exec(ctx, "UPDATE bulk_job SET rev = rev + 1, owner = '', lease_until = $1, reason = $2 WHERE id = $3 AND "+
 		"company_id = $4 AND rev = $5",
@@ -226,18 +227,18 @@ func (s *Store) Yield(ctx context.Context, j *Job, until time.Time, reason strin
 	return db.Wrap(err, "give a job up")
 }
 
-// Find returns a job of a company; nil: there is none.
+// Find returns a job of a company; nil if there is none.
 func (s *Store) Find(ctx context.Context, companyID, id string) (*Job, error) {
 	return db.Find(ctx, s.d, "job", scan, "SELECT "+columns+" FROM bulk_job WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
-// Page is where a list of jobs goes on: behind this job.
+// Page is the position of a list: the last job of the previous page.
 type Page struct {
 	CreatedAt time.Time
 	ID        string
 }
 
-// List returns jobs of a company, the newest first, without those that are uploading or discarded.
+// List returns jobs of a company, newest first, without uploading and discarded ones.
 func (s *Store) List(ctx context.Context, companyID string, after *Page, limit int) ([]*Job, error) {
 	where, args := "company_id = $1 AND state NOT IN ('uploading', 'discarded')", []any{companyID, limit}
 	if after != nil {
@@ -248,7 +249,7 @@ func (s *Store) List(ctx context.Context, companyID string, after *Page, limit i
 		" ORDER BY created_at DESC, id DESC LIMIT $2", args...)
 }
 
-// Due returns jobs of any company but those of `without` that nobody works at and that somebody should, those that waited longest first.
+// Due returns unleased jobs of any company that need work, except those in `without`, longest waiting first.
 func (s *Store) Due(ctx context.Context, now time.Time, most int, without []string) ([]*Job, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "due jobs", scan,
@@ -256,7 +257,7 @@ func (s *Store) Due(ctx context.Context, now time.Time, most int, without []stri
 			others+" ORDER BY lease_until LIMIT $2", args...)
 }
 
-// Running counts the jobs of all companies that somebody works at or should, by state.
+// Running counts the jobs of all companies in progress or due, by state.
 func (s *Store) Running(ctx context.Context) (map[State]int, error) {
 	states := map[State]int{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -268,14 +269,14 @@ func (s *Store) Running(ctx context.Context) (map[State]int, error) {
 	return states, db.Wrap(err, "count jobs")
 }
 
-// Release has the jobs that somebody worked at be due: those who did have stopped, and nobody else has this database.
+// Release makes leased jobs due: their workers have stopped, and no other process uses this database.
 func (s *Store) Release(ctx context.Context, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE bulk_job SET lease_until = $1, owner = '' WHERE state IN ('checking', 'sending', 'canceling') "+
 		"AND lease_until > $1", db.Millis(now))
 	return db.Wrap(err, "release jobs")
 }
 
-// Cells returns the rows of a job's batch; "": there is none.
+// Cells returns the rows of a batch; "" if there is none.
 func (s *Store) Cells(ctx context.Context, companyID, jobID string, n int) (string, error) {
 	text, err := db.Find(ctx, s.d, "rows", func(row db.Scan) (*string, error) {
 		var text string
@@ -289,7 +290,7 @@ func (s *Store) Cells(ctx context.Context, companyID, jobID string, n int) (stri
 	return *text, nil
 }
 
-// Checks returns what was found of a job's batches, in order, from that number on.
+// Checks returns the results of a job's batches in order, from the given number on.
 func (s *Store) Checks(ctx context.Context, companyID, jobID string, from, most int) ([]Check, error) {
 	return db.Collect(ctx, s.d, "checks", func(row db.Scan) (c Check, err error) {
 		err = row(&c.N, &c.Good, &c.Faulty, &c.Faults, &c.NotificationID)

@@ -15,8 +15,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Commit implements work.Source: it stores starts and results together. On PostgreSQL the transaction is its own: calls are few and their
-// statements many, and messages that shared it would be written one by one.
+// Commit implements work.Source: it stores starts and results together. PostgreSQL uses a separate transaction: calls
+// are few and have many statements, and messages in the same transaction would be written one by one.
 func (s *Store) Commit(ctx context.Context, b *work.Batch) error {
 	b.Follow(ctx, true, s.followed)
 	err := s.commit(ctx, b)
@@ -40,7 +40,7 @@ func (s *Store) resultsChanged(b *work.Batch, err error) {
 	}
 }
 
-// update runs fn as Commit does.
+// update runs fn in the transaction of Commit.
 func (s *Store) update(ctx context.Context, fn db.Func) error {
 	if s.DB.SQLite() {
 		return s.progress.Commit(ctx, s.DB, fn)
@@ -71,8 +71,8 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ bool)
 	return nil
 }
 
-// start starts a call, unless its line has reached its limit of calls in progress. The shard is locked, so no other node starts
-// or takes one meanwhile.
+// start starts a call, unless its line has reached its limit of calls in progress. The shard is locked, so no other
+// node starts or takes one meanwhile.
 func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now int64) error {
 	if st.Limit > 0 {
 		n, err := underWay(ctx, tx, st.SenderUID)
@@ -99,7 +99,7 @@ func (s *Store) start(ctx context.Context, tx *db.Tx, st *work.Start, epoch, now
 	return err
 }
 
-// write writes what became of an attempt: the call is queued again, or it and its notification end. One that somebody asked to
+// write stores the result of an attempt: the call is queued again, or it and its notification end. A call that should
 // hang up is not queued again.
 func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 	o, _ := r.Outcome.(Outcome)
@@ -142,7 +142,7 @@ func write(ctx context.Context, tx *db.Tx, r *work.Result) error {
 	return err
 }
 
-// unsent queues a call again of which nothing was dialed.
+// unsent queues a call again that was not dialed.
 func unsent(ctx context.Context, tx *db.Tx, r *work.Result, detail string) error {
 	n, err := tx.Exec(ctx, `UPDATE call SET q = 1, state = 'queued', due_at = $3, detail = $4, dialed_at = 0
 		WHERE id = $1 AND attempt = $2 AND q + 0 = 2`, int64(r.Key), r.Attempt, db.Millis(r.Due), detail)
@@ -152,7 +152,7 @@ func unsent(ctx context.Context, tx *db.Tx, r *work.Result, detail string) error
 	return err
 }
 
-// end ends a call and its notification. The notification is locked first, as a cancel does.
+// end ends a call and its notification. The notification is locked first, as in a cancellation.
 func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail string, counts int) error {
 	seq := int64(carillon.MessageKey(r.Key).Seq())
 	if !tx.SQLite() {
@@ -185,7 +185,7 @@ func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail strin
 	return err
 }
 
-// Progress records that a call rings or was answered.
+// Progress records that a call is ringing or was answered.
 func (s *Store) Progress(ctx context.Context, key carillon.MessageKey, attempt int, state carillon.State, at time.Time) error {
 	column, before := "ringing_at", "state = 'dialing'"
 	if state == carillon.StateInProgress {
@@ -220,11 +220,11 @@ func (s *Store) Foreign(ctx context.Context, shard int) (all []Foreign, err erro
 		return f, err
 	}, `SELECT id, sender, attempt, node, NOT EXISTS (SELECT 1 FROM node WHERE node.id = call.node) FROM call
 		WHERE q = 2 AND shard = $1 AND node <> $2`, shard, s.node())
-	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // the lock order
+	slices.SortFunc(all, func(a, b Foreign) int { return cmp.Compare(a.Key, b.Key) }) // in lock order
 	return all, err
 }
 
-// Interrupt ends calls whose node is dead. They are not dialed again, because what was said is unknown.
+// Interrupt ends calls of dead nodes. They are not redialed, because nobody knows how far the conversation got.
 func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) error {
 	var b work.Batch
 	for _, f := range all {
@@ -247,8 +247,8 @@ func (s *Store) Interrupt(ctx context.Context, all []Foreign, now time.Time) err
 	return db.Wrap(err, "interrupt calls")
 }
 
-// Strays reads the calls that the database has under way on this node since before an instant, but those that the node knows:
-// the response to the commit that started one was lost, and the shard with it.
+// Strays reads this node's calls in progress since before an instant that the node does not know: the response to the
+// commit that started one was lost, together with the shard.
 func (s *Store) Strays(ctx context.Context, before time.Time, known func(carillon.MessageKey) bool) (all []Foreign, err error) {
 	err = db.Each(ctx, s.DB, func(scan db.Scan) error {
 		var f Foreign

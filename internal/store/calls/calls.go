@@ -1,5 +1,6 @@
-// Package calls is the SQL of calls. A call waits in a lane until it is dialed, is in progress on one node from dialing to its
-// end, and may be redialed. The database counts a line's calls in progress, so that its limit holds when its shard moves.
+// Package calls is the SQL of calls. A call waits in a lane until it is dialed, is in progress on one node from
+// dialing to its end, and may be redialed. The database counts a line's calls in progress, so that its limit holds
+// when its shard moves.
 package calls
 
 import (
@@ -22,32 +23,32 @@ type Call struct {
 	Queued     bool
 	UnderWay   bool
 	Held       bool
-	Due        time.Time // queued: when it is dialed next
-	Attempts   int       // starts
+	Due        time.Time // queued: next dial time
+	Attempts   int       // number of starts
 	Dials      int       // attempts that reached the network
-	Node       string    // in progress: where
+	Node       string    // node of a call in progress
 	State      carillon.State
 	Reason     carillon.Reason
 	Detail     string
-	Cause      string // what the network said
+	Cause      string // reason reported by the network
 	EndedBy    string // agent, callee, caller, system
 	AnsweredBy string // human, machine, unknown
 	Talk
 	Times
 }
 
-// Talk is what was said in a call.
+// Talk is the transcript of a call.
 type Talk struct {
-	ConversationID string // "": nobody talked
-	Recording      string // id of its file; "": none
+	ConversationID string // empty if nobody talked
+	Recording      string // file id; empty if none
 }
 
-// Times are when a call or an attempt reached each state; zero where it did not.
+// Times are when a call or an attempt reached each state; zero if it did not.
 type Times struct {
 	DialedAt, RingingAt, AnsweredAt, EndedAt time.Time
 }
 
-// Attempt is one time that a call was dialed.
+// Attempt is one dialing of a call.
 type Attempt struct {
 	N      int
 	State  carillon.State
@@ -58,7 +59,7 @@ type Attempt struct {
 	Times
 }
 
-// Outcome is the part of a result about the call: how the attempt ended, and with work.MoveDone the call.
+// Outcome is the part of a result about the call: the end of the attempt, and with work.MoveDone the end of the call.
 type Outcome struct {
 	State      carillon.State
 	Reason     carillon.Reason
@@ -66,7 +67,7 @@ type Outcome struct {
 	EndedBy    string
 	AnsweredBy string
 	Counts     bool             // the attempt reached the network
-	Result     carillon.Details // what the agent found out, for the event
+	Result     carillon.Details // the agent's findings, for the event
 	RingingAt  time.Time
 	AnsweredAt time.Time
 }
@@ -81,9 +82,9 @@ type Store struct {
 	changed  func(seq carillon.Seq, err error)
 }
 
-// New returns the tables of calls. Batches of starts and results, and what happens to calls under way, have their places in
-// the order of locks; node is this node's id; followed reports whether the events of a line's company are to be written; changed is called
-// after each commit that changes a call of a notification, or may have.
+// New returns the tables of calls. Batches of starts and results, and changes of calls in progress, have their places
+// in the lock order. node is this node's id; followed reports whether the events of a line's company are written;
+// changed is called after each commit that may have changed a call of a notification.
 func New(
 	d *db.DB, batches, progress db.Place, node func() string, followed func(ctx context.Context, lineUID int64) bool,
 	changed func(seq carillon.Seq, err error),
@@ -154,14 +155,14 @@ func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attemp
 		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
 }
 
-// SetTalk records what is said in an attempt at a call, while the attempt is the call's last.
+// SetTalk stores the transcript of an attempt, while it is the last of the call.
 func (s *Store) SetTalk(ctx context.Context, key carillon.MessageKey, attempt int, t Talk) error {
 	_, err := s.DB.Exec(ctx, "UPDATE call SET conversation_id = $1, recording = $2 WHERE id = $3 AND attempt = $4",
 		t.ConversationID, t.Recording, int64(key), attempt)
 	return db.Wrap(err, "record a talk")
 }
 
-// UnderWay counts a line's calls under way on all nodes: those that are placed, and those to the line.
+// UnderWay counts a line's calls in progress on all nodes, in both directions.
 func (s *Store) UnderWay(ctx context.Context, senderUID int64) (int, error) {
 	n, err := underWay(ctx, s.DB, senderUID)
 	return n, db.Wrap(err, "count calls")
@@ -174,7 +175,7 @@ func NewRows() *db.Bulk {
 		"q:bigint", "state:text", "reason:text", "ended_at:bigint")
 }
 
-// Add adds a call that is due at an instant, or ends at once when there is a reason to skip it.
+// Add adds a call that is due at an instant, or ends at once if there is a reason to skip it.
 func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due,
 	now time.Time, skip carillon.Reason) {
 	q, state, ended := 1, carillon.StateQueued, int64(0)
@@ -185,7 +186,7 @@ func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64,
 		string(state), string(skip), ended)
 }
 
-// Cancel cancels the queued call of a notification. It returns how many calls it canceled and how many had begun.
+// Cancel cancels the queued call of a notification. It returns the numbers of calls canceled and already begun.
 func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (canceled, begun, open int, err error) {
 	key := int64(seq.Message(0))
 	n, err := tx.Exec(ctx, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id = $4 AND q + 0 = 1",
@@ -198,8 +199,8 @@ func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (ca
 	return int(n), begun, open, db.Wrap(err, "cancel")
 }
 
-// Move changes the time of the queued call of a notification, unless it was dialed before. It returns how many calls it moved
-// and how many there are.
+// Move changes the time of the queued call of a notification, unless it was dialed before. It returns the number of
+// calls moved and the total.
 func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (moved, all int64, err error) {
 	key := int64(seq.Message(0))
 	if moved, err = tx.Exec(ctx, "UPDATE call SET due_at = $1 WHERE id = $2 AND q + 0 = 1 AND attempt = 0", db.Millis(due),
@@ -210,7 +211,8 @@ func Move(ctx context.Context, tx *db.Tx, seq carillon.Seq, due time.Time) (move
 	return moved, all, db.Wrap(err, "move")
 }
 
-// HangUp requests the end of a call in progress on any node and returns its state and node; "" when it is not in progress.
+// HangUp requests the end of a call in progress on any node and returns its state and node; "" when it is not in
+// progress.
 func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.MessageKey) (state carillon.State, node string, err error) {
 	type call struct {
 		state carillon.State
@@ -231,7 +233,7 @@ func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.Messa
 	return c.state, c.node, db.Wrap(err, "hang up")
 }
 
-// ToHangUp reads the calls in progress on this node that shall be ended.
+// ToHangUp reads the calls in progress on this node that should end.
 func (s *Store) ToHangUp(ctx context.Context) (keys []carillon.MessageKey, err error) {
 	return db.Collect(ctx, s.DB, "calls to hang up", func(scan db.Scan) (key carillon.MessageKey, err error) {
 		err = scan(&key)

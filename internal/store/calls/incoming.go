@@ -12,17 +12,17 @@ import (
 
 // IncomingCall is a stored call to a line.
 type IncomingCall struct {
-	ID        string // UUIDv7, made when it rang
+	ID        string // UUIDv7 of the time it rang
 	CompanyID string
-	SenderUID int64 // of the line
+	SenderUID int64 // number of the line
 	AgentID   string
-	Number    string // of the caller; "": it is not known
-	Node      string // that took it
+	Number    string // number of the caller; empty if withheld
+	Node      string // node that took it
 	UnderWay  bool
 	State     carillon.State // ringing, in_progress, completed, canceled or failed
 	Reason    carillon.Reason
 	Detail    string
-	Cause     string // what the network said
+	Cause     string // reason reported by the network
 	EndedBy   string // agent, caller, system
 	Talk
 	RingingAt, AnsweredAt, EndedAt time.Time
@@ -35,8 +35,8 @@ type IncomingEnd struct {
 	Detail     string
 	Cause      string
 	EndedBy    string
-	Result     carillon.Details // what the agent found out, for the event
-	AnsweredAt time.Time        // zero: nobody answered
+	Result     carillon.Details // the agent's findings, for the event
+	AnsweredAt time.Time        // zero if unanswered
 	At         time.Time
 }
 
@@ -67,8 +67,8 @@ func scanIncoming(row db.Scan) (*IncomingCall, error) {
 	return &c, err
 }
 
-// Take stores a call that rings on this node, unless so many calls of its line are under way on all nodes; limit 0: any number may be.
-// The line's shard is locked, as it is for the start of a call that is placed: neither starts meanwhile.
+// Take stores a call that rings on this node, unless the line has reached its limit on all nodes; limit 0 means none.
+// The line's shard is locked, as at the start of an outgoing call, so that neither starts meanwhile.
 func (s *Incoming) Take(ctx context.Context, c *IncomingCall, limit int) (full bool, err error) {
 	followed := s.followed(ctx, c.SenderUID)
 	full, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
@@ -91,7 +91,7 @@ func (s *Incoming) Take(ctx context.Context, c *IncomingCall, limit int) (full b
 	return full, db.Wrap(err, "take a call")
 }
 
-// isFull reports whether a line has no place for another call; limit 0: it has. The line's shard stays locked.
+// isFull reports whether a line has reached its limit of calls; limit 0 means none. The line's shard stays locked.
 func isFull(ctx context.Context, tx *db.Tx, senderUID int64, limit int) (bool, error) {
 	if limit == 0 {
 		return false, nil
@@ -105,7 +105,7 @@ func isFull(ctx context.Context, tx *db.Tx, senderUID int64, limit int) (bool, e
 	return n >= limit, err
 }
 
-// underWay counts a line's calls, those that are placed, those that were taken and those that calls are transferred to, on all nodes.
+// underWay counts a line's calls on all nodes: outgoing, incoming, and second legs of transfers.
 func underWay(ctx context.Context, q db.Querier, senderUID int64) (n int, err error) {
 	err = q.Row(ctx, []any{&n}, `SELECT (SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2)
 		+ (SELECT COUNT(*) FROM incoming_call WHERE under_way AND sender = $2)
@@ -160,13 +160,13 @@ func (s *Incoming) find(ctx context.Context, id string) (*IncomingCall, error) {
 	return db.Find(ctx, s.d, "call", scanIncoming, "SELECT "+incomingColumns+" FROM incoming_call WHERE id = $1", id)
 }
 
-// Find reads a company's call; nil where there is none.
+// Find reads a company's call; nil if there is none.
 func (s *Incoming) Find(ctx context.Context, companyID, id string) (*IncomingCall, error) {
 	return db.Find(ctx, s.d, "call", scanIncoming,
 		"SELECT "+incomingColumns+" FROM incoming_call WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
-// Foreign are the calls under way on other nodes.
+// Foreign reads the calls in progress on other nodes.
 func (s *Incoming) Foreign(ctx context.Context) ([]ForeignIncoming, error) {
 	return db.Collect(ctx, s.d, "calls on other nodes", func(scan db.Scan) (f ForeignIncoming, err error) {
 		err = scan(&f.ID, &f.Node, &f.Gone)
@@ -175,13 +175,13 @@ func (s *Incoming) Foreign(ctx context.Context) ([]ForeignIncoming, error) {
 		WHERE under_way AND node > '' AND node <> $1`, s.node())
 }
 
-// ForeignIncoming is a call to a line that is under way on another node.
+// ForeignIncoming is a call to a line in progress on another node.
 type ForeignIncoming struct {
 	ID, Node string
 	Gone     bool // the node was declared dead or has left
 }
 
-// Own are the calls that the database has under way on this node since before an instant.
+// Own reads this node's calls that the database has in progress since before an instant.
 func (s *Incoming) Own(ctx context.Context, before time.Time) (ids []string, err error) {
 	return db.Collect(ctx, s.d, "calls under way", func(scan db.Scan) (id string, err error) {
 		err = scan(&id)
@@ -189,7 +189,8 @@ func (s *Incoming) Own(ctx context.Context, before time.Time) (ids []string, err
 	}, "SELECT id FROM incoming_call WHERE under_way AND node = $1 AND ringing_at < $2", s.node(), db.Millis(before))
 }
 
-// HangUp requests the end of a call under way on any node, and returns its state and node; "" when it is not under way.
+// HangUp requests the end of a call in progress on any node, and returns its state and node; "" when it is not in
+// progress.
 func (s *Incoming) HangUp(ctx context.Context, companyID, id string) (state carillon.State, node string, err error) {
 	type call struct {
 		state carillon.State
@@ -206,7 +207,7 @@ func (s *Incoming) HangUp(ctx context.Context, companyID, id string) (state cari
 	return c.state, c.node, db.Wrap(err, "hang up")
 }
 
-// ToHangUp are the calls under way on this node that shall be ended.
+// ToHangUp reads the calls in progress on this node that should end.
 func (s *Incoming) ToHangUp(ctx context.Context) (ids []string, err error) {
 	return db.Collect(ctx, s.d, "calls to hang up", func(scan db.Scan) (id string, err error) {
 		err = scan(&id)

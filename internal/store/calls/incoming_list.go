@@ -12,7 +12,7 @@ import (
 
 // IncomingFilter narrows a company's list of calls to its lines; zero values do not filter.
 type IncomingFilter struct {
-	States    []carillon.State // any of them
+	States    []carillon.State // any of these states
 	SenderUID int64
 	Line      identity.Key // of the caller, in any form of the number
 	AgentID   string
@@ -22,17 +22,17 @@ type IncomingFilter struct {
 	number string // one of the forms
 }
 
-// ListedIncoming is a call to a line with what is known of the caller.
+// ListedIncoming is a call to a line with the caller's name.
 type ListedIncoming struct {
 	IncomingCall
 	Name string // of the caller
 }
 
-// lastID is behind every id.
+// lastID is greater than any id.
 const lastID = "~"
 
-// List returns a page of the calls to a company's lines, newest first; next is what the next page begins before, "" after the last. A
-// page that has looked at maxExamine calls ends early, even with none found.
+// List returns a page of the calls to a company's lines, newest first, and the cursor of the next page, "" after the
+// last. A page that has examined maxExamine calls ends early, even if it is empty.
 func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter) (found []*ListedIncoming, next string, err error) {
 	if f.Before == "" {
 		f.Before = lastID
@@ -51,7 +51,7 @@ func (s *Incoming) List(ctx context.Context, companyID string, f IncomingFilter)
 	return found, next, err
 }
 
-// page reads calls from a number, or from any. edge is the oldest that was looked at where that was not all.
+// page reads calls from a number, or from any. edge is the oldest call examined if the page ended early.
 func (s *Incoming) page(ctx context.Context, companyID string, f IncomingFilter) (found []*ListedIncoming, edge string, err error) {
 	edge, err = s.edge(ctx, companyID, f)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Incoming) page(ctx context.Context, companyID string, f IncomingFilter)
 	return found, edge, err
 }
 
-// edge is the oldest of the calls that a page may look at; "": all of them.
+// edge returns the oldest call that a page may examine; "" if it may examine all.
 func (s *Incoming) edge(ctx context.Context, companyID string, f IncomingFilter) (oldest string, err error) {
 	if f.SenderUID == 0 && f.AgentID == "" && len(f.States) == 0 {
 		return "", nil
@@ -85,7 +85,7 @@ func (s *Incoming) edge(ctx context.Context, companyID string, f IncomingFilter)
 	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
 }
 
-// indexed adds what an index applies: rows that it leaves out are not looked at.
+// indexed adds the conditions of an index: it skips rows without examining them.
 func (f *IncomingFilter) indexed(c *conditions, companyID string) {
 	if f.number != "" { // the concatenation keeps SQLite from the index of the company
 		c.add("x.number = ? AND x.company_id || '' = ? AND x.id < ?", f.number, companyID, f.Before)
@@ -94,7 +94,7 @@ func (f *IncomingFilter) indexed(c *conditions, companyID string) {
 	}
 }
 
-// others adds what no index applies.
+// others adds the conditions without an index.
 func (f *IncomingFilter) others(c *conditions) {
 	if f.SenderUID != 0 {
 		c.add("x.sender = ?", f.SenderUID)

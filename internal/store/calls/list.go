@@ -15,7 +15,7 @@ import (
 
 // Filter narrows a company's list of calls; zero values do not filter.
 type Filter struct {
-	States    []carillon.State // any of them
+	States    []carillon.State // any of these states
 	SenderUID int64
 	Line      identity.Key // of the callee, in any form of the number
 	AgentID   string
@@ -26,7 +26,7 @@ type Filter struct {
 	number string // one of the forms
 }
 
-// Listed is a call with what its notification says about it.
+// Listed is a call with fields of its notification.
 type Listed struct {
 	Call
 	NotificationID string
@@ -34,28 +34,29 @@ type Listed struct {
 	Campaign       string
 	Scheduled      bool
 	CreatedAt      time.Time
-	ScheduledAt    time.Time // when the request wants it to be dialed
+	ScheduledAt    time.Time // scheduled time of the request
 	Flat           bool
-	Body           string // of the request; "" where it is long
+	Body           string // request body; empty if it is long
 }
 
-// aliased are columns of the table with an alias.
+// aliased returns the columns of the table with an alias.
 func aliased(columns, alias string) string {
 	return alias + "." + strings.Join(strings.Fields(strings.ReplaceAll(columns, ",", " ")), ", "+alias+".")
 }
 
-// maxExamine bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
+// maxExamine bounds the rows examined for one page of a filtered list. A page that finds too few among them ends
+// early.
 const maxExamine = 5000
 
-// listedColumns are columns with the alias c, and what is read of the notification.
+// listedColumns are columns with the alias c, and those of the notification.
 var listedColumns = aliased(columns, "c") + //nolint:gochecknoglobals // a constant text
 	", n.id, n.agent_id, n.campaign, n.scheduled, n.created_at, n.due_at, n.flat, CASE WHEN LENGTH(n.body) <= 16384 THEN n.body ELSE '' END"
 
 // Oldest is less than the key of any call.
 const Oldest carillon.MessageKey = math.MinInt64
 
-// List returns a page of a company's calls, newest first; next is what the next page begins before, Oldest after the last. A page
-// that has looked at maxExamine calls ends early, even with none found.
+// List returns a page of a company's calls, newest first, and the cursor of the next page, Oldest after the last. A
+// page that has examined maxExamine calls ends early, even if it is empty.
 func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, next carillon.MessageKey,
 	err error) {
 	if f.Before == 0 {
@@ -75,7 +76,7 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.T
 	return found, next, err
 }
 
-// formsOf are the numbers that are looked for; an empty one stands for any.
+// formsOf returns the forms of the number searched for; an empty one matches any.
 func formsOf(line identity.Key) []string {
 	if line.IsZero() {
 		return []string{""}
@@ -83,7 +84,7 @@ func formsOf(line identity.Key) []string {
 	return line.Forms()
 }
 
-// page reads calls to a number, or to any. edge is the oldest that was looked at where that was not all.
+// page reads calls to a number, or to any. edge is the oldest call examined if the page ended early.
 func (s *Store) page(
 	ctx context.Context, companyID string, f Filter, now time.Time,
 ) (found []*Listed, edge carillon.MessageKey, err error) {
@@ -103,7 +104,7 @@ func (s *Store) page(
 	return found, edge, err
 }
 
-// edge is the oldest of the calls that a page may look at.
+// edge returns the oldest call that a page may examine.
 func (s *Store) edge(ctx context.Context, companyID string, f Filter) (oldest carillon.MessageKey, err error) {
 	if f.SenderUID == 0 && f.AgentID == "" && f.Campaign == "" && len(f.States) == 0 {
 		return Oldest, nil
@@ -117,7 +118,7 @@ func (s *Store) edge(ctx context.Context, companyID string, f Filter) (oldest ca
 	return oldest, db.Wrap(db.Ignore(err), "bound a list of calls")
 }
 
-// indexed adds what an index applies: rows that it leaves out are not looked at.
+// indexed adds the conditions of an index: it skips rows without examining them.
 func (f *Filter) indexed(c *conditions, alias, companyID string) {
 	switch {
 	case f.number != "": // the concatenation keeps SQLite from the index of the company
@@ -139,7 +140,7 @@ func open(s carillon.State) bool {
 	}
 }
 
-// others adds what no index applies.
+// others adds the conditions without an index.
 func (f *Filter) others(c *conditions, now time.Time) {
 	if f.SenderUID != 0 {
 		c.add("c.sender = ?", f.SenderUID)
@@ -179,7 +180,7 @@ func (c *conditions) add(condition string, args ...any) {
 	c.raw, c.args = append(c.raw, condition), append(c.args, args...)
 }
 
-// either adds that one of some conditions holds.
+// either adds a disjunction of conditions.
 func (c *conditions) either(some conditions) {
 	c.add("("+strings.Join(some.raw, " OR ")+")", some.args...)
 }
@@ -204,7 +205,7 @@ func scanListed(row db.Scan) (*Listed, error) {
 	return &x, err
 }
 
-// One returns a company's call by the id of its notification; nil where there is none.
+// One returns a company's call by the id of its notification; nil if there is none.
 func (s *Store) One(ctx context.Context, companyID, id string) (*Listed, error) {
 	return db.Find(ctx, s.DB, "call", scanListed, "SELECT "+listedColumns+` FROM call AS c CROSS JOIN notification AS n
 		WHERE c.id = $1 AND c.company_id = $2 AND n.seq = c.id / 128 AND n.id = $3`, int64(carillon.SeqOf(id).Message(0)), companyID, id)

@@ -8,19 +8,19 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Transfer is the second leg of a call: to the number that the call is transferred to.
+// Transfer is the second leg of a call, to the number it is transferred to.
 type Transfer struct {
 	ID                            string
 	CompanyID                     string
-	ConversationID                string // of the call
+	ConversationID                string // id of the call
 	SenderUID                     int64
 	Number                        string
 	State                         carillon.State // dialing, in_progress, completed, busy, no_answer, rejected or failed
-	Cause                         string         // what the network said
+	Cause                         string         // reason reported by the network
 	DialedAt, AnsweredAt, EndedAt time.Time
 }
 
-// Transfer stores a second leg that is dialed now, unless the line has no place for it; limit 0: any number may be under way.
+// Transfer stores a second leg that is being dialed, unless the line has reached its limit; limit 0 means none.
 func (s *Incoming) Transfer(ctx context.Context, t *Transfer, limit int) (full bool, err error) {
 	full, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if full, err := isFull(ctx, tx, t.SenderUID, limit); full || err != nil {
@@ -40,14 +40,14 @@ func (s *Incoming) TransferAnswered(ctx context.Context, id string, at time.Time
 	return db.Wrap(err, "record that a transfer was answered")
 }
 
-// EndTransfer ends a second leg, and frees its place on the line.
+// EndTransfer ends a second leg, and frees its slot on the line.
 func (s *Incoming) EndTransfer(ctx context.Context, id string, state carillon.State, cause string, at time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = $1, cause = $2, ended_at = $3 WHERE id = $4 AND under_way",
 		string(state), cause, db.Millis(at), id)
 	return db.Wrap(err, "end a transfer")
 }
 
-// endTransfers ends what is under way of a call's second legs, with the call.
+// endTransfers ends the second legs of a call that ends.
 func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, at int64) error {
 	if conversationID == "" {
 		return nil
@@ -58,7 +58,7 @@ func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, at int6
 	return err
 }
 
-// Transfers are the second legs of a call, by its conversation.
+// Transfers returns the second legs of a call, by its conversation.
 func (s *Incoming) Transfers(ctx context.Context, companyID, conversationID string) ([]Transfer, error) {
 	return db.Collect(ctx, s.d, "transfers", func(scan db.Scan) (t Transfer, err error) {
 		var dialed, answered, ended int64

@@ -6,8 +6,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Readdress replaces numbers or ids of the windows of a contact's conversations by another number or id; "": by none. A window that goes
-// nowhere is closed: the number is somebody else's.
+// Readdress replaces numbers or ids in the windows of a contact's conversations by another number or id; "" removes
+// them. A window without an address is closed: the number belongs to somebody else.
 func Readdress(ctx context.Context, tx *db.Tx, companyID, contactID string, from []string, number, userID string) error {
 	d := tx.DB()
 	if _, err := tx.Exec(ctx, "UPDATE reply_window SET number = CASE WHEN number "+d.In(1)+" THEN $2 ELSE number END, "+
