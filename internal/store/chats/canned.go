@@ -10,10 +10,10 @@ import (
 	"carillon/internal/store/db"
 )
 
-// MostCanned is how many canned replies a company has at most.
+// MostCanned bounds a company's canned replies.
 const MostCanned = 500
 
-// Canned is an answer that teammates write often.
+// Canned is a prepared reply of teammates.
 type Canned struct {
 	ID       string `json:"id"`
 	Shortcut string `json:"shortcut"` // unique in the company

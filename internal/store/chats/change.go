@@ -16,49 +16,50 @@ import (
 	"carillon/internal/store/runs"
 )
 
-// InboxTopic is the company's topic of what its teammates see: turns and changes of state of all conversations.
+// InboxTopic is the company's topic for its teammates: turns and state changes of all conversations.
 const InboxTopic = events.Inbox
 
-// previewLength is how many characters of the newest turn a list shows.
+// previewLength bounds the characters of the newest turn that a list shows.
 const previewLength = 160
 
-// Change is an operation on one conversation. All of it happens, or nothing.
+// Change is an operation on one conversation. It happens completely or not at all.
 type Change struct {
 	CompanyID, ConversationID string
-	// ClientID is that of the turn which the change appends: where the conversation has such a turn, nothing changes and
-	// Repeated is that turn. "": none.
+	// ClientID is the client id of the turn to append; empty if it has none. If the conversation already has such a
+	// turn, nothing changes and Repeated is that turn.
 	ClientID string
-	// Edit gets the conversation as it is, changes it, and returns the turns to append. Its error refuses the change. It has no
-	// other effects: it is called again when the transaction is repeated.
+	// Edit gets the current conversation, changes it, and returns the turns to append. Its error refuses the change.
+	// It has no other effects, because it runs again if the transaction is repeated.
 	Edit func(c *Conversation) ([]Turn, error)
 
-	// Spoken records how a turn was said; nil: nothing. A Change has it or Edit.
+	// Spoken records how a turn was said; nil for none. A Change has either Spoken or Edit.
 	Spoken *Spoken
-	// Run is a new state of the conversation's flow run, which is stored with the turns; nil: none. Where the run was written
-	// meanwhile, the change is refused with ErrOvertaken. A change without it that takes the conversation from the agent stops the run.
+	// Run is a new state of the conversation's flow run, stored with the turns; nil for none. If the run was written
+	// meanwhile, the change fails with ErrOvertaken. A change without Run that takes the conversation from the agent
+	// stops the run.
 	Run *runs.Write
 
-	// What was found. Turns are the appended ones.
+	// The results. Turns are the appended turns.
 	Conversation *Conversation
 	Turns        []Turn
 	Repeated     *Turn
-	Ran          *runs.Run // as it is stored
+	Ran          *runs.Run // as stored
 
 	before  *Conversation
 	changed bool
 	err     error
 }
 
-// ErrOvertaken means that the run of a conversation is not the one that was read.
+// ErrOvertaken means that the conversation's run has changed since it was read.
 var ErrOvertaken = errors.New("the flow run was written meanwhile")
 
-// Spoken is how a turn was said aloud.
+// Spoken describes how a turn was said aloud.
 type Spoken struct {
 	Seq   int64
 	Voice Voice
 }
 
-// Do stores a change. A caller that leaves does not undo it. Errors: not_found, and what Edit returned.
+// Do stores a change, even if the caller's context ends. Errors: not_found, and those of Edit.
 func (s *Store) Do(ctx context.Context, c *Change) error {
 	if err := s.changes.Commit(ctx, s.d, c); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (s *Store) Do(ctx context.Context, c *Change) error {
 	return c.err
 }
 
-// changing are the changes of one transaction: what they found, and what is to be written.
+// changing holds the changes of one transaction: their results, and the rows to write.
 type changing struct {
 	rows     map[string]*changedRow // by conversation
 	repeated map[turnKey]*Turn
@@ -74,12 +75,12 @@ type changing struct {
 	runs     *runs.Standing
 }
 
-// changedRow is a conversation as it is stored, and as the changes so far leave it.
+// changedRow is a conversation as stored, and after the changes so far.
 type changedRow struct{ stored, have *Conversation }
 
 type turnKey struct{ conversationID, clientID string }
 
-// apply runs changes in the order in which they came to their conversation. Each sees what the one before left.
+// apply runs changes in order of arrival at their conversation. Each sees the result of the one before.
 func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool) error {
 	slices.SortStableFunc(changes, func(a, b *Change) int { return strings.Compare(a.ConversationID, b.ConversationID) })
 	x := &changing{turns: turnRows()}
@@ -126,7 +127,7 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	return nil
 }
 
-// lockRows reads the conversations of changes, and on PostgreSQL locks them: in one order, whatever the order of the changes.
+// lockRows reads the conversations of changes and, on PostgreSQL, locks them in a fixed order.
 func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*changedRow, error) {
 	var ids, companies []string
 	for _, c := range changes {
@@ -150,7 +151,7 @@ func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*ch
 	return rows, err
 }
 
-// queueReplies has the company's turns sent in conversations over a sender.
+// queueReplies queues the company's turns for sending in conversations over a sender.
 func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Change) error {
 	for _, c := range changes {
 		if c.err != nil || c.Conversation == nil || c.Conversation.Channel != "whatsapp" {
@@ -169,7 +170,7 @@ func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Chang
 	return nil
 }
 
-// withRuns are the conversations whose runs changes write.
+// withRuns returns the conversations whose runs are written by changes.
 func withRuns(changes []*Change) []string {
 	var ids []string
 	for _, c := range changes {
@@ -180,7 +181,7 @@ func withRuns(changes []*Change) []string {
 	return slices.Compact(ids) // the changes are in order
 }
 
-// findRepeated reads the turns whose client ids changes bring again.
+// findRepeated reads turns whose client ids are used again by changes.
 func findRepeated(ctx context.Context, tx *db.Tx, changes []*Change) (map[turnKey]*Turn, error) {
 	found := map[turnKey]*Turn{}
 	var keys [][]string
@@ -202,7 +203,7 @@ func findRepeated(ctx context.Context, tx *db.Tx, changes []*Change) (map[turnKe
 	return found, db.Wrap(err, "read turns")
 }
 
-// apply runs one change on what those before it left.
+// apply runs one change on the result of those before it.
 func (x *changing) apply(c *Change) {
 	c.Conversation, c.Turns, c.Repeated, c.Ran, c.before, c.changed, c.err = nil, nil, nil, nil, nil, false, nil
 	row := x.rows[c.ConversationID]
@@ -250,7 +251,7 @@ func (x *changing) apply(c *Change) {
 	}
 }
 
-// setSpoken writes how a turn was said into what the turn holds.
+// setSpoken adds to a turn how it was said.
 func setSpoken(ctx context.Context, tx *db.Tx, conversationID string, s *Spoken) error {
 	t, err := db.Find(ctx, tx, "turn", func(row db.Scan) (*Turn, error) {
 		t, err := scanTurn(row)
@@ -265,7 +266,7 @@ func setSpoken(ctx context.Context, tx *db.Tx, conversationID string, s *Spoken)
 	return db.Wrap(err, "record how a turn was said")
 }
 
-// update writes the conversations that were changed.
+// update writes the changed conversations.
 func (x *changing) update(ctx context.Context, tx *db.Tx) error {
 	var changed []*changedRow
 	for _, id := range slices.Sorted(maps.Keys(x.rows)) {
@@ -276,14 +277,14 @@ func (x *changing) update(ctx context.Context, tx *db.Tx) error {
 	return updateRows(ctx, tx, changed)
 }
 
-// same reports whether a conversation was left as it was.
+// same reports whether a conversation is unchanged.
 func same(before, have *Conversation) bool {
 	a, b := *before, *have
 	a.Tags, b.Tags = nil, nil
 	return reflect.DeepEqual(a, b) && slices.Equal(before.Tags, have.Tags)
 }
 
-// number gives turns their seq, and has the conversation describe the newest.
+// number assigns seqs to turns, and updates the conversation's fields of the newest turn.
 func number(c *Conversation, turns []Turn) []Turn {
 	for i := range turns {
 		t := &turns[i]
@@ -305,7 +306,7 @@ func number(c *Conversation, turns []Turn) []Turn {
 	return turns
 }
 
-// shownText is what a list shows of a turn: of a file its name.
+// shownText returns a list's text of a turn; for a file its name.
 func shownText(t *Turn) string {
 	if t.Text == "" && t.Extra.File != nil {
 		return t.Extra.File.Name
@@ -331,7 +332,7 @@ func addTurn(rows *db.Bulk, conversationID string, t *Turn) {
 	rows.Add(conversationID, t.Seq, string(t.Author), t.Kind, t.Note, t.AccountID, t.ClientID, db.Millis(t.At), t.Text, extraText(&t.Extra))
 }
 
-// extraText leaves an empty Extra out of the table.
+// extraText returns the stored form of an Extra; empty if it is empty.
 func extraText(x *Extra) string {
 	if text := string(jsonOf(x)); text != "{}" {
 		return text
@@ -339,8 +340,8 @@ func extraText(x *Extra) string {
 	return ""
 }
 
-// record has what changed passed on after the commit: each turn on the conversation's own topic, whose rows are the turns, and
-// the conversation on the topic of the inbox, where somebody follows it.
+// record publishes changes after the commit: each turn on the conversation's own topic, whose rows are the turns, and
+// the conversation on the inbox topic, if anybody follows it.
 func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []Turn) {
 	for i := range turns {
 		events.Record(tx, turnEvent(c.CompanyID, c.ID, &turns[i]))

@@ -1,6 +1,6 @@
-// Package chats is the SQL of conversations: contacts, conversations, their turns, and which teammates are there. Changes of a
-// conversation go through the group commit; each sees the conversation as the one before left it, which gives turns their
-// order and lets one of two teammates win.
+// Package chats is the SQL of conversations: contacts, conversations, their turns, and the presence of teammates.
+// Changes of a conversation go through the group commit; each sees the result of the one before, which orders turns
+// and decides between two teammates.
 package chats
 
 import (
@@ -16,21 +16,21 @@ import (
 	"carillon/internal/store/db"
 )
 
-// State is where a conversation stands.
+// State is the state of a conversation.
 type State string
 
 // The states of a conversation.
 const (
 	Automated State = "bot"       // the agent answers
 	Queued    State = "queued"    // the contact waits for a teammate
-	Active    State = "active"    // a teammate has it
-	WrapUp    State = "wrap_up"   // the contact left, the teammate finishes
+	Active    State = "active"    // assigned to a teammate
+	WrapUp    State = "wrap_up"   // the contact left; the teammate finishes
 	Resolved  State = "resolved"  // closed
-	Missed    State = "missed"    // nobody took it in time; it waits for a later answer
-	Abandoned State = "abandoned" // the contact left before a teammate came
+	Missed    State = "missed"    // nobody took it in time; waits for a later answer
+	Abandoned State = "abandoned" // the contact left before a teammate answered
 )
 
-// Author is who said a turn.
+// Author is the kind of author of a turn.
 type Author string
 
 // The authors of turns.
@@ -41,7 +41,7 @@ const (
 	System   Author = "system"
 )
 
-// The kinds of turns. Of an event, Text is what happened: see package conversation.
+// The kinds of turns. The Text of an event is its name: see package conversation.
 const (
 	KindText    = "text"
 	KindChoices = "choices" // the agent asks; the payload holds the choices
@@ -50,19 +50,19 @@ const (
 	KindEvent   = "event"
 )
 
-// Contact is a person whom a company talks with.
+// Contact is a person who talks with a company.
 type Contact struct {
 	ID        string
 	CompanyID string
 	WidgetID  string
-	VisitorID string // the page's own id of the visitor; verified: the subject that the company signed
+	VisitorID string // the page's own visitor id or, if verified, the subject signed by the company
 	Verified  bool
 	Name      string
 	Email     string
-	Number    string // the one that was used last; "": none is known
+	Number    string // last number used; empty if unknown
 	Language  string
-	UserID    string // the channel's id of a person, for those whose number it may not say
-	Username  string // that the person chose at the channel, and may change
+	UserID    string // the channel's id of a person who hides the number
+	Username  string // chosen by the person at the channel; may change
 	CreatedAt time.Time
 	SeenAt    time.Time
 }
@@ -77,24 +77,24 @@ type Conversation struct {
 	ContactID  string
 	State      State
 	StateAt    time.Time
-	Assignee   string // account id; "": nobody
+	Assignee   string // account id; empty if unassigned
 	Language   string
-	Page       string // where the visitor is
+	Page       string // page that the visitor is on
 	Tags       []string
 	LastSeq    int64
 	LastAt     time.Time
 	LastAuthor Author
-	LastText   string    // the beginning of the newest turn that the contact sees
+	LastText   string    // beginning of the newest turn visible to the contact
 	VisitorSeq int64     // the contact's last turn
 	CompanySeq int64     // the company's last turn
-	ReadSeq    int64     // up to where teammates have read
-	SeenSeq    int64     // up to where the contact has read
-	AskedAt    time.Time // when the contact said what nobody has answered yet; zero: everything is answered
-	ReplySeq   int64     // the contact's turn that waits for the agent; 0: none
+	ReadSeq    int64     // last turn read by teammates
+	SeenSeq    int64     // last turn read by the contact
+	AskedAt    time.Time // time of the contact's first unanswered turn; zero if all are answered
+	ReplySeq   int64     // contact's turn that waits for the agent; 0 for none
 	ReplyAt    time.Time
-	Asks       string // what the contact was asked and has not answered, as package agent names it; "": nothing
-	AskedSeq   int64  // the turn that asked it first, of a flow's questions too; 0 if unknown
-	Rating     int    // 1 to 5; 0: none
+	Asks       string // open question of the agent, in the terms of package agent; empty for none
+	AskedSeq   int64  // turn that first asked it, also for questions of flows; 0 if unknown
+	Rating     int    // 1 to 5; 0 for none
 	Comment    string
 	OpenedAt   time.Time
 	ResolvedAt time.Time
@@ -103,7 +103,7 @@ type Conversation struct {
 // Unread reports whether the contact said something that no teammate has read.
 func (c *Conversation) Unread() bool { return c.VisitorSeq > c.ReadSeq }
 
-// SetState changes the state at an instant. What was asked is forgotten, unless the agent goes on or may do so.
+// SetState changes the state at an instant. An open question is dropped, unless the agent continues or may continue.
 func (c *Conversation) SetState(to State, now time.Time) {
 	c.State, c.StateAt, c.ResolvedAt = to, now, time.Time{}
 	if to != Automated && to != Queued {
@@ -114,58 +114,58 @@ func (c *Conversation) SetState(to State, now time.Time) {
 	}
 }
 
-// Turn is one thing said in a conversation.
+// Turn is one entry of a conversation.
 type Turn struct {
-	Seq       int64 // 1, 2, 3, … set by the commit
+	Seq       int64 // 1, 2, 3, … assigned by the commit
 	Author    Author
 	Kind      string
 	Note      bool   // for teammates only
-	AccountID string // the teammate's
-	ClientID  string // unique within the conversation; "": none
+	AccountID string // for a teammate's turn
+	ClientID  string // unique within the conversation; empty for none
 	Text      string
 	Extra     Extra
 	At        time.Time
 }
 
-// Extra is what a turn holds beside its text, by its kind and author.
+// Extra holds the fields of a turn besides its text, depending on its kind and author.
 type Extra struct {
-	Name    string   `json:"name,omitempty"`    // of the teammate, the agent or in a group the contact who speaks
+	Name    string   `json:"name,omitempty"`    // of the teammate, the agent or, in a group, the contact who speaks
 	Choices []string `json:"choices,omitempty"` // of kind choices
 	File    *File    `json:"file,omitempty"`    // of kind file
-	Sources []Source `json:"sources,omitempty"` // what the agent's answer rests on
-	Event   string   `json:"event,omitempty"`   // of kind event: what happened
+	Sources []Source `json:"sources,omitempty"` // articles that the agent's answer is based on
+	Event   string   `json:"event,omitempty"`   // name of the event, for kind event
 	Rating  int      `json:"rating,omitempty"`  // of the event rated
-	Of      int64    `json:"of,omitempty"`      // of the event scored, of a reaction and an answer to one message: the turn
-	About   string   `json:"about,omitempty"`   // of a reaction and an answer to one message: the beginning of it
-	Why     string   `json:"why,omitempty"`     // of the event file_missing
-	Voice   *Voice   `json:"voice,omitempty"`   // of what was said aloud
-	Set     []Value  `json:"set,omitempty"`     // of the event noted
-	Digits  string   `json:"digits,omitempty"`  // the keys by which it was said
-	Early   bool     `json:"early,omitempty"`   // said before the response to what the contact had said before was heard
-	Bound   *Bound   `json:"bound,omitempty"`   // of a reply to a notification with a name_event
+	Of      int64    `json:"of,omitempty"`      // for the event scored, a reaction or an answer to one message: the turn
+	About   string   `json:"about,omitempty"`   // for a reaction or an answer to one message: the beginning of that message
+	Why     string   `json:"why,omitempty"`     // for the event file_missing
+	Voice   *Voice   `json:"voice,omitempty"`   // for a turn said aloud
+	Set     []Value  `json:"set,omitempty"`     // for the event noted
+	Digits  string   `json:"digits,omitempty"`  // telephone keys pressed
+	Early   bool     `json:"early,omitempty"`   // said before the response to the previous turn was heard
+	Bound   *Bound   `json:"bound,omitempty"`   // for a reply to a notification with a name_event
 
-	Notification string `json:"notification,omitempty"` // of the event template_sent: its id
-	Run          string `json:"run,omitempty"`          // of flow_began, and of handoff_requested where a flow asks: its id
+	Notification string `json:"notification,omitempty"` // for the event template_sent: its id
+	Run          string `json:"run,omitempty"`          // for flow_began, and for handoff_requested by a flow: its id
 
-	provider.Enclosed // of a contact's message over a channel
+	provider.Enclosed // for a contact's message over a channel
 }
 
 // Bound is the notification whose flow a reply starts.
 type Bound struct {
 	Event          string            `json:"event"`
 	NotificationID string            `json:"notification_id"`
-	Language       string            `json:"language,omitempty"` // of its template, BCP 47
-	Values         map[string]string `json:"values,omitempty"`   // of its contact and its request
+	Language       string            `json:"language,omitempty"` // of the template, BCP 47
+	Values         map[string]string `json:"values,omitempty"`   // of the contact and the request
 }
 
-// Value is something that a conversation found out.
+// Value is a fact learned in a conversation.
 type Value struct {
 	Name string `json:"name"`
 	Type string `json:"type"` // text, number, boolean or choice
 	Text string `json:"text"`
 }
 
-// Typed is the value in its type.
+// Typed returns the value in its type.
 func (v Value) Typed() any {
 	switch v.Type {
 	case "boolean":
@@ -178,7 +178,7 @@ func (v Value) Typed() any {
 	return v.Text
 }
 
-// Add adds a value to what was found out before; one of the same name takes its place.
+// Add adds a value, replacing an earlier one of the same name.
 func (v Value) Add(to carillon.Details) carillon.Details {
 	if at := slices.IndexFunc(to, func(d carillon.Detail) bool { return d.Key == v.Name }); at >= 0 {
 		to[at].Value = v.Typed()
@@ -187,15 +187,15 @@ func (v Value) Add(to carillon.Details) carillon.Details {
 	return append(to, carillon.Detail{Key: v.Name, Value: v.Typed()})
 }
 
-// Voice describes how a turn was said aloud. Times are in milliseconds; 0: it does not apply.
+// Voice describes how a turn was said aloud. Times are in milliseconds; 0 if not applicable.
 type Voice struct {
-	LengthMS     int64  `json:"length_ms,omitempty"`      // of the sound
-	DetectMS     int64  `json:"detect_ms,omitempty"`      // from the last word to the end of the turn that was found
+	LengthMS     int64  `json:"length_ms,omitempty"`      // length of the sound
+	DetectMS     int64  `json:"detect_ms,omitempty"`      // from the last word to the detected end of the turn
 	TranscribeMS int64  `json:"transcribe_ms,omitempty"`  // from there to the text
-	ThinkMS      int64  `json:"think_ms,omitempty"`       // of a response: from the text to its first words
-	FirstAudioMS int64  `json:"first_audio_ms,omitempty"` // of a response: from its first words to their first sound
-	Cut          bool   `json:"cut,omitempty"`            // of a response: the person spoke into it
-	Heard        string `json:"heard,omitempty"`          // of a response that was cut: what was heard of it
+	ThinkMS      int64  `json:"think_ms,omitempty"`       // response: from the text to its first words
+	FirstAudioMS int64  `json:"first_audio_ms,omitempty"` // response: from its first words to their first sound
+	Cut          bool   `json:"cut,omitempty"`            // response: interrupted by the person
+	Heard        string `json:"heard,omitempty"`          // interrupted response: the part that was heard
 }
 
 // File describes a file that is part of a turn.
@@ -204,25 +204,25 @@ type File struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	Size int64  `json:"size"`
-	URL  string `json:"url,omitempty"` // signed, made when it is shown
+	URL  string `json:"url,omitempty"` // signed when it is shown
 }
 
-// Source is an article that an answer rests on.
+// Source is an article that supports an answer.
 type Source struct {
 	Title string `json:"title"`
 	URL   string `json:"url,omitempty"`
 }
 
-// Store are conversations and their turns. Its methods are safe for concurrent use.
+// Store reads and writes conversations and their turns. Its methods are safe for concurrent use.
 type Store struct {
 	d       *db.DB
 	changes *db.Kind[*Change]
 	opens   *db.Kind[*Open]
-	// followed reports whether the events of a company's topic are to be written.
+	// followed reports whether events of a company's topic are written.
 	followed func(ctx context.Context, companyID, topic string) bool
 }
 
-// New returns the conversations of a database. Opens and changes have their places in the order of locks.
+// New returns the conversations of a database. Opens and changes have their places in the lock order.
 func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, companyID, topic string) bool) *Store {
 	s := &Store{d: d, followed: followed}
 	s.changes = &db.Kind[*Change]{Name: "conversation", Place: changes, Apply: s.apply}
@@ -230,7 +230,7 @@ func New(d *db.DB, opens, changes db.Place, followed func(ctx context.Context, c
 	return s
 }
 
-// Contacts are the people that conversations are with, and what they are known by.
+// Contacts reads and writes the contacts of conversations and their identities.
 type Contacts struct {
 	d     *db.DB
 	chats *Store
@@ -239,13 +239,13 @@ type Contacts struct {
 // NewContacts returns the contacts of a database's conversations.
 func NewContacts(s *Store) *Contacts { return &Contacts{s.d, s} }
 
-// Attendance is who of a company is there.
+// Attendance reads and writes the presence of teammates.
 type Attendance struct{ d *db.DB }
 
 // NewAttendance returns the attendance of a database.
 func NewAttendance(d *db.DB) *Attendance { return &Attendance{d} }
 
-// CannedReplies are texts that teammates reply with.
+// CannedReplies are prepared texts for replies of teammates.
 type CannedReplies struct{ d *db.DB }
 
 // NewCannedReplies returns the canned replies of a database.
@@ -294,14 +294,14 @@ func scanTurn(row db.Scan) (t Turn, err error) {
 	return t, err
 }
 
-// Turns returns the turns of a company's conversation after a seq, oldest first, at most `most`; notes among them.
+// Turns returns at most `most` turns of a company's conversation after a seq, oldest first, including notes.
 func (s *Store) Turns(ctx context.Context, companyID, id string, after int64, most int) ([]Turn, error) {
 	return db.Collect(ctx, s.d, "turns", scanTurn, "SELECT "+turnColumns+` FROM turn WHERE conversation_id = $1 AND seq > $2
 		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq LIMIT $4`, id, after,
 		companyID, most)
 }
 
-// TurnsBefore returns the turns right before a seq, oldest first, at most `most`.
+// TurnsBefore returns at most `most` turns right before a seq, oldest first.
 func (s *Store) TurnsBefore(ctx context.Context, companyID, id string, before int64, most int) ([]Turn, error) {
 	turns, err := db.Collect(ctx, s.d, "turns", scanTurn, "SELECT "+turnColumns+` FROM turn WHERE conversation_id = $1 AND seq < $2
 		AND EXISTS (SELECT 1 FROM conversation AS c WHERE c.id = $1 AND c.company_id = $3) ORDER BY seq DESC LIMIT $4`, id, before,
@@ -310,7 +310,7 @@ func (s *Store) TurnsBefore(ctx context.Context, companyID, id string, before in
 	return turns, err
 }
 
-// TurnBy returns the turn of a conversation with a client id; nil: none has it.
+// TurnBy returns the turn of a conversation with a client id; nil if there is none.
 func (s *Store) TurnBy(ctx context.Context, companyID, id, clientID string) (*Turn, error) {
 	return db.Find(ctx, s.d, "turn", func(row db.Scan) (*Turn, error) {
 		t, err := scanTurn(row)
@@ -341,8 +341,8 @@ func scanContact(row db.Scan) (*Contact, error) {
 	return &c, err
 }
 
-// SetContact writes the name and the e-mail address that a contact gave; empty values leave what is stored. Of a verified contact
-// what the company signed stays: teammates see it as verified.
+// SetContact stores the name and e-mail address that a contact gave; empty values change nothing. Fields signed by the
+// company are kept for a verified contact, because teammates see them as verified.
 func (s *Contacts) SetContact(ctx context.Context, companyID, id, name, email string) error {
 	n, err := s.d.Exec(ctx, `UPDATE contact SET name = CASE WHEN $1 = '' OR verified AND name <> '' THEN name ELSE $1 END,
 		email = CASE WHEN $2 = '' OR verified AND email <> '' THEN email ELSE $2 END WHERE id = $3 AND company_id = $4`, name,
@@ -353,11 +353,11 @@ func (s *Contacts) SetContact(ctx context.Context, companyID, id, name, email st
 	return db.Wrap(err, "write contact")
 }
 
-// ContactEdit is what a teammate changes of a contact; nil leaves what is stored.
+// ContactEdit is a teammate's change of a contact; nil fields change nothing.
 type ContactEdit struct{ Name, Email, Number *string }
 
-// EditContact changes a company's contact and returns it. Nobody is found by a number that a teammate notes, but what the person does not
-// want is not sent to it either. Errors: not_found.
+// EditContact changes a company's contact and returns it. A number noted by a teammate identifies nobody, but the
+// person's opt-outs apply to it too. Errors: not_found.
 func (s *Contacts) EditContact(ctx context.Context, companyID, id string, edit ContactEdit) (*Contact, error) {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE contact SET name = COALESCE($1, name), email = COALESCE($2, email), number = COALESCE($3, number)
@@ -389,13 +389,14 @@ func (s *Contacts) EditContact(ctx context.Context, companyID, id string, edit C
 	return s.ContactOf(ctx, companyID, id)
 }
 
-// OfContact returns the conversations of a company's contact but one, the newest first, at most `most`.
+// OfContact returns at most `most` conversations of a company's contact except one, newest first.
 func (s *Store) OfContact(ctx context.Context, companyID, contactID, except string, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+` FROM conversation
 		WHERE contact_id = $1 AND company_id = $2 AND id <> $3 ORDER BY opened_at DESC LIMIT $4`, contactID, companyID, except, most)
 }
 
-// OfPerson returns the newest conversation over a messaging channel of the contact with an identity, or nil.
+// OfPerson returns the newest conversation over a messaging channel of the contact with an identity; nil if there is
+// none.
 func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Identity) (*Conversation, error) {
 	return db.Find(ctx, s.d, "conversation", scan,
 		"SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id = (
@@ -404,7 +405,7 @@ func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Ident
 		companyID, x.Key.String(), string(x.Kind), x.Scope)
 }
 
-// Alive records when a contact was there.
+// Alive records the time when a contact was last connected.
 func (s *Contacts) Alive(ctx context.Context, companyID, contactID string, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE contact SET seen_at = $1 WHERE id = $2 AND company_id = $3 AND seen_at < $1", db.Millis(now),
 		contactID, companyID)

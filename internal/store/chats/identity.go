@@ -15,16 +15,16 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// Whose identities are changes in the transaction that opens a conversation (docs/adr/0030):
+// The transaction that opens a conversation also assigns identities to contacts (docs/adr/0030):
 //
-//	none is known          a new contact gets them
-//	of one contact         it gets those that are new
-//	of two contacts        they are joined where one is known by its number alone and the other by its id alone, for the channel names
-//	                       both; else the line moves to the contact with the id, since the number has changed hands
+//	no contact known       a new contact gets the identities
+//	one contact known      it gets those that are new
+//	two contacts known     they are joined if one is known by number only and the other by id only, because the channel names
+//	                       both; otherwise the line moves to the contact with the id: the number has changed hands
 //
-// A line that leaves a contact takes nothing with it: neither history nor the window of replies. What was suppressed stays so for both.
+// A line that leaves a contact takes neither history nor reply window with it. Suppressions stay with both.
 
-// lockIdentities has transactions that concern the same identities follow each other. SQLite has one writer.
+// lockIdentities serializes transactions on the same identities. SQLite has one writer anyway.
 func lockIdentities(ctx context.Context, tx *db.Tx, opens []*Open) error {
 	if tx.SQLite() {
 		return nil
@@ -60,7 +60,7 @@ func scanOwner(row db.Scan) (o owner, err error) {
 	return o, err
 }
 
-// owners are the contacts of those identities that are known.
+// owners returns the known contacts of identities.
 func owners(ctx context.Context, q db.Querier, d *db.DB, companyID string, all []identity.Identity) (map[identity.Identity]string, error) {
 	found := make(map[identity.Identity]string, len(all))
 	if len(all) == 0 {
@@ -78,7 +78,7 @@ func owners(ctx context.Context, q db.Querier, d *db.DB, companyID string, all [
 	return found, err
 }
 
-// identitiesOf are the identities of a contact.
+// identitiesOf returns the identities of a contact.
 func identitiesOf(ctx context.Context, q db.Querier, companyID, contactID string) ([]identity.Identity, error) {
 	all, err := db.Collect(ctx, q, "identities", func(row db.Scan) (identity.Identity, error) {
 		o, err := scanOwner(row)
@@ -88,12 +88,12 @@ func identitiesOf(ctx context.Context, q db.Querier, companyID, contactID string
 	return all, err
 }
 
-// Identities are the identities of a company's contact.
+// Identities returns the identities of a company's contact.
 func (s *Contacts) Identities(ctx context.Context, companyID, contactID string) ([]identity.Identity, error) {
 	return identitiesOf(ctx, s.d, companyID, contactID)
 }
 
-// LinesOf are the lines of the person who is known by some identities: those among them, and the others of the contact.
+// LinesOf returns the lines of the person with some identities: those among them, and the contact's others.
 func (s *Contacts) LinesOf(ctx context.Context, companyID string, known []identity.Identity) ([]identity.Key, error) {
 	var lines []identity.Key
 	add := func(all []identity.Identity) {
@@ -109,7 +109,7 @@ func (s *Contacts) LinesOf(ctx context.Context, companyID string, known []identi
 		return nil, err
 	}
 	contactID := ""
-	for _, x := range known { // what the id says counts for more than the number
+	for _, x := range known { // the id has precedence over the number
 		if id := found[x]; id != "" && (contactID == "" || x.Kind == identity.Person) {
 			contactID = id
 		}
@@ -119,13 +119,13 @@ func (s *Contacts) LinesOf(ctx context.Context, companyID string, known []identi
 	}
 	all, err := identitiesOf(ctx, s.d, companyID, contactID)
 	if person, _ := split(known); person != nil && found[*person] == "" && namedIn(all, person.Scope) {
-		return lines, err // the number has changed hands: what else its former owner is known by is not the person's
+		return lines, err // the number has changed hands: its former owner's other identities are not the person's
 	}
 	add(all)
 	return lines, err
 }
 
-// claimer settles in a transaction whose identities are.
+// claimer assigns identities to contacts within a transaction.
 type claimer struct {
 	s         *Store
 	tx        *db.Tx
@@ -134,7 +134,7 @@ type claimer struct {
 	owned     map[identity.Identity]string
 }
 
-// claim returns the contact that an open is for, which then has its identities; "": a new one is to be made, and to get them.
+// claim returns the id of the contact for an open, and gives it the identities; "" if a new contact must be created.
 func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer, error) {
 	c := &claimer{s: s, tx: tx, companyID: o.Contact.CompanyID, now: o.Now}
 	var err error
@@ -154,7 +154,7 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer
 	return contactID, c, err
 }
 
-// split returns the id and the line among identities, each nil where there is none.
+// split returns the id and the line among identities; each may be nil.
 func split(all []identity.Identity) (person, line *identity.Identity) {
 	for i := range all {
 		if all[i].Kind == identity.Person {
@@ -166,7 +166,7 @@ func split(all []identity.Identity) (person, line *identity.Identity) {
 	return person, line
 }
 
-// adopt finds contacts that a program before schema 37 made of numbers, which it shares the database with during an upgrade.
+// adopt finds contacts created from numbers by programs before schema 37, which share the database during an upgrade.
 func (c *claimer) adopt(ctx context.Context, known []identity.Identity) error {
 	for _, x := range known {
 		if x.Kind == identity.Person || c.owned[x] != "" {
@@ -193,10 +193,10 @@ func (c *claimer) adopt(ctx context.Context, known []identity.Identity) error {
 	return nil
 }
 
-// visitorOf is the visitor of the contact that is found by a number.
+// visitorOf returns the visitor id of the contact of a number.
 func visitorOf(number string) string { return "tel:" + number }
 
-// one is the contact of an id and a line that a message or call brings, either of which may be nil; "": none is known.
+// one returns the contact for the id and line of a message or call, either of which may be nil; "" if there is none.
 func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (string, error) {
 	byPerson, byLine := c.ownerOf(person), c.ownerOf(line)
 	if person == nil || line == nil || byLine == "" || byPerson == byLine {
@@ -214,8 +214,8 @@ func (c *claimer) one(ctx context.Context, person, line *identity.Identity) (str
 	return c.join(ctx, byPerson, byLine)
 }
 
-// moved reports whether a line of one contact that comes with an id has changed hands: the contact has another id of the same account, or
-// another contact has the id and a line of its own.
+// moved reports whether a contact's line, which comes with an id, has changed hands: the contact has another id of the
+// same account, or another contact has the id and its own line.
 func (c *claimer) moved(ctx context.Context, person, line *identity.Identity) (bool, error) {
 	byPerson, byLine := c.ownerOf(person), c.ownerOf(line)
 	if byLine == "" || byPerson == byLine {
@@ -234,8 +234,8 @@ func namedIn(all []identity.Identity, scope string) bool {
 	return slices.ContainsFunc(all, func(x identity.Identity) bool { return x.Kind == identity.Person && x.Scope == scope })
 }
 
-// became is the contact that the channel says to have other identities now, with those that it had before; "": none of them is known. Done
-// again it changes nothing.
+// became returns the contact whose identities the channel has changed, with its former identities; "" if none is
+// known. It is idempotent.
 func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Identity) (string, error) {
 	newPerson, newLine := split(o.Became)
 	contactID := c.ownerOf(person)
@@ -245,7 +245,7 @@ func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Id
 			return "", err
 		}
 		if person == nil || !namedIn(there, person.Scope) {
-			contactID = byLine // else the number is somebody else's by now
+			contactID = byLine // otherwise the number belongs to somebody else by now
 		}
 	}
 	if contactID == "" {
@@ -287,7 +287,7 @@ func (c *claimer) ownerOf(x *identity.Identity) string {
 	return c.owned[*x]
 }
 
-// give has identities be a contact's, which are nobody's or its own. What it does not want is not sent to the new ones either.
+// give assigns identities that are free or its own to a contact. Its opt-outs apply to them too.
 func (c *claimer) give(ctx context.Context, contactID string, all ...identity.Identity) error {
 	added := false
 	for _, x := range all {
@@ -312,7 +312,7 @@ func addIdentity(ctx context.Context, tx *db.Tx, companyID, contactID string, x 
 	return db.Wrap(err, "write identity")
 }
 
-// spread has all that a contact is known by be suppressed as any of it is.
+// spread extends the suppressions of any of a contact's identities to all of them.
 func spread(ctx context.Context, tx *db.Tx, companyID, contactID string) error {
 	all, err := identitiesOf(ctx, tx, companyID, contactID)
 	if err != nil {
@@ -321,7 +321,7 @@ func spread(ctx context.Context, tx *db.Tx, companyID, contactID string) error {
 	return suppressions.Spread(ctx, tx, companyID, all)
 }
 
-// lose takes an identity from a contact. Its conversations stay, and get no replies by it.
+// lose removes an identity from a contact. Its conversations stay, but cannot be answered over that identity.
 func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identity) error {
 	if _, err := c.tx.Exec(ctx, `DELETE FROM contact_identity
 		WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4 AND contact_id = $5`,
@@ -342,10 +342,10 @@ func (c *claimer) lose(ctx context.Context, contactID string, x identity.Identit
 	return Readdress(ctx, c.tx, c.companyID, contactID, forms, "", "")
 }
 
-// join makes one contact of two, the older one, and returns its id. Of two open conversations in writing the one with the latest turn goes
-// on, the other is resolved.
+// join merges two contacts into the older one, and returns its id. Of two open text conversations, the one with the
+// latest turn stays open and the other is resolved.
 func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
-	kept, gone := min(a, b), max(a, b) // ids rise with time
+	kept, gone := min(a, b), max(a, b) // ids increase with time
 	if err := c.resolveOlder(ctx, kept, gone); err != nil {
 		return "", err
 	}
@@ -376,7 +376,7 @@ func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
 	return kept, spread(ctx, c.tx, c.companyID, kept)
 }
 
-// resolveOlder resolves all open conversations in writing of two contacts but the one in which something was said last.
+// resolveOlder resolves all open text conversations of two contacts except the one with the latest turn.
 func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
 	lock := ""
 	if !c.tx.SQLite() {

@@ -12,12 +12,12 @@ import (
 
 // Report is a channel's report of the recipient of a message.
 type Report struct {
-	Number string             // that it was sent to
-	As     string             // the channel's own form of it; "": it does not say
-	Person *identity.Identity // the channel's id of the person; nil if it does not say
+	Number string             // number that it was sent to
+	As     string             // the channel's own form of the number; empty if not reported
+	Person *identity.Identity // the channel's id of the person; nil if not reported
 }
 
-// identities are those that a report says are one person's.
+// identities returns the identities that a report assigns to one person.
 func (r *Report) identities() []identity.Identity {
 	all := []identity.Identity{{Kind: identity.Line, Key: identity.Number(r.Number)}}
 	if r.Person != nil {
@@ -26,7 +26,7 @@ func (r *Report) identities() []identity.Identity {
 	return all
 }
 
-// as is the channel's form of the number, where it is another line than the number's.
+// as returns the channel's form of the number, if it is a different line.
 func (r *Report) as() string {
 	if identity.Number(r.Number).Is(r.As) {
 		return ""
@@ -34,7 +34,7 @@ func (r *Report) as() string {
 	return r.As
 }
 
-// open returns what a report says as an open of the contact.
+// open returns a report as an open of the contact.
 func (r *Report) open(companyID string, now time.Time) *Open {
 	o := &Open{
 		Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID, Number: r.Number}, Known: r.identities(), Shared: r.as(), Now: now,
@@ -45,7 +45,7 @@ func (r *Report) open(companyID string, now time.Time) *Open {
 	return o
 }
 
-// Renew gives a contact the identities that it became instead of those that it was known by. Nothing is stored of people who are not known.
+// Renew replaces a contact's former identities by its new ones. Nothing is stored for unknown people.
 func (s *Contacts) Renew(ctx context.Context, companyID string, known, became []identity.Identity, now time.Time) error {
 	o := &Open{Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID}, Known: known, Became: became, Now: now}
 	if person, _ := split(became); person != nil {
@@ -66,9 +66,9 @@ func (s *Contacts) Renew(ctx context.Context, companyID string, known, became []
 	}), "renew a contact")
 }
 
-// Learn stores what a channel reports of people: the other form of a number, beyond those that are known by the country, and that a number
-// and an id are one person's. Of people who are not known yet it stores the former alone, for messages from that form follow. A number that
-// seems to have changed hands stays where it is: reports come late, and in no order.
+// Learn stores a channel's reports of people: the other form of a number, beyond the known ones of its country, and
+// the link between a number and an id. For people not yet known it stores only the form, because their messages use
+// it. A number that seems to have changed hands stays with its contact: reports arrive late and out of order.
 func (s *Contacts) Learn(ctx context.Context, companyID string, reports []Report, now time.Time) error {
 	opens := make([]*Open, len(reports))
 	var all []identity.Identity
@@ -81,7 +81,7 @@ func (s *Contacts) Learn(ctx context.Context, companyID string, reports []Report
 		return err
 	}
 	for i, o := range opens {
-		of := map[string]bool{} // the contacts, "": none
+		of := map[string]bool{} // contact ids; empty for none
 		for _, x := range slices.Concat(o.Known, o.shared()) {
 			of[known[x]] = true
 		}

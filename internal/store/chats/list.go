@@ -13,23 +13,23 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Filter selects conversations of a company for a list. The newest activity comes first.
+// Filter selects conversations of a company for a list, ordered by newest activity.
 type Filter struct {
 	CompanyID string
 	Folder    string // mine, unassigned, automated, all; see Folders
-	AccountID string // whose folder mine is
-	Closed    bool   // resolved ones instead of open ones
-	Search    string // in the contact's name, username and e-mail, and the newest turn; "": all
-	ContactID string // "": all
-	Tag       string // "": all; without quotation marks
-	Cursor    string // of the page before; "": the first
+	AccountID string // owner of the folder mine
+	Closed    bool   // resolved instead of open ones
+	Search    string // text in the contact's name, username or e-mail address, or in the newest turn; empty for all
+	ContactID string // empty for all
+	Tag       string // empty for all; without quotation marks
+	Cursor    string // from the previous page; empty for the first
 	Limit     int
 }
 
-// Folders are the folders of an inbox: what the teammate has, what waits for one, what the agent answers, everything.
+// Folders are the folders of an inbox: assigned to the teammate, waiting for one, handled by the agent, all.
 func Folders() []string { return []string{"mine", "unassigned", "automated", "all"} }
 
-// Listed is a conversation in a list, with what it shows of the contact.
+// Listed is a conversation in a list, with fields of its contact.
 type Listed struct {
 	Summary
 	Name     string `json:"name,omitempty"`
@@ -40,8 +40,8 @@ type Listed struct {
 	at       time.Time
 }
 
-// List returns a page of conversations and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor
-// of no list.
+// List returns a page of conversations and the cursor of the next; "" after the last. Errors: validation_failed for a
+// bad cursor.
 func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string, err error) {
 	var where strings.Builder
 	args := []any{f.CompanyID}
@@ -74,7 +74,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 			OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like, like)
 	}
 	if f.Tag != "" {
-		tag, _ := json.Marshal(f.Tag) // as it is stored among the tags; a text cannot fail
+		tag, _ := json.Marshal(f.Tag) // as stored among the tags; marshaling a text cannot fail
 		add(`c.tags LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
 	}
 	if f.Cursor != "" {
@@ -122,7 +122,7 @@ func parseCursor(s string) (at int64, id string, err error) {
 	return at, id, nil
 }
 
-// Counts are how many open conversations the folders of a teammate hold.
+// Counts are the numbers of open conversations in a teammate's folders.
 type Counts struct {
 	Mine       int `json:"mine"`
 	Unassigned int `json:"unassigned"`
@@ -138,7 +138,7 @@ func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Count
 	return n, db.Wrap(err, "count conversations")
 }
 
-// AnyVisitor reports whether one of a company's last thousand conversations came by a widget.
+// AnyVisitor reports whether one of a company's last thousand conversations came from a widget.
 func (s *Store) AnyVisitor(ctx context.Context, companyID string) (found bool, err error) {
 	err = s.d.Row(ctx, []any{&found},
 		`SELECT COUNT(*) > 0 FROM (SELECT channel FROM conversation WHERE company_id = $1 ORDER BY last_at DESC, id DESC LIMIT 1000) AS x
@@ -146,7 +146,7 @@ func (s *Store) AnyVisitor(ctx context.Context, companyID string) (found bool, e
 	return found, db.Wrap(err, "look for visitors")
 }
 
-// States counts the conversations of all companies that are not resolved, by state.
+// States counts the open conversations of all companies by state.
 func (s *Store) States(ctx context.Context) (map[State]int, error) {
 	n := map[State]int{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -159,7 +159,7 @@ func (s *Store) States(ctx context.Context) (map[State]int, error) {
 	return n, db.Wrap(err, "count conversations")
 }
 
-// QueuePosition is the place of a queued conversation among those of its company, from 1.
+// QueuePosition returns the position of a queued conversation in its company's queue, from 1.
 func (s *Store) QueuePosition(ctx context.Context, c *Conversation) (n int, err error) {
 	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM conversation WHERE company_id = $1 AND state = 'queued' AND (state_at < $2 `+
 		`OR state_at = $2 AND id <= $3)`,
@@ -167,14 +167,14 @@ func (s *Store) QueuePosition(ctx context.Context, c *Conversation) (n int, err 
 	return n, db.Wrap(err, "count the queue")
 }
 
-// HeldBy returns conversations of a company that a teammate has, at most `most`.
+// HeldBy returns at most `most` of a company's conversations assigned to a teammate.
 func (s *Store) HeldBy(ctx context.Context, companyID, accountID string, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+` FROM conversation
 		WHERE company_id = $1 AND assignee = $2 AND assignee <> '' AND state IN ('active', 'wrap_up') ORDER BY last_at, id
 			LIMIT $3`, companyID, accountID, most)
 }
 
-// InState returns conversations of any company that have been in a state since before an instant, the oldest first.
+// InState returns conversations of any company that have been in a state since before an instant, oldest first.
 func (s *Store) InState(ctx context.Context, state State, before time.Time, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan,
 		"SELECT "+columns+" FROM conversation WHERE state = $1 AND state IN ('queued', 'wrap_up') AND state_at < $2 ORDER BY "+
@@ -182,16 +182,15 @@ func (s *Store) InState(ctx context.Context, state State, before time.Time, most
 		string(state), db.Millis(before), most)
 }
 
-// Unreplied returns conversations of any company whose reply of the agent has been due since before an instant: the node that
-// was to give it stopped.
+// Unreplied returns conversations of any company whose agent reply has been overdue since before an instant: the node
+// that should give it stopped.
 func (s *Store) Unreplied(ctx context.Context, before time.Time, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan,
 		"SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1 ORDER BY reply_at LIMIT $2",
 		db.Millis(before), most)
 }
 
-// Noted are the values that a company's conversations found out, by conversation, in the order in which they did; at most
-// maxNoted of all of them together.
+// Noted returns the values learned in a company's conversations, by conversation, in order; at most maxNoted in total.
 func (s *Store) Noted(ctx context.Context, companyID string, ids []string) (map[string][]Value, error) {
 	all := make(map[string][]Value, len(ids))
 	if len(ids) == 0 {

@@ -13,31 +13,31 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Open finds the contact and its newest conversation, and makes those that are not there.
+// Open finds or creates the contact and its newest conversation.
 type Open struct {
-	Contact      Contact      // by Known, or by company, widget, visitor and whether it is verified; its id and what is not empty are used
-	Conversation Conversation // used where one is made
-	Greeting     []Turn       // the first turns of a conversation that is made
-	// Anew makes a conversation although there is one; it must be resolved.
+	Contact      Contact      // found by Known, or by company, widget, visitor and Verified; its id and non-empty fields are used
+	Conversation Conversation // template of a new conversation
+	Greeting     []Turn       // first turns of a new conversation
+	// Anew creates a conversation even if a resolved one could be reopened.
 	Anew bool
-	// Always makes one whatever there is: a call is a conversation of its own.
+	// Always creates a conversation unconditionally: a call has its own.
 	Always bool
-	// Keep is how long a resolved conversation is found again.
+	// Keep is the time for which a resolved conversation can be reopened.
 	Keep time.Duration
 	Now  time.Time
 
-	// Known are identities of the contact: a line or the channel's id of a person, or both, of which the channel says that they are one
-	// person's. Without it the contact is a widget's, found by its visitor id.
+	// Known are identities of the contact: a line or a channel's id of a person, or both if the channel says that they
+	// are the same person's. Without it the contact is a widget's, found by its visitor id.
 	Known []identity.Identity
-	// Became are the identities that the channel says the person has now instead of those in Known.
+	// Became are the person's new identities according to the channel, replacing Known.
 	Became []identity.Identity
-	// Shared is a number that the person gave as their own. One that is another contact's stays theirs.
+	// Shared is a number that the person gave as their own. A number of another contact stays with that contact.
 	Shared string
 
 	Made bool
 }
 
-// Open stores an Open, whose Contact and Conversation are then those found or made.
+// Open stores an Open, and sets its Contact and Conversation to those found or created.
 func (s *Store) Open(ctx context.Context, o *Open) error { return s.opens.Commit(ctx, s.d, o) }
 
 // shared is the line of the number that the person gave.
@@ -52,7 +52,7 @@ func (s *Store) applyOpens(ctx context.Context, tx *db.Tx, opens []*Open, _ bool
 	if err := lockIdentities(ctx, tx, opens); err != nil {
 		return err
 	}
-	slices.SortStableFunc(opens, func(a, b *Open) int { return strings.Compare(a.Contact.key(), b.Contact.key()) }) // the lock order
+	slices.SortStableFunc(opens, func(a, b *Open) int { return strings.Compare(a.Contact.key(), b.Contact.key()) }) // in lock order
 	for _, o := range opens {
 		if err := s.applyOpen(ctx, tx, o); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *Store) applyOpens(ctx context.Context, tx *db.Tx, opens []*Open, _ bool
 	return nil
 }
 
-// key is what a contact is found by.
+// key returns the key by which a contact is found.
 func (c *Contact) key() string {
 	return c.CompanyID + "/" + c.WidgetID + "/" + strconv.FormatBool(c.Verified) + "/" + c.VisitorID
 }
@@ -85,7 +85,7 @@ func (s *Store) applyOpen(ctx context.Context, tx *db.Tx, o *Open) error {
 	return s.insert(ctx, tx, o)
 }
 
-// contactOf finds the contact of an open, or makes it, and writes what is known of it.
+// contactOf finds or creates the contact of an open, and updates its fields.
 func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, error) {
 	if len(o.Known)+len(o.Became) == 0 {
 		return upsertContact(ctx, tx, o.Contact, o.Now)
@@ -117,13 +117,14 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 	switch {
 	case err != nil:
 		return nil, err
-	case contact == nil: // it was deleted since, with its identities
+	case contact == nil: // deleted meanwhile, together with its identities
 		return s.contactOf(ctx, tx, o)
 	}
 	return contact, claims.give(ctx, contact.ID, present...)
 }
 
-// visitorFor is the visitor of a contact that is made: its number, by which programs before schema 37 find it, else its id.
+// visitorFor returns the visitor id of a new contact: its number, by which programs before schema 37 find it, or else
+// its id.
 func visitorFor(number string, known []identity.Identity) string {
 	if number != "" {
 		return visitorOf(number)
@@ -131,7 +132,7 @@ func visitorFor(number string, known []identity.Identity) string {
 	return string(known[0].Kind) + ":" + known[0].Scope + "/" + known[0].Key.String()
 }
 
-// touchContact writes what is known of a contact besides, and locks its row as upsertContact does; nil where it is gone.
+// touchContact updates the other fields of a contact, and locks its row as upsertContact does; nil if it is gone.
 func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time.Time) (*Contact, error) {
 	return db.Find(ctx, tx, "contact", scanContact, `UPDATE contact SET seen_at = $1, name = CASE WHEN $2 = '' THEN name ELSE $2 END,
 		email = CASE WHEN $3 = '' THEN email ELSE $3 END, number = CASE WHEN $4 = '' THEN number ELSE $4 END,
@@ -140,7 +141,7 @@ func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time
 		db.Millis(now), c.Name, c.Email, c.Number, c.Language, c.UserID, c.Username, id, c.CompanyID)
 }
 
-// upsertContact locks the contact's row, so that two sessions of a visitor make one conversation.
+// upsertContact locks the contact's row, so that two sessions of a visitor create only one conversation.
 func upsertContact(ctx context.Context, tx *db.Tx, c Contact, now time.Time) (*Contact, error) {
 	return db.Find(ctx, tx, "contact", scanContact, `INSERT INTO contact (`+contactColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12)

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store/events"
 )
 
-// outward is what the company's own programs learn of a conversation. Version 1; fields are only added.
+// outward is the data of a conversation's events for the company's own programs. Version 1; fields are only added.
 type outward struct {
 	Version        int     `json:"v"`
 	ConversationID string  `json:"conversation_id"`
@@ -20,15 +20,15 @@ type outward struct {
 	AgentID        string  `json:"agent_id,omitempty"`
 	Contact        *person `json:"contact,omitempty"`
 
-	// Of message.received.
+	// For message.received.
 	Turn int64  `json:"turn,omitempty"`
-	Name string `json:"name,omitempty"` // of the writer, in a group
+	Name string `json:"name,omitempty"` // of the author, in a group
 	Kind string `json:"kind,omitempty"`
 	Text string `json:"text,omitempty"`
 	File *File  `json:"file,omitempty"`
 	provider.Enclosed
 
-	// Of feedback.received.
+	// For feedback.received.
 	Rating  int    `json:"rating,omitempty"`
 	Comment string `json:"comment,omitempty"`
 }
@@ -42,8 +42,8 @@ type person struct {
 	Username string `json:"username,omitempty"`
 }
 
-// recordOutward records the events of a change for webhooks and whoever pulls, where the company has any; before is nil of a conversation
-// that was opened. What is said aloud leaves none: its transcript comes with the call or the conversation.
+// recordOutward records the events of a change for subscribers, if the company has any; before is nil for a new
+// conversation. Turns said aloud have no events: their transcript comes with the call or the conversation.
 func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Conversation, turns []Turn) error {
 	if !s.followed(ctx, c.CompanyID, events.Conversations) {
 		return nil
@@ -106,7 +106,7 @@ type happened struct {
 	at   time.Time
 }
 
-// lastAt is when the last of some turns was said.
+// lastAt returns the time of the last of some turns.
 func lastAt(turns []Turn) time.Time {
 	if len(turns) == 0 {
 		return time.Now()

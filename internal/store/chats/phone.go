@@ -8,13 +8,13 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Phone is what a phone of the sandbox keeps besides what it got.
+// Phone is the state of a sandbox phone besides its messages.
 type Phone struct {
 	CompanyID   string
 	SenderUID   int64
 	Number      string
 	Unreachable bool
-	ReadAt      time.Time // the company has read what the phone wrote by then; zero: nothing
+	ReadAt      time.Time // time until which the company has read the phone's messages; zero for none
 	TypingUntil time.Time
 }
 
@@ -27,7 +27,7 @@ type Phones struct{ d *db.DB }
 // NewPhones returns the phones of a database.
 func NewPhones(d *db.DB) *Phones { return &Phones{d} }
 
-// Phone returns what a phone of a company's sender keeps; one that is not known keeps nothing.
+// Phone returns the state of a phone of a company's sender; an unknown phone has the zero state.
 func (s *Phones) Phone(ctx context.Context, companyID string, senderUID int64, number string) (*Phone, error) {
 	p, err := db.Find(ctx, s.d, "phone", scanPhone,
 		"SELECT "+phoneColumns+" FROM sandbox_phone WHERE sender_uid = $1 AND number = $2 AND company_id = $3",
@@ -48,7 +48,8 @@ func scanPhone(scan db.Scan) (*Phone, error) {
 	return &p, err
 }
 
-// SetUnreachable records whether a phone is unreachable. Errors: limit_exceeded where a company has too many such phones.
+// SetUnreachable records whether a phone is unreachable. Errors: limit_exceeded if a company has too many unreachable
+// phones.
 func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID int64, number string, unreachable bool,
 	now time.Time) error {
 	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -73,7 +74,7 @@ func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID
 	}), "write phone")
 }
 
-// MarkPhone records that a company has read what a phone wrote by now, and until when it is shown as writing.
+// MarkPhone records that a company has read a phone's messages up to now, and the end of its typing indicator.
 func (s *Phones) MarkPhone(ctx context.Context, companyID string, senderUID int64, number string, now, typingUntil time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sandbox_phone (company_id, sender_uid, number, read_at, typing_until, changed_at) VALUES ($1, $2, $3, $4, $5, $4)
@@ -83,7 +84,7 @@ func (s *Phones) MarkPhone(ctx context.Context, companyID string, senderUID int6
 	return db.Wrap(err, "write phone")
 }
 
-// Unreachable returns the phones of all companies that are unreachable, at most `most`.
+// Unreachable returns at most `most` unreachable phones of all companies.
 func (s *Phones) Unreachable(ctx context.Context, most int) ([]*Phone, error) {
 	return db.Collect(ctx, s.d, "phones", scanPhone,
 		"SELECT "+phoneColumns+" FROM sandbox_phone WHERE unreachable AND company_id > '' ORDER BY company_id LIMIT $1", most)

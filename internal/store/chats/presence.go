@@ -7,13 +7,14 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Presence is whether a teammate is there.
+// Presence is the availability of a teammate.
 type Presence struct {
 	AccountID string `json:"account_id"`
 	Away      bool   `json:"away"`
 }
 
-// Attend records that a teammate's inbox is open until an instant, unless it is recorded for longer. away is what they said last.
+// Attend records that a teammate's inbox is open until an instant, unless a later one is recorded. away is the
+// teammate's last choice.
 func (s *Attendance) Attend(ctx context.Context, companyID, accountID string, until time.Time) (away bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Row(ctx, []any{&away}, `INSERT INTO presence (company_id, account_id, away, until) VALUES ($1, $2, FALSE, $3)
@@ -24,8 +25,8 @@ func (s *Attendance) Attend(ctx context.Context, companyID, accountID string, un
 	return away, db.Wrap(err, "write presence")
 }
 
-// EndAttendance records that a teammate's inbox, which was open until an instant, is open until an earlier one. What another
-// node has recorded since is left.
+// EndAttendance replaces the end of a teammate's attendance by an earlier one. An end recorded by another node since
+// is kept.
 func (s *Attendance) EndAttendance(ctx context.Context, companyID, accountID string, recorded, until time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE presence SET until = $1 WHERE company_id = $2 AND account_id = $3 AND until <= $4",
 		db.Millis(until), companyID,
@@ -33,7 +34,7 @@ func (s *Attendance) EndAttendance(ctx context.Context, companyID, accountID str
 	return db.Wrap(err, "write presence")
 }
 
-// SetAway records whether a teammate takes no conversations though the inbox is open, and reports whether it is.
+// SetAway records whether a teammate with an open inbox takes no conversations, and reports whether it is open.
 func (s *Attendance) SetAway(ctx context.Context, companyID, accountID string, away bool, now time.Time) (present bool, err error) {
 	var until int64
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -43,7 +44,7 @@ func (s *Attendance) SetAway(ctx context.Context, companyID, accountID string, a
 	return until > db.Millis(now), db.Wrap(err, "write presence")
 }
 
-// Present returns the teammates of a company who have the inbox open.
+// Present returns a company's teammates with an open inbox.
 func (s *Attendance) Present(ctx context.Context, companyID string, now time.Time) ([]Presence, error) {
 	return db.Collect(ctx, s.d, "presence", func(scan db.Scan) (p Presence, err error) {
 		err = scan(&p.AccountID, &p.Away)

@@ -7,8 +7,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Queue has a turn of the company sent, in the transaction in which it is stored, where its conversation has a window. It is due at once
-// unless another one of the conversation waits.
+// Queue queues a turn of the company for sending, in the transaction that stores it, if its conversation has a window.
+// It is due at once unless an earlier reply of the conversation is queued.
 func Queue(ctx context.Context, tx *db.Tx, companyID, conversationID string, seq int64, now time.Time) error {
 	if err := lock(ctx, tx, companyID, conversationID); err != nil {
 		return err
@@ -21,8 +21,8 @@ func Queue(ctx context.Context, tx *db.Tx, companyID, conversationID string, seq
 	return db.Wrap(err, "queue reply")
 }
 
-// lock has who queues a reply and who ends one see each other: a reply that is queued while the one before it ends would wait for ever.
-// SQLite has one writer.
+// lock serializes queuing and finishing replies of a conversation: otherwise a reply queued while the one before it
+// finishes would wait forever. SQLite has one writer anyway.
 func lock(ctx context.Context, tx *db.Tx, companyID, conversationID string) error {
 	if tx.SQLite() {
 		return nil

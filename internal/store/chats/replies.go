@@ -7,29 +7,29 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Inbound is a message that came in and is not a turn yet.
+// Inbound is a received message that is not a turn yet.
 type Inbound struct {
 	SenderUID  int64
 	ProviderID string
 	CompanyID  string
-	Person     string // who wrote it: their messages are taken in one after the other
-	Content    string // JSON, of the caller
+	Person     string // author, whose messages are processed in order
+	Content    string // JSON, defined by the caller
 	Tries      int
 	ReceivedAt time.Time
 }
 
-// Window is until when a conversation may be replied to, and how.
+// Window is the period in which a conversation may be answered, and the address.
 type Window struct {
 	CompanyID      string
 	ConversationID string
 	SenderUID      int64
-	Number         string // "": the channel did not say it
-	UserID         string // the channel's id of the person; "": none is known
-	LastID         string // the provider's id of the person's last message
+	Number         string // empty if the channel did not report it
+	UserID         string // the channel's id of the person; empty if unknown
+	LastID         string // provider's id of the person's last message
 	Until          time.Time
 }
 
-// Reply is a turn of the company that is sent to the person.
+// Reply is a turn of the company that is sent to the contact.
 type Reply struct {
 	CompanyID      string
 	ConversationID string
@@ -50,8 +50,8 @@ type Replies struct{ d *db.DB }
 // New returns the store of a database.
 func NewReplies(d *db.DB) *Replies { return &Replies{d} }
 
-// Receive stores messages that came in. One that was stored before, by its sender and provider's id, is left as it is. It returns how
-// many are new.
+// Receive stores received messages and returns the number of new ones. A message stored before, by sender and
+// provider's id, is left unchanged.
 func (s *Replies) Receive(ctx context.Context, all []Inbound) (n int, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
@@ -70,8 +70,8 @@ func (s *Replies) Receive(ctx context.Context, all []Inbound) (n int, err error)
 	return n, db.Wrap(err, "store inbound messages")
 }
 
-// Waiting returns messages of any company but those of `without` that are due at an instant, in the order in which they came, at most
-// `most`. A message waits for those of the same person that came before it.
+// Waiting returns at most `most` due messages of any company except those in `without`, in order of arrival. A message
+// waits for earlier ones of the same person.
 func (s *Replies) Waiting(ctx context.Context, now time.Time, most int, without []string) ([]*Inbound, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "inbound messages", func(scan db.Scan) (*Inbound, error) {
@@ -86,7 +86,8 @@ func (s *Replies) Waiting(ctx context.Context, now time.Time, most int, without 
 		ORDER BY due_at, received_at LIMIT $2`, args...)
 }
 
-// Claim reserves a message that waits for a node until an instant. Of those who claim it at once, on any nodes, one gets true.
+// Claim reserves a waiting message for a node until an instant. Of concurrent claims on any nodes, only one returns
+// true.
 func (s *Replies) Claim(ctx context.Context, m *Inbound, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, tries = tries + 1, node = $6
 		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at > 0 AND due_at <= $5`,
@@ -94,7 +95,7 @@ func (s *Replies) Claim(ctx context.Context, m *Inbound, node string, now, until
 	return n > 0, db.Wrap(err, "claim inbound message")
 }
 
-// Release has a message that was claimed until an instant wait until another one, unless somebody else has claimed it since.
+// Release makes a message claimed until an instant wait until another one, unless it was claimed again since.
 func (s *Replies) Release(ctx context.Context, m *Inbound, claimed, due time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, node = ''
 		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at = $5`,
@@ -102,8 +103,8 @@ func (s *Replies) Release(ctx context.Context, m *Inbound, claimed, due time.Tim
 	return db.Wrap(err, "release inbound message")
 }
 
-// Recover has the messages that are claimed wait no longer, nor replies for the outcome of their attempts: the nodes that were at it are no
-// more. alone says that nobody else has this database, so that all of them are.
+// Recover makes claimed messages and replies of dead nodes due again. alone means that this process is the only user
+// of the database, so all of them are.
 func (s *Replies) Recover(ctx context.Context, now time.Time, alone bool) error {
 	for _, x := range []struct{ table, which string }{{"inbound_message", ""}, {"reply", " AND state = 'sending'"}} {
 		if !alone {
@@ -117,7 +118,7 @@ func (s *Replies) Recover(ctx context.Context, now time.Time, alone bool) error 
 	return nil
 }
 
-// Done records that a message needs no more work. Its content is dropped.
+// Done marks a message as processed, and drops its content.
 func (s *Replies) Done(ctx context.Context, m *Inbound) error {
 	_, err := s.d.Exec(ctx, "UPDATE inbound_message SET due_at = 0, content = '' WHERE sender_uid = $1 AND provider_id = $2 AND "+
 		"company_id = $3",
@@ -125,7 +126,7 @@ func (s *Replies) Done(ctx context.Context, m *Inbound) error {
 	return db.Wrap(err, "finish inbound message")
 }
 
-// SetWindow opens a window, or moves it on; never back.
+// SetWindow opens or extends a window; it never shortens one.
 func (s *Replies) SetWindow(ctx context.Context, w *Window) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at, user_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -135,7 +136,7 @@ func (s *Replies) SetWindow(ctx context.Context, w *Window) error {
 	return db.Wrap(err, "set window")
 }
 
-// Window returns the window of a conversation of a company; nil: it has none.
+// Window returns the window of a company's conversation; nil if it has none.
 func (s *Replies) Window(ctx context.Context, companyID, conversationID string) (*Window, error) {
 	return db.Find(ctx, s.d, "window", func(scan db.Scan) (*Window, error) {
 		var w Window
@@ -158,13 +159,13 @@ func scanReply(scan db.Scan) (*Reply, error) {
 	return &r, err
 }
 
-// Replies returns the replies of a conversation of a company whose seq is from `from` to `to`, in order.
+// Replies returns the replies in a company's conversation with seqs between `from` and `to`, in order.
 func (s *Replies) Replies(ctx context.Context, companyID, conversationID string, from, to int64) ([]*Reply, error) {
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+` FROM reply
 		WHERE conversation_id = $1 AND company_id = $2 AND seq >= $3 AND seq <= $4 ORDER BY seq`, conversationID, companyID, from, to)
 }
 
-// SeqOf returns the turn that a provider knows as one of its messages; 0: none of the conversation's replies is.
+// SeqOf returns the seq of the turn with a provider's message id; 0 if there is none in the conversation.
 func (s *Replies) SeqOf(ctx context.Context, companyID, conversationID, providerID string) (seq int64, err error) {
 	if providerID == "" {
 		return 0, nil
@@ -175,14 +176,15 @@ func (s *Replies) SeqOf(ctx context.Context, companyID, conversationID, provider
 	return seq, db.Wrap(db.Ignore(err), "find reply")
 }
 
-// DueReplies returns replies of any company but those of `without` that are due at an instant, the longest first, at most `most`.
+// DueReplies returns at most `most` due replies of any company except those in `without`, longest due first.
 func (s *Replies) DueReplies(ctx context.Context, now time.Time, most int, without []string) ([]*Reply, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1"+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 
-// Begin records that a reply is being sent by a node; until then nobody else looks at it. Of those who begin it at once one gets true.
+// Begin records that a node is sending a reply, and until when others leave it alone. Of concurrent callers, only one
+// gets true.
 func (s *Replies) Begin(ctx context.Context, r *Reply, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2, node = $6
 		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`,
@@ -190,15 +192,15 @@ func (s *Replies) Begin(ctx context.Context, r *Reply, node string, now, until t
 	return n > 0, db.Wrap(err, "begin reply")
 }
 
-// Unheard records that the attempt to send a reply has ended without a response.
+// Unheard records that the attempt to send a reply ended without a response.
 func (s *Replies) Unheard(ctx context.Context, r *Reply) error {
 	_, err := s.d.Exec(ctx, "UPDATE reply SET node = '' WHERE conversation_id = $1 AND seq = $2 AND company_id = $3 AND state = 'sending'",
 		r.ConversationID, r.Seq, r.CompanyID)
 	return db.Wrap(err, "record an attempt without a response")
 }
 
-// Passed has the reply of a conversation whose outcome is awaited wait no longer, since the person has written after it was begun: unless a
-// node is still at it. It reports whether there is one.
+// Passed ends the wait for the outcome of a conversation's reply, because the person wrote after it was begun, unless
+// a node is still sending it. It reports whether there was one.
 func (s *Replies) Passed(ctx context.Context, companyID, conversationID string, written, now time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE reply SET due_at = $1, node = ''
 		WHERE conversation_id = $2 AND company_id = $3 AND state = 'sending' AND changed_at <= $4
@@ -206,13 +208,14 @@ func (s *Replies) Passed(ctx context.Context, companyID, conversationID string, 
 	return n > 0, db.Wrap(err, "pass a reply whose outcome is awaited")
 }
 
-// Unproven returns replies of a conversation that may have arrived: the provider's id of them is not known. The newest come first.
+// Unproven returns replies of a conversation that may have arrived, although their provider's ids are unknown, newest
+// first.
 func (s *Replies) Unproven(ctx context.Context, companyID, conversationID string, most int) ([]*Reply, error) {
 	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+` FROM reply WHERE conversation_id = $1 AND company_id = $2
 		AND state IN ('sending', 'unknown') AND provider_id = '' ORDER BY seq DESC LIMIT $3`, conversationID, companyID, most)
 }
 
-// Again puts a reply that was not sent back, for a later attempt.
+// Again returns an unsent reply to the queue for a later attempt.
 func (s *Replies) Again(ctx context.Context, r *Reply, detail string, now, due time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE reply SET state = 'queued', detail = $1, due_at = $2, changed_at = $3
 		WHERE conversation_id = $4 AND seq = $5 AND company_id = $6 AND state = 'sending'`, detail, db.Millis(due), db.Millis(now),
@@ -220,8 +223,8 @@ func (s *Replies) Again(ctx context.Context, r *Reply, detail string, now, due t
 	return db.Wrap(err, "put back reply")
 }
 
-// Finish records how the sending of a reply ended, and has the next one of its conversation sent. risen is false where a receipt has
-// come before, with as much or more: then the state stays.
+// Finish records the outcome of sending a reply, and makes the next one of its conversation due. risen is false if a
+// receipt has already reported the same or a higher state, which is kept.
 func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx, r.CompanyID, r.ConversationID); err != nil {
@@ -246,7 +249,7 @@ func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bo
 	return risen, db.Wrap(err, "finish reply")
 }
 
-// wakeNext has the first reply of a conversation that waits sent, where none is being sent.
+// wakeNext makes the first waiting reply of a conversation due, if none is being sent.
 func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, now time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE reply SET due_at = $1 WHERE conversation_id = $2 AND company_id = $3 AND state = 'queued' AND due_at = 0
 		AND seq = (SELECT MIN(seq) FROM reply WHERE conversation_id = $2 AND state IN ('queued', 'sending'))`, db.Millis(now),
@@ -254,13 +257,14 @@ func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, 
 	return err
 }
 
-// receiptFollows is what a receipt may follow on: states only rise, and a late failure says less than a delivery.
+// receiptFollows lists the states that a receipt may replace: states only rise, and a late failure has less weight
+// than a delivery.
 const receiptFollows = `CASE $1 WHEN 'sent' THEN state IN ('queued', 'sending',
 	'unknown') WHEN 'delivered' THEN state NOT IN ('delivered', 'read')
 	WHEN 'read' THEN state <> 'read' ELSE state NOT IN ('delivered', 'read', 'failed') END`
 
-// Receipt records a provider's later report on a reply of a sender's conversation: sent, delivered, read or failed. risen is false where
-// the reply is no such one of the sender, or the report says nothing new.
+// Receipt records a provider's later report on a reply: sent, delivered, read or failed. risen is false if the reply
+// is not the sender's or the report has nothing new.
 func (s *Replies) Receipt(ctx context.Context, senderUID int64, r *Reply, now time.Time) (risen bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		risen = false

@@ -10,15 +10,15 @@ import (
 
 const topicPrefix = "conversation/"
 
-// Topic is the topic of a conversation's turns: their seq is that of the events.
+// Topic returns the topic of a conversation's turns, whose seqs are those of the events.
 func Topic(conversationID string) string { return topicPrefix + conversationID }
 
-// OfTopic returns the conversation whose topic it is; ok is false for other topics.
+// OfTopic returns the conversation of a topic; ok is false for other topics.
 func OfTopic(topic string) (conversationID string, ok bool) {
 	return strings.CutPrefix(topic, topicPrefix)
 }
 
-// Topics reads the events of every topic. Those of a conversation are its turns.
+// Topics reads the events of every topic, including turns of conversations.
 type Topics struct {
 	events *events.Store
 	chats  *Store
@@ -27,7 +27,8 @@ type Topics struct {
 // NewTopics returns the topics of a database.
 func NewTopics(e *events.Store, s *Store) *Topics { return &Topics{e, s} }
 
-// Follow has the events of a topic written for a while (events.Store.Follow). The turns of a conversation always are.
+// Follow keeps the events of a topic being written for a while (events.Store.Follow). Turns of a conversation always
+// are.
 func (t *Topics) Follow(ctx context.Context, companyID, topic string) error {
 	if _, ok := OfTopic(topic); ok {
 		return nil
@@ -48,7 +49,7 @@ func (t *Topics) EventsAfter(ctx context.Context, companyID, topic string, seq i
 	return eventsOf(companyID, id, turns), nil
 }
 
-// LastEvent returns the Seq of a topic's newest event, 0 when there was none.
+// LastEvent returns the Seq of a topic's newest event; 0 when there is none.
 func (t *Topics) LastEvent(ctx context.Context, companyID, topic string) (seq int64, err error) {
 	id, ok := OfTopic(topic)
 	if !ok {

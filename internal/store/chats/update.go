@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// field is a column that changes. said: it changes with each turn, the others with what becomes of the conversation.
+// field is a column of an update. said columns change with each turn, the others with the state of the conversation.
 type field struct {
 	name, kind string
 	said       bool
@@ -43,8 +43,8 @@ var fields = []field{
 	{"resolved_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.ResolvedAt) }},
 }
 
-// The statements: of SQLite for one conversation in which something was said, and for one that changed otherwise too; of
-// PostgreSQL for all of a transaction.
+// The statements: for SQLite one for a conversation with new turns and one for other changes; for PostgreSQL one for
+// all conversations of a transaction.
 //
 //nolint:gochecknoglobals // read only
 var (
@@ -60,7 +60,7 @@ func updateOne(said bool) string {
 			set = append(set, f.name+" = $"+strconv.Itoa(len(set)+2))
 		}
 	}
-	// OR FAIL: what fails ends the whole transaction (db.Bulk).
+	// OR FAIL: a failure ends the whole transaction (db.Bulk).
 	return "UPDATE OR FAIL conversation SET " + strings.Join(set, ", ") + " WHERE id = $1"
 }
 
@@ -90,7 +90,7 @@ func updateRows(ctx context.Context, tx *db.Tx, rows []*changedRow) error {
 	return db.Wrap(err, "write conversation")
 }
 
-// updateEach leaves the columns alone that do not change: SQLite writes every index of a column that is set.
+// updateEach omits unchanged columns: SQLite writes every index of a column that is set.
 func updateEach(ctx context.Context, tx *db.Tx, rows []*changedRow) error {
 	for _, row := range rows {
 		said := true
@@ -127,7 +127,7 @@ func updateTogether(ctx context.Context, tx *db.Tx, rows []*changedRow) error {
 	return err
 }
 
-// array is the column in all rows.
+// array returns the column in all rows.
 func (f *field) array(rows []*changedRow) any {
 	if f.kind == "text" {
 		return gather[string](f, rows)

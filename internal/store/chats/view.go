@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store/events"
 )
 
-// TurnView is a turn in JSON. Note and AccountID are for teammates alone.
+// TurnView is a turn in JSON. Note and AccountID are for teammates only.
 type TurnView struct {
 	Seq       int64  `json:"seq"`
 	Author    Author `json:"author"`
@@ -39,7 +39,7 @@ func Views(turns []Turn) []TurnView {
 	return views
 }
 
-// Summary is a conversation as teammates see it in a list.
+// Summary is a conversation in a teammate's list.
 type Summary struct {
 	ID         string   `json:"id"`
 	Channel    string   `json:"channel"`
@@ -59,7 +59,7 @@ type Summary struct {
 	VisitorSeq int64    `json:"visitor_seq"`
 	CompanySeq int64    `json:"company_seq"`
 	SeenSeq    int64    `json:"seen_seq"`
-	AskedAt    string   `json:"asked_at,omitempty"` // since when the contact waits for an answer
+	AskedAt    string   `json:"asked_at,omitempty"` // time of the contact's first unanswered turn
 	Unread     bool     `json:"unread"`
 	Rating     int      `json:"rating,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
@@ -81,7 +81,7 @@ func Summarize(c *Conversation) Summary {
 	}
 }
 
-// ContactView is a contact as teammates see it.
+// ContactView is a contact in a teammate's view.
 type ContactView struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -111,15 +111,15 @@ func formatTime(t time.Time) string {
 	return carillon.FormatTime(t)
 }
 
-// Update is the payload of the inbox's event conversation.updated: the conversation as it is now, and the turns that were
-// appended. Version 1; fields are only added.
+// Update is the payload of the inbox event conversation.updated: the current conversation, and the appended turns.
+// Version 1; fields are only added.
 type Update struct {
 	Version      int        `json:"v"`
 	Conversation Summary    `json:"conversation"`
 	Turns        []TurnView `json:"turns"`
 }
 
-// turnEvent passes a turn on. The table of turns holds it.
+// turnEvent returns the event of a turn, which is stored in the table of turns.
 func turnEvent(companyID, conversationID string, t *Turn) *events.Event {
 	return &events.Event{
 		CompanyID: companyID, Topic: Topic(conversationID), Seq: t.Seq, Kind: "turn", Subject: conversationID, At: t.At,
@@ -135,7 +135,7 @@ func eventsOf(companyID, conversationID string, turns []Turn) []events.Event {
 	return all
 }
 
-// jsonOf marshals what holds texts and numbers only.
+// jsonOf marshals values of texts and numbers, which cannot fail.
 func jsonOf(v any) json.RawMessage {
 	text, _ := json.Marshal(v) // it cannot fail
 	return text

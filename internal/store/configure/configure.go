@@ -1,6 +1,6 @@
-// Package configure changes configuration: transactions that publish whose configuration they change, and caches that
-// follow. A change invalidates the entries of its companies: at once on the node that wrote it, within half a second on
-// others, which follow the table invalidation.
+// Package configure changes configuration: transactions that publish the companies they affect, and caches that
+// follow. A change invalidates the cache entries of its companies: immediately on the node that wrote it, within half
+// a second on others, which poll the table invalidation.
 package configure
 
 import (
@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	maxEntries  = 250_000 // of a kind: a hundred thousand senders with their templates, and some
+	maxEntries  = 250_000 // per kind: a hundred thousand senders with their templates, and some
 	maxUnknown  = 8192
-	longestName = 64 // that is remembered as unknown
+	longestName = 64 // bytes of a name remembered as unknown
 	maxLoad     = 5 * time.Second
 
-	// allCompanies stands for every company in the table invalidation.
+	// allCompanies means every company in the table invalidation.
 	allCompanies = "*"
 )
 
@@ -36,7 +36,7 @@ type Configuration struct {
 	seal       *Sealer
 	caches     []invalidator
 	generation atomic.Uint64
-	own        sync.Map // generations that this node wrote, and has invalidated by itself
+	own        sync.Map // generations written and already invalidated by this node
 }
 
 type invalidator interface {
@@ -50,7 +50,7 @@ func New(d *db.DB, s *Sealer) *Configuration { return &Configuration{db: d, seal
 // Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
 func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, maxLoad) }
 
-// SlowCache is Cache for what takes longer to load.
+// SlowCache is Cache with a longer timeout for loading.
 func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
 	x := cache.New[V](maxEntries, load)
 	c.caches = append(c.caches, x)
@@ -64,8 +64,8 @@ func Sized[V any](c *Configuration, most int, size func(V) int) *cache.Cache[V] 
 	return x
 }
 
-// Names is a cache of what callers name, who may make names up. Those that nobody has are kept in a small cache of their own,
-// so that they do not evict configuration.
+// Names is a cache by name, where callers may make up names. Unknown names have a small separate cache, so that they
+// do not evict configuration.
 type Names[V any] struct {
 	known   *cache.Cache[V]
 	unknown *cache.Cache[struct{}]
@@ -78,7 +78,8 @@ func NewNames[V any](c *Configuration) *Names[V] {
 	return n
 }
 
-// Get returns what has a name, the zero value when nothing has. load returns it with its company, or sql.ErrNoRows.
+// Get returns the value of a name; the zero value if there is none. load returns it with its company, or
+// sql.ErrNoRows.
 func (n *Names[V]) Get(ctx context.Context, name string, load func(ctx context.Context) (V, string, error)) (v V, err error) {
 	if v, known := n.known.Peek(name); known {
 		return v, nil
@@ -94,10 +95,10 @@ func (n *Names[V]) Get(ctx context.Context, name string, load func(ctx context.C
 	return v, db.Ignore(err)
 }
 
-// Generation changes with every invalidation: a copy of configuration kept elsewhere is stale then.
+// Generation changes with every invalidation: copies of configuration kept elsewhere are stale then.
 func (c *Configuration) Generation() uint64 { return c.generation.Load() }
 
-// invalidate drops the entries of companies; none, or allCompanies, means all.
+// invalidate drops the entries of companies; none or allCompanies means all.
 func (c *Configuration) invalidate(companies ...string) {
 	c.generation.Add(1)
 	for _, x := range c.caches {
@@ -114,18 +115,18 @@ func (c *Configuration) invalidate(companies ...string) {
 // Tx is a transaction that may change configuration.
 type Tx struct {
 	*db.Tx
-	Seal    *Sealer         // of the values that it writes
-	changed map[string]bool // companies whose configuration it changes; nil outside Change
+	Seal    *Sealer         // for the values that it writes
+	changed map[string]bool // companies with changed configuration; nil outside Change
 }
 
-// Changes records that the transaction changes a company's configuration; "" stands for what is no company's.
+// Changes records that the transaction changes a company's configuration; "" means configuration of no company.
 func (tx *Tx) Changes(companyID string) {
 	if tx.changed != nil {
 		tx.changed[companyID] = true
 	}
 }
 
-// Effect is what became of one thing that a set-up declares.
+// Effect is the result of declaring one object of a set-up.
 type Effect int
 
 // The effects.
@@ -135,26 +136,26 @@ const (
 	Updated
 )
 
-// errUnchanged rolls back a change that turned out to change nothing.
+// errUnchanged rolls back a change without effect.
 var errUnchanged = errors.New("nothing changed")
 
-// Update runs fn in a transaction of its own that changes nothing that caches hold. It must be repeatable: a deadlock or a
-// serialization failure runs it again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds
-// all of it, and what it ends in the COMMIT may be stored or not.
+// Update runs fn in its own transaction, which must not change cached data. fn must be repeatable: a deadlock or a
+// serialization failure runs it again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL
+// it bounds both, and a COMMIT that it interrupts may or may not be stored.
 func (c *Configuration) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	return c.db.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return fn(ctx, &Tx{Tx: tx, Seal: c.seal}) })
 }
 
-// Change runs fn in a transaction of its own. Once it has returned this node reads the new state; other nodes follow
-// within a second. It is not given up with its caller: a key revoked by a commit that nobody waited for must not stay in
-// the caches. Changes follow each other, because each begins with the row of the generation: what one counts, another does
-// not change. One that changes no company's configuration, as far as it says, invalidates everything.
+// Change runs fn in its own transaction. When it returns, this node reads the new state; other nodes follow within a
+// second. It ignores cancellation by its caller: a key whose revocation was committed after the caller gave up must
+// not stay in the caches. Changes are serialized by the row of the generation, so that counts stay valid. A change
+// that names no company invalidates everything.
 func (c *Configuration) Change(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	_, err := c.ChangeIf(ctx, func(ctx context.Context, tx *Tx) (bool, error) { return true, fn(ctx, tx) })
 	return err
 }
 
-// ChangeIf is Change for what may find nothing to change: then the caches stay.
+// ChangeIf is Change for a change that may have no effect: then the caches stay valid.
 func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Context, tx *Tx) (changed bool, err error)) (bool, error) {
 	var companies []string
 	var generation int64
@@ -187,17 +188,17 @@ func (c *Configuration) ChangeIf(ctx context.Context, fn func(ctx context.Contex
 	if !c.db.SQLite() {
 		c.own.Store(generation, true)
 	}
-	c.invalidate(companies...) // also after an error: the COMMIT's response may be all that was lost
+	c.invalidate(companies...) // also after an error: possibly only the response to COMMIT was lost
 	return err == nil, err
 }
 
 const followEvery = 500 * time.Millisecond
 
-// Spread is how long after a change other nodes have learned of it, as long as they reach the database.
+// Spread bounds the time until other nodes have learned of a change, while they reach the database.
 const Spread = followEvery + 200*time.Millisecond
 
-// Follow invalidates what other nodes changed, until ctx ends. A database that does not respond may have changed: what is
-// cached is not to be trusted past it.
+// Follow applies the invalidations of other nodes until ctx ends. After an error it invalidates everything, because it
+// may have missed some.
 func (c *Configuration) Follow(ctx context.Context) {
 	seen := int64(0)
 	for {
@@ -239,7 +240,7 @@ func (c *Configuration) invalidatedAfter(ctx context.Context, seen int64) (compa
 	return companies, newest, err
 }
 
-// OwnedKey is the key of a cache for what belongs to a company.
+// OwnedKey is the key of a cache for values of a company.
 func OwnedKey(companyID, name string) string {
 	return strconv.Itoa(len(companyID)) + ":" + companyID + name
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Sealer encrypts with AES-256-GCM, a random nonce each, the row as additional data so that a ciphertext cannot be moved
-// to another row.
+// Sealer encrypts with AES-256-GCM and a random nonce; the row is additional data, so that a ciphertext cannot be
+// moved to another row.
 type Sealer struct {
 	aead   cipher.AEAD
 	kid    string
@@ -34,7 +34,7 @@ func NewSealer(master [32]byte) (*Sealer, error) {
 	return &Sealer{aead: aead, kid: hex.EncodeToString(sum[:4]), master: master}, nil
 }
 
-// Derive returns a key of 32 bytes for one purpose, which says nothing of the master key (HKDF, RFC 5869).
+// Derive returns a 32-byte key for one purpose, which reveals nothing about the master key (HKDF, RFC 5869).
 func (s *Sealer) Derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, s.master[:], nil, "carillon "+purpose, 32)
 }
@@ -47,7 +47,7 @@ func (s *Sealer) Seal(row string, plain []byte) string {
 
 var errSealed = errors.New("the master key does not open what is stored: it is not the key this database was set up with")
 
-// Open returns what Seal was given for the same row.
+// Open returns the plaintext that was sealed for the same row.
 func (s *Sealer) Open(row, sealed string) ([]byte, error) {
 	parts := strings.SplitN(sealed, ":", 3)
 	if len(parts) != 3 || parts[0] != "v1" || parts[1] != s.kid {
@@ -64,7 +64,7 @@ func (s *Sealer) Open(row, sealed string) ([]byte, error) {
 	return plain, nil
 }
 
-// Digest is the SHA-256 by which a secret is looked up without being stored in the clear.
+// Digest is the SHA-256 by which a secret is found without storing it in clear text.
 func Digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
