@@ -17,8 +17,9 @@ import (
 	"carillon/internal/store/people"
 )
 
-// An erasure works in steps that can each be done again: a crash between two of them leaves a part, and the next call erases the rest. What
-// waits is canceled first, and what is under way refuses the erasure, for its outcome would be written to rows that are gone.
+// An erasure has steps that can each be repeated: a crash between two of them leaves a part, which the next call
+// erases. Waiting work is canceled first, and work in progress refuses the erasure, because its outcome would be
+// written to deleted rows.
 
 // Person finds everything that is stored about a person of a company.
 func (s *Store) Person(ctx context.Context, companyID string, q people.Query) (*people.Person, error) {
@@ -28,12 +29,12 @@ func (s *Store) Person(ctx context.Context, companyID string, q people.Query) (*
 
 // Erasure is the result of an erasure.
 type Erasure struct {
-	Hash string // the person's, in the record of changes
+	Hash string // the person's hash in the change log
 	Rows map[string]int
 }
 
-// Erase deletes everything that is stored about a person: the rows that are the person's, and each mention in others. The record of changes
-// has a hash of the person. Errors: conflict while a message or a call is under way.
+// Erase deletes everything stored about a person: the person's rows, and each mention in others. The change log keeps
+// a hash of the person. Errors: conflict while a message or a call is in progress.
 func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Erasure, error) {
 	hash, err := s.hashOf(p)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	if err := s.idle(ctx, p, now); err != nil {
 		return nil, err
 	}
-	var solo []string // ids of notifications that go whole
+	var solo []string // ids of notifications to delete entirely
 	for _, seq := range p.Notifications {
 		id, err := s.eraseNotification(ctx, p, seq, e, now)
 		if err != nil {
@@ -104,7 +105,7 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	return e, s.Purges.CleanFile(ctx)
 }
 
-// hashOf identifies a person in the record of changes to those who know the number and the master key.
+// hashOf identifies a person in the change log to holders of both the number and the master key.
 func (s *Store) hashOf(p *people.Person) (string, error) {
 	key, err := s.Sealer.Derive("erased people")
 	if err != nil {
@@ -114,14 +115,14 @@ func (s *Store) hashOf(p *people.Person) (string, error) {
 	_, _ = mac.Write([]byte(p.CompanyID))
 	for _, of := range [][]string{p.Keys, p.Contacts} {
 		if len(of) > 0 {
-			_, _ = mac.Write([]byte(slices.Min(of))) // numbers sort before ids: both give the same hash
+			_, _ = mac.Write([]byte(slices.Min(of))) // numbers sort before ids, so both give the same hash
 			break
 		}
 	}
 	return hex.EncodeToString(mac.Sum(nil)[:12]), nil
 }
 
-// idle cancels what waits to be sent to a person, and refuses while something is under way.
+// idle cancels everything that waits to be sent to a person, and fails if something is in progress.
 func (s *Store) idle(ctx context.Context, p *people.Person, now time.Time) error {
 	for _, seq := range p.Notifications {
 		if err := s.Notifications.CancelTo(ctx, p.CompanyID, seq, p.Keys, now); err != nil {
@@ -143,7 +144,8 @@ func (s *Store) idle(ctx context.Context, p *people.Person, now time.Time) error
 	return nil
 }
 
-// eraseNotification deletes a notification to the person alone, and returns its id; of one to several only the person's part is erased.
+// eraseNotification deletes a notification to the person alone, and returns its id; from one with several recipients
+// only the person's part is erased.
 func (s *Store) eraseNotification(ctx context.Context, p *people.Person, seq carillon.Seq, e *Erasure, now time.Time) (id string,
 	err error) {
 	n, err := s.Notifications.Load(ctx, seq)
@@ -166,7 +168,7 @@ func (s *Store) eraseNotification(ctx context.Context, p *people.Person, seq car
 	return n.ID, err
 }
 
-// erasePart erases one recipient of several: in the request, in the message and in the search.
+// erasePart erases one of several recipients: in the request, the message and the search index.
 func (s *Store) erasePart(ctx context.Context, p *people.Person, n *messages.Notification) error {
 	seq := carillon.SeqOf(n.ID)
 	body, err := people.WithoutContacts(n.Body, func(i int) bool { return p.Has(seq, i) })
@@ -189,7 +191,7 @@ func (s *Store) erasePart(ctx context.Context, p *people.Person, n *messages.Not
 	})
 }
 
-// eraseRetries deletes the deliveries that wait for events that are gone.
+// eraseRetries deletes waiting deliveries of deleted events.
 func (s *Store) eraseRetries(ctx context.Context, companyID string, gone []events.Key) error {
 	for _, key := range gone {
 		if _, err := s.DB.Exec(ctx, "DELETE FROM hook_retry WHERE company_id = $1 AND topic = $2 AND seq = $3", companyID,

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	awaitEvery   = time.Second        // the interval at which a server that does not answer is tried again
-	awaitTimeout = 2 * connectTimeout // of an attempt
+	awaitEvery   = time.Second        // interval between attempts to reach an unresponsive server
+	awaitTimeout = 2 * connectTimeout // timeout of an attempt
 )
 
-// awaitServer waits until the database's server answers, for as long as most: at a machine's start it may come up later than
-// the program. An answer by which it lets nobody in is final.
+// awaitServer waits until the database server responds, for at most `most`: when a machine starts, the server may
+// start later than the program. A response that refuses access is final.
 func awaitServer(ctx context.Context, log *slog.Logger, most time.Duration, ping func(ctx context.Context) error) error {
 	begin := time.Now()
 	for waited := false; ; waited = true {
@@ -48,8 +48,8 @@ func attempt(ctx context.Context, ping func(ctx context.Context) error) error {
 	return ping(ctx)
 }
 
-// final reports whether a server would refuse the next connection too: the user, the password or the name of the database is
-// wrong, or it takes no writes.
+// final reports whether a server would refuse the next connection too: the user, password or database name is wrong,
+// or the server is read-only.
 func final(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && len(pe.Code) == 5 {
 		return pe.Code[:2] == "28" || pe.Code[:2] == "3D"

@@ -9,15 +9,15 @@ import (
 	"carillon"
 )
 
-// backlog bounds what waits for a committer. Foreground operations are bounded by their number, their bytes and how long
-// they would wait; background operations, which finish what was accepted, by their number alone and separately, so that
-// they always find room however many requests come.
+// backlog bounds the operations that wait for a committer. Foreground operations are bounded by number, bytes and
+// estimated wait; background operations, which finish accepted work, by a separate number only, so that they always
+// find room regardless of the number of requests.
 type backlog struct {
-	most            int64 // of either
+	most            int64 // operations of each class
 	requests, bytes atomic.Int64
-	own             atomic.Int64 // background operations that wait
-	came            atomic.Int64 // operations, ever
-	took            atomic.Int64 // what a transaction takes, smoothed, in nanoseconds
+	own             atomic.Int64 // waiting background operations
+	came            atomic.Int64 // operations since the start
+	took            atomic.Int64 // smoothed duration of a transaction, in nanoseconds
 }
 
 const (
@@ -25,7 +25,7 @@ const (
 	longestWait  = 2 * time.Second
 )
 
-// enter takes a place for a write, or refuses it.
+// enter takes a slot for a write, or refuses it.
 func (b *backlog) enter(w *write) error {
 	if w.kind != nil && !w.kind.maintenance() {
 		b.came.Add(1)
@@ -48,7 +48,7 @@ func (b *backlog) enter(w *write) error {
 	return nil
 }
 
-// leave releases a write's place: it is being stored.
+// leave releases the slot of a write that is being stored.
 func (b *backlog) leave(w *write) {
 	if !w.foreground() {
 		b.own.Add(-1)
@@ -58,7 +58,7 @@ func (b *backlog) leave(w *write) {
 	b.bytes.Add(-w.bytes)
 }
 
-// full refuses when one request more would be one too many.
+// full refuses a request if one more would be too many.
 func (b *backlog) full() error {
 	if b.requests.Load() >= b.most || b.bytes.Load() > backlogBytes || b.wait() > longestWait {
 		return b.refusal()
@@ -72,25 +72,25 @@ func (b *backlog) refusal() *carillon.Error {
 	return e
 }
 
-// wait estimates how long a request that comes now would wait.
+// wait estimates the waiting time of a request that arrives now.
 func (b *backlog) wait() time.Duration {
 	waiting := b.requests.Load()
 	if waiting == 0 {
-		return 0 // the first to come after a slow time finds out whether it is over
+		return 0 // the first request after a slow period finds out whether it is over
 	}
 	return time.Duration((waiting/batchMax + 1) * b.took.Load())
 }
 
-// observe records how long a transaction took.
+// observe records the duration of a transaction.
 func (b *backlog) observe(took time.Duration) {
 	before := b.took.Load()
 	b.took.Store(before + (int64(took)-before)/4)
 }
 
-// Commits is the group commit: the committers, and what bounds the requests that reach them.
+// Commits is the group commit: the committers, and the bounds of requests.
 type Commits struct {
-	foreground *committer // operations that callers wait for
-	background *committer // the program's own; the same as foreground on SQLite
+	foreground *committer // operations with a waiting caller
+	background *committer // the program's own operations; the same committer as foreground on SQLite
 	admission  admission
 }
 
@@ -105,13 +105,13 @@ func (c *Commits) start(d *DB, waiting int) {
 	}
 }
 
-// close finishes the operations that wait.
+// close finishes the waiting operations.
 func (c *Commits) close() {
 	c.foreground.close()
 	c.background.close()
 }
 
-// Full refuses a request before it is read when too many wait to be stored. Errors: service_unavailable.
+// Full refuses a request before it is read if too many wait to be stored. Errors: service_unavailable.
 func (c *Commits) Full() error {
 	err := c.foreground.full()
 	if err == nil && c.admission.full() {
@@ -123,7 +123,7 @@ func (c *Commits) Full() error {
 	return nil
 }
 
-// Operations is how many operations, maintenance aside, have come to be stored since the database was opened.
+// Operations returns the number of operations since the database was opened, without maintenance.
 func (c *Commits) Operations() int64 {
 	n := c.foreground.came.Load()
 	if c.background != c.foreground {
@@ -132,7 +132,7 @@ func (c *Commits) Operations() int64 {
 	return n
 }
 
-// Waiting is how many operations wait for their group commit, and requests to be admitted to it.
+// Waiting returns the number of operations that wait for a group commit, and of requests that wait for admission.
 func (c *Commits) Waiting() int {
 	n := c.foreground.length() + int(c.admission.waiting.Load())
 	if c.background != c.foreground {
@@ -143,7 +143,7 @@ func (c *Commits) Waiting() int {
 
 const idleCheck = time.Millisecond
 
-// WaitIdle waits until no request waits to be stored, for at most a time: work that nobody waits for goes into the gaps.
+// WaitIdle waits until no request waits to be stored, up to a timeout: low-priority work uses the gaps.
 func (c *Commits) WaitIdle(ctx context.Context, most time.Duration) {
 	for deadline := time.Now().Add(most); c.foreground.requests.Load() > 0 && time.Now().Before(deadline); {
 		select {
@@ -154,18 +154,18 @@ func (c *Commits) WaitIdle(ctx context.Context, most time.Duration) {
 	}
 }
 
-// admission bounds how many requests are checked and stored at once. An admitted one has processor time to itself and the
-// few others; if every request that comes were started at once, then in an overload each step of each would wait for the
-// steps of thousands, most of which are refused in the end. The others wait a little, in order, and are then refused.
+// admission bounds the requests that are checked and stored concurrently. An admitted request shares the processors
+// with few others; if all were started at once, in an overload each step of each request would wait for the steps of
+// thousands, most of which are refused in the end. The others wait briefly, in order, and are then refused.
 type admission struct {
-	places         chan struct{} // as many as one transaction takes
-	most           int64         // that wait
+	places         chan struct{} // one for each operation of a transaction
+	most           int64         // bound of waiting
 	waiting, bytes atomic.Int64
 }
 
 const patience = time.Second
 
-// Admit waits for leave to check and store a request of so many bytes; the caller releases it when done. Errors:
+// Admit waits for permission to check and store a request of the given size; the caller releases it when done. Errors:
 // service_unavailable.
 func (c *Commits) Admit(ctx context.Context, size int) (release func(), err error) {
 	if !c.admission.admit(ctx, int64(size)) {
@@ -199,7 +199,7 @@ func (a *admission) admit(ctx context.Context, size int64) bool {
 	return false
 }
 
-// full reports whether a request that comes now would be refused.
+// full reports whether a request that arrives now would be refused.
 func (a *admission) full() bool {
 	return a.waiting.Load() >= a.most || a.bytes.Load() > backlogBytes
 }

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Bulk writes many rows of one table. It is one of the few places where the statement differs by engine: on SQLite a
-// prepared INSERT of some rows with `?` (long statements with `$n` cost quadratic time in its driver), on PostgreSQL one
-// INSERT from arrays.
+// Bulk writes many rows of one table. It is one of the few places where the statement differs by engine: on SQLite
+// prepared INSERTs of several rows with `?` (long statements with `$n` take quadratic time in its driver), on
+// PostgreSQL one INSERT from arrays.
 type Bulk struct {
 	table  string
-	Suffix string // ON CONFLICT …, or empty
+	Suffix string // ON CONFLICT clause, or empty
 	cols   []column
-	fixed  []string // columns that have one value in all rows, as `name`, `value`
-	values []any    // row after row
+	fixed  []string // columns with the same value in all rows, as `name`, `value`
+	values []any    // row by row
 }
 
 type column struct {
 	name string
-	kind string // PostgreSQL's type of it
+	kind string // PostgreSQL type
 	null bool   // zero values are stored as NULL
 }
 
@@ -32,8 +32,8 @@ const (
 	typeBool = "boolean"
 )
 
-// NewBulk takes columns as `name:type`, with `?` after the type where a zero value means NULL, or as `name=value` where
-// all rows have the same.
+// NewBulk takes columns as `name:type`, with `?` after the type if the zero value means NULL, or as `name=value` for
+// the same value in all rows.
 func NewBulk(table, suffix string, columns ...string) *Bulk {
 	b := &Bulk{table: table, Suffix: suffix, cols: make([]column, 0, len(columns))}
 	for _, c := range columns {
@@ -49,7 +49,7 @@ func NewBulk(table, suffix string, columns ...string) *Bulk {
 	return b
 }
 
-// Add takes one row: string, int64 or bool by the column's type.
+// Add adds a row: string, int64 or bool by the column's type.
 func (b *Bulk) Add(values ...any) { b.values = append(b.values, values...) }
 
 func (b *Bulk) Rows() int { return len(b.values) / len(b.cols) }
@@ -71,7 +71,7 @@ func (b *Bulk) Write(ctx context.Context, tx *Tx) error {
 	return nil
 }
 
-// MostRows is the size of the longest INSERT on SQLite; the others are its halves, down to one row.
+// MostRows is the number of rows in the longest INSERT on SQLite; shorter ones have half as many, down to one row.
 const MostRows = 64
 
 func (b *Bulk) writeSQLite(ctx context.Context, tx *Tx) error {
@@ -104,12 +104,12 @@ func (b *Bulk) sqlite(n int) string {
 		places = append(places, b.fixed[i])
 	}
 	row := "(" + strings.Join(places, ",") + ")"
-	// OR FAIL: what fails ends the whole transaction, so that SQLite need not copy each page it changes to undo half of a
+	// OR FAIL: an error ends the whole transaction, so SQLite need not copy each changed page for undoing half of a
 	// statement.
 	return "INSERT OR FAIL" + b.into() + " VALUES " + strings.Repeat(row+",", n-1) + row + " " + b.Suffix
 }
 
-// into names the table and its columns, those with one value last, behind an INSERT.
+// into returns the table and its columns for an INSERT, those with a fixed value last.
 func (b *Bulk) into() string {
 	names := make([]string, 0, len(b.cols)+len(b.fixed)/2)
 	for i := range b.cols {
@@ -121,7 +121,8 @@ func (b *Bulk) into() string {
 	return " INTO " + b.table + " (" + strings.Join(names, ", ") + ")"
 }
 
-// Statement is what writes all rows on PostgreSQL; more are the arguments that the suffix names behind the columns.
+// Statement returns the statement that writes all rows on PostgreSQL; more are the arguments of the suffix, numbered
+// after the columns.
 func (b *Bulk) Statement(more ...any) Statement {
 	places := make([]string, 0, len(b.cols)+len(b.fixed)/2)
 	args := make([]any, 0, len(b.cols)+len(more))
@@ -143,7 +144,7 @@ func (b *Bulk) Statement(more ...any) Statement {
 	return Statement{SQL: "INSERT" + b.into() + " SELECT " + strings.Join(places, ", ") + " " + b.Suffix, Args: append(args, more...)}
 }
 
-// array is one column of all rows.
+// array returns one column of all rows.
 func (b *Bulk) array(col int) any {
 	switch b.cols[col].kind {
 	case typeText:

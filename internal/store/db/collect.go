@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Scan reads the columns of a row, as sql.Rows.Scan does.
+// Scan reads the columns of a row, like sql.Rows.Scan.
 type Scan = func(dest ...any) error
 
 // Querier runs queries: a database, or a transaction.
@@ -16,7 +16,7 @@ type Querier interface {
 	Row(ctx context.Context, dest []any, query string, args ...any) error
 }
 
-// Collect returns the rows of a query, each as read reads it; what is the thing that an error names.
+// Collect returns the rows of a query, each converted by read; what names the rows in errors.
 func Collect[T any](ctx context.Context, q Querier, what string, read func(scan Scan) (T, error), query string, args ...any) ([]T, error) {
 	var all []T
 	err := Each(ctx, q, func(scan Scan) error {
@@ -30,7 +30,7 @@ func Collect[T any](ctx context.Context, q Querier, what string, read func(scan 
 	return all, nil
 }
 
-// Find returns the first row of a query as read reads it, nil when there is none; what is the thing that an error names.
+// Find returns the first row of a query, converted by read, or nil if there is none; what names the row in errors.
 func Find[T any](ctx context.Context, q Querier, what string, read func(scan Scan) (*T, error), query string, args ...any) (*T, error) {
 	all, err := Collect(ctx, q, what, read, query, args...)
 	if err != nil || len(all) == 0 {
@@ -54,7 +54,7 @@ func Each(ctx context.Context, q Querier, read func(scan Scan) error, query stri
 	return rows.Err()
 }
 
-// Ignore turns sql.ErrNoRows into nil, for rows that need not exist.
+// Ignore turns sql.ErrNoRows into nil, for optional rows.
 func Ignore(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -62,7 +62,7 @@ func Ignore(err error) error {
 	return err
 }
 
-// Wrap adds to an error what failed; nil stays nil.
+// Wrap adds a description of the failed action to an error; nil stays nil.
 func Wrap(err error, what string) error {
 	if err == nil {
 		return nil

@@ -15,19 +15,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The group commit. Operations in flight share a transaction; each caller gets its result after the commit. Only conflicts
-// that SQL handles are expected inside a batch: any other error rolls the batch back and runs each operation alone, so that
-// a bad one fails alone. The committer has its own context: the operation of a caller that left is still committed.
+// The group commit. Concurrent operations share a transaction; each caller gets its result after the commit. Inside a
+// batch only conflicts handled by SQL are expected: any other error rolls the batch back and runs each operation
+// alone, so that a bad one fails alone. The committer has its own context: an operation is committed even if its
+// caller leaves.
 
 const (
-	batchMax     = 512 // operations a transaction
+	batchMax     = 512 // operations in a transaction
 	resolveEvery = 50 * time.Millisecond
-	// carefulBatches is how many batches at most are applied statement by statement after flushes were refused, twice as many each time: a
-	// company at its quota would have every batch tried twice.
+	// carefulBatches bounds the batches that are applied statement by statement after a refused flush; their number
+	// doubles with each refusal. Otherwise a company at its quota would cause every batch to be tried twice.
 	carefulBatches = 16
 )
 
-// committer runs the writes of its queue. An exclusive write takes its turn among the batches.
+// committer runs the writes of its queue. An exclusive write runs between batches.
 type committer struct {
 	db *DB
 	*queue
@@ -48,7 +49,7 @@ func (c *committer) close() {
 	c.done.Wait()
 }
 
-// do hands a write to the committer and waits for its end. A full backlog refuses at once.
+// do passes a write to the committer and waits for its end. A full backlog refuses it at once.
 func (c *committer) do(ctx context.Context, w *write) error {
 	w.done = make(chan error, 1)
 	c.mu.RLock()
@@ -75,7 +76,7 @@ func (c *committer) do(ctx context.Context, w *write) error {
 }
 
 func (c *committer) loop() {
-	tx := &Tx{db: c.db, slot: rand.IntN(Slots)} //nolint:gosec // two with one slot only wait for each other
+	tx := &Tx{db: c.db, slot: rand.IntN(Slots)} //nolint:gosec // two transactions with the same slot would wait for each other
 	defer func() { tx.release() }()
 	next := batcher{q: c.queue, leave: c.leave, fore: c.foreground, back: c.background}
 	batch := make([]*write, 0, batchMax)
@@ -99,7 +100,7 @@ func (c *committer) loop() {
 
 func (c *committer) execute(tx *Tx, batch []*write) {
 	ctx := context.Background()
-	if !c.db.SQLite() { // a deadline costs the SQLite driver a goroutine a statement
+	if !c.db.SQLite() { // a deadline costs the SQLite driver a goroutine per statement
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.db.timeout)
 		defer cancel()
@@ -125,7 +126,7 @@ func (c *committer) execute(tx *Tx, batch []*write) {
 	}
 }
 
-// flush commits a batch in one round trip. flushed is false when it must be applied statement by statement.
+// flush commits a batch in one round trip. flushed is false if it must be applied statement by statement.
 func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed bool, err error) {
 	if tx.careful > 0 {
 		tx.careful--
@@ -142,7 +143,7 @@ func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed 
 		statements = append(statements, more...)
 		return nil
 	}); err != nil {
-		return false, nil //nolint:nilerr // nothing failed: a kind has no statements for this
+		return false, nil //nolint:nilerr // not an error: a kind has no statements for this case
 	}
 	if err := tx.acquire(ctx); err != nil {
 		tx.release()
@@ -164,8 +165,8 @@ func (c *committer) flush(ctx context.Context, tx *Tx, batch []*write) (flushed 
 	return true, &connectionError{err}
 }
 
-// alone runs one operation of a failed batch by itself. After a COMMIT whose response was lost it is replayed, until the
-// time is over, unless it is unrepeatable.
+// alone runs one operation of a failed batch. If the response to COMMIT was lost, the operation is replayed until the
+// deadline, unless it is unrepeatable.
 func (c *committer) alone(ctx context.Context, tx *Tx, w *write, first error) error {
 	if w.exclusive != nil && !retryable(first) {
 		return first
@@ -192,19 +193,19 @@ func (c *committer) alone(ctx context.Context, tx *Tx, w *write, first error) er
 	return Overloaded("The database did not confirm in time", &awayError{err})
 }
 
-// isLost reports whether a transaction failed without a response of the database itself, on PostgreSQL.
+// isLost reports whether a PostgreSQL transaction failed without a response of the database itself.
 func isLost(err error) bool {
 	var lost *connectionError
 	return errors.As(err, &lost)
 }
 
-// isUncertain reports whether such a transaction may have been committed: its COMMIT had left.
+// isUncertain reports whether such a transaction may have been committed, because its COMMIT was sent.
 func isUncertain(err error) bool {
 	var committing *commitError
 	return isLost(err) && errors.As(err, &committing)
 }
 
-// connectionError is a failure that is not the database's own response.
+// connectionError is a failure that is not a response of the database.
 type connectionError struct{ err error }
 
 func (e *connectionError) Error() string { return "connection: " + e.err.Error() }
@@ -231,17 +232,17 @@ func (c *committer) attempt(ctx context.Context, tx *Tx, batch []*write, replay 
 	if errors.As(err, &pe) && !fatal(pe) || errors.As(err, &refused) || errors.As(err, new(Refusal)) {
 		return err
 	}
-	tx.release() // whatever it was, this connection is not to be trusted
+	tx.release() // the connection is not reused after any error
 	return &connectionError{err}
 }
 
-// Refusal is an error by which an operation refuses to be stored for a reason of its own: the connection is fine.
+// Refusal is an error by which an operation refuses to be stored, although the connection works.
 type Refusal interface {
 	error
 	Refused()
 }
 
-// Overloaded is the 503 of a service that cannot take a request now.
+// Overloaded returns the 503 of a service that cannot accept a request now.
 func Overloaded(reason string, err error) *carillon.Error {
 	return &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The service cannot take this request now",

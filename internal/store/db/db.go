@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// Options say where the data is. URL empty: SQLite in Dir.
+// Options describe the database. If URL is empty, it is SQLite in Dir.
 type Options struct {
 	Dir        string
 	URL        string // of PostgreSQL
 	Migrations fs.FS  // files migrations/NNNN_name.sql
 	Logger     *slog.Logger
-	// MaxWaiting bounds the operations that wait for a commit; past it one is refused with service_unavailable. Twice as many
-	// requests may wait to be admitted.
+	// MaxWaiting bounds the operations that wait for a commit; more are refused with service_unavailable. Twice as
+	// many requests may wait for admission.
 	MaxWaiting int
-	// CommitTimeout bounds a group commit with PostgreSQL, and the operations that run alone after it failed; past it they are refused with
-	// service_unavailable. 0: 5 s.
+	// CommitTimeout bounds a group commit with PostgreSQL, and the operations that run alone after it failed; later
+	// ones are refused with service_unavailable. Default 5 s.
 	CommitTimeout time.Duration
-	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
+	// Committed is called after every group commit, successful or not, with its number of rows and its duration.
 	Committed  func(rows int, took time.Duration)
-	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
-	// Wait is how long Open waits for a PostgreSQL that does not answer; 0: it fails at once.
+	Processors int // determines the number of SQLite readers; default GOMAXPROCS
+	// Wait is the time for which Open waits for an unresponsive PostgreSQL; 0 fails at once.
 	Wait time.Duration
 }
 
@@ -40,9 +40,9 @@ type DB struct {
 	dir      string
 	procs    int
 	log      *slog.Logger
-	timeout  time.Duration // of a commit with PostgreSQL
+	timeout  time.Duration // of a PostgreSQL commit
 	stmts    stmtCache
-	watch    atomic.Pointer[Watcher] // nil but in tests
+	watch    atomic.Pointer[Watcher] // nil except in tests
 	wal      wal
 	server   server
 	room     room
@@ -56,10 +56,10 @@ type DB struct {
 // Health reports on a database.
 type Health struct{ d *DB }
 
-// ErrFolderInUse says that another process has the data folder.
+// ErrFolderInUse means that another process uses the data folder.
 var ErrFolderInUse = errors.New("is in use")
 
-// Open opens and, where needed, creates or migrates the database. On SQLite a second process on the same folder is
+// Open opens the database and, if needed, creates or migrates it. On SQLite a second process on the same folder is
 // refused: the lock is held until Close.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Logger == nil {
@@ -98,7 +98,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		d.files, err = readFiles(o.Dir)
 	}
 	if err != nil {
-		_ = d.pools.close() // the first failure says what is wrong
+		_ = d.pools.close() // the first error is reported
 		return nil, err
 	}
 	d.start(ctx, o.MaxWaiting)
@@ -116,7 +116,7 @@ func (d *DB) start(ctx context.Context, waiting int) {
 	}
 }
 
-// Close finishes the operations that wait, then closes the database and releases the folder.
+// Close finishes the waiting operations, then closes the database and releases the folder.
 func (d *DB) Close() error {
 	d.Commits.close()
 	d.stop()
@@ -125,19 +125,19 @@ func (d *DB) Close() error {
 	return d.pools.close()
 }
 
-// Engine is "sqlite" or "postgres".
+// Engine returns "sqlite" or "postgres".
 func (d *DB) Engine() string { return d.dialect.name }
 
 // SQLite reports whether the engine is SQLite.
 func (d *DB) SQLite() bool { return d.dialect.sqlite }
 
-// Processors is the number of processors by which SQLite's readers are counted.
+// Processors returns the number of processors that determines the number of SQLite readers.
 func (d *DB) Processors() int { return d.procs }
 
-// Dir is SQLite's data folder.
+// Dir returns SQLite's data folder.
 func (d *DB) Dir() string { return d.dir }
 
-// Millis is an instant as it is stored: milliseconds UTC, 0 for the zero time.
+// Millis returns the stored form of an instant: milliseconds UTC, 0 for the zero time.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

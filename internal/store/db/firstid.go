@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// FirstID is before every id that carillon.NewID makes from an instant on, and after those of earlier milliseconds.
+// FirstID returns an id that sorts before every id that carillon.NewID makes at or after an instant, and after those
+// of earlier milliseconds.
 func FirstID(at time.Time) string {
 	ms := strconv.FormatInt(max(at.UnixMilli(), 0), 16)
 	ms = strings.Repeat("0", max(0, 12-len(ms))) + ms

@@ -6,35 +6,36 @@ import (
 	"sync"
 )
 
-// Place orders the kinds of operations inside a transaction, the lowest first. It is the order in which rows are locked:
-// two committers that lock rows in one order never wait for each other in a circle.
+// Place orders the kinds of operations inside a transaction, lowest first. It is the order in which rows are locked:
+// committers that lock rows in the same order never deadlock.
 type Place int
 
-// Kind is a kind of operation that goes through the group commit: what operations of it have in common. Operations of one
-// kind that share a transaction are applied together. O holds what an operation writes, and what it found.
+// Kind is a kind of operation in the group commit. Operations of one kind in a transaction are applied together. O
+// holds the data and the result of an operation.
 type Kind[O any] struct {
 	Name  string
 	Place Place
-	// Background operations are the program's own; on PostgreSQL they have a committer of their own, so that requests never wait
-	// for them. Foreground operations are waited for by a caller outside.
+	// Background operations are the program's own; on PostgreSQL they have a separate committer, so that requests
+	// never wait for them. Foreground operations have a waiting caller.
 	Background bool
-	// Maintenance operations follow from others, and are not counted by Operations.
+	// Maintenance operations result from others, and are not counted by Operations.
 	Maintenance bool
-	// Unrepeatable operations are not run again when their COMMIT got no response: whoever asked finds out by itself.
+	// Unrepeatable operations are not run again if their COMMIT got no response: the caller resolves the uncertainty.
 	Unrepeatable bool
-	// Apply runs the operations of one transaction. It may be called again for the same operations, after a rollback. With
-	// replay there is a single one, whose COMMIT got no response: it may have been stored already.
+	// Apply runs the operations of one transaction. It may be called again for the same operations after a rollback.
+	// With replay there is a single one, whose COMMIT got no response: it may already be stored.
 	Apply func(ctx context.Context, tx *Tx, ops []O, replay bool) error
-	// Flush returns statements that do the same for the usual case, and fail where it is not: PostgreSQL runs those of a batch
-	// in one round trip, and applies it only when one of them failed. ok is false when the operations must be applied. nil:
-	// they always are.
+	// Flush returns statements that do the same in the usual case and fail otherwise: PostgreSQL runs those of a batch
+	// in one round trip, and the batch is applied only if one of them fails. ok is false if the operations must be
+	// applied. If Flush is nil, they always are.
 	Flush func(tx *Tx, ops []O) (statements []Statement, ok bool)
-	// Rows is how many rows an operation stands for in the figures, Bytes the memory it holds while it waits; nil: 1 and 0.
+	// Rows returns the number of rows of an operation for the metrics, Bytes its memory while it waits; nil for 1 and
+	// 0.
 	Rows, Bytes func(op O) int
 }
 
-// Commit has the operation stored and returns after the commit. A caller that leaves does not undo it. Errors:
-// service_unavailable where too many wait or the database did not confirm.
+// Commit stores the operation and returns after the commit, which happens even if the caller leaves. Errors:
+// service_unavailable if too many wait or the database did not confirm.
 func (k *Kind[O]) Commit(ctx context.Context, d *DB, op O) error {
 	w := &write{kind: k, op: op, rows: 1}
 	if k.Rows != nil {
@@ -83,7 +84,7 @@ type kind interface {
 	flush(tx *Tx, batch []*write) ([]Statement, bool)
 }
 
-// write is an operation on its way through a committer.
+// write is an operation in a committer.
 type write struct {
 	kind  kind
 	op    any
@@ -91,14 +92,14 @@ type write struct {
 	bytes int64
 	done  chan error
 
-	// exclusive shares no transaction; raw is run outside any, on the writer's connection.
+	// exclusive writes share no transaction; raw ones run outside any, on the writer's connection.
 	exclusive func(ctx context.Context, tx *Tx) error
 	raw       bool
 }
 
 func (w *write) foreground() bool { return w.kind != nil && w.kind.foreground() }
 
-// kinds yields the batch, which is sorted by place, a kind at a time.
+// kinds yields the batch, sorted by place, one kind at a time.
 func kinds(batch []*write, yield func(k kind, same []*write) error) error {
 	for len(batch) > 0 {
 		n := 1
@@ -113,11 +114,11 @@ func kinds(batch []*write, yield func(k kind, same []*write) error) error {
 	return nil
 }
 
-// queue holds the writes that wait for a committer, first come, first served, of either class.
+// queue holds the writes that wait for a committer, in order of arrival within each class.
 type queue struct {
 	mu     sync.RWMutex // held for reading while sending
 	closed bool
-	// Each has room for all that the backlog lets in.
+	// Each has room for the whole backlog.
 	foreground, background chan *write
 }
 
@@ -137,16 +138,16 @@ func (q *queue) close() {
 
 func (q *queue) length() int { return len(q.foreground) + len(q.background) }
 
-// batcher gathers, for one committer, what shares the next transaction.
+// batcher collects the writes of a committer's next transaction.
 type batcher struct {
 	q          *queue
 	leave      func(w *write) // a write left the queue
-	fore, back chan *write    // nil once closed and empty
-	exclusive  *write         // gathered, and must run by itself
+	fore, back chan *write    // nil once closed and drained
+	exclusive  *write         // collected, and must run alone
 }
 
-// next fills a batch, waiting for its first write; it stays empty when the queue is closed and empty. An exclusive write is
-// a batch of its own.
+// next fills a batch, waiting for its first write; it stays empty when the queue is closed and drained. An exclusive
+// write is a batch alone.
 func (b *batcher) next(batch []*write) []*write {
 	w := b.exclusive
 	if b.exclusive = nil; w == nil {
@@ -166,8 +167,8 @@ func (b *batcher) next(batch []*write) []*write {
 	return b.gather(batch, &b.back)
 }
 
-// coalesce lets requests that are being read join this batch, as long as more of them come. On an idle node it costs nothing;
-// under load it makes the batches of two committers twice as large.
+// coalesce lets requests that are being read join this batch, as long as more of them arrive. On an idle node it costs
+// nothing; under load it doubles the batches of two committers.
 func (b *batcher) coalesce() {
 	for n := -1; n < len(b.fore); {
 		n = len(b.fore)
@@ -175,7 +176,7 @@ func (b *batcher) coalesce() {
 	}
 }
 
-// wait takes the first write that comes, one of the foreground where both wait.
+// wait takes the next write, a foreground one if both classes have one.
 func (b *batcher) wait() *write {
 	for {
 		w := b.poll(&b.fore)
@@ -199,7 +200,7 @@ func (b *batcher) wait() *write {
 	}
 }
 
-// poll takes a write where one waits.
+// poll takes a write if one waits.
 func (b *batcher) poll(from *chan *write) *write {
 	select {
 	case w, ok := <-*from:
@@ -214,7 +215,7 @@ func (b *batcher) poll(from *chan *write) *write {
 	}
 }
 
-// gather adds what waits already. An exclusive write ends it and is the next batch.
+// gather adds the waiting writes. An exclusive write ends the batch and is the next one.
 func (b *batcher) gather(batch []*write, from *chan *write) []*write {
 	for len(batch) < batchMax && b.exclusive == nil {
 		w := b.poll(from)
@@ -230,10 +231,10 @@ func (b *batcher) gather(batch []*write, from *chan *write) []*write {
 	return batch
 }
 
-// Func is an operation that is a function: what shares nothing with others of its kind. It must be repeatable.
+// Func is an operation given by a function, without shared work with others of its kind. It must be repeatable.
 type Func func(ctx context.Context, tx *Tx) error
 
-// Funcs returns a background kind of operations that are functions, run one after the other.
+// Funcs returns a background kind whose operations are functions, run one after the other.
 func Funcs(name string, place Place) *Kind[Func] {
 	return &Kind[Func]{Name: name, Place: place, Background: true, Maintenance: true,
 		Apply: func(ctx context.Context, tx *Tx, ops []Func, _ bool) error {

@@ -7,17 +7,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Notify publishes a payload of at most 8,000 bytes on a channel of PostgreSQL, outside any other transaction: inside
-// one it would serialise the commits. It has a commit of its own, which does not wait for the disk: a crash ends all who
-// listen too.
+// Notify publishes a payload of at most 8,000 bytes on a PostgreSQL channel, in its own transaction: inside another it
+// would serialize the commits. Its commit does not wait for the disk: a crash disconnects all listeners too.
 func (d *DB) Notify(ctx context.Context, channel, payload string) error {
 	const publish = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
 	_, err := d.write.ExecContext(ctx, publish, channel, payload)
 	return Wrap(err, "notify")
 }
 
-// Listen receives a channel on a connection of its own until it breaks or ctx ends. ready is called once the
-// subscription stands: what was published before may have been missed.
+// Listen receives a channel on a dedicated connection until it breaks or ctx ends. ready is called once the
+// subscription is active: earlier messages may have been missed.
 func (d *DB) Listen(ctx context.Context, channel string, ready func(), received func(payload string)) error {
 	c, err := d.Connect(ctx)
 	if err != nil {

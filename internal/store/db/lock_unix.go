@@ -17,9 +17,9 @@ type FolderLock struct{ folder, file *os.File }
 // Close releases the folder.
 func (l *FolderLock) Close() error { return errors.Join(l.file.Close(), l.folder.Close()) }
 
-// LockFolder locks the data folder for this process. The kernel gives the lock back when the process ends, however it
-// ends, so that a restart never waits. The folder itself is locked, which cannot be deleted while the database stays; and
-// the file in it that names the process, for file systems that lock files only.
+// LockFolder locks the data folder for this process. The kernel releases the lock when the process ends in any way, so
+// a restart never waits. It locks the folder, which cannot be deleted while the database exists, and the file with the
+// process id inside it, for file systems that lock files only.
 func LockFolder(dir string) (*FolderLock, error) {
 	name := filepath.Join(dir, "carillon.lock")
 	folder, err := lockAt(dir, os.O_RDONLY)
@@ -42,13 +42,13 @@ func LockFolder(dir string) (*FolderLock, error) {
 	return l, nil
 }
 
-// lockAttempts bounds how often a lock is tried again because what was locked had just been deleted.
+// lockAttempts bounds the retries of a lock whose file had just been deleted.
 const lockAttempts = 10
 
-// lockAt locks what the name stands for. A lock on a deleted file would exclude nobody.
+// lockAt locks the current file of a name. A lock on a deleted file would exclude nobody.
 func lockAt(name string, flag int) (*os.File, error) {
 	for range lockAttempts {
-		f, err := os.OpenFile(name, flag, 0o600) //nolint:gosec // the operator names the folder
+		f, err := os.OpenFile(name, flag, 0o600) //nolint:gosec // the operator chose the folder
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func lockFailure(dir, name string, err error) error {
 		return fmt.Errorf("lock the data folder: %w", err)
 	}
 	by := ""
-	if pid, _ := os.ReadFile(name); len(pid) > 0 { //nolint:gosec // in the folder that the operator names
+	if pid, _ := os.ReadFile(name); len(pid) > 0 { //nolint:gosec // in the operator's folder
 		by = " (process " + strings.TrimSpace(string(pid)) + ")"
 	}
 	return fmt.Errorf("the data folder %s %w by another carillon%s: on SQLite one process owns "+

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Merge reads a page of each of several lists and merges them, the greatest key first. read returns one row more than the merged page may
-// have, or those it found up to edge, the key of the last row that it looked at, or all, with none. The merged rows are those up to the
-// greatest edge, each once; the caller cuts them to the page.
+// Merge merges pages of several lists, greatest key first. read returns either one row more than the merged page may
+// have, or fewer rows and edge, the key of the last row examined, or all rows and no edge. The result has the rows
+// down to the greatest edge, without duplicates; the caller truncates it to the page.
 func Merge[T any, K cmp.Ordered](
 	lists []string, none K, key func(T) K, read func(list string) ([]T, K, error),
 ) (page []T, edge K, err error) {

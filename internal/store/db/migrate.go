@@ -15,17 +15,17 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// ErrNewerSchema says that the database was migrated by a newer program in a way that this one cannot work with.
+// ErrNewerSchema means that a newer program migrated the database to an incompatible schema.
 var ErrNewerSchema = errors.New("the database needs a newer carillon")
 
-// serves stands in a migration that takes something away: from which schema on a program can use the database then.
-// Without it every older program still can, as it must during an upgrade of several nodes.
+// serves marks a migration that removes something with the oldest compatible schema of programs. Without the mark all
+// older programs stay compatible, as they must during an upgrade of several nodes.
 var serves = regexp.MustCompile(`(?m)^-- serves: (\d+)$`)
 
 // schema is a program's migrations.
 type schema struct {
 	steps  []*goose.Migration
-	newest int64 // the number of the last one
+	newest int64 // number of the last one
 }
 
 // readSchema reads the migrations of a folder. Each file is one transaction; a released file never changes.
@@ -52,7 +52,7 @@ func readSchema(files fs.FS, d dialect) (schema, error) {
 			}
 		}
 		query := d.schema.Replace(string(text))
-		if !d.sqlite { // nobody else waits, and a busy machine may pause for long between two statements
+		if !d.sqlite { // no other node waits, and a busy machine may pause for long between two statements
 			query = "SET LOCAL idle_in_transaction_session_timeout = 0;\n" + query
 		}
 		c.steps = append(c.steps, goose.NewGoMigration(version, &goose.GoFunc{
@@ -70,8 +70,9 @@ func readSchema(files fs.FS, d dialect) (schema, error) {
 	return c, nil
 }
 
-// migrate brings the database to the program's schema. On PostgreSQL nodes that start together wait for each other on an
-// advisory lock. A database that a newer program migrated is used as it is where that is possible, else refused.
+// migrate brings the database to the program's schema. On PostgreSQL, nodes that start together wait for each other on
+// an advisory lock. A database migrated by a newer program is used unchanged if it is compatible, and refused
+// otherwise.
 func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Logger) error {
 	unlock, err := lockMigrations(ctx, db, d)
 	if err != nil {
@@ -97,9 +98,9 @@ func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Lo
 	return Wrap(err, "migrate")
 }
 
-// served reports whether the program can use a database that a newer one migrated: ErrNewerSchema where it cannot.
+// served checks whether the program is compatible with a database that a newer one migrated: ErrNewerSchema if not.
 func (c schema) served(ctx context.Context, db *sql.DB) error {
-	var from int64 // the first schema whose programs can
+	var from int64 // oldest compatible schema
 	if err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'schema'").Scan(&from); err != nil {
 		return fmt.Errorf("read what the schema serves: %w", err)
 	}
@@ -109,8 +110,8 @@ func (c schema) served(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// Served reports whether this program can still use the database, which a newer one may have migrated meanwhile:
-// ErrNewerSchema where it cannot.
+// Served checks whether this program is still compatible with the database, which a newer one may have migrated
+// meanwhile: ErrNewerSchema if not.
 func (h *Health) Served(ctx context.Context) error {
 	return Unavailable(h.d.schema.served(ctx, h.d.read))
 }
@@ -128,7 +129,7 @@ func runScript(ctx context.Context, tx *sql.Tx, text string) error {
 	return nil
 }
 
-// migrationLock is the key of the advisory lock under which one node migrates.
+// migrationLock is the key of the advisory lock held by the node that migrates.
 const migrationLock = 0x6361_7269
 
 func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), err error) {
@@ -151,7 +152,7 @@ func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), 
 	}, nil
 }
 
-// NewestSchema is the version that a program with these migrations brings a database to.
+// NewestSchema returns the schema version of a program with these migrations.
 func NewestSchema(migrations fs.FS) (int64, error) {
 	c, err := readSchema(migrations, sqliteDialect())
 	return c.newest, err

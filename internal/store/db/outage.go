@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// outageEvery is the interval at which a database that is away is asked whether it is back.
+// outageEvery is the interval of checks whether the database is back.
 const outageEvery = time.Second
 
-// Outage turns an outage of the database into two lines of the log: that it is away, and that it is back. Everything that
-// fails meanwhile because of it is logged for debugging only.
+// Outage reduces an outage of the database to two log lines: its start and its end. Other failures because of it are
+// logged at level debug.
 type Outage struct {
 	log  *slog.Logger
 	ping func(ctx context.Context) error
@@ -20,7 +20,7 @@ type Outage struct {
 	away bool
 }
 
-// notice begins an outage, unless one is known, and watches for its end.
+// notice starts an outage, unless one is known, and watches for its end.
 func (o *Outage) notice(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,7 +32,7 @@ func (o *Outage) notice(err error) {
 	o.log.Warn("the database is away; nothing is accepted or sent until it is back", "error", err)
 	go func() {
 		for {
-			time.Sleep(outageEvery) //nolint:forbidigo // it ends with the outage
+			time.Sleep(outageEvery) //nolint:forbidigo // runs until the outage ends
 			ctx, cancel := context.WithTimeout(context.Background(), outageEvery)
 			err := o.ping(ctx)
 			cancel()
@@ -47,7 +47,7 @@ func (o *Outage) notice(err error) {
 	}()
 }
 
-// Watch begins to ask ping when something fails because the database is away.
+// Watch starts calling ping when something fails because the database is away.
 func (o *Outage) Watch(ping func(ctx context.Context) error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -60,19 +60,19 @@ func (o *Outage) known() bool {
 	return o.ping != nil
 }
 
-// outageHandler passes records on, but for those about an outage.
+// outageHandler filters records about an outage.
 type outageHandler struct {
 	slog.Handler
 	outage *Outage
 }
 
-// LogOutages returns a logger that writes to the same place, and what it reports outages to.
+// LogOutages returns a logger with the same output, and its Outage.
 func LogOutages(log *slog.Logger) (*slog.Logger, *Outage) {
 	o := &Outage{log: log}
 	return slog.New(outageHandler{log.Handler(), o}), o
 }
 
-// Handle passes a record on: one with the error of a database that is away only for debugging.
+// Handle passes a record on; with an error of an unreachable database only at level debug.
 func (h outageHandler) Handle(ctx context.Context, r slog.Record) error {
 	var cause error
 	r.Attrs(func(a slog.Attr) bool {
@@ -91,12 +91,12 @@ func (h outageHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// WithAttrs keeps the handler around one with more attributes.
+// WithAttrs implements slog.Handler.
 func (h outageHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return outageHandler{h.Handler.WithAttrs(attrs), h.outage}
 }
 
-// WithGroup keeps the handler around one with a group.
+// WithGroup implements slog.Handler.
 func (h outageHandler) WithGroup(name string) slog.Handler {
 	return outageHandler{h.Handler.WithGroup(name), h.outage}
 }

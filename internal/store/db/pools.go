@@ -28,12 +28,12 @@ func (p *pools) close() error {
 	return errors.Join(errs...)
 }
 
-// closeWait bounds how long a closed pool is waited for.
+// closeWait bounds the wait for a closed pool.
 const closeWait = time.Second
 
-// closePool closes a pool and waits until no connection of it is open. database/sql closes at once only idle ones: one
-// that is in use by an abandoned read, or just being made, is closed when that ends. On SQLite it would write next to the
-// database while the next process, or a restore, already has the folder.
+// closePool closes a pool and waits until all its connections are closed. database/sql closes only idle ones at once:
+// a connection used by an abandoned read, or just being made, is closed later. On SQLite it would write next to the
+// database while the next process, or a restore, already uses the folder.
 func closePool(db *sql.DB) error {
 	err := db.Close()
 	for end := time.Now().Add(closeWait); db.Stats().OpenConnections > 0 && time.Now().Before(end); {
@@ -42,7 +42,8 @@ func closePool(db *sql.DB) error {
 	return err
 }
 
-// Pools are the figures of the connection pools, by name: on SQLite its writer and its readers, on PostgreSQL the one.
+// Pools returns the statistics of the connection pools by name: SQLite's writer and readers, or PostgreSQL's single
+// pool.
 func (h *Health) Pools() map[string]sql.DBStats {
 	if h.d.read == h.d.write {
 		return map[string]sql.DBStats{"postgres": h.d.write.Stats()}
@@ -53,5 +54,5 @@ func (h *Health) Pools() map[string]sql.DBStats {
 // Ping reports whether the database responds.
 func (h *Health) Ping(ctx context.Context) error { return h.d.read.PingContext(ctx) }
 
-// Pool is the read pool itself, for what needs a connection of its own.
+// Pool returns the read pool, for callers that need a dedicated connection.
 func (p *pools) Pool() *sql.DB { return p.read }

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// connectTimeout bounds the making of a connection to PostgreSQL.
+	// connectTimeout bounds the connection set-up to PostgreSQL.
 	connectTimeout = 5 * time.Second
-	// silence is how long a server may leave data unacknowledged. Its host may have vanished; by itself the kernel would
-	// keep trying for a quarter of an hour.
+	// silence bounds the time for which a server may leave data unacknowledged. Its host may have vanished; the kernel
+	// alone would keep trying for a quarter of an hour.
 	silence = 5 * time.Second
 )
 
-// server is what is known of PostgreSQL's server.
+// server is the information about the PostgreSQL server.
 type server struct {
 	url     string
-	several bool        // the URL names more than one
-	chooses bool        // and asks each whether it takes writes
-	pglz    atomic.Bool // it knows no other compression
+	several bool        // the URL lists several servers
+	chooses bool        // and requires one that accepts writes
+	pglz    atomic.Bool // it supports no other compression
 }
 
-// dialer makes connections that break when the server falls silent. The setting tcp_user_timeout does the same for the
-// server's end.
+// dialer makes connections that break when the server stops responding. The setting tcp_user_timeout does the same on
+// the server's side.
 func dialer() *net.Dialer {
 	return &net.Dialer{
 		Control:         breakWhenSilent,
@@ -45,14 +45,14 @@ func (p *pools) openPostgres(url string, s *server) error {
 		return errors.New("the database URL cannot be read (not shown: it may hold a password)")
 	}
 	for name, value := range map[string]string{
-		// A node that is stopped inside its transactions holds rows that others want. Its committers may wait for each other
-		// at the same row, so that several sessions must end before another node's lock_timeout.
+		// A node that stops inside its transactions holds rows that others need. Its committers may wait for each
+		// other at the same row, so several sessions must end before another node's lock_timeout.
 		"application_name": "carillon", "lock_timeout": "3000", "idle_in_transaction_session_timeout": "700",
 		"synchronous_commit": "on", "tcp_user_timeout": "5000",
-		// Every query walks along an index made for it, from one row to the next. The planner, which thinks of the average
-		// company, would read and sort all of a large one's rows instead, or whole tables while they are small or their
-		// statistics old; and on memory or a solid disk the next row costs little more than its neighbour. Compiling such
-		// short queries costs more than it saves. So does planning them again: a plan that knows the arguments is no other.
+		// Every query reads along an index made for it, row by row. The planner, which assumes the average company,
+		// would read and sort all rows of a large one, or whole tables while they are small or have old statistics;
+		// and on memory or solid disks the next row costs little more than its neighbor. JIT compilation of such short
+		// queries costs more than it saves. So does planning them again: a plan that knows the arguments is the same.
 		"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
 		"random_page_cost": "1.1", "jit": "off", "plan_cache_mode": "force_generic_plan",
 	} {
@@ -65,7 +65,7 @@ func (p *pools) openPostgres(url string, s *server) error {
 	}
 	c.DialFunc = dialer().DialContext
 	s.chooses = c.ValidateConnect != nil
-	for _, f := range c.Fallbacks { // apart from other servers these hold the same one with and without TLS
+	for _, f := range c.Fallbacks { // besides other servers, these contain the same one with and without TLS
 		s.several = s.several || f.Host != c.Host || f.Port != c.Port
 	}
 	p.write = stdlib.OpenDB(*c, stdlib.OptionAfterConnect(s.check))
@@ -76,11 +76,11 @@ func (p *pools) openPostgres(url string, s *server) error {
 	return nil
 }
 
-// errStandby refuses a connection to a server that takes no writes.
+// errStandby refuses a connection to a read-only server.
 var errStandby = errors.New("the server is a standby and takes no writes: name target_session_attrs=read-write in the database URL")
 
-// check refuses a new connection to a standby, and chooses lz4 for long texts where the server has it: pglz takes
-// several times as long for about the same size.
+// check refuses a new connection to a standby, and selects lz4 for long texts if the server has it: pglz takes several
+// times as long for about the same size.
 func (s *server) check(ctx context.Context, c *pgx.Conn) error {
 	var standby bool
 	if err := c.QueryRow(ctx, "SELECT pg_is_in_recovery()", pgx.QueryExecModeExec).Scan(&standby); err != nil {
@@ -94,7 +94,7 @@ func (s *server) check(ctx context.Context, c *pgx.Conn) error {
 	}
 	_, err := c.Exec(ctx, "SET default_toast_compression = 'lz4'")
 	if pe, refused := errors.AsType[*pgconn.PgError](err); refused && !fatal(pe) {
-		s.pglz.Store(true) // it is not asked again: the server would log each refusal
+		s.pglz.Store(true) // not asked again: the server would log each refusal
 		return nil
 	}
 	if err != nil {
@@ -103,8 +103,8 @@ func (s *server) check(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// FailoverWarnings are what would make a failover of the database lose accepted messages or not succeed at all, each a
-// sentence; none on SQLite, and where there is one server only.
+// FailoverWarnings returns a sentence for each setting that could make a failover lose accepted messages or fail; none
+// on SQLite or with a single server.
 func (h *Health) FailoverWarnings(ctx context.Context) ([]string, error) {
 	if h.d.SQLite() {
 		return nil, nil
@@ -129,8 +129,8 @@ func (h *Health) FailoverWarnings(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// ClockOffset is the database's clock minus ours, as far as it is certain: half the round trip of asking is subtracted.
-// Zero on SQLite. It is a check, never a source of time.
+// ClockOffset returns the certain part of the difference between the database's clock and ours: half the round trip of
+// the query is subtracted. Zero on SQLite. It is a check, never a source of time.
 func (h *Health) ClockOffset(ctx context.Context) (time.Duration, error) {
 	if h.d.SQLite() {
 		return 0, nil
@@ -152,7 +152,7 @@ func (h *Health) ClockOffset(ctx context.Context) (time.Duration, error) {
 	return 0, nil
 }
 
-// Connect opens a connection to PostgreSQL outside the pool.
+// Connect opens a PostgreSQL connection outside the pool.
 func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	dial, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -168,14 +168,14 @@ func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	return c, nil
 }
 
-// stalledEvery is the interval at which sessions that stalled are looked for.
+// stalledEvery is the interval of searches for stalled sessions.
 const stalledEvery = 500 * time.Millisecond
 
 // endStalledSessions ends, until ctx does, the sessions of this program that have waited for the rest of a flush for
-// 700 ms, as idle_in_transaction_session_timeout does between statements. A node that stops, or loses its network, between
-// the parts of a flush leaves a session that holds its locks; before the flush's end PostgreSQL does not count it as idle in
-// a transaction, and no time-out of its own applies: the rows would stay locked for as long as the connection seems to
-// stand, which is hours. A node that lives and was only slow finds its connection broken, and whether it had committed.
+// 700 ms, as idle_in_transaction_session_timeout does between statements. A node that stops, or loses its network, in
+// the middle of a flush leaves a session that holds its locks; PostgreSQL does not consider it idle in a transaction
+// before the flush ends, and none of its timeouts applies: the rows would stay locked as long as the connection seems
+// alive, which is hours. A node that was only slow finds its connection broken, and checks whether it had committed.
 func (s *server) endStalledSessions(ctx context.Context, d *DB) {
 	for {
 		if n, err := s.endStalled(ctx, d); err == nil && n > 0 {

@@ -11,7 +11,7 @@ import (
 	"carillon"
 )
 
-// stmtCache prepares the reads once on SQLite.
+// stmtCache prepares reads once on SQLite.
 type stmtCache struct {
 	m sync.Map // query → *sql.Stmt
 }
@@ -54,7 +54,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	return rows, Unavailable(err)
 }
 
-// Row scans the only row of a read; sql.ErrNoRows when there is none.
+// Row scans the only row of a read; sql.ErrNoRows if there is none.
 func (d *DB) Row(ctx context.Context, dest []any, query string, args ...any) error {
 	args = storable(args)
 	d.watched(query, args)
@@ -76,7 +76,8 @@ func Absent(err error, what string) error {
 	return err
 }
 
-// NotIn returns the condition that a column has none of the values, to add to others, and the arguments with them; "" without values.
+// NotIn returns the condition that a column has none of the values, to append to others, and the extended arguments;
+// "" without values.
 func NotIn(column string, values []string, args []any) (condition string, all []any) {
 	if len(values) == 0 {
 		return "", args

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// breakWhenSilent has the kernel end a connection that acknowledges nothing for so long.
+// breakWhenSilent lets the kernel end a connection whose data stays unacknowledged for that long.
 func breakWhenSilent(network, _ string, c syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

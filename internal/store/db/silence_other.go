@@ -4,5 +4,6 @@ package db
 
 import "syscall"
 
-// breakWhenSilent leaves a silent connection to its keep-alive probes, which act while nothing is unacknowledged.
+// breakWhenSilent leaves a silent connection to its keep-alive probes, which work only while no data is
+// unacknowledged.
 func breakWhenSilent(string, string, syscall.RawConn) error { return nil }

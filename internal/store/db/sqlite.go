@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	_ "modernc.org/sqlite" // driver "sqlite"
 )
 
-// FileName is the name of the database's file in the data folder.
+// FileName is the name of the database file in the data folder.
 const FileName = "carillon.db"
 
 func (p *pools) openSQLite(ctx context.Context, dir string, readers int) error {
@@ -38,7 +38,8 @@ func (p *pools) openSQLite(ctx context.Context, dir string, readers int) error {
 	if err := p.write.PingContext(ctx); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	// A reader's cache is smaller than the writer's: there are many of them, and the system caches the file's pages too.
+	// Readers have a smaller cache than the writer: there are many of them, and the system caches the file's pages
+	// too.
 	if p.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)&_pragma=cache_size(-4096)"); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
@@ -47,17 +48,17 @@ func (p *pools) openSQLite(ctx context.Context, dir string, readers int) error {
 	return nil
 }
 
-// FileURI is the address of a file for the driver, to which `?` and options can be added. In the plain name a `?`, `#` or `%`
-// would end it, or stand for another character.
+// FileURI returns the URI of a file for the driver, to which `?` and options can be added. In the plain name `?`, `#`
+// and `%` have a special meaning.
 func FileURI(name string) string {
 	path := (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath()
 	return "file:" + strings.ReplaceAll(path, ";", "%3B")
 }
 
-// makePrivate creates the database's file, when there is none, for its owner alone: it holds numbers and texts, and the
-// folder may be readable by others. SQLite gives the files next to it the same mode.
+// makePrivate creates a missing database file for its owner only: it holds numbers and texts, and the folder may be
+// readable by others. SQLite gives the files next to it the same mode.
 func makePrivate(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator names the folder
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator chose the folder
 	if err != nil {
 		return err
 	}

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Storable is a text as every database stores it: PostgreSQL refuses NUL and what is no UTF-8, SQLite keeps both. Every argument of a
-// statement becomes one, so that a text from outside is stored the same on both engines, and none fails each commit again with all that
-// shares it.
+// Storable returns a text as every database stores it: PostgreSQL refuses NUL and invalid UTF-8, SQLite accepts both.
+// It is applied to all arguments of statements, so that external text is stored the same on both engines and cannot
+// fail a shared commit again and again.
 func Storable(s string) string {
 	if isStorable(s) {
 		return s
 	}
-	return strings.ReplaceAll(string([]rune(s)), "\x00", "\uFFFD") // U+FFFD for each bad byte, as encoding/json has it
+	return strings.ReplaceAll(string([]rune(s)), "\x00", "\uFFFD") // U+FFFD for each bad byte, as in encoding/json
 }
 
 func isStorable(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
 
-// storable returns the arguments of a statement with storable texts. Those of the caller stay as they are.
+// storable returns the arguments of a statement with storable texts. The caller's slice is not changed.
 func storable(args []any) []any {
 	own := false
 	for i, a := range args {
@@ -36,7 +36,7 @@ func storable(args []any) []any {
 	return args
 }
 
-// storableNamed is storable for arguments that go to the driver itself.
+// storableNamed is storable for arguments passed to the driver itself.
 func storableNamed(args []driver.NamedValue) []driver.NamedValue {
 	own := false
 	for i := range args {
@@ -52,7 +52,7 @@ func storableNamed(args []driver.NamedValue) []driver.NamedValue {
 	return args
 }
 
-// storableValue returns a value with storable texts, and whether it is another one. Bytes are stored as they are.
+// storableValue returns a value with storable texts, and whether it differs. Bytes are stored unchanged.
 func storableValue(a any) (any, bool) {
 	switch v := a.(type) {
 	case nil, bool, int, int32, int64, float64, []byte, []int64, []bool:
@@ -97,7 +97,7 @@ func storableTexts(all []string) (any, bool) {
 	return all, own
 }
 
-// storableJSON returns JSON without the escape of NUL, which PostgreSQL's type has no room for.
+// storableJSON returns JSON without escapes of NUL, which PostgreSQL's type cannot hold.
 func storableJSON(text string) string {
 	const nul = `\u0000`
 	if !strings.Contains(text, nul) {
@@ -109,7 +109,7 @@ func storableJSON(text string) string {
 		case strings.HasPrefix(text[i:], nul):
 			b.WriteString(`\ufffd`)
 			i += len(nul)
-		case text[i] == '\\' && i+1 < len(text): // the character that it escapes belongs to it, a backslash too
+		case text[i] == '\\' && i+1 < len(text): // the escaped character belongs to it, even a backslash
 			b.WriteString(text[i : i+2])
 			i += 2
 		default:

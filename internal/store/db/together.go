@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Together runs operations as one batch, the way a committer does, and returns each one's result: tests decide with it what
-// shares a transaction. With lost they are run as after a COMMIT that got no response.
+// Together runs operations as one batch, as a committer does, and returns their results: tests use it to choose the
+// operations of a transaction. With lost they run as after a COMMIT without a response.
 func (k *Kind[O]) Together(ctx context.Context, d *DB, lost bool, ops ...O) []error {
 	batch := make([]*write, len(ops))
 	for i, op := range ops {

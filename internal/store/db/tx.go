@@ -12,38 +12,39 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Tx is one transaction on one connection. On SQLite statements are prepared once a connection; pgx does so by itself.
+// Tx is one transaction on one connection. On SQLite, statements are prepared once per connection; pgx does so
+// automatically.
 type Tx struct {
 	db    *DB
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	plain map[string]driver.Stmt // the driver's own, for inserts
+	plain map[string]driver.Stmt // the driver's own statements, for inserts
 
-	slot     int   // of the committer, see Slot
-	careful  int   // batches that the committer still runs statement by statement
-	refused  int   // flushes that failed in succession
-	recorded []any // since its begin
+	slot     int   // slot of the committer, see Slot
+	careful  int   // number of batches still to run statement by statement
+	refused  int   // consecutive failed flushes
+	recorded []any // recorded since BEGIN
 }
 
-// Record has x written by the Recorder, in this transaction and right before its COMMIT, together with all that its other operations
-// record.
+// Record passes x to the Recorder, which writes it in this transaction right before its COMMIT, together with
+// everything else that was recorded.
 func (t *Tx) Record(x any) { t.recorded = append(t.recorded, x) }
 
-// Recorder writes what transactions record: once a transaction, after all of its operations, whatever their places. Rows that many
-// transactions want are locked there, in one order, and for little more than the commit.
+// Recorder writes the recorded values once per transaction, after all of its operations, regardless of their places.
+// Rows that many transactions need are locked there, in a fixed order, for little longer than the commit.
 type Recorder struct {
 	Write      func(ctx context.Context, tx *Tx, recorded []any) error
 	Statements func(recorded []any) []Statement // the same on PostgreSQL, for a flush
-	Committed  func(recorded []any)             // called after the commit: on PostgreSQL not when the COMMIT got no response
+	Committed  func(recorded []any)             // called after the commit; on PostgreSQL not if the COMMIT got no response
 }
 
-// OnRecorded is called before the first transaction that records.
+// OnRecorded sets the Recorder, before the first transaction that records.
 func (d *DB) OnRecorded(r Recorder) { d.recorder = r }
 
-// Watcher is called with every statement before it is run: tests explain what is really asked.
+// Watcher is called with every statement before it runs: tests explain the actual queries.
 type Watcher func(query string, args []any)
 
-// Watch has every statement reported; nil ends that.
+// Watch reports every statement to w; nil stops that.
 func (d *DB) Watch(w Watcher) {
 	if w == nil {
 		d.watch.Store(nil)
@@ -58,16 +59,17 @@ func (d *DB) watched(query string, args []any) {
 	}
 }
 
-// DB is the database that the transaction is on.
+// DB returns the transaction's database.
 func (t *Tx) DB() *DB { return t.db }
 
 // SQLite reports whether the engine is SQLite.
 func (t *Tx) SQLite() bool { return t.db.SQLite() }
 
-// Slots is how many committers, of all nodes, Slot distinguishes.
+// Slots is the number of slots, shared by the committers of all nodes.
 const Slots = 64
 
-// Slot is a number of the committer that runs the transaction, in [0, Slots): counters split by it are rarely waited for.
+// Slot returns the number of the committer that runs the transaction, in [0, Slots): counters split by it are rarely
+// contended.
 func (t *Tx) Slot() int { return t.slot }
 
 func (t *Tx) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -103,7 +105,7 @@ func (t *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 	return res.RowsAffected()
 }
 
-// Insert runs a statement of SQLite's through the driver itself: what database/sql adds for each value costs a third of a
+// Insert runs a statement through SQLite's driver itself: the work of database/sql for each value takes a third of a
 // long insert.
 func (t *Tx) Insert(ctx context.Context, query string, args []driver.NamedValue) error {
 	args = storableNamed(args)
@@ -142,7 +144,7 @@ func (t *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	return t.conn.QueryContext(ctx, query, args...)
 }
 
-// Row scans the only row of a query; sql.ErrNoRows when there is none.
+// Row scans the only row of a query; sql.ErrNoRows if there is none.
 func (t *Tx) Row(ctx context.Context, dest []any, query string, args ...any) error {
 	args = storable(args)
 	t.db.watched(query, args)
@@ -156,7 +158,7 @@ func (t *Tx) Row(ctx context.Context, dest []any, query string, args ...any) err
 	return t.conn.QueryRowContext(ctx, query, args...).Scan(dest...)
 }
 
-// Statement is one statement of a flush, or of a transaction. Scan reads a row that it returns, nil when it returns none.
+// Statement is one statement of a flush or a transaction. Scan reads a returned row; nil if there is none.
 type Statement struct {
 	SQL  string
 	Args []any
@@ -180,8 +182,8 @@ func (t *Tx) Run(ctx context.Context, statements ...Statement) error {
 	return nil
 }
 
-// flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, what precedes the end of a round trip is
-// committed there together.
+// flush runs statements on PostgreSQL as one transaction and one round trip: without BEGIN, all statements of a round
+// trip are committed together.
 func (t *Tx) flush(ctx context.Context, statements []Statement) error {
 	if len(t.recorded) > 0 {
 		statements = append(statements, t.db.recorder.Statements(t.recorded)...)
@@ -224,12 +226,12 @@ func (t *Tx) send(ctx context.Context, statements []Statement) error {
 	return errors.Join(err, raw)
 }
 
-// Conn is the transaction's connection.
+// Conn returns the transaction's connection.
 func (t *Tx) Conn() *sql.Conn { return t.conn }
 
-// Update runs fn in a transaction of its own. It must be repeatable: a deadlock or a serialization failure runs it
-// again. On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds all of it, and what it
-// ends in the COMMIT may be stored or not. fn sees the values of the caller's context.
+// Update runs fn in its own transaction. fn must be repeatable: a deadlock or a serialization failure runs it again.
+// On SQLite the caller's context bounds the wait, not the commit; on PostgreSQL it bounds both, and a COMMIT that it
+// interrupts may or may not be stored. fn sees the values of the caller's context.
 func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	if d.SQLite() {
 		return d.Commits.foreground.do(ctx, &write{exclusive: func(writer context.Context, tx *Tx) error {
@@ -242,7 +244,7 @@ func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) er
 	}
 	defer func() { _ = conn.Close() }()
 	return Unavailable(runTx(ctx, &Tx{db: d, conn: conn}, func(ctx context.Context, tx *Tx) error {
-		// Its rows are not those that every request waits for, and there may be pauses between its statements.
+		// Unlike a request's, its rows are not contended, and there may be pauses between its statements.
 		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 2000"); err != nil {
 			return fmt.Errorf("allow pauses: %w", err)
 		}
@@ -250,9 +252,9 @@ func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) er
 	}))
 }
 
-// withValues is the writer's context with the values of a caller's.
+// withValues is the writer's context with the values of a caller's context.
 type withValues struct {
-	context.Context //nolint:containedctx // it is one itself
+	context.Context //nolint:containedctx // a context itself
 	caller          context.Context
 }
 
@@ -264,12 +266,12 @@ func (c withValues) Value(key any) any {
 	return c.caller.Value(key)
 }
 
-// Exec runs one statement in a transaction of its own (Update), and returns the number of rows it changed.
+// Exec runs one statement in its own transaction (Update), and returns the number of changed rows.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	return Returning(ctx, d, func(ctx context.Context, tx *Tx) (int64, error) { return tx.Exec(ctx, query, args...) })
 }
 
-// OnWriter runs fn on SQLite's writing connection, between two transactions. A full queue is waited for.
+// OnWriter runs fn on SQLite's writing connection, between two transactions. It waits for a full queue.
 func (d *DB) OnWriter(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
 	for {
 		err := d.Commits.foreground.do(context.WithoutCancel(ctx), &write{
@@ -317,7 +319,7 @@ func tryTx(ctx context.Context, tx *Tx, fn func(ctx context.Context, tx *Tx) err
 	return nil
 }
 
-// ended passes on what was recorded and is committed.
+// ended reports the recorded values after the commit.
 func (t *Tx) ended() {
 	if len(t.recorded) > 0 {
 		t.db.recorder.Committed(t.recorded)
@@ -343,13 +345,13 @@ func (t *Tx) commit(ctx context.Context) error {
 	return nil
 }
 
-// commitError is the failure of a COMMIT: without the database's response nobody knows whether it was done.
+// commitError is the failure of a COMMIT; without a response of the database the outcome is unknown.
 type commitError struct{ err error }
 
 func (e *commitError) Error() string { return "commit: " + e.err.Error() }
 func (e *commitError) Unwrap() error { return e.err }
 
-// rollback must also run for a caller that left.
+// also for a caller that has left
 func (t *Tx) rollback(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -357,7 +359,7 @@ func (t *Tx) rollback(ctx context.Context) error {
 	return Wrap(err, "roll back")
 }
 
-// acquire takes the connection that a committer keeps; a broken one is replaced.
+// acquire takes the committer's dedicated connection, replacing a broken one.
 func (t *Tx) acquire(ctx context.Context) error {
 	if t.conn != nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Unavailable turns the failures of a database that is away, has no room or lets nobody in into the caller's 503: the
-// request is not at fault, and may be repeated. All other errors stay as they are.
+// Unavailable converts the errors of a database that is unreachable, full or refuses access to the caller's 503: the
+// request is valid and may be repeated. Other errors are returned unchanged.
 func Unavailable(err error) error {
 	var known *carillon.Error
 	if err == nil || errors.As(err, &known) || !away(err) {
@@ -23,20 +23,20 @@ func Unavailable(err error) error {
 	return Overloaded("The database does not answer", &awayError{err})
 }
 
-// awayError marks the cause of a 503 that is the database's.
+// awayError marks a 503 caused by the database.
 type awayError struct{ error }
 
 func (e *awayError) Unwrap() error { return e.error }
 
-// Away reports whether an error came from a database that is away.
+// Away reports whether an error was caused by an unreachable database.
 func Away(err error) bool {
 	_, marked := errors.AsType[*awayError](err)
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	return marked || connecting
 }
 
-// Transient reports whether what failed may be stored later: the database is away or busy, others were in the way, or the time was over.
-// All else fails again however often it is tried.
+// Transient reports whether a retry may succeed: the database is away or busy, a concurrent transaction interfered, or
+// the time was over. All other errors would repeat.
 func Transient(err error) bool {
 	if err == nil {
 		return false
@@ -46,7 +46,7 @@ func Transient(err error) bool {
 
 func away(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
-		// 53 no resources: disk, memory, connections; 57P shut down or starting; 58 the system below.
+		// 53 no resources: disk, memory, connections; 57P shut down or starting; 58 system error
 		return fatal(pe) || len(pe.Code) == 5 && (pe.Code[:2] == "53" || pe.Code[:3] == "57P" || pe.Code[:2] == "58")
 	}
 	var se interface{ Code() int }
@@ -60,7 +60,7 @@ func away(err error) bool {
 		return false // the caller left
 	}
 	var connect *pgconn.ConnectError
-	var network net.Error // a time that ran out is one too
+	var network net.Error // a timeout is one too
 	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, sql.ErrConnDone)

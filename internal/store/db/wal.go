@@ -10,16 +10,16 @@ import (
 
 const (
 	checkpointEvery = 100 * time.Millisecond
-	walRestart      = 64 << 20 // past this size the writer makes the log start over
+	walRestart      = 64 << 20 // the writer restarts a log larger than this
 )
 
 // wal is SQLite's write-ahead log.
 type wal struct {
-	dirty chan struct{} // something was committed since the last checkpoint
+	dirty chan struct{} // signals a commit since the last checkpoint
 	size  atomic.Int64
 }
 
-// committed records that there is something to checkpoint. An idle database sets no timers.
+// committed signals that a checkpoint is needed. An idle database sets no timers.
 func (d *DB) committed() {
 	d.room.wroteAt.Store(time.Now().UnixMilli())
 	select {
@@ -29,7 +29,7 @@ func (d *DB) committed() {
 }
 
 // checkpoints copies the write-ahead log into the database, without stopping the writer, at most ten times a second.
-// PASSIVE alone lets the log grow under load, so past walRestart the writer itself restarts it.
+// PASSIVE alone lets the log grow under load, so beyond walRestart the writer itself restarts it.
 func (w *wal) checkpoints(ctx context.Context, d *DB) {
 	conn, err := d.checkpointer(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *wal) checkpoints(ctx context.Context, d *DB) {
 	}
 }
 
-// checkpointer takes a connection for checkpoints alone.
+// checkpointer takes a connection reserved for checkpoints.
 func (p *pools) checkpointer(ctx context.Context) (*sql.Conn, error) {
 	conn, err := p.read.Conn(ctx)
 	if err != nil {
@@ -90,5 +90,5 @@ func restartLog(ctx context.Context, d *DB) {
 	}
 }
 
-// LogSize is the size of SQLite's write-ahead log in bytes as of the last checkpoint; 0 on PostgreSQL.
+// LogSize returns the size of SQLite's write-ahead log in bytes at the last checkpoint; 0 on PostgreSQL.
 func (h *Health) LogSize() int64 { return h.d.wal.size.Load() }

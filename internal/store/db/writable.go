@@ -13,11 +13,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// recent is how long a commit vouches for the next one, and a write that found no room says that there is none.
+// recent is the time for which a commit shows that the database is writable, and a failed write that it has no room.
 const recent = 5 * time.Second
 
-// Writable reports whether the database takes writes: its files are in place and have room, and something was committed
-// recently, or a write that changes nothing else goes through. ctx bounds the wait.
+// Writable checks that the database accepts writes: its files are in place and have room, and there was a recent
+// commit, or a small write succeeds. ctx bounds the wait.
 func (h *Health) Writable(ctx context.Context) error {
 	if err := h.d.files.inPlace(); err != nil {
 		return err
@@ -36,15 +36,15 @@ func (h *Health) Writable(ctx context.Context) error {
 	return h.Probe(ctx)
 }
 
-// Probe makes a small write of its own.
+// Probe makes a small write.
 func (h *Health) Probe(ctx context.Context) error {
 	_, err := h.d.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE
 		SET value = meta.value + 1 WHERE meta.name = 'probe'`)
 	return Wrap(err, "write a probe")
 }
 
-// room is what the last writes say about the room on the database's disk, in milliseconds. On a full disk small writes, and
-// with them a probe, can still fit into what is there.
+// room records when writes last succeeded and last found the database's disk full, in milliseconds. On a full disk
+// small writes, such as a probe, may still fit.
 type room struct{ wroteAt, refusedAt atomic.Int64 }
 
 var errNoRoom = errors.New("the database had no room for a write")
@@ -55,7 +55,7 @@ func (r *room) observe(err error) {
 	}
 }
 
-// noRoom reports whether a write failed because the disk is full, or cannot be written to at all.
+// noRoom reports whether a write failed because the disk is full or read-only.
 func noRoom(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pe.Code == "53100"
@@ -68,8 +68,8 @@ func noRoom(err error) bool {
 	return false
 }
 
-// files are the files that SQLite opened, by name. It goes on writing to a file that was deleted or replaced, and what it
-// commits there is lost when the program ends.
+// files are the files that SQLite opened, by name. It continues to write to a deleted or replaced file, and those
+// commits are lost when the program ends.
 type files map[string]fs.FileInfo
 
 func readFiles(dir string) (files, error) {
@@ -98,11 +98,11 @@ func (f files) inPlace() error {
 	return nil
 }
 
-// probeSize is what must fit on the disk.
+// probeSize is the room that must be left on the disk.
 const probeSize = 256 << 10
 
-// hasRoom writes a file of the probe's size next to the database, and deletes it: a quota or a limit of the process is
-// found out as well as a full disk.
+// hasRoom writes a file of the probe's size next to the database, and deletes it: it detects a quota or a limit of the
+// process as well as a full disk.
 func hasRoom(dir string) error {
 	name := filepath.Join(dir, "carillon.probe")
 	err := os.WriteFile(name, make([]byte, probeSize), 0o600)

@@ -13,10 +13,10 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// payload is what an event says. Version 1; fields are only added.
+// payload is the payload of an event. Version 1; fields are only added.
 type payload struct {
 	Version        int             `json:"v"`
-	NotificationID string          `json:"notification_id,omitempty"` // not of a call to a line
+	NotificationID string          `json:"notification_id,omitempty"` // empty for an incoming call
 	MessageID      string          `json:"message_id,omitempty"`
 	Number         string          `json:"number,omitempty"`
 	Campaign       string          `json:"campaign,omitempty"`
@@ -30,18 +30,18 @@ type payload struct {
 	*callPayload
 }
 
-// callPayload is what the event of a call says besides.
+// callPayload holds the additional fields of a call's event.
 type callPayload struct {
 	CallID     string           `json:"call_id"`
 	Direction  string           `json:"direction"` // outgoing or incoming
 	AgentID    string           `json:"agent_id,omitempty"`
 	AnsweredBy string           `json:"answered_by,omitempty"`
 	EndedBy    string           `json:"ended_by,omitempty"`
-	DurationS  *int             `json:"duration_s,omitempty"` // of one that was answered, once it ended
+	DurationS  *int             `json:"duration_s,omitempty"` // for an answered call that ended
 	Result     carillon.Details `json:"result,omitempty"`
 }
 
-// lasted is how long an answered call was talked in.
+// lasted returns the duration of an answered call.
 func (p *callPayload) lasted(answered, ended time.Time) {
 	if !answered.IsZero() && !ended.IsZero() {
 		s := int(ended.Sub(answered).Round(time.Second) / time.Second)
@@ -61,13 +61,13 @@ func (p payload) event(companyID, topic, kind string, at time.Time) *Event {
 	return &Event{CompanyID: companyID, Topic: topic, Kind: kind, Subject: subject, Payload: p.json(), At: at}
 }
 
-// Notification is a notification as far as events go.
+// Notification holds the fields of a notification for its events.
 type Notification struct {
 	CompanyID, ID, Campaign, SenderID string
-	At                                time.Time // when it was accepted
+	At                                time.Time // time of acceptance
 }
 
-// Accepted is the event of a notification that was accepted.
+// Accepted returns the event of an accepted notification.
 func (n *Notification) Accepted(recipients int, scheduled bool) *Event {
 	p := payload{NotificationID: n.ID, Campaign: n.Campaign, SenderID: n.SenderID, Recipients: recipients, State: carillon.StateQueued}
 	if scheduled {
@@ -76,7 +76,7 @@ func (n *Notification) Accepted(recipients int, scheduled bool) *Event {
 	return p.event(n.CompanyID, Notifications, "notification.accepted", n.At)
 }
 
-// message is a message as far as events go.
+// message holds the fields of a message for its events.
 type message struct {
 	key                          carillon.MessageKey
 	companyID, notificationID    string
@@ -87,7 +87,7 @@ type message struct {
 	sent, delivered, read, ended int64
 }
 
-// Skipped is the event of its n-th message, which ended as it was accepted.
+// Skipped returns the event of the n-th message, which ended on acceptance.
 func (n *Notification) Skipped(i int, number string, reason carillon.Reason) *Event {
 	m := n.message(carillon.SeqOf(n.ID).Message(i), number)
 	m.reason = reason
@@ -117,8 +117,8 @@ func (m *message) state() carillon.State {
 	return m.rank.State()
 }
 
-// changes are the events of what happened to a message since it was as before: of every state that it reached on its way up. What
-// a receipt says of a state that it has passed is none.
+// changes returns the events for every state that a message reached since it was before. A receipt for a state that it
+// has already passed gives none.
 func (m *message) changes(before *message) (all []*Event) {
 	previous := before.state()
 	reach := func(to rank.Rank, at, had int64) {
@@ -137,8 +137,8 @@ func (m *message) changes(before *message) (all []*Event) {
 	return all
 }
 
-// Messages runs change and records an event for each state that it brings one of these messages to. Without keys it only runs
-// change: whoever is not subscribed to pays nothing. The messages are locked by it as change locks them, but sorted.
+// Messages runs change and records an event for each new state of these messages. Without keys it only runs change:
+// companies without subscribers pay nothing. The messages are locked as change locks them, but sorted.
 func Messages(ctx context.Context, tx *db.Tx, keys []carillon.MessageKey, change func() error) error {
 	if len(keys) == 0 {
 		return change()
@@ -171,7 +171,7 @@ func find(all []message, key carillon.MessageKey) (at int, there bool) {
 	return slices.BinarySearchFunc(all, key, func(m message, k carillon.MessageKey) int { return cmp.Compare(m.key, k) })
 }
 
-// lock keeps what another transaction changes meanwhile from being taken for a change of this one.
+// lock prevents concurrent changes from being attributed to this transaction.
 func lock(d *db.DB, of string) string {
 	if d.SQLite() {
 		return ""
@@ -179,7 +179,7 @@ func lock(d *db.DB, of string) string {
 	return " FOR UPDATE" + of
 }
 
-// readBefore reads how far messages have come, sorted by key, and locks them.
+// readBefore reads the states of messages, sorted by key, and locks them.
 func readBefore(d *db.DB, keys []carillon.MessageKey, into *[]message) db.Statement {
 	return db.Statement{
 		SQL: `SELECT id, q, rank, COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0)
@@ -194,7 +194,7 @@ func readBefore(d *db.DB, keys []carillon.MessageKey, into *[]message) db.Statem
 	}
 }
 
-// readMessages reads messages whole, sorted by key.
+// readMessages reads complete messages, sorted by key.
 func readMessages(d *db.DB, keys []carillon.MessageKey, locked string, into *[]message) db.Statement {
 	return db.Statement{
 		SQL: `SELECT m.id, n.company_id, n.id, n.campaign, s.id, m.number, m.q, m.attempt, m.rank, COALESCE(m.reason, ''),
@@ -212,7 +212,8 @@ func readMessages(d *db.DB, keys []carillon.MessageKey, locked string, into *[]m
 	}
 }
 
-// End is what became of an attempt to send a message, as its result is written: the rank only rises, and a time is written once.
+// End is the result of an attempt to send a message, as it is written: the rank only rises, and a time is written
+// once.
 type End struct {
 	Key         carillon.MessageKey
 	Attempt     int
@@ -235,8 +236,8 @@ func (e *End) after(m message) message {
 	return m
 }
 
-// Ends records what some ends change. It reads the messages as they are before the results are written, in the same transaction, and locks
-// them.
+// Ends records the events of some ends. It reads and locks the messages before the results are written, in the same
+// transaction.
 func Ends(ctx context.Context, tx *db.Tx, ends []End) error {
 	if len(ends) == 0 {
 		return nil
@@ -260,7 +261,8 @@ func Ends(ctx context.Context, tx *db.Tx, ends []End) error {
 	return nil
 }
 
-// SendingEnded records what the end of an attempt changes where its message, to a number, is still being sent: then nothing has to be read.
+// SendingEnded records the events of an attempt whose message, to a number, is still in state sending: nothing has to
+// be read.
 func (n *Notification) SendingEnded(tx *db.Tx, number string, e *End) {
 	before := n.message(e.Key, number)
 	before.q, before.attempt = 2, e.Attempt
@@ -268,8 +270,8 @@ func (n *Notification) SendingEnded(tx *db.Tx, number string, e *End) {
 	Record(tx, after.changes(&before)...)
 }
 
-// Call records the event of a call that was brought to its state in this transaction: started, completed, or failed, where
-// the state says how else it ended. result is what the agent found out.
+// Call records the event of a call for its new state in this transaction: started, completed, or failed for the other
+// final states. result holds the agent's findings.
 func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carillon.Details) error {
 	p := payload{callPayload: &callPayload{Direction: "outgoing", Result: result}}
 	var companyID string
@@ -305,7 +307,7 @@ func callKind(s carillon.State) string {
 	}
 }
 
-// IncomingCall is a call to a line as far as events go.
+// IncomingCall holds the fields of a call to a line for its events.
 type IncomingCall struct {
 	ID, CompanyID, AgentID, Number string
 	SenderUID                      int64
@@ -313,10 +315,10 @@ type IncomingCall struct {
 	Reason                         carillon.Reason
 	EndedBy                        string
 	Result                         carillon.Details
-	AnsweredAt, At                 time.Time // the latter of its state
+	AnsweredAt, At                 time.Time // At is the time of its state
 }
 
-// Incoming records the event of a call to a line that was brought to its state in this transaction.
+// Incoming records the event of a call to a line for its new state in this transaction.
 func Incoming(ctx context.Context, tx *db.Tx, c *IncomingCall) error {
 	p := payload{
 		Number: c.Number, State: c.State, Reason: c.Reason,

@@ -1,9 +1,9 @@
-// Package events holds the SQL of events: what changes of state leave for those who subscribe to a topic of a company. A
-// company subscribes to a topic with a webhook whose filter names one of its types, or while a stream of it is open
-// (Subscribed); otherwise no row is written.
+// Package events is the SQL of events: state changes for the subscribers of a company's topics. A company subscribes
+// to a topic with a webhook whose filter includes one of its types, or while a stream of it is open (Subscribed);
+// without subscribers no row is written.
 //
-// An event is written in the transaction of its change, so that neither is ever there without the other, and numbered
-// within its topic without gaps. The row of the topic that counts is the last that a transaction locks (Record).
+// An event is written in the transaction of its change, so they are always consistent, and numbered within its topic
+// without gaps. The topic's counter is the last row that a transaction locks (Record).
 package events
 
 import (
@@ -26,11 +26,11 @@ const (
 	Calls         = "calls"         // call.started, .completed, .failed
 	Templates     = "templates"     // template.approved, .rejected, .paused
 	Conversations = "conversations" // conversation.started, .handoff, .resolved; message.received, feedback.received
-	Requested     = "requested"     // what somebody asked to be passed on to whoever pulls: replays and tests, as they are sent
+	Requested     = "requested"     // replays and tests that somebody requested, as they are delivered
 	Inbox         = "inbox"         // conversation.updated, for teammates
 )
 
-// Topics are the topics of what a company's own programs learn: webhooks, and whoever pulls.
+// Topics are the topics for a company's own programs: webhooks and pulling clients.
 func Topics() []string { return []string{Notifications, Calls, Templates, Conversations} }
 
 // TopicOf returns the topic of a type of events.
@@ -47,17 +47,17 @@ func TopicOf(kind string) string {
 	}
 }
 
-// Event is a state change that subscribers of its topic get. Seq is assigned in the commit: 1, 2, 3, … within a company's
-// topic. Payload is JSON.
+// Event is a state change for the subscribers of its topic. Seq is assigned in the commit: 1, 2, 3, … within a
+// company's topic. Payload is JSON.
 type Event struct {
 	CompanyID string
 	Topic     string
 	Seq       int64
 	Kind      string
-	Subject   string // id of what it is about
+	Subject   string // id of the object that changed
 	Payload   json.RawMessage
 	At        time.Time
-	// Own events are rows of a table of their area, numbered there: they are only passed on after the commit.
+	// Own events are rows of another table, numbered there: they are only published after the commit.
 	Own bool
 }
 
@@ -67,7 +67,7 @@ type Store struct {
 	config    *configure.Configuration
 	interests *cache.Cache[interest]
 	kind      *db.Kind[[]*Event]
-	publish   func(...*Event) // nil: nobody
+	publish   func(...*Event) // nil if nobody listens
 }
 
 // New returns the tables of events; place is that of events without another operation.
@@ -89,7 +89,7 @@ func New(d *db.DB, c *configure.Configuration, place db.Place) *Store {
 	return s
 }
 
-// OnEvents has committed events passed on. It is called before the first of them, and publish must not block.
+// OnEvents sets the receiver of committed events, before the first of them. publish must not block.
 func (s *Store) OnEvents(publish func(...*Event)) { s.publish = publish }
 
 func (s *Store) committed(recorded []any) {
@@ -108,9 +108,9 @@ func eventsOf(recorded []any) []*Event {
 	return all
 }
 
-// Record has events stored in the transaction, and their Seq set. Whatever operations share the transaction, their events are
-// written together, topics sorted, and after everything else that it locks: who holds a topic waits for no row but later
-// topics, so that transactions never wait for each other in a circle.
+// Record stores events in the transaction and sets their Seq. The events of all operations of a transaction are
+// written together, topics sorted, after all other locks: the holder of a topic waits only for later topics, so
+// transactions never deadlock.
 func Record(tx *db.Tx, events ...*Event) {
 	for _, e := range events {
 		tx.Record(e)
@@ -136,7 +136,7 @@ func write(ctx context.Context, tx *db.Tx, recorded []any) error {
 	return rows.Write(ctx, tx)
 }
 
-// statements number and store events, a statement a row.
+// statements returns the statements that number and store events, one per row.
 func statements(recorded []any) (all []db.Statement) {
 	for _, events := range byTopic(recorded) {
 		for _, r := range rowsOf(events) {
@@ -157,7 +157,7 @@ func statements(recorded []any) (all []db.Statement) {
 	return all
 }
 
-// byTopic are the events that are to be stored, those of a topic together, topics sorted.
+// byTopic groups the events to be stored by topic, topics sorted.
 func byTopic(recorded []any) (all [][]*Event) {
 	events := slices.DeleteFunc(eventsOf(recorded), func(e *Event) bool { return e.Own })
 	slices.SortStableFunc(events, func(a, b *Event) int {
@@ -174,11 +174,11 @@ func byTopic(recorded []any) (all [][]*Event) {
 	return all
 }
 
-// nextNumbers takes the next numbers of a topic, and returns the last of them.
+// nextNumbers reserves the next numbers of a topic, and returns the last of them.
 const nextNumbers = `INSERT INTO event_topic (company_id, topic, seq) VALUES ($1, $2, $3)
 	ON CONFLICT (company_id, topic) DO UPDATE SET seq = event_topic.seq + excluded.seq RETURNING seq`
 
-// number gives the events of a topic their numbers, of which last is the last.
+// number assigns numbers to the events of a topic, the last of which gets last.
 func number(events []*Event, last int64) {
 	for i, e := range events {
 		e.Seq = last - int64(len(events)-1-i)
@@ -190,13 +190,14 @@ func (s *Store) AddEvents(ctx context.Context, events ...*Event) error {
 	return s.kind.Commit(ctx, s.d, events)
 }
 
-// AddEventsAfterLostCommit runs AddEvents again as after a COMMIT that got no response: for tests.
+// AddEventsAfterLostCommit runs AddEvents as a replay after a COMMIT without a response: for tests.
 func (s *Store) AddEventsAfterLostCommit(ctx context.Context, events ...*Event) error {
 	return s.kind.Together(ctx, s.d, true, events)[0]
 }
 
-// stored reports whether events whose COMMIT got no response are stored: all are where the first one's number, which it got before that
-// COMMIT, is not another event's. It locks the topic that writing them locks first, and so waits for a COMMIT that is still under way.
+// stored reports whether events whose COMMIT got no response are stored: they are unless the number of the first one,
+// assigned before that COMMIT, belongs to another event. It locks the topic that is locked first when they are
+// written, and so waits for a COMMIT that is still running.
 func stored(ctx context.Context, tx *db.Tx, events []*Event) (bool, error) {
 	recorded := make([]any, len(events))
 	for i, e := range events {
@@ -219,13 +220,13 @@ func stored(ctx context.Context, tx *db.Tx, events []*Event) (bool, error) {
 		db.Millis(e.At) == db.Millis(first.At), nil
 }
 
-// LastEvent returns the Seq of a topic's newest event, 0 when there was none.
+// LastEvent returns the Seq of a topic's newest event; 0 if there was none.
 func (s *Store) LastEvent(ctx context.Context, companyID, topic string) (seq int64, err error) {
 	err = s.d.Row(ctx, []any{&seq}, "SELECT COALESCE(MAX(seq), 0) FROM event_topic WHERE company_id = $1 AND topic = $2", companyID, topic)
 	return seq, db.Wrap(err, "read a topic")
 }
 
-// LastOfTopics returns the Seq of the newest event of each topic that ever had one.
+// LastOfTopics returns the Seq of the newest event of each topic that has had one.
 func (s *Store) LastOfTopics(ctx context.Context, companyID string) (map[string]int64, error) {
 	last := map[string]int64{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -238,7 +239,7 @@ func (s *Store) LastOfTopics(ctx context.Context, companyID string) (map[string]
 	return last, db.Wrap(err, "read topics")
 }
 
-// EventsAfter returns a topic's events after seq, at most `most` of them, in their order.
+// EventsAfter returns at most `most` events of a topic after seq, in order.
 func (s *Store) EventsAfter(ctx context.Context, companyID, topic string, seq int64, most int) ([]Event, error) {
 	return After(ctx, s.d, companyID, topic, seq, most)
 }

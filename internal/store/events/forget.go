@@ -7,16 +7,17 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Key is where an event stands.
+// Key is the position of an event.
 type Key struct {
 	Topic string
 	Seq   int64
 }
 
-// forgetPage is how many rows are looked at in one step.
+// forgetPage is the number of rows examined in one step.
 const forgetPage = 200
 
-// ForgetEvents deletes the events of a company that gone reports, and returns where they stood. The others keep their numbers.
+// ForgetEvents deletes the events of a company for which gone returns true, and returns their positions. The others
+// keep their numbers.
 func (s *Store) ForgetEvents(ctx context.Context, companyID string, gone func(e *Event) bool) (deleted []Key, err error) {
 	at := Key{}
 	for {
@@ -60,7 +61,7 @@ func (s *Store) page(ctx context.Context, companyID string, after Key) (all []to
 	return all, next, err
 }
 
-// without parts the events of a row into those that are kept and those that are not.
+// without splits the events of a row into kept and deleted ones.
 func (r *topicRow) without(companyID string, gone func(e *Event) bool) (kept []Event, lost []Key, err error) {
 	events, err := r.unpack(companyID, r.topic)
 	if err != nil {
@@ -76,7 +77,7 @@ func (r *topicRow) without(companyID string, gone func(e *Event) bool) (kept []E
 	return kept, lost, nil
 }
 
-// rewrite puts the events that are kept in the place of a row, each in a row of its own, for a row's events follow one another.
+// rewrite replaces a row by its kept events, each in its own row, because a row's events are consecutive.
 func (s *Store) rewrite(ctx context.Context, companyID string, r *topicRow, kept []Event) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM event WHERE company_id = $1 AND topic = $2 AND seq = $3", companyID, r.topic,

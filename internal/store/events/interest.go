@@ -9,18 +9,18 @@ import (
 	"carillon/internal/store/db"
 )
 
-// interest is who subscribes in a company.
+// interest holds the subscriptions of a company.
 type interest struct {
 	webhooks map[string]bool      // by topic
-	streams  map[string]time.Time // by topic: until when a stream is open, unless its node renews that
+	streams  map[string]time.Time // by topic: end of the lease of an open stream
 }
 
-// lease is how long an open stream counts, on every node, after it was last renewed.
+// lease is the validity of an open stream on every node after its last renewal.
 const lease = 90 * time.Second
 
-// Subscribed reports whether events of a company's topic are to be written. It is a look into a cache, which a change of a
-// webhook and the first stream of a topic invalidate: at once on their node, within half a second on others. Where that
-// cannot be read they are written: a row too many does no harm.
+// Subscribed reports whether events of a company's topic are written. It reads a cache, which a change of a webhook
+// and the first stream of a topic invalidate: immediately on their node, within half a second on others. If it cannot
+// be read, events are written: an unneeded row does no harm.
 func (s *Store) Subscribed(ctx context.Context, companyID, topic string) bool {
 	x, err := s.interest(ctx, companyID)
 	if err != nil || x.webhooks[topic] {
@@ -55,7 +55,7 @@ func (s *Store) interest(ctx context.Context, companyID string) (interest, error
 	})
 }
 
-// addWebhook adds the topics of which a webhook names a type.
+// addWebhook adds the topics of a webhook's types.
 func (x interest) addWebhook(doc string) error {
 	var webhook struct {
 		Events []string `json:"events"`
@@ -73,28 +73,28 @@ func (x interest) addWebhook(doc string) error {
 	return nil
 }
 
-// renewAfter is from when on a lease is renewed: many streams of a topic write its row once.
+// renewAfter is the minimum age of a lease for its renewal, so that many streams of a topic write its row once.
 const renewAfter = 10 * time.Second
 
-// Follow has the events of a topic written for a while, because a stream of it is open; whoever keeps it open renews that
-// well before a lease is over. A renewal leaves the caches alone. After a time without a stream the topic skips a number:
-// what happened meanwhile may be missing, and whoever followed it before sees that by the gap. There is one row a company and
-// topic, which stays. It returns when other nodes write the events too.
+// Follow keeps the events of a topic being written while a stream of it is open; its owner renews it well before the
+// lease ends. A renewal does not invalidate the caches. After a period without a stream the topic skips a number:
+// events may be missing, and earlier followers notice the gap. There is one permanent row per company and topic.
+// Follow returns when other nodes write the events too.
 func (s *Store) Follow(ctx context.Context, companyID, topic string) error {
 	return s.follow(ctx, companyID, topic, lease, renewAfter)
 }
 
-// pullLease is how long events are written for a company after it asked for them last.
+// pullLease is the time for which events are written after a company last asked for them.
 const pullLease = 7 * 24 * time.Hour
 
-// FollowPull has the events of a topic written for a week, because a program of the company asks for them from time to time.
+// FollowPull keeps the events of a topic being written for a week, because a program of the company polls them.
 func (s *Store) FollowPull(ctx context.Context, companyID, topic string) error {
 	return s.follow(ctx, companyID, topic, pullLease, time.Hour)
 }
 
 func (s *Store) follow(ctx context.Context, companyID, topic string, lease, renewAfter time.Duration) error {
 	now := time.Now()
-	var until int64 // before
+	var until int64 // end of the previous lease
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		until = 0
 		if err := db.Ignore(tx.Row(ctx, []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2",
@@ -120,7 +120,7 @@ func (s *Store) follow(ctx context.Context, companyID, topic string, lease, rene
 			return err
 		})
 	}
-	if begun := db.Instant(until).Add(-lease); err == nil && !s.d.SQLite() && !begun.After(now) { // else it is of a longer lease
+	if begun := db.Instant(until).Add(-lease); err == nil && !s.d.SQLite() && !begun.After(now) { // otherwise it belongs to a longer lease
 		err = wait(ctx, time.Until(begun.Add(configure.Spread)))
 	}
 	return db.Wrap(err, "follow a topic")

@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// json is what json.Marshal returns. Messages leave most events, and their texts are nearly always plain: to look at their types each
-// time takes longer than all else about such an event.
+// json returns the same as json.Marshal. Most events are of messages, with plain texts: reflecting on their types each
+// time takes longer than the rest of such an event.
 func (p *payload) json() []byte {
 	if p.callPayload != nil {
-		call := *p                     // else each payload, of a message too, would be on the heap
-		text, _ := json.Marshal(&call) // texts and numbers
+		call := *p                     // otherwise every payload, also of a message, would escape to the heap
+		text, _ := json.Marshal(&call) // texts and numbers cannot fail
 		return text
 	}
 	b := append(make([]byte, 0, 288), `{"v":`...)
@@ -29,7 +29,7 @@ func (p *payload) json() []byte {
 	return append(b, '}')
 }
 
-// appendField leaves out what is empty.
+// appendField omits empty values.
 func appendField(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
@@ -50,11 +50,11 @@ func appendName(b []byte, name string) []byte {
 	return append(b, `":`...)
 }
 
-// appendText appends a text in quotation marks.
+// appendText appends a quoted text.
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			quoted, _ := json.Marshal(text) // never fails
+			quoted, _ := json.Marshal(text) // cannot fail
 			return append(b, quoted...)
 		}
 	}

@@ -9,18 +9,19 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Most events are of a commit with many others of their topic, and a row for each would cost more than all else about them. So a row
-// holds several: at most maxRow, which is also about what is read at once.
+// Most events share a commit with many others of their topic, and a row for each would cost more than the rest of the
+// event. So a row holds several, at most maxRow, which is also about the number read at once.
 const (
 	maxRow   = 100
 	rowBytes = 64 << 10
 )
 
-// row is a row of the table. seq is its last event's; the kind and the subject of several are in the payload.
+// row is a row of the table. seq belongs to its last event; the kind and the subject of several events are in the
+// payload.
 type row struct {
 	seq, events            int64
 	kind, subject, payload string
-	at                     int64 // of the latest
+	at                     int64 // of the latest event
 }
 
 // packed is one of several events in the payload of a row.
@@ -31,7 +32,7 @@ type packed struct {
 	Payload json.RawMessage `json:"p"`
 }
 
-// rowsOf packs events of a topic. The seq of a row is its last event's place among them, from 1 on.
+// rowsOf packs events of a topic. The seq of a row is the position of its last event among them, from 1.
 func rowsOf(events []*Event) (rows []row) {
 	for n := 0; n < len(events); {
 		r := row{}
@@ -54,7 +55,7 @@ func rowsOf(events []*Event) (rows []row) {
 	return rows
 }
 
-// pack writes the payload of several events. Theirs are JSON already, and not looked at again.
+// pack writes the payload of several events. Their own payloads are already JSON, and not parsed again.
 func pack(events []*Event, bytes int) string {
 	b := make([]byte, 0, bytes+120*len(events))
 	for i, e := range events {
@@ -100,7 +101,7 @@ func (r *row) unpack(companyID, topic string) ([]Event, error) {
 	return events, nil
 }
 
-// read returns the events of the rows that a condition finds, with the company and the topic as the first parameters.
+// read returns the events of the rows that match a condition, with the company and the topic as the first parameters.
 func read(ctx context.Context, q db.Querier, companyID, topic, where string, args ...any) (events []Event, err error) {
 	err = db.Each(ctx, q, func(scan db.Scan) error {
 		var r row
@@ -115,7 +116,7 @@ func read(ctx context.Context, q db.Querier, companyID, topic, where string, arg
 	return events, db.Wrap(err, "read events")
 }
 
-// After returns a topic's events after seq, at most `most` of them, in their order.
+// After returns at most `most` events of a topic after seq, in order.
 func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64, most int) (events []Event, err error) {
 	for len(events) < most {
 		more, err := read(ctx, q, companyID, topic,
@@ -127,7 +128,7 @@ func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64
 		if len(more) == 0 {
 			break
 		}
-		for more[0].Seq <= seq { // of a row that was read in part before
+		for more[0].Seq <= seq { // already read from the same row
 			more = more[1:]
 		}
 		events = append(events, more...)
@@ -136,11 +137,12 @@ func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64
 	return events[:min(most, len(events))], nil
 }
 
-// beforeFirst is the number before the first event of the next row after $3. Numbers may be missing before a row, and seldom between rows.
+// beforeFirst is the number before the first event of the next row after $3. Numbers may be missing before a row, and
+// rarely between rows.
 const beforeFirst = "(SELECT r.seq - r.events FROM event AS r WHERE r.company_id = $1 AND r.topic = $2 AND r.seq > $3 ORDER BY " +
 	"r.seq LIMIT 1)"
 
-// At returns those of a topic's events with some numbers that are still kept, by number.
+// At returns a topic's events with the given numbers that are still stored, by number.
 func At(ctx context.Context, d *db.DB, companyID, topic string, seqs []int64) (map[int64]Event, error) {
 	found, err := read(ctx, d, companyID, topic, `seq IN (SELECT (SELECT MIN(r.seq) FROM event AS r
 		WHERE r.company_id = $1 AND r.topic = $2 AND r.seq >= CAST(value AS BIGINT)) FROM `+d.Elements(3)+")", db.JSON(seqs))
