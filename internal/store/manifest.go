@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// Manifest describes a backup's file. It is stored in a file next to it.
+// Manifest describes a backup. It is stored in a file next to it.
 type Manifest struct {
 	Format    int       `json:"format"`
-	Program   string    `json:"program"` // the version that wrote it
+	Program   string    `json:"program"` // version of the program that wrote it
 	Engine    string    `json:"engine"`
 	Schema    int64     `json:"schema"`
-	TakenAt   time.Time `json:"taken_at"` // it contains everything accepted before
+	TakenAt   time.Time `json:"taken_at"` // everything accepted before is included
 	Bytes     int64     `json:"bytes"`
 	SHA256    string    `json:"sha256"`
-	MasterKey string    `json:"master_key"` // name of the master key, which it does not contain
+	MasterKey string    `json:"master_key"` // name of the master key, which is not included
 	Counts    Counts    `json:"counts"`
 }
 
-// Counts are numbers of rows in a backup.
+// Counts are the numbers of rows in a backup.
 type Counts struct {
 	Companies     int64 `json:"companies"`
 	Notifications int64 `json:"notifications"`
@@ -42,7 +42,8 @@ const manifestFormat = 1
 // ManifestFile returns the name of a backup's manifest.
 func ManifestFile(backup string) string { return backup + ".json" }
 
-// Inspect verifies the structure and tables of a copy that nobody writes to. It returns the manifest without program and time.
+// Inspect verifies the structure and tables of a copy without writers. It returns the manifest without program and
+// time.
 func Inspect(ctx context.Context, file string) (m Manifest, err error) {
 	m = Manifest{Format: manifestFormat, Engine: "sqlite"}
 	if m.SHA256, m.Bytes, err = digestFile(ctx, file); err != nil {
@@ -94,7 +95,7 @@ func schemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 
 // digestFile returns the SHA-256 and the size of a file.
 func digestFile(ctx context.Context, name string) (sum string, size int64, err error) {
-	f, err := os.Open(name) //nolint:gosec // the operator names the file
+	f, err := os.Open(name) //nolint:gosec // the operator chose the path
 	if err != nil {
 		return "", 0, err
 	}
@@ -104,9 +105,9 @@ func digestFile(ctx context.Context, name string) (sum string, size int64, err e
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// interruptible is a reader that ends with its context.
+// interruptible is a reader that fails when its context ends.
 type interruptible struct {
-	ctx context.Context //nolint:containedctx // of the one call that reads
+	ctx context.Context //nolint:containedctx // for a single call
 	r   io.Reader
 }
 
@@ -125,7 +126,7 @@ func (m *Manifest) Publish(part, to string) error {
 		return err
 	}
 	name := ManifestFile(to)
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the operator names the file
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the operator chose the path
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,11 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// Mark makes a restored database safe to start on. Messages may have been sent since the backup that this database does not
-// know. So messages that are due by now are held until an operator decides; those that were being sent when the backup was
-// made end as failed, outcome_unknown. A receipt corrects both. What is due later is not affected. No program may run on the
-// database meanwhile. Marking again, after an interruption or for a later time, only adds to what is held.
+// Mark prepares a restored database for the start of the program. Messages may have been sent after the backup without
+// this database knowing. So messages that are due by now are held until an operator decides; those that were in flight
+// at the time of the backup end as failed, outcome_unknown. A receipt corrects both. Later messages are not affected.
+// No program may use the database meanwhile. Marking again, after an interruption or for a later time, only holds
+// more.
 func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restored, error) {
 	if err := s.setMark(ctx, now, markBroken); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	}
 	failed := 0
 	for shard := range carillon.Shards {
-		// The attempts end before their calls: where the marking breaks off between the two, the next one finds both.
+		// The attempts end before their calls: if the marking is interrupted in between, the next one finds both.
 		if _, err := s.DB.Exec(ctx, `UPDATE call_attempt SET state = 'failed', reason = 'interrupted', detail = $3,
 			ended_at = $2 WHERE ended_at = 0 AND call IN (SELECT id FROM call WHERE q = 2 AND shard = $1)`, shard, db.Millis(now),
 			underWay); err != nil {
@@ -72,8 +73,8 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	return r, err
 }
 
-// markTalk ends what conversations would do now and may have done since the backup: replies that wait for their sending, of which a later
-// receipt still counts, and runs of flows whose time has come or that wait for what they do outside.
+// markTalk ends work of conversations that is due now and may have been done after the backup: unsent replies, for
+// which a later receipt still counts, and runs of flows that are due or wait for an external effect.
 func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 	if _, err := s.DB.Exec(ctx, `UPDATE reply SET state = 'unknown', reason = $1, detail = $2, due_at = 0, changed_at = $3
 		WHERE conversation_id > '' AND state IN ('queued', 'sending')`, string(carillon.ReasonOutcomeUnknown), replyDetail,
@@ -94,8 +95,8 @@ func (s *Store) markTalk(ctx context.Context, now time.Time) error {
 	})
 }
 
-// markJobs marks the jobs that may have been sent since the backup, whole or in part, and pauses those that are being sent: what they have
-// accepted since this database does not know.
+// markJobs marks the jobs that may have been sent, even partly, after the backup, and pauses those in progress,
+// because this database does not know which batches they have accepted since.
 func (s *Store) markJobs(ctx context.Context, now time.Time) error {
 	if _, err := s.DB.Exec(ctx, `UPDATE bulk_job SET restored_at = $1, rev = rev + 1, owner = '', lease_until = 0,
 		reason = CASE WHEN state IN ('sending', 'paused') THEN 'restored' ELSE reason END,
@@ -109,7 +110,7 @@ func (s *Store) markJobs(ctx context.Context, now time.Time) error {
 
 const replyDetail = "the database was restored: it may have been sent since the backup was taken"
 
-// flowDetail is why a run fails that a restore ended.
+// flowDetail is the error of a run that was ended by a restore.
 const flowDetail = "The database was restored: what this step does may have been done since the backup"
 
 func (s *Store) setMark(ctx context.Context, now time.Time, text string) error {
@@ -125,10 +126,10 @@ type marking struct {
 	held int
 }
 
-// markRows is how many rows one transaction of a marking changes.
+// markRows is the number of rows changed in one transaction.
 const markRows = 2000
 
-// steps runs an update of a restorable table by a key until it finds fewer than markRows rows.
+// steps repeats an update of a restorable table by key until it changes fewer than markRows rows.
 func (m *marking) steps(ctx context.Context, query string, key any, args ...any) (total int, err error) {
 	for n := int64(markRows); n == markRows; {
 		if n, err = m.s.DB.Exec(ctx, query, append([]any{key, markRows}, args...)...); err != nil {
@@ -139,7 +140,7 @@ func (m *marking) steps(ctx context.Context, query string, key any, args ...any)
 	return total, nil
 }
 
-// hold holds rows for a company.
+// hold holds rows of a company.
 func (m *marking) hold(ctx context.Context, t restorable, company, where string, key any, args ...any) error {
 	args = append([]any{messages.RestoredPrefix + company, heldDetail}, args...)
 	n, err := m.steps(ctx, t.update("hold = $3, detail = $4", where), key, args...)

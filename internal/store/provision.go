@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Applied counts what applying a set-up did to the things of one kind.
+// Applied counts the effects of a set-up on objects of one kind.
 type Applied struct {
 	Kind      string `json:"kind"` // company, user, key, sender, template, suppression or a kind of resource
 	Created   int    `json:"created"`
@@ -24,7 +24,7 @@ type Applied struct {
 	Unchanged int    `json:"unchanged"`
 }
 
-// Summary is what applying a set-up changed, by kind in the order of the set-up, without kinds that it does not have.
+// Summary is the result of applying a set-up, by kind, in the order of the set-up, without absent kinds.
 type Summary []Applied
 
 // Changed reports whether anything was written.
@@ -32,7 +32,7 @@ func (s Summary) Changed() bool {
 	return slices.ContainsFunc(s, func(t Applied) bool { return t.Created+t.Updated > 0 })
 }
 
-// String returns one line such as "company 1 created, template 2 updated, 3 unchanged".
+// String returns a line such as "company 1 created, template 2 updated, 3 unchanged".
 func (s Summary) String() string {
 	var kinds []string
 	for _, t := range s {
@@ -53,12 +53,14 @@ func (s Summary) String() string {
 	return strings.Join(kinds, "; ")
 }
 
-// KeepPassword returns stored when it is the password's hash, else a new hash; stored is empty for a new account.
+// KeepPassword returns stored if it is a hash of the password, and otherwise a new hash; stored is empty for a new
+// account.
 type KeepPassword func(ctx context.Context, stored, password string) (string, error)
 
-// Apply applies a set-up, whole or not at all, in one transaction. It is idempotent: unchanged things are not written, and
-// without changes no cache is invalidated. What the set-up leaves out stays as it is. Things are found by id or by their
-// natural key (config.Provision); missing ids are generated once. Conflicts with the stored state are config.Problems.
+// Apply applies a set-up completely or not at all, in one transaction. It is idempotent: unchanged objects are not
+// written, and without changes no cache is invalidated. Objects that the set-up omits stay unchanged. Objects are
+// found by id or by their natural key (config.Provision); missing ids are generated once. Conflicts with the stored
+// state are config.Problems.
 func (s *Store) Apply(ctx context.Context, p *config.Provision, keep KeepPassword) (Summary, error) {
 	ctx = audit.By(ctx, audit.Author{Origin: audit.SetUp})
 	hashes, err := s.hashPasswords(ctx, p, keep)
@@ -116,7 +118,7 @@ func (s *Store) hashPassword(ctx context.Context, hashes map[string]string, u *c
 	case password == "" && stored != "":
 		return nil
 	case password == "":
-		// An unknown password: the user cannot sign in until one is set, and gets the usual error.
+		// The password is random: the user cannot sign in until one is set, and gets the usual error.
 		password = base64.RawURLEncoding.EncodeToString(randomBytes(32))
 	}
 	hash, err := keep(ctx, stored, password)
@@ -138,18 +140,18 @@ type applying struct {
 	setUp    *config.Provision
 	summary  Summary
 	problems config.Problems
-	made     int64 // templates so far, so that their ids differ
+	made     int64 // number of templates so far, so that their ids differ
 	put      []putResource
 }
 
-// putResource is a resource of the set-up, as it is stored.
+// putResource is a resource of the set-up in its stored form.
 type putResource struct {
 	companyID string
 	kind      resource.Kind
 	id        string
 }
 
-// effect is whether one thing was created, updated or unchanged.
+// effect returns whether an object was created, updated or unchanged.
 type effect = configure.Effect
 
 const (
@@ -158,7 +160,7 @@ const (
 	updated   = configure.Updated
 )
 
-// count adds one thing to the summary, or returns its error with its position.
+// count adds an object to the summary, or returns its error with its position.
 func (a *applying) count(kind string, at config.Position, e effect, err error) error {
 	if err != nil {
 		return placed(at, err)
@@ -182,8 +184,8 @@ func (a *applying) problem(at config.Position, text string) {
 	a.problems = append(a.problems, config.Problem{At: at, Text: text})
 }
 
-// placed adds the position in the set-up to a conflict; other errors stay internal. A violated constraint ends the transaction,
-// so it is the only problem reported.
+// placed adds the position in the set-up to a conflict; other errors stay internal. A violated constraint ends the
+// transaction, so it is the only problem reported.
 func placed(at config.Position, err error) error {
 	var e *carillon.Error
 	if !errors.As(err, &e) {

@@ -34,14 +34,14 @@ func (a *applying) sender(ctx context.Context, companyID string, x *config.Sende
 	if err != nil {
 		return e, err
 	}
-	proved, err := senders.ProveNumber(ctx, a.tx, &want, true, a.now) // by the operator's word
+	proved, err := senders.ProveNumber(ctx, a.tx, &want, true, a.now) // declared by the operator
 	if proved && e == unchanged {
 		e = updated
 	}
 	return e, err
 }
 
-// resources puts agents, knowledge, flows, widgets and webhooks; what refers to another one comes after it.
+// resources puts agents, knowledge, flows, widgets and webhooks; referenced objects come first.
 func (a *applying) resources(ctx context.Context, companyID string, c *config.Company) error {
 	for i := range c.Resources {
 		x := &c.Resources[i]
@@ -59,7 +59,7 @@ func (a *applying) resources(ctx context.Context, companyID string, c *config.Co
 	return nil
 }
 
-// lineAgents checks that the agents exist that the file's lines have calls answered by, after those of the file are put.
+// lineAgents checks that the agents of the file's lines exist, after those of the file are put.
 func (a *applying) lineAgents(ctx context.Context, companyID string, c *config.Company) error {
 	for i := range c.Senders {
 		x := &c.Senders[i]
@@ -82,11 +82,11 @@ func (a *applying) lineAgents(ctx context.Context, companyID string, c *config.C
 	return nil
 }
 
-// maxActive is how many active templates a company may have (docs/reference/templates.md).
+// maxActive bounds a company's active templates (docs/reference/templates.md).
 const maxActive = 100
 
-// templates puts the file's templates. It refuses those that would make the company's active ones too many; that there are too many
-// already, by the channel's reports, refuses nothing.
+// templates puts the file's templates. It refuses additional active ones beyond the limit, but not existing ones,
+// which the channel may have activated.
 func (a *applying) templates(ctx context.Context, companyID string, c *config.Company) error {
 	if len(c.Templates) == 0 {
 		return nil
@@ -117,9 +117,8 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 	return err
 }
 
-// template puts one template. Its content is the file's. Its status is the file's only until the channel has reported
-// on that very template, which then has the channel's id: from then on the channel decides, whatever the file
-// says and however often it is applied.
+// template puts one template with the file's content. The file's status counts only until the channel has reported on
+// the template, which then has the channel's id: from then on the channel decides, however often the file is applied.
 func (a *applying) template(ctx context.Context, companyID string, uid int64, t *config.Template) (effect, error) {
 	want := t.Template
 	want.CompanyID, want.SenderUID = companyID, uid
@@ -134,7 +133,7 @@ func (a *applying) template(ctx context.Context, companyID string, uid int64, t 
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		e = created
-		a.made++ // an id has few random digits: those of one set-up have an instant each
+		a.made++ // ids have few random digits, so each template of a set-up gets its own instant
 		want.ID = carillon.NewTemplateID(a.now.Add(time.Duration(a.made) * time.Millisecond))
 	case err != nil:
 		return 0, fmt.Errorf("look up template: %w", err)

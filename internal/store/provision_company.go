@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// company gives the company's id, empty after a problem.
+// company returns the company's id; empty after a problem.
 func (a *applying) company(ctx context.Context, c *config.Company) (string, error) {
 	have, err := accounts.FindCompany(ctx, a.tx, c.ID, c.Name)
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 	return have.ID, a.count("company", c.At, updated, accounts.PutCompany(ctx, a.tx, &want, a.now))
 }
 
-// sameJSON compares by what would be stored.
+// sameJSON compares the stored forms.
 func sameJSON(x, y any) (bool, error) {
 	a, err := json.Marshal(x)
 	if err != nil {
@@ -102,8 +102,8 @@ func (a *applying) user(ctx context.Context, companyID string, u *config.User) (
 const foreignUser = "the account of this e-mail belongs to another company: whoever administers both companies may add it " +
 	"(carillon users add --in COMPANY-ID), or declare both companies in one set-up"
 
-// foreign reports whether an account belongs to other companies, none of which the set-up declares. Whoever set up the account
-// there may know its password and hold its tokens, and would get into the company that adopts it.
+// foreign reports whether an account belongs only to companies outside the set-up. Whoever created the account there
+// may know its password and hold its tokens, and would get access to this company.
 func (a *applying) foreign(ctx context.Context, accountID string) (bool, error) {
 	all, err := db.Collect(ctx, a.tx, "the companies of a user", func(scan db.Scan) (c carillon.Company, err error) {
 		err = scan(&c.ID, &c.Name)
@@ -154,7 +154,7 @@ func (a *applying) key(ctx context.Context, companyID string, k *config.Key) (ef
 	return e, accounts.PutKey(ctx, a.tx, &want, a.now)
 }
 
-// secretOf is the key that the set-up gives; else the one made earlier under its label; else a new one.
+// secretOf returns the key given in the set-up; otherwise the existing key of its label; otherwise a new one.
 func (a *applying) secretOf(ctx context.Context, companyID string, k *config.Key) (string, error) {
 	if k.Key != "" {
 		return k.Key, nil
@@ -168,11 +168,11 @@ func (a *applying) secretOf(ctx context.Context, companyID string, k *config.Key
 
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program instead
+	_, _ = rand.Read(b) // crypto/rand never fails: it ends the program
 	return b
 }
 
-// suppressions adds numbers, for all types; those that are there for all types keep their reason.
+// suppressions suppresses numbers for all types; existing suppressions of all types keep their reason.
 func (a *applying) suppressions(ctx context.Context, companyID string, c *config.Company) error {
 	var added []string
 	for _, number := range c.Suppressions {

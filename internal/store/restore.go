@@ -21,16 +21,16 @@ import (
 
 // RestoreOptions are the source and destination of a restore.
 type RestoreOptions struct {
-	From      string   // the backup's file, next to its manifest
-	Dir       string   // the data folder: new, or empty but for a master key
+	From      string   // the backup, next to its manifest
+	Dir       string   // the data folder: new, or empty except for a master key
 	MasterKey [32]byte // the backup's master key
 	Now       time.Time
 	Copied    Progress // bytes copied and verified
-	Held      Progress // messages held so far; the total is not known
+	Held      Progress // messages held so far, with an unknown total
 }
 
-// Restore copies a verified backup into a data folder and holds due messages (Mark). The database gets its name only when all
-// of that is done and on disk; an interrupted restore can be repeated on the same folder.
+// Restore copies a verified backup into a data folder and holds due messages (Mark). The database gets its name only
+// after all of that is done and synced; an interrupted restore can be repeated on the same folder.
 func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, err error) {
 	if m, err = ReadManifest(o.From); err != nil {
 		return m, nil, fmt.Errorf("read the backup's manifest: %w", err)
@@ -64,10 +64,11 @@ func Restore(ctx context.Context, o RestoreOptions) (m Manifest, r *Restored, er
 	return m, r, moveInto(o.Dir, work)
 }
 
-// restoring is the prefix of the folders in which a restore works.
+// restoring is the prefix of a restore's temporary folders.
 const restoring = ".restore-"
 
-// refuseUsed returns an error for a folder with anything but a master key and remains of earlier restores, which it deletes.
+// refuseUsed returns an error for a folder with anything but a master key and the remains of earlier restores, which
+// it deletes.
 func refuseUsed(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -93,7 +94,7 @@ func copyBackup(ctx context.Context, o RestoreOptions, m Manifest, to string) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the folder
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator chose the path
 	if err != nil {
 		return err
 	}
@@ -166,10 +167,10 @@ func moveInto(dir, work string) error {
 
 // Restored is the state after a restore, until an operator has decided about all held messages.
 type Restored struct {
-	At     time.Time // of the restore: messages due by then are held
+	At     time.Time // time of the restore: messages due by then are held
 	Broken bool      // the marking was interrupted and is incomplete
 	Held   []HeldBack
-	Failed int // messages that were being sent when the backup was made; set by Mark only
+	Failed int // messages in flight at the time of the backup; set by Mark only
 }
 
 // HeldBack is a company's number of held messages.
@@ -189,12 +190,12 @@ func (r *Restored) Total() (n int) {
 const (
 	markBroken = "holding"
 	markDone   = "held"
-	underWay   = "was under way when the backup was taken" // the detail of what is ended
+	underWay   = "was under way when the backup was taken" // detail of ended work
 	heldDetail = "held after a restore: it may have been sent since the backup was taken"
 )
 
-// RestoredAt returns when this database was restored and whether the marking was interrupted; zero when there is nothing to
-// decide.
+// RestoredAt returns the time when this database was restored and whether the marking was interrupted; zero if there
+// is nothing to decide.
 func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err error) {
 	var ms int64
 	var text string
@@ -202,7 +203,7 @@ func (s *Store) RestoredAt(ctx context.Context) (at time.Time, broken bool, err 
 	return db.Instant(ms), text == markBroken, db.Wrap(db.Ignore(err), "read the mark of a restore")
 }
 
-// Restored counts what is held after a restore; nil when there is nothing to decide.
+// Restored counts the work held after a restore; nil if there is nothing to decide.
 func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	r := &Restored{}
 	var err error
@@ -221,12 +222,12 @@ func (s *Store) Restored(ctx context.Context) (*Restored, error) {
 	return r, db.Wrap(err, "count what is held after a restore")
 }
 
-// restorable is a table of work as a restore changes it.
+// restorable describes a table of work for a restore.
 type restorable struct {
 	*work.Table
-	flight string // the condition of rows that are under way, as in their index
-	send   string // what queues a held row
-	fail   string // what ends a row at $3, with the detail $4
+	flight string // condition for rows in flight, as in their index
+	send   string // SQL that queues a held row
+	fail   string // SQL that ends a row at $3, with the detail $4
 }
 
 // restorable are the tables of messages and of calls.
@@ -243,7 +244,7 @@ func (s *Store) restorable() []restorable {
 	}
 }
 
-// update changes at most $2 rows that fulfil a condition.
+// update changes at most $2 rows that match a condition.
 func (t restorable) update(set, where string) string {
 	return "UPDATE " + t.Name + " SET " + set + " WHERE id IN (SELECT id FROM " + t.Name + " WHERE " + where + " LIMIT $2)"
 }
@@ -289,12 +290,12 @@ func (s *Store) Decide(ctx context.Context, companyID string, send bool, now tim
 	return d, db.Wrap(err, "decide after a restore")
 }
 
-// Decided is what a step of Decide did.
+// Decided is the result of a step of Decide.
 type Decided struct {
 	Messages      int
 	Notifications []carillon.Seq
-	Lanes         []work.Lane // of messages, without times
-	CallLanes     []work.Lane // of calls
+	Lanes         []work.Lane // lanes of messages, without times
+	CallLanes     []work.Lane // lanes of calls
 }
 
 func (d *Decided) decide(ctx context.Context, tx *db.Tx, lanes *[]work.Lane, t restorable, companyID string, send bool,
@@ -322,7 +323,7 @@ func (d *Decided) decide(ctx context.Context, tx *db.Tx, lanes *[]work.Lane, t r
 	}, query, args...)
 }
 
-// Unmark ends the state after a restore once nothing is held any more, and reports whether it did.
+// Unmark ends the state after a restore once nothing is held, and reports whether it did.
 func (s *Store) Unmark(ctx context.Context) (ended bool, err error) {
 	n, err := s.DB.Exec(ctx, `DELETE FROM meta WHERE name = 'restored' AND text <> 'holding'
 		AND NOT EXISTS (SELECT 1 FROM message WHERE q = 1 AND hold <> '' AND hold > 'restored/' AND hold < 'restored0')

@@ -1,7 +1,7 @@
-// Package store holds the SQL of the program, one text for SQLite and PostgreSQL, on top of internal/store/db: each subject is a
-// field of Store. What spans subjects is here: set-ups, backups, erasing a person. Writes of the hot path go through the group
-// commit; configuration is read through caches (package configure). The store knows rows and transactions, not what they are
-// for: rules live in notify, catalog, auth and queue.
+// Package store holds the SQL of the program, the same text for SQLite and PostgreSQL, on top of internal/store/db:
+// each subject is a field of Store. Operations over several subjects are here: set-ups, backups, erasing a person.
+// Writes of the hot path go through the group commit; configuration is read through caches (package configure). The
+// store knows rows and transactions, but not their purpose: rules are in notify, catalog, auth and queue.
 package store
 
 import (
@@ -43,28 +43,28 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Options say where the data is. DatabaseURL empty: SQLite in Dir.
+// Options describe the database. If DatabaseURL is empty, it is SQLite in Dir.
 type Options struct {
 	Dir         string
 	DatabaseURL string
 	MasterKey   [32]byte
 	Logger      *slog.Logger
-	// MaxWaiting bounds the writes that wait for a commit; past it a write is refused with service_unavailable. Twice as many
-	// requests may wait to be admitted.
+	// MaxWaiting bounds the writes that wait for a commit; more are refused with service_unavailable. Twice as many
+	// requests may wait for admission.
 	MaxWaiting int
-	// CommitTimeout bounds a group commit with PostgreSQL; 0: 5 s.
+	// CommitTimeout bounds a group commit with PostgreSQL; default 5 s.
 	CommitTimeout time.Duration
-	// Committed is called after every group commit, however it ended, with the rows that shared it and how long it took.
+	// Committed is called after every group commit, successful or not, with its number of rows and its duration.
 	Committed  func(rows int, took time.Duration)
-	Processors int // by which SQLite's readers are counted; default GOMAXPROCS
-	// Wait is how long Open waits for a PostgreSQL that does not answer; 0: it fails at once.
+	Processors int // determines the number of SQLite readers; default GOMAXPROCS
+	// Wait is the time for which Open waits for an unresponsive PostgreSQL; 0 fails at once.
 	Wait   time.Duration
-	Shares *share.Set // nil: shares of its own
+	Shares *share.Set // nil for separate shares
 }
 
-// The places of operations in the lock order: closing notifications and deletions, shards with starts and results, idempotency
-// keys with new rows and quotas, messages of receipts, contacts, conversations, questions. The topics of events come last of all,
-// after all operations that write events (events.Record).
+// The places of operations in the lock order: closing notifications and deletions, shards with starts and results,
+// idempotency keys with new rows and quotas, messages of receipts, contacts, conversations, questions. The topics of
+// events come last, after all operations that write events (events.Record).
 const (
 	placeClose db.Place = iota
 	placeDelivery
@@ -79,14 +79,14 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations are the files that bring a database to the program's schema. Tests make databases to copy with them.
+// Migrations are the files that bring a database to the program's schema. Tests use them to create databases to copy.
 func Migrations() fs.FS { return migrations }
 
 // Store is the database, with a field for each subject. It is safe for concurrent use.
 type Store struct {
 	DB     *db.DB
 	Sealer *configure.Sealer
-	Config *configure.Configuration // changes of what caches hold: companies, keys, senders, templates, suppressions
+	Config *configure.Configuration // changes of cached configuration: companies, keys, senders, templates, suppressions
 	Nodes  *work.Nodes
 
 	Accounts *accounts.Store
@@ -134,13 +134,13 @@ type Store struct {
 	done    sync.WaitGroup
 }
 
-// ErrFolderInUse means that another process has the data folder.
+// ErrFolderInUse means that another process uses the data folder.
 var ErrFolderInUse = db.ErrFolderInUse
 
-// ErrNewerSchema means that the database was migrated by a newer program in a way that this one cannot work with.
+// ErrNewerSchema means that a newer program migrated the database to an incompatible schema.
 var ErrNewerSchema = db.ErrNewerSchema
 
-// Open opens and, where needed, creates or migrates the database. On SQLite a second process on the same folder is
+// Open opens the database and, if needed, creates or migrates it. On SQLite a second process on the same folder is
 // refused: the lock is held until Close.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Logger == nil {
@@ -159,7 +159,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := newStore(d, sealer, &o)
 	if err := s.checkMasterKey(ctx); err != nil {
-		_ = d.Close() // the first error is the cause
+		_ = d.Close() // the first error is reported
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx)) // until Close
@@ -206,18 +206,18 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 	return s
 }
 
-// followed returns a check whether the events of a sender's company are to be written.
+// followed returns a check whether events of a sender's company are written.
 func (s *Store) followed(topic string) func(ctx context.Context, senderUID int64) bool {
 	return func(ctx context.Context, senderUID int64) bool {
 		x, err := s.Senders.Sender(ctx, senderUID)
-		if err != nil { // it cannot be read, and they are written, or there is none
+		if err != nil { // if it cannot be read, events are written; if there is none, they are not
 			return !carillon.IsCode(err, carillon.NotFound)
 		}
 		return s.Events.Subscribed(ctx, x.CompanyID, topic)
 	}
 }
 
-// Close finishes the writes that wait, then closes the database and releases the folder.
+// Close finishes the waiting writes, then closes the database and releases the folder.
 func (s *Store) Close() error {
 	s.backups.end()
 	s.stop()
@@ -225,7 +225,7 @@ func (s *Store) Close() error {
 	return s.DB.Close()
 }
 
-// checkMasterKey refuses to start with a master key that cannot open what the database holds.
+// checkMasterKey refuses to start with a master key that cannot open the stored secrets.
 func (s *Store) checkMasterKey(ctx context.Context) error {
 	const row = "meta/master-key"
 	nonce := make([]byte, 8)

@@ -38,7 +38,7 @@ type Job struct {
 	Author     string // account id
 	Rev        int64  // 0 if not stored yet
 	State      State
-	Reason     string // reason for being paused or failed, or what it waits for
+	Reason     string // reason of its state, or the cause of waiting
 	Detail     string
 	File       string // file name
 	Bytes      int64

@@ -28,7 +28,7 @@ type IncomingCall struct {
 	RingingAt, AnsweredAt, EndedAt time.Time
 }
 
-// IncomingEnd is how a call to a line ended.
+// IncomingEnd is the result of a call to a line.
 type IncomingEnd struct {
 	State      carillon.State
 	Reason     carillon.Reason

@@ -1,5 +1,5 @@
-// Package files is the SQL of the files that people send. The bytes are in the database, so that every node has them and a
-// backup too (docs/adr/0023), in parts, so that no write is long.
+// Package files is the SQL of the files in conversations and notifications. Their bytes are in the database, so that
+// every node and every backup has them (docs/adr/0023), in parts, to keep writes short.
 package files
 
 import (
@@ -10,27 +10,27 @@ import (
 	"carillon/internal/store/db"
 )
 
-// PartSize is the size of every part of a file but the last.
+// PartSize is the size of all parts of a file except the last.
 const PartSize = 256 << 10
 
 // File describes a file.
 type File struct {
 	ID             string
 	CompanyID      string
-	ConversationID string // "": media of notifications
-	SentBy         string // the contact, the teammate or the access key
+	ConversationID string // empty for media of notifications
+	SentBy         string // contact, teammate or access key
 	Name           string
-	Type           string // of its content
+	Type           string // media type of the content
 	Size           int64
-	SHA256         string // in hexadecimal
+	SHA256         string // hexadecimal
 	CreatedAt      time.Time
-	ExpiresAt      time.Time // zero: with its conversation
+	ExpiresAt      time.Time // zero if it expires with its conversation
 }
 
-// Room is how much may be stored.
+// Room bounds the stored files.
 type Room struct {
-	Company      int64 // bytes of a company
-	Conversation int   // files of a conversation
+	Company      int64 // bytes per company
+	Conversation int   // files per conversation
 }
 
 // Store reads and writes the tables. Its methods are safe for concurrent use.
@@ -39,8 +39,8 @@ type Store struct{ d *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-// Begin stores a file with its first part; whole says that there are no more. Errors: limit_exceeded, not_found without the
-// conversation.
+// Begin stores a file with its first part; whole means that there are no more parts. Errors: limit_exceeded, not_found
+// if the conversation is missing.
 func (s *Store) Begin(ctx context.Context, f *File, first []byte, whole bool, room Room) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := s.fits(ctx, tx, f, room); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) Begin(ctx context.Context, f *File, first []byte, whole bool, ro
 	})
 }
 
-// fits checks that there is room for what is known of a file's size.
+// fits checks that a file's size, as far as known, is within the bounds.
 func (s *Store) fits(ctx context.Context, tx *db.Tx, f *File, room Room) error {
 	var used int64
 	if err := tx.Row(ctx, []any{&used}, "SELECT COALESCE(SUM(size), 0) FROM file WHERE company_id = $1", f.CompanyID); err != nil {
@@ -98,18 +98,18 @@ func addPart(ctx context.Context, tx *db.Tx, id string, part int, bytes []byte) 
 	return db.Wrap(err, "write a part of a file")
 }
 
-// Append stores a further part.
+// Append stores the next part.
 func (s *Store) Append(ctx context.Context, id string, part int, bytes []byte) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return addPart(ctx, tx, id, part, bytes) })
 }
 
-// Replace stores another form of a part.
+// Replace replaces a part.
 func (s *Store) Replace(ctx context.Context, id string, part int, bytes []byte) error {
 	_, err := s.d.Exec(ctx, "UPDATE file_part SET bytes = $1 WHERE file_id = $2 AND part = $3", bytes, id, part)
 	return db.Wrap(err, "write a part of a file again")
 }
 
-// Finish stores what is known of a file once all of it is there. Errors: limit_exceeded.
+// Finish stores the final size and digest of a file. Errors: limit_exceeded.
 func (s *Store) Finish(ctx context.Context, f *File, room Room) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := s.fits(ctx, tx, &File{CompanyID: f.CompanyID, Size: f.Size}, room); err != nil {
@@ -135,7 +135,7 @@ func scan(row db.Scan) (*File, error) {
 	return &f, err
 }
 
-// Find returns a whole file of any company. Errors: not_found.
+// Find returns a complete file of any company. Errors: not_found.
 func (s *Store) Find(ctx context.Context, id string) (*File, error) {
 	f, err := db.Find(ctx, s.d, "file", scan, "SELECT "+columns+" FROM file WHERE id = $1 AND whole", id)
 	if err == nil && f == nil {
@@ -144,7 +144,8 @@ func (s *Store) Find(ctx context.Context, id string) (*File, error) {
 	return f, err
 }
 
-// Keep returns a whole file of a conversation that its sender is about to show, which no longer expires. Errors: not_found.
+// Keep returns a complete file of a conversation whose sender is about to show it, and removes its expiry. Errors:
+// not_found.
 func (s *Store) Keep(ctx context.Context, companyID, conversationID, sentBy, id string) (*File, error) {
 	return db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (*File, error) {
 		f, err := db.Find(ctx, tx, "file", scan, `UPDATE file SET expires_at = 0 WHERE id = $1 AND company_id = $2 AND conversation_id = $3
@@ -162,7 +163,7 @@ func (s *Store) Part(ctx context.Context, id string, part int) (bytes []byte, er
 	return bytes, db.Absent(err, "File")
 }
 
-// Drop deletes a file that could not be stored whole.
+// Drop deletes a file that could not be stored completely.
 func (s *Store) Drop(ctx context.Context, id string) error {
 	_, err := s.d.Exec(ctx, "DELETE FROM file WHERE id = $1 AND NOT whole", id)
 	return db.Wrap(err, "delete file")

@@ -1,8 +1,8 @@
-// Package hooks is the SQL of deliveries to the endpoints of webhooks: how each endpoint stands, up to which event of every topic it was
-// served, the deliveries that are tried again, and what was sent and responded last. The endpoints themselves are resources.
+// Package hooks is the SQL of deliveries to webhook endpoints: the state of each endpoint, its cursor in every topic,
+// deliveries to retry, and the last attempts. The endpoints themselves are resources.
 //
-// A cursor says which events are behind the endpoint, so that those that wait cost no row: only events whose delivery failed, or was
-// asked for again, have one.
+// A cursor marks the events that an endpoint has been served, so waiting events need no rows: only events whose
+// delivery failed, or was requested again, have one.
 package hooks
 
 import (
@@ -13,26 +13,26 @@ import (
 	"carillon/internal/store/events"
 )
 
-// Endpoint is how delivery to an endpoint stands. The zero times mean: it is not so.
+// Endpoint is the delivery state of an endpoint. Zero times mean never or not.
 type Endpoint struct {
 	CompanyID, WebhookID string
-	Failures             int       // in a row
-	FailingSince         time.Time // the first of them
-	PauseUntil           time.Time // nothing is sent before
-	WakeAt               time.Time // when a waiting delivery is due
+	Failures             int       // consecutive
+	FailingSince         time.Time // first of these failures
+	PauseUntil           time.Time // no deliveries before
+	WakeAt               time.Time // due time of the next waiting delivery
 	DisabledAt           time.Time
 	DisabledWhy          string
-	Alerts               int // e-mails to the owners since it fails
+	Alerts               int // e-mails to the owners during this failure
 	SucceededAt          time.Time
 }
 
-// Cursor is how far an endpoint was served of a topic.
+// Cursor is the last event of a topic that an endpoint was served.
 type Cursor struct {
 	Topic string
 	Seq   int64
 }
 
-// State is how a delivery stands that has a row.
+// State is the state of a delivery with a row.
 type State string
 
 // The states.
@@ -41,17 +41,17 @@ const (
 	Failed  State = "failed"
 )
 
-// Delivery is an event that is to be sent to an endpoint.
+// Delivery is an event to be sent to an endpoint.
 type Delivery struct {
 	events.Event
 	State   State
-	Attempt int       // those made so far
-	BegunAt time.Time // when it was tried first
+	Attempt int       // attempts so far
+	BegunAt time.Time // time of the first attempt
 	NextAt  time.Time
-	Gone    bool // the event is no longer kept
+	Gone    bool // the event was deleted
 }
 
-// Attempt is one request to an endpoint, and the response.
+// Attempt is one request to an endpoint and its response.
 type Attempt struct {
 	ID        string // a UUIDv7
 	CompanyID string
@@ -59,12 +59,12 @@ type Attempt struct {
 	EventID   string
 	Kind      string
 	Subject   string
-	N         int // 1: the first of this event
+	N         int // 1 for the first attempt of this event
 	At        time.Time
 	Took      time.Duration
 	OK        bool
-	Status    int    // 0: there was no response
-	Error     string // why it counts as failed
+	Status    int    // 0 if there was no response
+	Error     string // reason for the failure
 	Request   string // the body
 	Response  string // the beginning of the body
 }
@@ -75,7 +75,7 @@ type Store struct{ d *db.DB }
 // New returns the store of a database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-// Begin has a new endpoint start with what happens from now on.
+// Begin sets a new endpoint's cursors to the newest events.
 func Begin(ctx context.Context, tx *db.Tx, companyID, webhookID string) error {
 	if _, err := tx.Exec(ctx, "INSERT INTO hook (company_id, webhook_id) VALUES ($1, $2) ON CONFLICT (company_id, webhook_id) DO "+
 		"UPDATE SET pause_until = 0, disabled_at = 0, failures = 0, failing_since = 0, wake_at = 0", companyID, webhookID); err != nil {
@@ -91,15 +91,15 @@ func Begin(ctx context.Context, tx *db.Tx, companyID, webhookID string) error {
 	return nil
 }
 
-// Key names an endpoint.
+// Key identifies an endpoint.
 type Key struct{ CompanyID, WebhookID string }
 
-// Due returns the endpoints for which there is something to do: new events, or a delivery that is to be tried again.
+// Due returns the endpoints with new events or due retries.
 func (s *Store) Due(ctx context.Context, now time.Time) ([]Key, error) {
 	return s.keys(ctx, due, db.Millis(now))
 }
 
-// DueOf returns those of some companies, which takes little where others have many.
+// DueOf is Due for some companies, which is cheap if others have many.
 func (s *Store) DueOf(ctx context.Context, companies []string, now time.Time) ([]Key, error) {
 	return s.keys(ctx, due+" AND company_id "+s.d.In(2), db.Millis(now), s.d.List(companies))
 }
@@ -118,7 +118,7 @@ func (s *Store) keys(ctx context.Context, query string, args ...any) ([]Key, err
 
 const endpointColumns = "failures, failing_since, pause_until, wake_at, disabled_at, disabled_why, alerts, succeeded_at"
 
-// Endpoint returns how delivery to an endpoint stands; nil: there is none.
+// Endpoint returns the delivery state of an endpoint; nil if there is none.
 func (s *Store) Endpoint(ctx context.Context, k Key) (*Endpoint, error) {
 	return db.Find(ctx, s.d, "endpoint", func(scan db.Scan) (*Endpoint, error) {
 		e := &Endpoint{CompanyID: k.CompanyID, WebhookID: k.WebhookID}
@@ -130,7 +130,7 @@ func (s *Store) Endpoint(ctx context.Context, k Key) (*Endpoint, error) {
 	}, "SELECT "+endpointColumns+" FROM hook WHERE company_id = $1 AND webhook_id = $2", k.CompanyID, k.WebhookID)
 }
 
-// Cursors returns how far an endpoint was served, by topic.
+// Cursors returns an endpoint's cursors by topic.
 func (s *Store) Cursors(ctx context.Context, k Key) ([]Cursor, error) {
 	return db.Collect(ctx, s.d, "cursors", func(scan db.Scan) (c Cursor, err error) {
 		err = scan(&c.Topic, &c.Seq)
@@ -138,7 +138,7 @@ func (s *Store) Cursors(ctx context.Context, k Key) ([]Cursor, error) {
 	}, "SELECT topic, seq FROM hook_cursor WHERE company_id = $1 AND webhook_id = $2 ORDER BY topic", k.CompanyID, k.WebhookID)
 }
 
-// Behind returns how many events an endpoint was not served yet, wanted or not.
+// Behind returns the number of events after an endpoint's cursors, including those outside its filter.
 func (s *Store) Behind(ctx context.Context, k Key) (n int64, err error) {
 	err = s.d.Row(ctx, []any{&n},
 		`SELECT COALESCE(SUM(t.seq - c.seq), 0) FROM hook_cursor AS c JOIN event_topic AS t ON t.company_id = c.company_id
@@ -147,12 +147,12 @@ func (s *Store) Behind(ctx context.Context, k Key) (n int64, err error) {
 	return n, db.Wrap(err, "count the events that wait")
 }
 
-// first is the condition that no earlier delivery of the same subject waits, for endpoints that want an order.
+// first is the condition that no earlier delivery of the same subject waits, for ordered endpoints.
 const first = ` AND NOT EXISTS (SELECT 1 FROM hook_retry AS b WHERE b.company_id = r.company_id AND b.webhook_id = r.webhook_id
 	AND b.subject = r.subject
 	AND b.state = 'waiting' AND b.topic = r.topic AND b.seq < r.seq)`
 
-// Retries returns deliveries that are due at an instant, the longest waiting first; ordered: of each subject only the earliest.
+// Retries returns due deliveries, longest waiting first; if ordered, only the earliest of each subject.
 func (s *Store) Retries(ctx context.Context, k Key, now time.Time, ordered bool, most int) ([]Delivery, error) {
 	query := `SELECT r.topic, r.seq, r.subject, r.attempt, r.begun_at, r.next_at FROM hook_retry AS r
 		WHERE r.company_id = $1 AND r.webhook_id = $2 AND r.state = 'waiting' AND r.next_at <= $3`
@@ -185,7 +185,7 @@ func (s *Store) Retries(ctx context.Context, k Key, now time.Time, ordered bool,
 	return all, nil
 }
 
-// NextRetry returns when the next delivery is due, the zero time when none waits.
+// NextRetry returns the due time of the next delivery; the zero time if none waits.
 func nextRetry(ctx context.Context, tx *db.Tx, k Key, ordered bool) (next int64, err error) {
 	query := "SELECT r.next_at FROM hook_retry AS r WHERE r.company_id = $1 AND r.webhook_id = $2 AND r.state = 'waiting'"
 	if ordered {
@@ -195,7 +195,7 @@ func nextRetry(ctx context.Context, tx *db.Tx, k Key, ordered bool) (next int64,
 	return next, db.Wrap(db.Ignore(err), "read the next delivery")
 }
 
-// Counts returns how many deliveries of an endpoint wait, and how many were given up.
+// Counts returns the numbers of waiting and of failed deliveries of an endpoint.
 func (s *Store) Counts(ctx context.Context, k Key) (waiting, failed int, err error) {
 	err = db.Each(ctx, s.d, func(scan db.Scan) error {
 		var state State
@@ -211,7 +211,7 @@ func (s *Store) Counts(ctx context.Context, k Key) (waiting, failed int, err err
 	return waiting, failed, db.Wrap(err, "count deliveries")
 }
 
-// Blocked returns those of the subjects of which a delivery waits.
+// Blocked returns those of the subjects with a waiting delivery.
 func (s *Store) Blocked(ctx context.Context, k Key, subjects []string) (map[string]bool, error) {
 	blocked := map[string]bool{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {

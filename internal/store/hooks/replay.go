@@ -9,23 +9,23 @@ import (
 	"carillon/internal/store/events"
 )
 
-// Replay says which events an endpoint is to get again.
+// Replay selects the events to send to an endpoint again.
 type Replay struct {
 	Topic    string // with Seq: one event
 	Seq      int64
-	From, To time.Time // what happened from From to before To, of any topic
-	Kinds    []string  // of these types alone; nil: of all
-	Failed   bool      // what was given up
+	From, To time.Time // events in [From, To), of any topic
+	Kinds    []string  // only these types; nil for all
+	Failed   bool      // only failed deliveries
 }
 
-// MaxReplay is how many events one Replay takes at most.
+// MaxReplay bounds the events of one Replay.
 const MaxReplay = 10_000
 
-// Replay has an endpoint get events again, at most MaxReplay, the earliest first, and returns how many. What waits for it
-// already is counted too.
+// Replay queues events for an endpoint again, at most MaxReplay, earliest first, and returns their number, including
+// those that were already queued.
 func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n int64, err error) {
 	var found []events.Event
-	if !r.Failed { // they are looked for outside the transaction, which a long range would hold up
+	if !r.Failed { // they are found outside the transaction, which a long range would block
 		if found, err = r.find(ctx, s.d, k.CompanyID); err != nil || len(found) == 0 {
 			return 0, db.Wrap(err, "look for events to replay")
 		}
@@ -101,7 +101,7 @@ func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []ev
 	return all, nil
 }
 
-// replayRead is how many events are read at once.
+// replayRead is the number of events read at once.
 const replayRead = 500
 
 func (r *Replay) wants(e *events.Event) bool {
@@ -109,7 +109,7 @@ func (r *Replay) wants(e *events.Event) bool {
 	return at >= db.Millis(r.From) && at < db.Millis(r.To) && (r.Kinds == nil || slices.Contains(r.Kinds, e.Kind))
 }
 
-// sendAgain has events wait for an endpoint.
+// sendAgain queues events for an endpoint.
 func sendAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time, all []events.Event) error {
 	rows := db.NewBulk("hook_retry", again, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text",
 		"next_at:bigint",
@@ -121,10 +121,11 @@ func sendAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time, all []event
 	return rows.Write(ctx, tx)
 }
 
-// slack is by how much the order of a topic's events may differ from that of their instants: a change is numbered as it is committed.
+// slack bounds the difference between the order of a topic's events and that of their instants: a change is numbered
+// when it is committed.
 const slack = 5 * time.Minute
 
-// firstSince returns a Seq before which no event of a topic is from an instant or later, give or take slack.
+// firstSince returns a Seq before which a topic has no event at or after an instant, within slack.
 func firstSince(ctx context.Context, d *db.DB, companyID, topic string, since time.Time) (int64, error) {
 	var low, high int64 // the answer is in (low, high]
 	if err := d.Row(ctx, []any{&low}, `SELECT COALESCE((SELECT seq - events + 1 FROM event WHERE company_id = $1 AND topic = $2 `+
@@ -154,7 +155,8 @@ func firstSince(ctx context.Context, d *db.DB, companyID, topic string, since ti
 	return high, nil
 }
 
-// Attempts returns what was sent to an endpoint last, the latest first, after an attempt's id; failed: only what failed.
+// Attempts returns the last attempts of an endpoint, newest first, older than the attempt with the given id; with
+// failed, only failed ones.
 func (s *Store) Attempts(ctx context.Context, k Key, failed bool, before string, most int) ([]Attempt, error) {
 	where, args := "company_id = $1 AND webhook_id = $2", []any{k.CompanyID, k.WebhookID, most}
 	if failed {
@@ -167,7 +169,7 @@ func (s *Store) Attempts(ctx context.Context, k Key, failed bool, before string,
 	return s.attempts(ctx, where+" ORDER BY id DESC LIMIT $3", args...)
 }
 
-// OfEvent returns what was sent of one event to any endpoint, the latest first.
+// OfEvent returns the attempts to send one event to any endpoint, newest first.
 func (s *Store) OfEvent(ctx context.Context, companyID, eventID string, most int) ([]Attempt, error) {
 	return s.attempts(ctx, "company_id = $1 AND event_id = $2 ORDER BY id DESC LIMIT $3", companyID, eventID, most)
 }
@@ -184,7 +186,7 @@ func (s *Store) attempts(ctx context.Context, where string, args ...any) ([]Atte
 		`hook_attempt WHERE `+where, args...)
 }
 
-// Trim deletes the attempts of an endpoint beyond the latest, at most `most` of them, and returns how many.
+// Trim deletes at most `most` old attempts of an endpoint beyond those that are kept, and returns their number.
 func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
 	total := int64(0)
 	for _, x := range []struct {
@@ -204,8 +206,8 @@ func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
 	return total, nil
 }
 
-// Sweep deletes deliveries that were given up before an instant, and what is left of endpoints that were deleted, at most `most` rows of a
-// table, and reports whether there may be more.
+// Sweep deletes deliveries that failed before an instant and rows of deleted endpoints, at most `most` per table, and
+// reports whether there may be more.
 func (s *Store) Sweep(ctx context.Context, before time.Time, most int) (more bool, err error) {
 	n, err := s.d.Exec(ctx, `DELETE FROM hook_retry WHERE (company_id, webhook_id, topic, seq) IN (
 		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE state = 'failed' AND next_at < $1 ORDER BY next_at

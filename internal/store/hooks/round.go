@@ -7,26 +7,27 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Round is what came of some deliveries to an endpoint.
+// Round is the result of some deliveries to an endpoint.
 type Round struct {
 	Endpoint  *Endpoint
-	Since     time.Time // Endpoint.FailingSince as the round began: another value is stored once the endpoint was enabled
+	Since     time.Time // Endpoint.FailingSince at the start of the round; the stored value differs if the endpoint was enabled meanwhile
 	Ordered   bool
-	Cursors   []Cursor   // that moved on
-	Delivered []Delivery // that had a row
-	Kept      []Delivery // that failed: to be tried again, or given up
-	Recovered bool       // what waits is due at once
-	Probe     time.Time  // when one of what waits is tried although it is not due; zero: none is
+	Cursors   []Cursor   // the cursors that advanced
+	Delivered []Delivery // those that had a row
+	Kept      []Delivery // failed deliveries, to be retried or given up
+	Recovered bool       // waiting deliveries become due at once
+	Probe     time.Time  // time at which one waiting delivery is tried early; zero for none
 	Attempts  []Attempt
 }
 
-// maxAttempts is how many attempts are kept of each endpoint, besides those that failed; maxFailed are those.
+// maxAttempts is the number of attempts kept per endpoint, besides maxFailed failed ones.
 const (
 	maxAttempts = 1000
 	maxFailed   = 1000
 )
 
-// Save stores what came of a round, and sets WakeAt. Another node that delivered the same meanwhile moved the cursors no further back.
+// Save stores the result of a round, and sets WakeAt. It never moves back a cursor that another node advanced
+// meanwhile.
 func (s *Store) Save(ctx context.Context, r *Round) error {
 	e := r.Endpoint
 	k := Key{e.CompanyID, e.WebhookID}
@@ -40,7 +41,7 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 		if err != nil {
 			return db.Wrap(err, "save endpoint")
 		}
-		if n == 0 { // it was enabled meanwhile, and stays so, or deleted, and nothing of it is to come back
+		if n == 0 { // enabled or deleted meanwhile, which must not be undone
 			err := tx.Row(ctx, []any{new(int)}, "SELECT 1 FROM hook WHERE company_id = $1 AND webhook_id = $2", k.CompanyID, k.WebhookID)
 			if err != nil {
 				return db.Wrap(db.Ignore(err), "find endpoint")
@@ -113,12 +114,12 @@ func logAttempts(ctx context.Context, tx *db.Tx, attempts []Attempt) error {
 	return b.Write(ctx, tx)
 }
 
-// Log stores an attempt that belongs to no round, such as a test.
+// Log stores an attempt outside a round, such as a test.
 func (s *Store) Log(ctx context.Context, a *Attempt) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return logAttempts(ctx, tx, []Attempt{*a}) })
 }
 
-// Again has an endpoint, which may be disabled, be tried at once with all that waits.
+// Again makes all waiting deliveries of an endpoint, even a disabled one, due at once.
 func (s *Store) Again(ctx context.Context, k Key, now time.Time) (found bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx,
@@ -132,7 +133,7 @@ func (s *Store) Again(ctx context.Context, k Key, now time.Time) (found bool, er
 	return found, err
 }
 
-// hasten has all that waits for an endpoint be due.
+// hasten makes all waiting deliveries of an endpoint due.
 func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE hook_retry SET next_at = $1 WHERE company_id = $2 AND webhook_id = $3 AND state = 'waiting' AND "+
 		"next_at > $1",
@@ -140,7 +141,7 @@ func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
 	return db.Wrap(err, "hasten deliveries")
 }
 
-// SkipAll has an endpoint go on with what happens from now on: what waits for it is not delivered.
+// SkipAll drops the waiting events of an endpoint: it continues with new ones.
 func (s *Store) SkipAll(ctx context.Context, k Key) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err :=

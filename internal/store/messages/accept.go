@@ -15,26 +15,26 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// Accept is one notification to be stored, with what must be decided in the same transaction: quota and idempotency. The store
-// sets Replay.
+// Accept is one notification to be stored, with the decisions made in the same transaction: quota and idempotency. The
+// store sets Replay.
 type Accept struct {
 	Notification Notification
 	Messages     []NewMessage
-	DialAt       time.Time // of a call: when it may be dialed, if that is not when the notification is due
+	DialAt       time.Time // for a call: dial time, if it differs from the notification's due time
 	Quota        Quota
 	Idempotency  *Idempotency
 
-	// Replay is the response stored under the same idempotency key; then nothing else was stored.
+	// Replay is the stored response for the same idempotency key; then nothing else was stored.
 	Replay string
 
 	err     error           // the caller's error, decided inside the batch
-	first   *Accept         // of the same batch, whose response Replay is
-	events  []*events.Event // what its company subscribes to, but for skipped calls; recorded once it is admitted
-	skipped bool            // the company subscribes to calls, and one is skipped
+	first   *Accept         // first accept of the batch with the same key, whose response is Replay
+	events  []*events.Event // subscribed events, except of skipped calls; recorded once it is admitted
+	skipped bool            // a call is skipped, and the company subscribes to calls
 }
 
-// Notification is one accepted request. Its body is stored as received and parsed again at delivery, and empty where every recipient
-// is skipped; lists and views show the Labels instead, and their notifications have no Body.
+// Notification is one accepted request. Its body is stored as received and parsed again on delivery; it is empty if
+// every recipient is skipped. Lists and views show the Labels instead, and their notifications have no Body.
 type Notification struct {
 	ID         string
 	CompanyID  string
@@ -46,21 +46,21 @@ type Notification struct {
 	Labels     Labels
 	Flat       bool
 	Body       string
-	Notes      string // notes of the timeline, separated by spaces
+	Notes      string // timeline notes, separated by spaces
 	Total      int
 	Open       int
 	Scheduled  bool
 	Canceled   bool
 	CreatedAt  time.Time
 	DueAt      time.Time
-	MovedAt    time.Time // zero: it was not moved
+	MovedAt    time.Time // zero if it was not moved
 	DoneAt     time.Time
 }
 
-// Labels are the fields of a request that lists and views show, as they were given.
+// Labels are the fields of a request that lists and views show, as given.
 type Labels struct{ RecipientID, TemplateName, Language, AgentID, Event string }
 
-// Seq returns the key under which the notification is stored.
+// Seq returns the key of the stored notification.
 func (n *Notification) Seq() carillon.Seq { return carillon.SeqOf(n.ID) }
 
 // NewMessage is one recipient's row. Skip is empty for a message that will be sent.
@@ -69,8 +69,8 @@ type NewMessage struct {
 	Skip   carillon.Reason
 }
 
-// Quota charges the company's UTC day with Charge recipients, of whom so many are called, and with Bytes that are stored; it is refused
-// past the limits (0: none).
+// Quota charges the company's UTC day with Charge recipients, some of them called, and with Bytes of storage; beyond
+// the limits (0 for none) the request is refused.
 type Quota struct {
 	Day        string
 	Charge     int
@@ -81,7 +81,7 @@ type Quota struct {
 	BytesLimit int
 }
 
-// amount is what a request or a company's day uses of the quotas.
+// amount is the quota use of a request or a company's day.
 type amount struct{ recipients, bytes, calls int }
 
 func (q *Quota) charge() amount { return amount{q.Charge, q.Bytes, q.Calls} }
@@ -94,15 +94,15 @@ func (x amount) minus(y amount) amount {
 	return amount{x.recipients - y.recipients, x.bytes - y.bytes, x.calls - y.calls}
 }
 
-// within reports whether no part passes a limit's.
+// within reports whether no part exceeds its limit.
 func (x amount) within(limit amount) bool {
 	return x.recipients <= limit.recipients && x.bytes <= limit.bytes && x.calls <= limit.calls
 }
 
-// recipientBytes is about what a recipient's row and its index entries occupy.
+// recipientBytes is the approximate size of a recipient's row and index entries.
 const recipientBytes = 200
 
-// Size returns about how many bytes a request occupies once it is stored.
+// Size returns the approximate stored size of a request in bytes.
 func (a *Accept) Size() int {
 	n := &a.Notification
 	l := &n.Labels
@@ -110,14 +110,14 @@ func (a *Accept) Size() int {
 		len(l.Event) + recipientBytes*len(a.Messages)
 }
 
-// Idempotency is the key under which the response is stored.
+// Idempotency is the key of the stored response.
 type Idempotency struct {
 	Route, Key, Hash string
 	Answer           string
 	ExpiresAt        time.Time
 }
 
-// ErrIDTaken means that another notification has the number in this one's id: the caller stores it with another id.
+// ErrIDTaken means that another notification has the number of this id: the caller retries with another id.
 var ErrIDTaken error = idTaken{}
 
 type idTaken struct{}
@@ -133,9 +133,9 @@ func (s *Notifications) NewID(now time.Time) string { return s.ids.Next(now) }
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
 func (s *Notifications) Accept(ctx context.Context, a *Accept) error {
-	a.events, a.skipped = nil, false // of an attempt with another id
+	a.events, a.skipped = nil, false // from an attempt with another id
 	if of := s.followed(ctx, a.Notification.CompanyID); of != (followed{}) {
-		sender, err := s.sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // a caller that leaves changes nothing
+		sender, err := s.sender(context.WithoutCancel(ctx), a.Notification.SenderUID) // independent of the caller's context
 		if err != nil {
 			return err
 		}
@@ -207,8 +207,8 @@ type quotaKey struct{ company, day string }
 
 func (a *Accept) quotaKey() quotaKey { return quotaKey{a.Notification.CompanyID, a.Quota.Day} }
 
-// quotaUse is a company's use of a day: in the row that limits it, as the batch decides and as the row says meanwhile; and in
-// the other rows, from when the company had no quota (accept_flush.go).
+// quotaUse is a company's use of a day: in the row that enforces the limit, as decided by the batch and as stored; and
+// in the other rows, from the time before the company had a quota (accept_flush.go).
 type quotaUse struct{ used, written, others amount }
 
 // lockQuotas locks the rows of the batch's companies, sorted, and charges every new request in the same statement, because
@@ -236,13 +236,13 @@ func lockQuotas(ctx context.Context, tx *db.Tx, accepts []*Accept) (map[quotaKey
 	return quotas, nil
 }
 
-// ChargeQuota adds to the row that limits a company on a day.
+// ChargeQuota adds to the row that enforces a company's limit on a day.
 func ChargeQuota(ctx context.Context, tx *db.Tx, companyID, day string, recipients, bytes, calls int) error {
 	var used amount
 	return chargeQuota(ctx, tx, quotaKey{companyID, day}, amount{recipients, bytes, calls}, &used)
 }
 
-// chargeQuota adds to the row that limits a company, and reads the new counts.
+// chargeQuota adds to the row that enforces a company's limit, and reads the new counts.
 func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge amount, used *amount) error {
 	return tx.Row(ctx, []any{&used.recipients, &used.bytes, &used.calls}, `INSERT INTO quota (company_id, day, part, used, bytes, calls)
 		VALUES ($1, $2, 0, $3, $4, $5) ON CONFLICT (company_id, day, part) DO UPDATE SET used = quota.used + excluded.used,
@@ -250,7 +250,7 @@ func chargeQuota(ctx context.Context, tx *db.Tx, k quotaKey, charge amount, used
 		RETURNING used, bytes, calls`, k.company, k.day, charge.recipients, charge.bytes, charge.calls)
 }
 
-// quotaOthers reads what a company used while it had no quota.
+// quotaOthers reads the use of a company before it had a quota.
 const quotaOthers = `SELECT CAST(COALESCE(SUM(used), 0) AS BIGINT), CAST(COALESCE(SUM(bytes), 0) AS BIGINT),
 	CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM quota WHERE company_id = $1 AND day = $2 AND part > 0`
 
@@ -276,7 +276,7 @@ func admit(accepts []*Accept, quotas map[quotaKey]*quotaUse) {
 	}
 }
 
-// exceeded returns the error of a request for which the day's use leaves no room, nil where it fits.
+// exceeded returns the error of a request that exceeds the day's quota; nil if it fits.
 func (q *Quota) exceeded(used amount, now time.Time) error {
 	switch {
 	case q.Limit > 0 && used.recipients+q.Charge > q.Limit:
@@ -317,7 +317,7 @@ func quotaExceeded(message string, quota, used int, now time.Time) *carillon.Err
 
 // claimKeys inserts the idempotency keys of the batch, sorted. A request whose key exists gets the stored response or an error.
 func claimKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
-	var last *Accept // the batch's latest to get its key
+	var last *Accept // the last accept of the batch with the same key
 	for _, a := range keyed(accepts) {
 		if err := claimKey(ctx, tx, a); err != nil {
 			return fmt.Errorf("claim idempotency key: %w", err)
@@ -384,7 +384,7 @@ func KeyReused() *carillon.Error {
 	}
 }
 
-// dropKeys deletes the keys of requests that the quota refused, because only successful responses are stored.
+// dropKeys deletes the keys of requests refused by the quota, because only successful responses are stored.
 func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	for _, a := range accepts {
 		if a.Idempotency == nil || !carillon.IsCode(a.err, carillon.QuotaExceeded) {
@@ -398,7 +398,7 @@ func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 	return nil
 }
 
-// LookupIdempotent returns the response stored under a key, "" when there is none. Errors: idempotency_key_reused.
+// LookupIdempotent returns the response stored under a key; "" if there is none. Errors: idempotency_key_reused.
 func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string,
 	err error) {
 	var had string
@@ -411,7 +411,7 @@ func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, 
 	return answer, db.Wrap(db.Ignore(err), "look up idempotency key")
 }
 
-// AcceptedAs returns the response to an earlier request with a key, whatever it asked for; "": there is none.
+// AcceptedAs returns the response to an earlier request with a key, regardless of its content; "" if there is none.
 func (s *Notifications) AcceptedAs(ctx context.Context, companyID, route, key string, now time.Time) (answer string, err error) {
 	err = s.d.Row(ctx, []any{&answer}, "SELECT answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3 AND "+
 		"expires_at > $4", companyID, route, key, db.Millis(now))
@@ -435,8 +435,8 @@ func (n *Notification) addTo(b *db.Bulk) {
 		n.Labels.RecipientID, n.Labels.TemplateName, n.Labels.Language, n.Labels.AgentID, n.Labels.Event)
 }
 
-// inOrder returns the admitted accepts of a batch, sorted by key: rows with rising keys are appended to the table and most
-// indexes, while a row in between makes the database search for its place and split pages.
+// inOrder returns the admitted accepts of a batch, sorted by key: rows with ascending keys are appended to the table
+// and most indexes, while other rows cost searches and page splits.
 func inOrder(accepts []*Accept) []*Accept {
 	all := slices.DeleteFunc(slices.Clone(accepts), func(a *Accept) bool { return !a.admitted() })
 	slices.SortFunc(all, func(a, b *Accept) int { return cmp.Compare(a.Notification.Seq(), b.Notification.Seq()) })
@@ -473,13 +473,13 @@ func accepted(ctx context.Context, tx *db.Tx, a *Accept) (bool, error) {
 	return messages > 0, err
 }
 
-// unaccept deletes the notification that accepted inserted, for a request that is refused after all.
+// unaccept deletes the notification that accepted inserted, for a request that is refused later.
 func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
 	_, err := tx.Exec(ctx, "DELETE FROM notification WHERE seq = $1", int64(a.Notification.Seq()))
 	return db.Wrap(err, "take back notification")
 }
 
-// messages are the rows of a batch: messages that will be sent, which are nearly all and need the fewest values, skipped ones,
+// messages are the rows of a batch: messages to send, which are nearly all and need the fewest values, skipped ones,
 // and calls.
 type messages struct{ queued, skipped, calls *db.Bulk }
 
@@ -504,7 +504,7 @@ func (a *Accept) addTo(b messages) {
 		}
 		return
 	}
-	// Converted to any once for all rows.
+	// converted to any once for all rows
 	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)
 	for i, m := range a.Messages {
 		switch {
@@ -516,7 +516,7 @@ func (a *Accept) addTo(b messages) {
 	}
 }
 
-// due returns when the call is dialed: when the notification is due, or when the calling hours begin.
+// due returns the dial time of the call: the notification's due time, or the start of the calling hours.
 func (a *Accept) due() time.Time {
 	if !a.DialAt.IsZero() {
 		return a.DialAt

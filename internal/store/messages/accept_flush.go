@@ -10,12 +10,12 @@ import (
 	"carillon/internal/store/events"
 )
 
-// On PostgreSQL a batch of accepts is stored in one round trip. With a round trip for each statement, waiting would take longer
-// than the work, and the company's quota would stay locked meanwhile.
+// On PostgreSQL a batch of accepts is stored in one round trip. With a round trip per statement, waiting would take
+// longer than the work, and the company's quota would stay locked meanwhile.
 
 type quotaSum struct {
 	quotaKey
-	charge, limit amount // limit: math.MaxInt where there is none
+	charge, limit amount // limit is math.MaxInt if there is none
 	at            time.Time
 }
 
@@ -23,13 +23,13 @@ type quotaSum struct {
 var unlimited = amount{math.MaxInt, math.MaxInt, math.MaxInt} //nolint:gochecknoglobals // a constant
 
 const (
-	quotaSpan = 15 * time.Second // after which a committer counts in another row
+	quotaSpan = 15 * time.Second // period after which a committer uses a new row
 )
 
-// charged returns the statement that charges a company. It divides by zero where the quota would be exceeded.
+// charged returns the statement that charges a company. It divides by zero if the quota would be exceeded.
 //
-// A company without a quota is only counted, in one row a committer and quarter of a minute: no commit waits for another, and no
-// row gets many versions, which could not be cleaned up under a held snapshot (docs/adr/0014).
+// A company without a quota is only counted, in one row per committer and quarter of a minute: no commit waits for
+// another, and no row gets many versions, which could not be vacuumed under a held snapshot (docs/adr/0014).
 func (q *quotaSum) charged(slot int) db.Statement {
 	if q.limit == unlimited {
 		at := q.at.UTC()
@@ -53,7 +53,8 @@ func (q *quotaSum) charged(slot int) db.Statement {
 	}
 }
 
-// quotaFits is the SQL of 1 where the row's new counts and what was used without a quota are within the limits, else of 0.
+// quotaFits is an SQL expression: 1 if the row's new counts plus the use without a quota are within the limits, 0
+// otherwise.
 func quotaFits(used, bytes, calls string) string {
 	return `(SELECT CASE WHEN ` + used + ` + CAST(COALESCE(SUM(o.used), 0) AS BIGINT) <= $6
 		AND ` + bytes + ` + CAST(COALESCE(SUM(o.bytes), 0) AS BIGINT) <= $7
@@ -61,7 +62,7 @@ func quotaFits(used, bytes, calls string) string {
 		FROM quota AS o WHERE o.company_id = $1 AND o.day = $2 AND o.part > 0)`
 }
 
-// quotaSums adds up the charges of a batch; ok is false when a quota cannot suffice.
+// quotaSums adds up the charges of a batch; ok is false if they cannot fit a quota.
 func quotaSums(accepts []*Accept) (sums []quotaSum, ok bool) {
 	for _, a := range accepts {
 		k, limit := a.quotaKey(), unlimited
@@ -139,7 +140,7 @@ func keysOf(accepts []*Accept) *db.Bulk {
 	return b
 }
 
-// earliest returns when the first request of a batch arrived.
+// earliest returns the arrival time of the first request in a batch.
 func earliest(accepts []*Accept) int64 {
 	now := int64(math.MaxInt64)
 	for _, a := range accepts {

@@ -8,14 +8,14 @@ import (
 	"carillon/internal/store/events"
 )
 
-// followed reports whether a company subscribes to the topics of what is accepted.
+// followed reports whether a company subscribes to the topics of an accepted request.
 type followed struct{ notifications, calls bool }
 
 func (s *Notifications) followed(ctx context.Context, companyID string) followed {
 	return followed{s.subscribed(ctx, companyID, events.Notifications), s.subscribed(ctx, companyID, events.Calls)}
 }
 
-// announce sets the events of a request: of the notification, and of what is skipped of it.
+// announce sets the events of a request: those of the notification and of its skipped recipients.
 func (a *Accept) announce(of followed, senderID string) {
 	n := &a.Notification
 	x := events.Notification{CompanyID: n.CompanyID, ID: n.ID, Campaign: n.Campaign, SenderID: senderID, At: n.CreatedAt}

@@ -18,13 +18,14 @@ import (
 
 // Outcome is the part of a result about the message.
 type Outcome struct {
-	// Of, SenderID and Number say which message has ended: with them the event of its end is known without reading the message again.
-	Of       *Notification // nil: not known
+	// Of, SenderID and Number identify the message that ended: with them its event is known without reading the
+	// message again.
+	Of       *Notification // nil if unknown
 	SenderID string
 	Number   string // of the recipient
 
 	Rank       rank.Rank
-	Hold       string // with work.MoveHold: the name that the message is held under
+	Hold       string // with work.MoveHold: the name under which the message is held
 	ProviderID string
 	Reason     carillon.Reason
 }
@@ -78,7 +79,7 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 	return nil
 }
 
-// endsOf are the results that may leave an event.
+// endsOf returns the results that may have an event.
 func endsOf(results []work.Result) (all []events.End) {
 	for i := range results {
 		if results[i].Followed {
@@ -94,8 +95,8 @@ func endOf(r *work.Result) events.End {
 	return events.End{Key: carillon.MessageKey(r.Key), Attempt: r.Attempt, Rank: o.Rank, Reason: o.Reason, Sent: sent, Ended: ended}
 }
 
-// flush returns the statements for the usual case that every fence holds, and that each message whose end leaves an event is still being
-// sent: no receipt came before the result. What does not hold divides by zero, and the batches are applied.
+// flush returns the statements for the usual case that every fence holds and that each message whose end has an event
+// is still in flight: no receipt came before the result. Otherwise they divide by zero, and the batches are applied.
 func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {
@@ -116,9 +117,9 @@ func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	return statements, true
 }
 
-// startStatements start messages and set the attempts of those that start. The fences lock the epochs of the shards. No partial
-// index serves the conditions: with stale statistics the planner considers the due index empty and would read all due rows
-// for each batch. The primary key finds each row.
+// startStatements start messages and set the attempts of those that start. The fences lock the epochs of the shards.
+// No partial index is used: with stale statistics the planner considers the due index empty and would read all due
+// rows for each batch. The primary key finds each row.
 func startStatements(d *db.DB, starts []*work.Start, now time.Time) []db.Statement {
 	if len(starts) == 0 {
 		return nil
@@ -163,7 +164,8 @@ const (
 		WHERE id = $1 AND attempt = $2 AND q + 0 >= 2`
 )
 
-// writeResults writes results, on PostgreSQL with one statement for all successes of a batch, and records their events.
+// writeResults writes results, on PostgreSQL with one statement for all successes of a batch, and records their
+// events.
 func writeResults(ctx context.Context, tx *db.Tx, results []work.Result) error {
 	if !tx.SQLite() {
 		if err := events.Ends(ctx, tx, endsOf(results)); err != nil {
@@ -186,7 +188,7 @@ func writeResults(ctx context.Context, tx *db.Tx, results []work.Result) error {
 	return nil
 }
 
-// writeUsual writes a result that leaves an event where that is known without reading the message.
+// writeUsual writes a result whose event is known without reading the message.
 func writeUsual(ctx context.Context, tx *db.Tx, r *work.Result) (written bool, err error) {
 	if !r.Followed || OutcomeOf(r).Of == nil {
 		return false, nil
@@ -199,15 +201,15 @@ func writeUsual(ctx context.Context, tx *db.Tx, r *work.Result) (written bool, e
 	return n > 0, err
 }
 
-// recordEnd records the event of a message that was still being sent.
+// recordEnd records the event of a message that was in flight.
 func recordEnd(tx *db.Tx, r *work.Result) {
 	o, end := OutcomeOf(r), endOf(r)
 	of := events.Notification{CompanyID: o.Of.CompanyID, ID: o.Of.ID, Campaign: o.Of.Campaign, SenderID: o.SenderID}
 	of.SendingEnded(tx, o.Number, &end)
 }
 
-// usualResults returns the statements of results for the usual case, and records their events. They fail where a message whose end leaves
-// an event is not being sent any more. ok is false where an event is not known without reading the message.
+// usualResults returns the statements of results for the usual case, and records their events. They fail if a message
+// whose end has an event is no longer in flight. ok is false if an event is unknown without reading the message.
 func usualResults(tx *db.Tx, results []work.Result) (all []db.Statement, ok bool) {
 	var followed, others []work.Result
 	for i := range results {
@@ -225,10 +227,10 @@ func usualResults(tx *db.Tx, results []work.Result) (all []db.Statement, ok bool
 	return append(resultsTogether(followed, true), resultsTogether(others, false)...), true
 }
 
-// stillSending follows the condition of a statement of successes or failures.
+// stillSending is appended to the condition of a statement of successes or failures.
 const stillSending = " AND m.q + 0 >= 2 AND m.rank = 0 AND m.sent_at IS NULL"
 
-// sendingOnly restricts a statement of successes or failures to messages that are still being sent. It divides by zero when it updates
+// sendingOnly restricts a statement of successes or failures to messages in flight. It divides by zero if it updates
 // fewer rows than given.
 func sendingOnly(st db.Statement, rows int) db.Statement {
 	st.Args = append(st.Args, rows)
@@ -264,8 +266,9 @@ func doneTimes(r rank.Rank, at time.Time) (sent, ended int64) {
 	return 0, db.Millis(at)
 }
 
-// resultsTogether returns the statements of results on PostgreSQL: one like resultDone for all successes of a batch when there
-// are several; the rest one by one. With sending, each statement fails unless all of its messages are still being sent.
+// resultsTogether returns the statements of results on PostgreSQL: one like resultDone for all successes of a batch if
+// there are several; the others one by one. With sending, each statement fails unless all of its messages are in
+// flight.
 func resultsTogether(results []work.Result, sending bool) []db.Statement {
 	var all []db.Statement
 	add := func(st db.Statement, rows int) {
@@ -302,7 +305,7 @@ func resultsTogether(results []work.Result, sending bool) []db.Statement {
 	return all
 }
 
-// minTogether is the number of results from which one statement for all is cheaper.
+// minTogether is the number of results from which a shared statement is cheaper.
 const minTogether = 4
 
 func orNil(s string) any {
@@ -319,9 +322,9 @@ func orZero(ms int64) any {
 	return ms
 }
 
-// Receive stores receipts, which arrive unordered and repeated: the rank only rises, and each time is written once. A receipt
-// of an earlier attempt takes a queued message out of the queue. A message that is held after a restore may have had attempts
-// that this database does not know.
+// Receive stores receipts, which arrive out of order and repeatedly: the rank only rises, and each time is written
+// once. A receipt of an earlier attempt removes a queued message from the queue. A message that is held after a
+// restore may have had attempts that this database does not know.
 func (s *Messages) Receive(ctx context.Context, receipts []provider.Receipt) error {
 	all := make([]receipt, len(receipts))
 	for i, r := range receipts {
@@ -334,7 +337,7 @@ func (s *Messages) Receive(ctx context.Context, receipts []provider.Receipt) err
 	return err
 }
 
-// receipt is a receipt on its way into the store.
+// receipt is a receipt to be stored.
 type receipt struct {
 	provider.Receipt
 	followed bool // its company subscribes to events
@@ -361,7 +364,7 @@ func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]receipt, _ bool
 	return nil
 }
 
-// receiveRun writes receipts of which all or none may leave events.
+// receiveRun writes receipts of which either all or none may have events.
 func receiveRun(ctx context.Context, tx *db.Tx, run []receipt) error {
 	var followed []carillon.MessageKey
 	if run[0].followed {
@@ -408,7 +411,7 @@ func receive(ctx context.Context, tx *db.Tx, r *provider.Receipt) error {
 		_, err = tx.Exec(ctx, receiptRead, id, r.SenderUID, to, provider, at)
 	case carillon.StateFailed:
 		_, err = tx.Exec(ctx, receiptFailed, id, r.SenderUID, to, provider, string(r.Reason), orNil(r.Detail), at, r.Ref.Attempt)
-	default: // no provider reports it
+	default: // not reported by any provider
 	}
 	return err
 }

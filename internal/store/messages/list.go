@@ -16,13 +16,13 @@ import (
 // Filter narrows a company's list of notifications; zero values do not filter.
 type Filter struct {
 	Campaign  string
-	Lines     []identity.Key // of a recipient: what was sent to any form of one of their numbers
+	Lines     []identity.Key // of a recipient: all lines of one person, in any form
 	Class     *carillon.Class
 	Channel   carillon.Channel
 	State     carillon.State // scheduled, in_progress, completed, canceled
 	SenderUID int64
-	From, To  time.Time // of acceptance; From inclusive, To exclusive
-	Before    string    // cursor: the id of the previous page's last one; empty for the first page
+	From, To  time.Time // acceptance; From inclusive, To exclusive
+	Before    string    // cursor: last id of the previous page; empty for the first page
 	Limit     int
 
 	number string // one of the forms
@@ -44,16 +44,17 @@ func (w *where) add(condition string, args ...any) {
 
 func (w *where) clause() string { return strings.Join(w.text, " AND ") }
 
-// newest is above every number.
+// newest is greater than every number.
 const newest carillon.Seq = math.MaxInt64
 
-// maxExamine bounds the rows that one page of a filtered list looks at. A page that finds too few among them ends early.
+// maxExamine bounds the rows examined for one page of a filtered list. A page that finds too few among them ends
+// early.
 const maxExamine = 5000
 
-// span is the part of a list that a page is read from, both ends exclusive.
+// span is the part of a list from which a page is read, both ends exclusive.
 type span struct{ above, below carillon.Seq }
 
-// span returns the part that the filter's instants and cursor leave.
+// span returns the part within the filter's instants and cursor.
 func (f *Filter) span() span {
 	x := span{carillon.NoSeq, newest}
 	if !f.From.IsZero() {
@@ -68,9 +69,9 @@ func (f *Filter) span() span {
 	return x
 }
 
-// List returns a page of a company's notifications, newest first, without their bodies; next is the cursor of the next
-// page, "" after the last. A page that has looked at maxExamine rows ends early, even with none found. A search by number or
-// campaign reads the search table, which is filled in the background, and the newer notifications directly.
+// List returns a page of a company's notifications, newest first, without their bodies, and the cursor of the next
+// page, "" after the last. A page that has examined maxExamine rows ends early, even if it is empty. A search by
+// number or campaign reads the search table, which is filled in the background, and the newer notifications directly.
 func (s *Notifications) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string,
 	err error) {
 	place, err := s.lists.Wait(ctx, share.Holder{Company: companyID})
@@ -108,7 +109,7 @@ func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter,
 	})
 }
 
-// search reads what is newer than the search table, then the search table.
+// search reads the notifications that are newer than the search table, then the search table.
 func (s *Notifications) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification,
 	edge string, err error) {
 	until, err := Horizon(ctx, s.d)
@@ -129,8 +130,8 @@ func (s *Notifications) search(ctx context.Context, companyID string, f Filter, 
 	return append(found, rest...), edge, err
 }
 
-// edge returns the oldest of the first maxExamine rows of a list, whose condition names $2 and $3 as its ends; "" when there
-// are fewer.
+// edge returns the oldest of the first maxExamine rows of a list, whose condition has $2 and $3 as its ends; "" if
+// there are fewer.
 func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ...any) (id string, err error) {
 	var seq carillon.Seq
 	err = s.d.Row(ctx, []any{&seq, &id}, "SELECT seq, id FROM notification WHERE seq = (SELECT seq FROM "+rows+
@@ -142,7 +143,7 @@ func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ..
 	return id, db.Wrap(db.Ignore(err), "bound a list")
 }
 
-// list reads a company's notifications. edge is the last one that was looked at where that was not all.
+// list reads a company's notifications. edge is the last one examined if the page ended early.
 func (s *Notifications) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification,
 	edge string, err error) {
 	if f.narrows() {
@@ -160,12 +161,12 @@ func (s *Notifications) list(ctx context.Context, companyID string, f Filter, no
 	return found, edge, err
 }
 
-// narrows reports whether the filter leaves out rows that the list's index yields.
+// narrows reports whether the filter excludes rows that the list's index yields.
 func (f *Filter) narrows() bool {
 	return f.Campaign != "" || f.number != "" || f.Class != nil || f.Channel != "" || f.State != "" || f.SenderUID != 0
 }
 
-// indexed is the part of the filter by state that an index applies: rows that it leaves out are not looked at.
+// indexed returns the filter conditions by state that an index applies: it skips rows without examining them.
 func (f *Filter) indexed() string {
 	switch f.State {
 	case carillon.StateCanceled:
@@ -190,7 +191,7 @@ func (s *Notifications) listIndexed(ctx context.Context, f Filter, now time.Time
 		args: []any{companyID, int64(in.above), int64(in.below), field, value},
 	}
 	if field == "number" {
-		f.number = "" // the search table applied it
+		f.number = "" // applied by the search table
 	}
 	f.conditions(&w, now, true)
 	w.args = append(w.args, f.Limit)
@@ -201,7 +202,7 @@ func (s *Notifications) listIndexed(ctx context.Context, f Filter, now time.Time
 	return found, edge, err
 }
 
-// conditions adds the filters; joined means that the columns have the alias n and that seq is the search table's.
+// conditions adds the filters; joined means that the columns have the alias n and seq is the search table's.
 func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	p, seq := "", "seq"
 	if joined {

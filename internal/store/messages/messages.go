@@ -12,21 +12,22 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Options are what the tables need of others.
+// Options are the dependencies of the tables.
 type Options struct {
 	DB *db.DB
-	// The places of their operations in the order of locks.
+	// Places in the lock order.
 	Close, Delivery, Accept, Receipt db.Place
 
 	IDs        *carillon.Sequence
-	Subscribed func(ctx context.Context, companyID, topic string) bool        // whether events of a topic are to be written
+	Subscribed func(ctx context.Context, companyID, topic string) bool        // whether events of a topic are written
 	Sender     func(ctx context.Context, uid int64) (*carillon.Sender, error) // from the cache
-	Followed   func(ctx context.Context, senderUID int64) bool                // whether events of a sender's messages are to be written
-	Touch      func(seq carillon.Seq, err error)                              // what became of the recipients of a notification changes
-	Lists      *share.Share                                                   // of lists: they leave readers to requests that send
+	Followed   func(ctx context.Context, senderUID int64) bool                // whether events of a sender's messages are written
+	Touch      func(seq carillon.Seq, err error)                              // called on a new state of recipients
+	Lists      *share.Share                                                   // bounds lists, to leave readers to sends
 }
 
-// Notifications is the table of notifications. Its methods are safe for concurrent use, as those of the others here are.
+// Notifications is the table of notifications. Its methods and those of the other types here are safe for concurrent
+// use.
 type Notifications struct {
 	d          *db.DB
 	ids        *carillon.Sequence
@@ -69,7 +70,7 @@ func New(o *Options) *Messages {
 type Search struct {
 	d            *db.DB
 	log          *slog.Logger
-	unsearchable atomic.Int64 // entries that the table refused
+	unsearchable atomic.Int64 // entries refused by the table
 }
 
 // NewSearch returns the search of a database.

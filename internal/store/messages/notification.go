@@ -32,8 +32,7 @@ func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
 // scanListed reads a notification without its body.
 func scanListed(scan db.Scan) (*Notification, error) { return scanNotification(scan) }
 
-// Load reads a notification by its number only, with its body, for the delivery of one of its messages. Errors:
-// not_found.
+// Load reads a notification with its body by its number only, to deliver one of its messages. Errors: not_found.
 func (s *Notifications) Load(ctx context.Context, seq carillon.Seq) (*Notification, error) {
 	n, err := db.Find(ctx, s.d, "notification", func(scan db.Scan) (*Notification, error) {
 		var body string
@@ -77,7 +76,7 @@ type Message struct {
 	EndedAt     time.Time
 }
 
-// List reads a page of a notification's recipients, from index n on.
+// List reads a page of a notification's recipients, starting at index n.
 func (s *Messages) List(ctx context.Context, seq carillon.Seq, n, limit int) ([]Message, error) {
 	return db.Collect(ctx, s.DB, "messages", func(scan db.Scan) (Message, error) {
 		_, m, err := scanMessage(scan)
@@ -100,11 +99,11 @@ func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
 	return key, m, err
 }
 
-// Milestones are instants of a notification's messages, zero where none has come so far.
+// Milestones are instants of a notification's messages; zero if none has come so far.
 type Milestones struct {
 	FirstSent  time.Time
 	CanceledAt time.Time
-	Canceled   int // messages
+	Canceled   int // number of canceled messages
 }
 
 // Milestones reads the milestones of a notification.
@@ -125,7 +124,7 @@ type Standing struct {
 	Count     int
 }
 
-// Standings counts the messages of each of a page of notifications by state, in one query instead of a round trip for each.
+// Standings counts the messages of each notification of a page by state, in one query.
 func (s *Messages) Standings(ctx context.Context, seqs ...carillon.Seq) (map[carillon.Seq][]Standing, error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -143,10 +142,10 @@ func (s *Messages) Standings(ctx context.Context, seqs ...carillon.Seq) (map[car
 	return all, db.Wrap(err, "count messages")
 }
 
-// Cancel cancels what has not been started. Errors: not_found, conflict when nothing is left to cancel.
+// Cancel cancels all messages that have not started. Errors: not_found, conflict if there are none.
 func (s *Notifications) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
 	seq, of := carillon.SeqOf(id), s.followed(ctx, companyID)
-	var keys []carillon.MessageKey // whose events are to be written
+	var keys []carillon.MessageKey // those with subscribed events
 	for key := seq.Message(0); of.notifications && key <= seq.LastMessage(); key++ {
 		keys = append(keys, key)
 	}
@@ -161,7 +160,8 @@ func (s *Notifications) Cancel(ctx context.Context, companyID, id string, now ti
 	return done.canceled, done.sent, err
 }
 
-// cancel is Cancel inside a transaction. keys are the messages whose events are to be written; ofCall says whether a call's are.
+// cancel is Cancel inside a transaction. keys are the messages with subscribed events; ofCall reports whether a call's
+// events are subscribed.
 func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled,
 	sent int, err error) {
 	if err := own(ctx, tx, companyID, id); err != nil {
@@ -209,7 +209,7 @@ func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillo
 	})
 }
 
-// CancelTo cancels what has not been started of a company's notification to the owner of these numbers.
+// CancelTo cancels the unstarted messages of a company's notification to the owner of these numbers.
 func (s *Notifications) CancelTo(ctx context.Context, companyID string, seq carillon.Seq, numbers []string, now time.Time) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return cancelTo(ctx, tx, companyID, seq, numbers, now) })
 	s.touch(seq, err)
@@ -244,7 +244,7 @@ func cancelTo(ctx context.Context, tx *db.Tx, companyID string, seq carillon.Seq
 	return err
 }
 
-// own checks that a notification is the company's and locks it.
+// own checks that a notification belongs to the company and locks it.
 func own(ctx context.Context, tx *db.Tx, companyID, id string) error {
 	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
 		int64(carillon.SeqOf(id)), companyID, id)
@@ -254,7 +254,7 @@ func own(ctx context.Context, tx *db.Tx, companyID, id string) error {
 	return err
 }
 
-// Move changes a notification's time. Errors: not_found, conflict once delivery began.
+// Move changes a notification's time. Errors: not_found, conflict after the start of delivery.
 func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now time.Time) (*Notification, error) {
 	seq := carillon.SeqOf(id)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
@@ -302,7 +302,7 @@ func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now
 // stillOpen is the condition on a message that keeps its notification open: queued or in flight.
 const stillOpen = "q > 0"
 
-// CloseDone closes those of the notifications that have nothing queued or in flight any more.
+// CloseDone closes those of the notifications that have nothing queued or in flight.
 func (s *Notifications) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
 	return s.closes.Commit(ctx, s.d, closing{seqs, now})
 }
@@ -340,8 +340,8 @@ func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 	return statements
 }
 
-// OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and complete,
-// so that the writer need not check the others.
+// OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and
+// complete, so that the writer does not check the others.
 func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time,
 	limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
 	err = db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -365,7 +365,7 @@ type DayUse struct {
 	Used int
 }
 
-// UsedSince returns a company's use of the UTC days from one on, without those on which nothing was accepted.
+// UsedSince returns a company's use of the UTC days from one on, except days without use.
 func (s *Notifications) UsedSince(ctx context.Context, companyID, day string) ([]DayUse, error) {
 	return db.Collect(ctx, s.d, "usage", func(scan db.Scan) (d DayUse, err error) {
 		err = scan(&d.Date, &d.Used)

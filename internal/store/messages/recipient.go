@@ -16,7 +16,7 @@ type Opening struct {
 	Reason carillon.Reason
 }
 
-// Openings reads the first message of each of a page of notifications; those with a call have none.
+// Openings reads the first message of each notification of a page; calls have none.
 func (s *Messages) Openings(ctx context.Context, seqs ...carillon.Seq) (map[carillon.Seq]Opening, error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -36,7 +36,7 @@ func (s *Messages) Openings(ctx context.Context, seqs ...carillon.Seq) (map[cari
 	return all, db.Wrap(err, "read first recipients")
 }
 
-// Of reads those of the notifications that are a company's, without their bodies, in no order.
+// Of reads those of the notifications that belong to a company, without their bodies, in no particular order.
 func (s *Notifications) Of(ctx context.Context, companyID string, ids []string) ([]*Notification, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -49,17 +49,19 @@ func (s *Notifications) Of(ctx context.Context, companyID string, ids []string) 
 		s.d.List(seqs), companyID)
 	found := all[:0]
 	for _, n := range all {
-		if wanted[n.ID] { // ids that share a number are others
+		if wanted[n.ID] { // other ids may share a number
 			found = append(found, n)
 		}
 	}
 	return found, err
 }
 
-// lookBack is how many of a company's newest notifications are looked through for a provider's id that says nothing about its message.
+// lookBack is the number of a company's newest notifications that are searched for a provider's id that does not
+// identify its message.
 const lookBack = 1000
 
-// ByProviderID finds the message that the provider knows by an id, among a company's newest notifications; ok is false where there is none.
+// ByProviderID finds the message with a provider's id among a company's newest notifications; ok is false if there is
+// none.
 func (s *Messages) ByProviderID(ctx context.Context, companyID, providerID string) (key carillon.MessageKey, ok bool, err error) {
 	oldest := carillon.NoSeq
 	if err := s.DB.Row(ctx, []any{&oldest}, "SELECT seq FROM notification WHERE company_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET "+
@@ -72,7 +74,7 @@ func (s *Messages) ByProviderID(ctx context.Context, companyID, providerID strin
 	return key, err == nil, db.Wrap(db.Ignore(err), "find a message")
 }
 
-// AddNote adds a note to a company's notification, once, and records what was done, unless that is empty.
+// AddNote adds a note to a company's notification, once, and records the action in the change log unless it is empty.
 func (s *Notifications) AddNote(ctx context.Context, companyID, id, note string, done audit.Action) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE notification SET notes = CASE WHEN notes = '' THEN $4 ELSE notes || ' ' || $4 END
@@ -95,7 +97,7 @@ func (s *Notifications) DropNote(ctx context.Context, companyID, id, note string
 	return db.Wrap(err, "remove a note of a notification")
 }
 
-// ListAll reads all messages of a page of notifications, by notification and in their order.
+// ListAll reads all messages of a page of notifications, by notification, in order.
 func (s *Messages) ListAll(ctx context.Context, seqs []carillon.Seq) (map[carillon.Seq][]Message, error) {
 	if len(seqs) == 0 {
 		return nil, nil

@@ -10,11 +10,11 @@ import (
 	"carillon/internal/store/db"
 )
 
-// longRun is the number of recipients from which SQLite writes a notification's messages with statements that bind the shared
-// values once and only the number of each message.
+// longRun is the number of recipients from which SQLite writes a notification's messages with statements that bind the
+// shared values once and only the number of each message.
 const longRun = 8
 
-// runInserts are those statements by the number of messages they write: 64, 32 … 1.
+// runInserts are those statements by their number of messages: 64, 32 … 1.
 //
 //nolint:gochecknoglobals // a constant table
 var runInserts = func() map[int]string {
@@ -32,7 +32,7 @@ var runInserts = func() map[int]string {
 
 const runShares = 5 // parameters that all messages of a statement share
 
-// insertRuns writes a notification's messages that will be sent, and adds the skipped ones to b.
+// insertRuns writes a notification's messages to be sent, and adds the skipped ones to b.
 func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	n := &a.Notification
 	args := make([]driver.NamedValue, runShares, runShares+db.MostRows)
@@ -59,7 +59,7 @@ func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	return nil
 }
 
-// run returns how many messages, beginning with the one at an index, one statement writes; 0 when that message is skipped.
+// run returns the number of messages, from an index on, that one statement writes; 0 if that message is skipped.
 func (a *Accept) run(at int) int {
 	n := 0
 	for n < db.MostRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// CampaignKey stands for a campaign in the search table: an index has no room for long names.
+// CampaignKey is a campaign's key in the search table: an index has no room for long names.
 func CampaignKey(campaign string) string {
 	digest := sha256.Sum256([]byte(campaign))
 	return hex.EncodeToString(digest[:16])
@@ -76,8 +76,8 @@ func moveHorizon(ctx context.Context, tx *db.Tx, to carillon.Seq) error {
 	return err
 }
 
-// addEach adds the entries of a step that the database refused as a whole. Those that it refuses by themselves are left out:
-// one entry must not end the search of every company.
+// addEach adds the entries of a step that the database refused as a whole. Entries that are refused individually are
+// omitted: one entry must not stop the search of every company.
 func (s *Search) addEach(ctx context.Context, all []searchEntry, to carillon.Seq) error {
 	for _, e := range all {
 		err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return addSearched(ctx, tx, e) })
@@ -86,7 +86,7 @@ func (s *Search) addEach(ctx context.Context, all []searchEntry, to carillon.Seq
 		case ctx.Err() != nil || carillon.IsCode(err, carillon.ServiceUnavailable):
 			return err
 		default:
-			if s.unsearchable.Add(1) == 1 { // the metric counts those that follow
+			if s.unsearchable.Add(1) == 1 { // later ones are counted by the metric
 				s.log.WarnContext(ctx, "an entry of the search table is left out", "company", e.company, "field", e.field, "error", err)
 			}
 		}
@@ -94,10 +94,10 @@ func (s *Search) addEach(ctx context.Context, all []searchEntry, to carillon.Seq
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return moveHorizon(ctx, tx, to) })
 }
 
-// Unsearchable returns how many entries the search table lacks because the database refused them.
+// Unsearchable returns the number of entries missing from the search table because the database refused them.
 func (s *Search) Unsearchable() int64 { return s.unsearchable.Load() }
 
-// Lag returns how long the search table has lacked the oldest notification that should be in it.
+// Lag returns the time for which the oldest notification missing from the search table should have been in it.
 func (s *Search) Lag(ctx context.Context, now time.Time) (time.Duration, error) {
 	filled, err := Horizon(ctx, s.d)
 	if err != nil {
@@ -137,8 +137,8 @@ type searchEntry struct {
 	seq                   carillon.Seq
 }
 
-// searchEntries returns the sorted entries of a step's rows and the notification up to which they are complete. A full step may
-// have read its last notification partially: unless it is the only one, it is left to the next step.
+// searchEntries returns the sorted entries of a step's rows, and the notification up to which they are complete. A
+// full step may have read its last notification only partly: unless it is the only one, it is left to the next step.
 func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
 	slices.SortStableFunc(rows, func(a, b searchRow) int { return cmp.Compare(a.seq, b.seq) })
 	rows = rows[:min(len(rows), searchRows)]

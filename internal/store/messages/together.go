@@ -8,8 +8,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Together commits accepts as one batch, the way a committer does; with lost as after a COMMIT that got no response. Tests decide
-// with it and with the next two what shares a transaction (db.Kind.Together).
+// Together commits accepts as one batch, as a committer does; with lost as after a COMMIT without a response. Tests
+// use it and the next two functions to choose the operations of a transaction (db.Kind.Together).
 func (s *Notifications) Together(ctx context.Context, lost bool, accepts ...*Accept) []error {
 	errs := s.accepts.Together(ctx, s.d, lost, accepts...)
 	for i, a := range accepts {
@@ -20,7 +20,7 @@ func (s *Notifications) Together(ctx context.Context, lost bool, accepts ...*Acc
 	return errs
 }
 
-// Apply writes accepts in one transaction without a flush; replay as after a COMMIT that got no response.
+// Apply writes accepts in one transaction without a flush; with replay as after a COMMIT without a response.
 func (s *Notifications) Apply(ctx context.Context, replay bool, accepts ...*Accept) ([]error, error) {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return applyAccepts(ctx, tx, accepts, replay) })
 	errs := make([]error, len(accepts))

@@ -19,7 +19,8 @@ type UnknownOutcome struct {
 	Attempt   int
 }
 
-// UnknownOutcomes reads the unknown messages of a shard whose wait is over, and when the next one's ends (zero: none).
+// UnknownOutcomes reads the unknown messages of a shard whose wait is over, and the end of the next one's wait (zero
+// if none).
 func (s *Messages) UnknownOutcomes(ctx context.Context, shard int, now time.Time, limit int) (due []UnknownOutcome, next time.Time,
 	err error) {
 	err = db.Each(ctx, s.DB, func(scan db.Scan) error {
@@ -41,8 +42,8 @@ func (s *Messages) UnknownOutcomes(ctx context.Context, shard int, now time.Time
 	return due, next, db.Wrap(err, "read unknown outcomes")
 }
 
-// Reconcile applies the senders' policies to unknown outcomes: messages are queued again, or fail with outcome_unknown. A message
-// that got a receipt meanwhile stays as the receipt left it.
+// Reconcile applies the senders' policies to unknown outcomes: messages are queued again, or fail with
+// outcome_unknown. A message that got a receipt meanwhile is left unchanged.
 func (s *Messages) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, now time.Time) error {
 	var followed []carillon.MessageKey
 	for _, d := range fail {
@@ -76,7 +77,7 @@ func (s *Messages) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, 
 	return err
 }
 
-// Release returns at most limit messages that are held under a name to their lanes, and returns how many.
+// Release returns at most limit messages held under a name to their lanes, and returns their number.
 func (s *Messages) Release(ctx context.Context, hold string, limit int) (n int64, err error) {
 	n, err = s.DB.Exec(ctx, `UPDATE message SET hold = '' WHERE id IN (
 		SELECT id FROM message WHERE q = 1 AND hold <> '' AND hold = $1 LIMIT $2) AND q + 0 = 1 AND hold || '' = $1`, hold, limit)

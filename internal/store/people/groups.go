@@ -8,7 +8,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// What a person says in a group stands in a conversation of the group, which has others too: it is found by its writer.
+// A person's turns in a group belong to the group's conversation, which has other people too: they are found by their
+// author.
 
 // said is a turn of the person in a group.
 type said struct {
@@ -18,11 +19,11 @@ type said struct {
 
 func (s said) key() string { return fmt.Sprintf("%s/%d", s.Conversation, s.Seq) }
 
-// ofGroups narrows turns to those of the company's groups.
+// ofGroups restricts turns to those of the company's groups.
 const ofGroups = `conversation_id IN (SELECT c.id FROM contact AS k JOIN conversation AS c ON c.contact_id = k.id
 	WHERE k.company_id = $1 AND k.widget_id = '' AND k.visitor_id LIKE 'group:%')`
 
-// groups finds what the person said in groups, with the files.
+// groups finds the person's turns in groups, with their files.
 func (p *Person) groups(ctx context.Context, d *db.DB) error {
 	for _, key := range p.Keys {
 		type turn struct {
@@ -45,7 +46,7 @@ func (p *Person) groups(ctx context.Context, d *db.DB) error {
 			if err := json.Unmarshal([]byte(t.payload), &extra); err != nil {
 				return err
 			}
-			if extra.Writer != key { // somebody wrote the words
+			if extra.Writer != key { // another person wrote these words
 				continue
 			}
 			p.Said = append(p.Said, t.said)
@@ -57,7 +58,7 @@ func (p *Person) groups(ctx context.Context, d *db.DB) error {
 	return nil
 }
 
-// Unquote removes what the person said in groups from the answers of others and from the groups' last words.
+// Unquote removes the person's turns in groups from the replies of others and from the previews of the groups.
 func (p *Person) Unquote(ctx context.Context, d *db.DB) error {
 	for _, s := range p.Said {
 		quotes, err := db.Collect(ctx, d, "quotes", func(scan db.Scan) (r record, err error) {

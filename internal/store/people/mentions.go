@@ -9,17 +9,17 @@ import (
 	"carillon/internal/store/db"
 )
 
-// pageRows is how many rows of a table are looked at in one step.
+// pageRows is the number of rows examined in one step.
 const pageRows = 200
 
 // mention is a table whose texts may mention a person.
 type mention struct {
 	table string
-	key   string   // the columns of its key after the company, which order it
-	texts []string // the columns that are looked at
-	// rewrite returns a text without the person; nil: the row is deleted.
+	key   string   // key columns after the company, which order the rows
+	texts []string // columns to search
+	// rewrite returns a text without the person; nil deletes the row.
 	rewrite func(m Matcher, text, mark string) string
-	// from is the condition that narrows the table to the company, with $1.
+	// from is the condition for rows of the company, $1.
 	from string
 }
 
@@ -40,8 +40,8 @@ var mentions = []mention{ //nolint:gochecknoglobals // read only
 	},
 }
 
-// EraseMentions removes a person from the texts of a company's rows: rows that only record a request are deleted, and of others the mention
-// gets a mark. It returns the numbers of rows by table.
+// EraseMentions removes a person from the texts of a company's rows: rows that only record a request are deleted, in
+// others the mention is replaced by a mark. It returns the numbers of rows by table.
 func EraseMentions(ctx context.Context, d *db.DB, companyID string, m Matcher, mark string) (map[string]int, error) {
 	erased := map[string]int{}
 	for _, x := range mentions {
@@ -54,7 +54,7 @@ func EraseMentions(ctx context.Context, d *db.DB, companyID string, m Matcher, m
 	return erased, nil
 }
 
-// EraseNotes removes the person's numbers from other contacts for which teammates noted them, and returns how many there were.
+// EraseNotes removes the person's numbers from other contacts, where teammates noted them, and returns their number.
 func EraseNotes(ctx context.Context, d *db.DB, p *Person) (n int, err error) {
 	err = d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		noted, err := tx.Exec(ctx, "UPDATE contact SET number = '' WHERE company_id = $1 AND number "+d.In(2), p.CompanyID, d.List(p.Keys))
@@ -145,14 +145,14 @@ func (x *mention) change(ctx context.Context, d *db.DB, companyID string, r *rec
 	})
 }
 
-// withoutRows empties the rows of a list that mention the person: its lines are counted by their places.
+// withoutRows empties the rows of a list that mention the person: the positions of its lines have a meaning.
 func withoutRows(m Matcher, text, mark string) string {
 	var rows [][]string
 	if json.Unmarshal([]byte(text), &rows) != nil {
 		return m.Replace(text, mark)
 	}
 	for _, row := range rows {
-		if !m.Matches(strings.Join(row[min(1, len(row)):], "\n")) { // the first cell is the line
+		if !m.Matches(strings.Join(row[min(1, len(row)):], "\n")) { // the first cell is the line number
 			continue
 		}
 		for i := 1; i < len(row); i++ {

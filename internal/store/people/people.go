@@ -1,5 +1,5 @@
-// Package people is the SQL of everything that is stored about one person: the rows that an export reads and an erasure deletes, over all
-// tables. Places lists the tables; a table that is in neither it nor Impersonal fails a test.
+// Package people is the SQL of everything stored about one person: the rows that an export reads and an erasure
+// deletes, over all tables. Places lists the tables; a table that is in neither it nor Impersonal fails a test.
 package people
 
 import (
@@ -11,20 +11,20 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Query says which person of a company is meant: by a number, a channel's id, or a contact.
+// Query identifies a person of a company: by a number, a channel's id, or a contact.
 type Query struct {
 	Number, UserID, ContactID string
 }
 
-// Person is everything by which the rows of one person are found.
+// Person holds all keys by which the rows of one person are found.
 type Person struct {
 	CompanyID     string
 	Keys          []string // numbers in every form, and the channel's ids
 	Contacts      []string
 	Conversations []string
-	Notifications []carillon.Seq // those with the person among their recipients
-	Messages      []int64        // the person's messages of them
-	Calls         []string       // ids of the calls that the person made
+	Notifications []carillon.Seq // notifications with the person among their recipients
+	Messages      []int64        // the person's messages in them
+	Calls         []string       // ids of the person's incoming calls
 	Said          []said         // turns in groups
 	Files         []string       // ids of the files sent to groups
 }
@@ -34,9 +34,9 @@ func (p *Person) Empty() bool {
 	return len(p.Contacts)+len(p.Conversations)+len(p.Notifications)+len(p.Calls)+len(p.Said) == 0
 }
 
-// Find finds a person. A number is followed to the contacts that the channel or a call knows by it, and from them to the other
-// numbers and ids that the channel vouches for. A number that a teammate noted may be a typing error: it leads to contacts that
-// are known by nothing else.
+// Find finds a person. A number leads to the contacts identified by it through the channel or a call, and from them to
+// their other numbers and ids confirmed by the channel. A number noted by a teammate may be a typo: it leads only to
+// contacts without any other identity.
 func Find(ctx context.Context, d *db.DB, companyID string, q Query) (*Person, error) {
 	p := &Person{CompanyID: companyID}
 	if q.Number != "" {
@@ -71,7 +71,7 @@ func (p *Person) contact(ctx context.Context, d *db.DB, id string) error {
 	return err
 }
 
-// follow adds the contacts of the keys, and the keys of the contacts.
+// follow adds the contacts of the keys, and the keys of the contacts, repeatedly.
 func (p *Person) follow(ctx context.Context, d *db.DB) error {
 	visitors := make([]string, len(p.Keys))
 	for i, key := range p.Keys {
@@ -108,7 +108,7 @@ func (p *Person) rows(ctx context.Context, d *db.DB) (err error) {
 		p.CompanyID, keys); err != nil {
 		return err
 	}
-	// The search table has all notifications but the newest, whose recipients are few.
+	// The search table has all but the newest notifications, whose recipients are few.
 	p.Notifications, err = db.Collect(ctx, d, "notifications of a person", func(scan db.Scan) (seq carillon.Seq, err error) {
 		err = scan(&seq)
 		return seq, err

@@ -13,14 +13,14 @@ import (
 // Place is a table with rows of one person.
 type Place struct {
 	Table string
-	// Where finds the rows: $1 is the company, and $2 a list of Of.
+	// Where selects the rows: $1 is the company, and $2 a list of Of.
 	Where string
 	Of    func(d *db.DB, p *Person) any
-	// With names the table whose rows take these with them; "": the rows are deleted one by one.
+	// With is the table whose deleted rows cascade to these; empty if the rows are deleted one by one.
 	With string
-	// Kept: an erasure deletes or rewrites the rows in another way.
+	// Kept means that an erasure deletes or rewrites the rows in another way.
 	Kept bool
-	// Hidden columns are not exported: keys, seals and counters of the program.
+	// Hidden columns are not exported: keys, seals and internal counters.
 	Hidden string
 }
 
@@ -47,7 +47,7 @@ func turns(d *db.DB, p *Person) any {
 	return d.List(keys)
 }
 
-// Conditions on rows that belong to others of the company.
+// Conditions for rows that belong to other people of the company.
 const (
 	ofConversation = "conversation_id IN (SELECT id FROM conversation WHERE company_id = $1 AND id IN {list})"
 	ofMessage      = "id IN {list} AND EXISTS (SELECT 1 FROM notification AS n WHERE n.company_id = $1 AND n.seq = message.id / 128)"
@@ -56,7 +56,7 @@ const (
 	ofRun          = "run_id IN (SELECT id FROM flow_run WHERE company_id = $1 AND conversation_id IN {list})"
 )
 
-// Places are the tables with something about people, in the order in which an erasure deletes from them.
+// Places are the tables with data about people, in the order of deletion.
 func Places() []Place {
 	const company = "company_id = $1 AND "
 	return []Place{
@@ -91,12 +91,12 @@ func Places() []Place {
 	}
 }
 
-// Mentioning are the tables whose texts may mention a person: an erasure looks through the company's rows.
+// Mentioning are the tables whose texts may mention a person: an erasure searches the company's rows.
 func Mentioning() []string {
 	return []string{"api_call", "audit", "bulk_batch", "bulk_check", "event", "hook_attempt", "hook_retry", "idempotency"}
 }
 
-// Impersonal are the tables that hold nothing about a company's people.
+// Impersonal are the tables without data about a company's people.
 func Impersonal() []string {
 	return []string{
 		"access_key", "account", "account_identity", "api_accepted", "breaker", "browser_session", "bulk_job", "canned_reply", "company",
@@ -108,7 +108,7 @@ func Impersonal() []string {
 	}
 }
 
-// where is the place's condition on an engine.
+// where returns the place's condition for an engine.
 func (x *Place) where(d *db.DB) string {
 	return strings.ReplaceAll(x.Where, "IN {list}", d.In(2))
 }
@@ -151,7 +151,7 @@ func (x *Place) Rows(ctx context.Context, d *db.DB, p *Person, f func(row map[st
 	return db.Wrap(rows.Err(), "read "+x.Table)
 }
 
-// narrow leaves of a request to several the person's part.
+// narrow reduces a request to several recipients to the person's part.
 func (x *Place) narrow(p *Person, row map[string]any) (err error) {
 	total, several := row["total"].(int64)
 	if body, ok := row["body"].(string); ok && x.Table == "notification" && several && total > 1 {
@@ -179,10 +179,10 @@ func rowOf(columns []string, values []any) map[string]any {
 	return row
 }
 
-// maxAtOnce is how many conversations a transaction deletes: they have files.
+// maxAtOnce is the number of conversations that a transaction deletes, because they have files.
 const maxAtOnce = 20
 
-// Delete deletes the person's rows of the places that are deleted row by row, and returns their numbers by table.
+// Delete deletes the person's rows of the places with row-by-row deletion, and returns their numbers by table.
 func Delete(ctx context.Context, d *db.DB, p *Person) (map[string]int, error) {
 	deleted := map[string]int{}
 	for _, x := range Places() {

@@ -8,12 +8,12 @@ import (
 	"carillon"
 )
 
-// Has reports whether a message of a notification is to the person.
+// Has reports whether a message of a notification is addressed to the person.
 func (p *Person) Has(seq carillon.Seq, n int) bool {
 	return slices.Contains(p.Messages, int64(seq.Message(n)))
 }
 
-// WithoutContacts puts a number of nobody in the place of some contacts of a request to several.
+// WithoutContacts replaces the numbers of some contacts of a request by a number that nobody has.
 func WithoutContacts(body string, gone func(i int) bool) (string, error) {
 	if body == "" {
 		return "", nil

@@ -2,13 +2,14 @@ package people
 
 import "strings"
 
-// Matcher finds texts that mention a person: a number, however it is grouped, or an id.
+// Matcher finds texts that mention a person: a number in any grouping, or an id.
 type Matcher struct {
 	numbers map[string]bool
 	ids     map[string]bool
 }
 
-// Matcher finds the person's numbers, the channel's ids, and the ids of what is the person's alone.
+// Matcher returns a Matcher of the person's numbers, the channel's ids, and the ids of objects that only concern the
+// person.
 func (p *Person) Matcher(more ...string) Matcher {
 	m := Matcher{map[string]bool{}, map[string]bool{}}
 	for _, key := range p.Keys {
@@ -33,7 +34,7 @@ func (m Matcher) Matches(text string) bool {
 	return found
 }
 
-// Replace puts a mark in the place of each mention.
+// Replace replaces each mention by a mark.
 func (m Matcher) Replace(text, mark string) string {
 	var b strings.Builder
 	end := 0
@@ -46,11 +47,11 @@ func (m Matcher) Replace(text, mark string) string {
 	return b.String()
 }
 
-// each calls f with the places of the mentions.
+// each calls f with the positions of the mentions.
 func (m Matcher) each(text string, f func(from, to int)) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text): // an escape in JSON is no part of a word
+		case c == '\\' && i+1 < len(text): // a JSON escape is not part of a word
 			i += 2
 			if text[i-1] == 'u' {
 				i = min(i+4, len(text))
@@ -72,7 +73,7 @@ func (m Matcher) each(text string, f func(from, to int)) {
 	}
 }
 
-// number looks for a number that begins at i, in groups of digits, and returns where to go on.
+// number recognizes a number that begins at i, in groups of digits, and returns the next position to search.
 func (m Matcher) number(text string, i int, f func(from, to int)) int {
 	if !isDigit(text[i]) {
 		for i < len(text) && isWord(text[i]) {
@@ -93,7 +94,7 @@ func (m Matcher) number(text string, i int, f func(from, to int)) int {
 		f(i, end)
 		return end
 	}
-	for i < len(text) && isDigit(text[i]) { // the group after it may begin the number
+	for i < len(text) && isDigit(text[i]) { // the next group may begin the number
 		i++
 	}
 	return i

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// CleanFile writes SQLite's file again after an erasure, because a page may keep the bytes of rows that were deleted. Writes
-// wait meanwhile: some ten seconds a gigabyte. A program that ended before does it at its next start.
+// CleanFile rewrites SQLite's file after an erasure, because pages may keep the bytes of deleted rows. Writes wait
+// meanwhile, about ten seconds per gigabyte. If the program ended before, its next start does it.
 func (s *Store) CleanFile(ctx context.Context) error {
 	if !s.d.SQLite() {
 		return nil
@@ -20,7 +20,7 @@ func (s *Store) CleanFile(ctx context.Context) error {
 		return db.Wrap(err, "look for erasures")
 	}
 	err := s.d.OnWriter(context.WithoutCancel(ctx), func(ctx context.Context, conn *sql.Conn) error {
-		// The copy is on disk: there may be no memory for it.
+		// The copy is on disk: there may be too little memory for it.
 		if _, err := conn.ExecContext(ctx, "PRAGMA temp_store = FILE"); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (s *Store) CleanFile(ctx context.Context) error {
 	if err != nil {
 		return db.Wrap(err, "clean the file")
 	}
-	// An erasure that came meanwhile has left a mark of its own.
+	// A concurrent erasure has left its own mark.
 	_, err = s.d.Exec(context.WithoutCancel(ctx), "DELETE FROM meta WHERE name = 'erased' AND value = $1", at)
 	return db.Wrap(err, "clean the file")
 }
@@ -44,7 +44,7 @@ func (s *Store) CleanFile(ctx context.Context) error {
 // maxLogWait is the longest wait for readers and checkpoints of the write-ahead log before it is emptied.
 const maxLogWait = 30 * time.Second
 
-// emptyLog empties the write-ahead log, which has the pages from before.
+// emptyLog empties the write-ahead log, which contains the old pages.
 func emptyLog(ctx context.Context, conn *sql.Conn) error {
 	for end := time.Now().Add(maxLogWait); ; {
 		var busy, pages, moved int64

@@ -8,14 +8,14 @@ import (
 	"carillon/internal/store/db"
 )
 
-// DropBulk deletes jobs of a company that were made before an instant, with the rows of their files, about `most` batches a step. Jobs
-// that are being worked at stay.
+// DropBulk deletes a company's jobs that were created before an instant, with the rows of their files, about `most`
+// batches in a step. Jobs in progress are kept.
 func (s *Store) DropBulk(ctx context.Context, companyID string, before time.Time, most int) (Purged, error) {
 	return s.dropJob(ctx, `SELECT id FROM bulk_job WHERE company_id = $1 AND created_at < $2
 		AND state NOT IN ('checking', 'sending', 'canceling') ORDER BY created_at LIMIT 1`, most, companyID, db.Millis(before))
 }
 
-// DropGone deletes jobs that were discarded, and those whose upload broke off before an instant.
+// DropGone deletes discarded jobs, and those whose upload was abandoned before an instant.
 func (s *Store) DropGone(ctx context.Context, before time.Time, most int) (Purged, error) {
 	p, err := s.dropJob(ctx, "SELECT id FROM bulk_job WHERE state IN ('uploading', 'discarded') AND state = 'discarded' AND "+
 		"changed_at > 0 ORDER BY changed_at LIMIT 1", most)
@@ -27,10 +27,10 @@ func (s *Store) DropGone(ctx context.Context, before time.Time, most int) (Purge
 		most, db.Millis(before))
 }
 
-// batchRows is how many rows of other tables a batch counts for: it may have a hundred thousand bytes.
+// batchRows is the number of ordinary rows that a batch counts for: it may have a hundred thousand bytes.
 const batchRows = 20
 
-// dropJob deletes batches of the job that a query finds, and once there are none the job.
+// dropJob deletes the batches of the job that a query finds, and finally the job.
 func (s *Store) dropJob(ctx context.Context, query string, most int, args ...any) (p Purged, err error) {
 	var id string
 	if err := s.d.Row(ctx, []any{&id}, query, args...); err != nil {
@@ -54,7 +54,7 @@ func (s *Store) dropJob(ctx context.Context, query string, most int, args ...any
 	return p, db.Wrap(err, "delete jobs")
 }
 
-// DropAPICalls deletes what is kept of a company's calls of the interface from before an instant, at most `most` rows of each table.
+// DropAPICalls deletes a company's API calls from before an instant, at most `most` rows of each table.
 func (s *Store) DropAPICalls(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
 	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
 		p.Rows, p.More = 0, false
@@ -65,7 +65,7 @@ func (s *Store) DropAPICalls(ctx context.Context, companyID string, before time.
 				"$2 ORDER BY id LIMIT $3)",
 		} {
 			instant := any(db.FirstID(before))
-			if strings.Contains(statement, "at < $2") { // a chunk counts as old as its newest reference
+			if strings.Contains(statement, "at < $2") { // a chunk is as old as its newest reference
 				instant = db.Millis(before)
 			}
 			n, err := tx.Exec(ctx, statement, companyID, instant, most)

@@ -13,27 +13,27 @@ import (
 	"carillon/internal/store/stats"
 )
 
-// Expired data is deleted in steps. A step reads on a reader what to delete, and on the writer only deletes by keys; it reports
-// its duration, so that the caller keeps steps short.
+// Expired data is deleted in steps. A step finds the rows on a reader, and on the writer only deletes by key; it
+// reports its duration, so that the caller keeps steps short.
 
-// Purged is what one step deleted.
+// Purged is the result of one step.
 type Purged struct {
 	Notifications int
 	Rows          int           // of all tables
-	Took          time.Duration // how long the step occupied the writer, on PostgreSQL its transaction
-	Next          time.Time     // where the next step begins: everything that closed earlier is deleted
+	Took          time.Duration // time on the writer; on PostgreSQL in its transaction
+	Next          time.Time     // start of the next step: everything that closed earlier is deleted
 	More          bool          // there may be more to delete
 	Busy          bool          // another node is purging; nothing was done
 	Unsearched    bool          // the search table is not filled up to the next one yet
 }
 
-// Closed is a company with closed notifications, and when the oldest of them closed.
+// Closed is a company with closed notifications, and the time when the oldest of them closed.
 type Closed struct {
 	CompanyID string
 	Oldest    time.Time
 }
 
-// ClosedAfter returns the next company, by id, that has closed notifications; its id is "" when there is none.
+// ClosedAfter returns the next company, by id, with closed notifications; its id is "" if there is none.
 func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, err error) {
 	var at int64
 	err = s.d.Row(ctx, []any{&c.CompanyID, &at}, `SELECT company_id, done_at FROM notification WHERE open = 0 AND company_id > $1
@@ -42,13 +42,13 @@ func (s *Store) ClosedAfter(ctx context.Context, companyID string) (c Closed, er
 	return c, db.Wrap(db.Ignore(err), "find closed notifications")
 }
 
-// doomed is a notification that a step deletes, with its search entries.
+// doomed is a notification to be deleted in a step, with its search entries.
 type doomed struct {
 	seq      carillon.Seq
 	campaign string
 	doneAt   int64
 	messages int
-	numbers  []string // of its messages, each once
+	numbers  []string // of its messages, without duplicates
 }
 
 // Purge deletes a company's notifications that closed in [from, before), oldest first, with their messages and search entries,
@@ -70,8 +70,8 @@ func (s *Store) Purge(ctx context.Context, companyID string, from, before time.T
 	return p, db.Wrap(err, "purge")
 }
 
-// doomed reads what a step deletes. Notifications not in the search table yet are left, because their entries would be added
-// later and stay.
+// doomed finds the rows to be deleted in a step. Notifications that are not in the search table yet are kept, because
+// their entries would be added later and stay.
 func (s *Store) doomed(ctx context.Context, companyID string, from, before time.Time, most int) (all []doomed, found Purged, err error) {
 	horizon, err := messages.Horizon(ctx, s.d)
 	if err != nil {
@@ -150,8 +150,8 @@ func (d *doomed) addKeys(keys []int64) []int64 {
 // purgeLock is the key of the advisory lock under which one node at a time deletes.
 const purgeLock = 0x6361_7270
 
-// step runs and times a step of deleting. On SQLite it shares the transaction and the sync of waiting writes; on PostgreSQL it
-// has its own transaction, and one node at a time deletes.
+// step runs and times a step. On SQLite it shares the transaction and the sync of waiting writes; on PostgreSQL it has
+// its own transaction, and one node at a time deletes.
 func (s *Store) step(ctx context.Context, p *Purged, fn db.Func) error {
 	timed := func(ctx context.Context, tx *db.Tx) error {
 		*p = Purged{}
@@ -176,7 +176,7 @@ func (s *Store) step(ctx context.Context, p *Purged, fn db.Func) error {
 	})
 }
 
-// Delete deletes a notification that is closed, to one person with these numbers, and returns how many were deleted.
+// Delete deletes a closed notification to a single person with these numbers, and returns the number of deleted ones.
 func (s *Store) Delete(ctx context.Context, n *messages.Notification, numbers []string, now time.Time) (int, error) {
 	all := []doomed{{seq: n.Seq(), campaign: n.Campaign, doneAt: db.Millis(n.DoneAt), messages: n.Total, numbers: numbers}}
 	var gone Purged
@@ -189,9 +189,9 @@ func (s *Store) Delete(ctx context.Context, n *messages.Notification, numbers []
 	return gone.Notifications, err
 }
 
-// deleteAll deletes those of the notifications that are still closed. Their counts stay.
+// deleteAll deletes those of the notifications that are still closed. Their statistics are kept.
 func deleteAll(ctx context.Context, tx *db.Tx, p *Purged, companyID string, all []doomed, before int64, counts stats.Gone) error {
-	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // the lock order
+	slices.SortFunc(all, func(a, b doomed) int { return cmp.Compare(a.seq, b.seq) }) // in lock order
 	gone, err := deleteClosed(ctx, tx, all, before, counts)
 	if err != nil {
 		return err
@@ -262,15 +262,15 @@ func deleteClosed(ctx context.Context, tx *db.Tx, all []doomed, before int64, co
 	return gone, err
 }
 
-// QuotaAfter returns the next company, by id, with quota rows, and its first day; both are empty when there is none.
+// QuotaAfter returns the next company, by id, with quota rows, and its first day; both are empty if there is none.
 func (s *Store) QuotaAfter(ctx context.Context, companyID string) (company, day string, err error) {
 	err = s.d.Row(ctx, []any{&company, &day},
 		"SELECT company_id, day FROM quota WHERE company_id > $1 ORDER BY company_id, day LIMIT 1", companyID)
 	return company, day, db.Wrap(db.Ignore(err), "find old quotas")
 }
 
-// FoldQuotas merges a day's rows of a company without a quota (accept_flush.go) into one, for days before the given one; a day
-// a step.
+// FoldQuotas merges a day's rows of a company without a quota (accept_flush.go) into one, for days before the given
+// one; one day per step.
 func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Purged, err error) {
 	if s.d.SQLite() {
 		return Purged{}, nil
@@ -295,7 +295,7 @@ func (s *Store) FoldQuotas(ctx context.Context, companyID, before string) (p Pur
 	return p, db.Wrap(err, "fold quotas")
 }
 
-// DropStats deletes the counts of recipients who were accepted before an instant, at most `most` rows of a table.
+// DropStats deletes the counts of recipients who were accepted before an instant, at most `most` rows of each table.
 func (s *Store) DropStats(ctx context.Context, before time.Time, most int) (p Purged, err error) {
 	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) (err error) {
 		p.Rows, err = stats.Drop(ctx, tx, before, most)

@@ -4,10 +4,11 @@ import (
 	"time"
 )
 
-// pace adapts the number of rows that a step deletes to a target duration, and pauses after each step. While this node accepts
-// or delivers, purging works at most a fifth of the time, and less the longer its steps wait for other writes; else half.
+// pace adapts the number of rows deleted in a step to a target duration, and pauses after each step. While this node
+// accepts or delivers, purging takes at most a fifth of the time, and less if its steps wait for other writes;
+// otherwise half.
 type pace struct {
-	rows   int // of the next step
+	rows   int // rows of the next step
 	target time.Duration
 }
 
@@ -16,13 +17,13 @@ const (
 	most   = 4096
 	begin  = 64
 
-	pausesPerStep = 4 // under foreground work
+	pausesPerStep = 4 // during requests or deliveries
 	shortestPause = 2 * time.Millisecond
 	longestPause  = time.Second
 )
 
-// newPace aims at steps that a request on SQLite does not notice, since they share one writer. On PostgreSQL steps have a
-// transaction of their own and cost requests only processor time.
+// newPace returns a pace whose steps a request on SQLite does not notice, because they share one writer. On PostgreSQL
+// steps have their own transaction and cost requests only processor time.
 func newPace(oneWriter bool) pace {
 	if oneWriter {
 		return pace{rows: begin, target: 2 * time.Millisecond}
@@ -30,8 +31,8 @@ func newPace(oneWriter bool) pace {
 	return pace{rows: begin, target: 5 * time.Millisecond}
 }
 
-// after adapts to a step and returns how long to pause. whole is the step's duration with lookups and waits; foreground
-// reports whether requests or deliveries came meanwhile.
+// after adapts to a step and returns the pause after it. whole is the step's duration with lookups and waits;
+// foreground reports whether there were requests or deliveries meanwhile.
 func (p *pace) after(x Purged, whole time.Duration, foreground bool) time.Duration {
 	switch {
 	case x.Took > p.target:

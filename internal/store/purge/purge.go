@@ -21,7 +21,7 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// What names the kinds of rows, for metrics.
+// Kinds of rows, for metrics.
 const (
 	Notifications = "notifications"
 	Keys          = "idempotency_keys"
@@ -43,10 +43,10 @@ const (
 
 // Options wire a Purge. The zero value works.
 type Options struct {
-	// Step is called after every step: what kind of rows, how many, how long it held the writer.
+	// Step is called after every step with the kind and number of rows, and the time for which it held the writer.
 	Step func(what string, p Purged)
-	// Backlog is called with how far past its retention the oldest closed notification is, and with zero when a round has
-	// deleted everything.
+	// Backlog is called with the time by which the oldest closed notification has exceeded its retention, and with
+	// zero when a round has deleted everything.
 	Backlog func(age time.Duration)
 	Log     *slog.Logger
 }
@@ -57,9 +57,9 @@ type Purge struct {
 	companies  *accounts.Store
 	o          Options
 	pace       pace
-	operations int64     // of the store by the end of the last step
+	operations int64     // count of the store's operations at the end of the last step
 	quotas     time.Time // when quotas were last purged
-	soon       bool      // the last round left what another node purges, or what search has not indexed: repeat it soon
+	soon       bool      // the last round left rows that another node purges or the search has not indexed yet: repeat it soon
 }
 
 // New builds a Purge.
@@ -77,9 +77,9 @@ func New(rows *Store, companies *accounts.Store, o Options) *Purge {
 }
 
 const (
-	first     = 15 * time.Second // after the start, and after a round that left something
+	first     = 15 * time.Second // after the start, and after an incomplete round
 	every     = 5 * time.Minute
-	quotaDays = 400 // a year's usage can be read
+	quotaDays = 400 // a year of usage stays readable
 	statsDays = 400
 	day       = 24 * time.Hour
 )
@@ -97,7 +97,7 @@ func (p *Purge) Run(ctx context.Context) error {
 	return nil
 }
 
-// Round deletes all that has expired by now.
+// Round deletes everything that has expired.
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
@@ -125,7 +125,7 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	}
 }
 
-// company deletes what is past a company's retention.
+// company deletes a company's data beyond its retention.
 func (p *Purge) company(ctx context.Context, c Closed, now time.Time) (busy bool, err error) {
 	before, err := p.keptSince(ctx, c.CompanyID, now)
 	if err != nil || before.IsZero() {
@@ -150,7 +150,7 @@ func (p *Purge) company(ctx context.Context, c Closed, now time.Time) (busy bool
 	return false, nil
 }
 
-// keptSince is the instant before which a company's data are deleted; zero: all are kept.
+// keptSince returns the instant before which a company's data is deleted; zero if all is kept.
 func (p *Purge) keptSince(ctx context.Context, companyID string, now time.Time) (time.Time, error) {
 	company, err := p.companies.Company(ctx, companyID)
 	if carillon.IsCode(err, carillon.NotFound) {
@@ -183,7 +183,7 @@ func (p *Purge) each(
 	}
 }
 
-// conversations deletes the conversations, contacts and open questions of every company that are past its retention.
+// conversations deletes the conversations, contacts and open questions of every company beyond its retention.
 func (p *Purge) conversations(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.each(ctx, Contacts, now, func(id string, before time.Time) (busy bool, err error) {
 		if busy, err := p.steps(ctx, Questions, func() (Purged, error) {
@@ -206,7 +206,7 @@ func (p *Purge) incoming(ctx context.Context, now time.Time) (busy bool, err err
 	})
 }
 
-// keepBroken is how long an upload may take.
+// keepBroken bounds the duration of an upload.
 const keepBroken = time.Hour
 
 func (p *Purge) jobs(ctx context.Context, now time.Time) (busy bool, err error) {
@@ -220,10 +220,10 @@ func (p *Purge) jobs(ctx context.Context, now time.Time) (busy bool, err error) 
 	})
 }
 
-// keepEvents is how long events can be replayed; a screen that was away for longer loads everything.
+// keepEvents is the time for which events can be replayed; a screen that was offline for longer reloads everything.
 const keepEvents = 7 * day
 
-// eventsInRow is about how many events a row of a busy company holds.
+// eventsInRow is the approximate number of events in a row of a busy company.
 const eventsInRow = 50
 
 func (p *Purge) events(ctx context.Context, now time.Time) (busy bool, err error) {
@@ -241,30 +241,31 @@ func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) 
 	return p.drop(ctx, Keys, now)
 }
 
-// clean ends an erasure whose program ended early.
+// clean completes an erasure whose program ended early.
 func (p *Purge) clean(ctx context.Context, _ time.Time) (busy bool, err error) {
 	return false, p.rows.CleanFile(ctx)
 }
 
-// files deletes those that no turn shows, one at a step: a file may have many megabytes. The others go with their conversations.
+// files deletes files that no turn shows, one per step, because a file may have many megabytes. The others are deleted
+// with their conversations.
 func (p *Purge) files(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Files, func() (Purged, error) { return p.rows.Drop(ctx, Files, now, 1) })
 }
 
-// addresses deletes the addresses of sockets that expired an hour ago: until then they say why they are not good any more.
+// addresses deletes socket addresses that expired over an hour ago: until then they explain their refusal.
 func (p *Purge) addresses(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.drop(ctx, Addresses, now.Add(-time.Hour))
 }
 
-// keepInbound is how long a repetition of a message that came in is known: the channel repeats for 7 days.
+// keepInbound is the time for which a repeated inbound message is recognized: the channel repeats for 7 days.
 const keepInbound = 8 * day
 
 func (p *Purge) inbound(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.drop(ctx, Inbound, now.Add(-keepInbound))
 }
 
-// How long changes and calls of the interface are kept (docs/reference/activity.md). Of a company that keeps its notifications for a
-// shorter time no call is kept longer than those: its request may have the same numbers in it.
+// Retention of recorded changes and API calls (docs/reference/activity.md). A company with a shorter retention of
+// notifications keeps its calls no longer than those, because a request may contain the same numbers.
 const (
 	keepChanges  = 400 * day
 	keepAPICalls = 30 * day
@@ -294,7 +295,7 @@ func (p *Purge) activity(ctx context.Context, now time.Time) (busy bool, err err
 	}
 }
 
-// keepPhone is how long a phone of the sandbox that nobody uses is remembered.
+// keepPhone is the time for which an unused phone of the sandbox is kept.
 const keepPhone = 30 * day
 
 func (p *Purge) phones(ctx context.Context, now time.Time) (busy bool, err error) {
@@ -315,7 +316,7 @@ func (p *Purge) steps(ctx context.Context, what string, step func() (Purged, err
 	return false, ctx.Err()
 }
 
-// daily deletes once a day what is kept by day.
+// daily deletes, once a day, the data that is kept by day.
 func (p *Purge) daily(ctx context.Context, now time.Time) (busy bool, err error) {
 	if now.Sub(p.quotas) < day {
 		return false, nil
@@ -330,7 +331,7 @@ func (p *Purge) daily(ctx context.Context, now time.Time) (busy bool, err error)
 	return busy, err
 }
 
-// oldQuotas reduces quotas to one row per company and day, and deletes those of days long past.
+// oldQuotas reduces quotas to one row per company and day, and deletes old ones.
 func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err error) {
 	keep := now.UTC().Add(-quotaDays * day).Format(time.DateOnly)
 	over := now.UTC().Add(-day).Format(time.DateOnly) // a request of yesterday may be stored today
@@ -353,17 +354,17 @@ func (p *Purge) oldQuotas(ctx context.Context, now time.Time) (busy bool, err er
 	}
 }
 
-// stats deletes the counts of recipients who were accepted long ago.
+// stats deletes the counts of recipients accepted long ago.
 func (p *Purge) stats(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.steps(ctx, Stats, func() (Purged, error) { return p.rows.DropStats(ctx, now.Add(-statsDays*day), p.pace.rows) })
 }
 
-// longestIdleWait bounds the wait for a moment in which no request waits to be stored: under a load without gaps purging
-// is slow, but continues.
+// longestIdleWait bounds the wait for a moment without waiting requests: under a load without gaps purging is slow,
+// but continues.
 const longestIdleWait = 100 * time.Millisecond
 
-// done reports a step, pauses, waits until no request waits to be stored, and reports whether to continue: on SQLite a step is
-// not abandoned with its context.
+// done reports a step, pauses, waits until no request waits to be stored, and reports whether to continue: on SQLite a
+// step is not canceled with its context.
 func (p *Purge) done(ctx context.Context, what string, x Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
 	operations := p.rows.d.Commits.Operations()

@@ -15,13 +15,13 @@ type Store struct {
 	stats  *stats.Store
 }
 
-// NewStore returns the deletions of a database. place is theirs in the order of locks.
+// NewStore returns the deletions of a database. place is their place in the lock order.
 func NewStore(d *db.DB, place db.Place, s *stats.Store) *Store {
 	return &Store{d, db.Funcs("purge", place), s}
 }
 
-// expired returns the thing that an error names and the statement that deletes rows of a kind: at most $2 of those before $1, or
-// at most $3 of a company $1 of those before $2.
+// expired returns the name of a kind for errors, and the statement that deletes its rows: at most $2 of those before
+// $1, or at most $3 of a company $1 of those before $2.
 func expired(what string) (name, query string) {
 	switch what {
 	case Keys:
@@ -36,7 +36,7 @@ func expired(what string) (name, query string) {
 	case Addresses:
 		return "signed addresses", `DELETE FROM signed_address WHERE id IN (
 			SELECT id FROM signed_address WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`
-	case Inbound: // that wait for nothing: until then a repetition of one is known
+	case Inbound: // processed ones only; they are kept until then to recognize repetitions
 		return "inbound messages", `DELETE FROM inbound_message WHERE (sender_uid, provider_id) IN (
 			SELECT sender_uid, provider_id FROM inbound_message WHERE received_at < $1 AND due_at = 0 ORDER BY received_at LIMIT $2)`
 	case Phones:
@@ -55,12 +55,12 @@ func expired(what string) (name, query string) {
 	}
 }
 
-// Drop deletes rows of a kind from before an instant, at most `most` of them.
+// Drop deletes at most `most` rows of a kind from before an instant.
 func (s *Store) Drop(ctx context.Context, what string, before time.Time, most int) (Purged, error) {
 	return s.drop(ctx, what, most, db.Millis(before), most)
 }
 
-// DropOf deletes rows of a kind of a company from before an instant, at most `most` of them.
+// DropOf deletes at most `most` rows of a kind of a company from before an instant.
 func (s *Store) DropOf(ctx context.Context, what, companyID string, before time.Time, most int) (Purged, error) {
 	return s.drop(ctx, what, most, companyID, db.Millis(before), most)
 }
@@ -75,7 +75,7 @@ func (s *Store) drop(ctx context.Context, what string, most int, args ...any) (p
 	return p, db.Wrap(err, "delete "+name)
 }
 
-// Next returns the next company, by id, that has rows of a kind; "" when there is none.
+// Next returns the next company, by id, with rows of a kind; "" if there is none.
 func (s *Store) Next(ctx context.Context, what, companyID string) (next string, err error) {
 	name, tables := "contacts", []string{"contact"}
 	switch what {

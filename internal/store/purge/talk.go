@@ -7,18 +7,18 @@ import (
 	"carillon/internal/store/db"
 )
 
-// quiet is a conversation that a step deletes, with the numbers of its turns and of the bytes of its files.
+// quiet is a conversation to be deleted in a step, with the numbers of its turns and of the bytes of its files.
 type quiet struct {
 	id    string
 	turns int
 	bytes int64
 }
 
-// rowBytes is how many bytes of files take about as long to delete as a row.
+// rowBytes is the number of bytes of files that take about as long to delete as a row.
 const rowBytes = 8 << 10
 
-// DropConversations deletes a company's conversations in which nothing was said since an instant, whatever their state, with
-// their turns and files: about `most` rows, the oldest first.
+// DropConversations deletes a company's conversations without activity since an instant, in any state, with their
+// turns and files: about `most` rows, oldest first.
 func (s *Store) DropConversations(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
 	page, err := db.Collect(ctx, s.d, "quiet conversations", func(scan db.Scan) (q quiet, err error) {
 		err = scan(&q.id, &q.turns, &q.bytes)
@@ -40,7 +40,7 @@ func (s *Store) DropConversations(ctx context.Context, companyID string, before 
 		ids = append(ids, q.id)
 	}
 	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
-		// The turns and files go with them. What was said meanwhile keeps a conversation.
+		// The turns and files are deleted with them. A conversation with a new turn is kept.
 		n, err := tx.Exec(ctx, "DELETE FROM conversation WHERE id "+tx.DB().In(1)+" AND last_at < $2", tx.DB().List(ids), db.Millis(before))
 		p.Rows = int(n)
 		return err
@@ -49,7 +49,7 @@ func (s *Store) DropConversations(ctx context.Context, companyID string, before 
 	return p, db.Wrap(err, "delete conversations")
 }
 
-// DropQuestions deletes a company's questions without an answer that were last asked before an instant, at most `most` of them.
+// DropQuestions deletes at most `most` open questions of a company that were last asked before an instant.
 func (s *Store) DropQuestions(ctx context.Context, companyID string, before time.Time, most int) (p Purged, err error) {
 	old, err := db.Collect(ctx, s.d, "old questions", func(scan db.Scan) (id string, err error) {
 		err = scan(&id)

@@ -1,4 +1,4 @@
-// Package questions is the SQL of what agents were asked and had no answer to.
+// Package questions is the SQL of questions that agents could not answer.
 package questions
 
 import (
@@ -12,22 +12,22 @@ import (
 	"carillon/internal/store/db"
 )
 
-// most is how many questions a company has; the ones that were asked longest ago make room.
+// most bounds the questions of a company; those asked longest ago are replaced.
 const most = 1000
 
-// Question is what an agent was asked, once or often.
+// Question is a question without an answer, asked once or repeatedly.
 type Question struct {
 	ID             string
 	CompanyID      string
 	AgentID        string
-	AgentName      string // when it is read; "": there is no such agent any more
-	Words          string // what makes it the same question
-	Text           string // as it was asked last
+	AgentName      string // set when read; empty if the agent was deleted
+	Words          string // normalized words, which identify equal questions
+	Text           string // latest wording
 	Language       string
 	Asked          int64
 	FirstAt        time.Time
 	LastAt         time.Time
-	ConversationID string // where it was asked last
+	ConversationID string // conversation in which it was last asked
 }
 
 // Store reads and writes the table. Its methods are safe for concurrent use.
@@ -36,7 +36,7 @@ type Store struct {
 	records *db.Kind[db.Func]
 }
 
-// New returns the table of a database. Records have their place in the order of locks.
+// New returns the table of a database. Records have their place in the lock order.
 func New(d *db.DB, place db.Place) *Store { return &Store{d, db.Funcs("question", place)} }
 
 // Record stores that a question was asked at q.LastAt.
@@ -61,16 +61,16 @@ func (s *Store) Record(ctx context.Context, q *Question) error {
 	})
 }
 
-// Filter selects questions of a company. The one that was asked last comes first.
+// Filter selects questions of a company, last asked first.
 type Filter struct {
 	CompanyID string
-	AgentID   string // "": of all agents
-	Cursor    string // of the page before; "": the first
+	AgentID   string // empty for all agents
+	Cursor    string // from the previous page; empty for the first
 	Limit     int
 }
 
-// List returns a page of questions and the cursor of the next; "": it was the last. Errors: validation_failed for a cursor of
-// no list.
+// List returns a page of questions and the cursor of the next; "" after the last. Errors: validation_failed for a bad
+// cursor.
 func (s *Store) List(ctx context.Context, f Filter) (page []Question, next string, err error) {
 	at, id := int64(1)<<62, ""
 	if f.Cursor != "" {

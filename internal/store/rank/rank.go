@@ -1,11 +1,11 @@
-// Package rank orders what is known of a message. What is stored of a message only rises in rank, so receipts may arrive in
-// any order and more than once.
+// Package rank orders the states of a message. A stored message only rises in rank, so receipts may arrive in any
+// order and repeatedly.
 package rank
 
 import "carillon"
 
-// Rank is what is known of a message. A failure because the outcome stayed unknown ranks below sent, so that a late receipt
-// can replace it; a failure that the provider reports ranks below delivered, because some channels report both.
+// Rank is the rank of a message's state. A failure with an unknown outcome ranks below sent, so that a late receipt
+// can replace it; a failure reported by the provider ranks below delivered, because some channels report both.
 type Rank int
 
 // The ranks as stored. The values never change; the gaps are for new ones.
@@ -40,7 +40,7 @@ func (r Rank) State() carillon.State {
 	}
 }
 
-// Of returns the rank of a message for which a provider reports a state; None for states that no provider reports.
+// Of returns the rank of a state reported by a provider; None for states that no provider reports.
 func Of(s carillon.State) Rank {
 	switch s {
 	case carillon.StateSent:

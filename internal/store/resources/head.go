@@ -13,15 +13,15 @@ import (
 // Head is the summary of a resource (resource.Headed).
 type Head struct {
 	ID, Name string
-	Value    any // of the type of Kind.NewHead
+	Value    any // has the type of Kind.NewHead
 
-	bytes int // about what it takes in memory
+	bytes int // approximate size in memory
 }
 
 const (
-	maxHeads  = 64 << 20 // bytes of heads that are kept in memory
-	headBytes = 400      // that a head takes besides its texts
-	inMemory  = 3        // how much larger JSON is once it is decoded
+	maxHeads  = 64 << 20 // total size of the cached heads
+	headBytes = 400      // size of a head without its texts
+	inMemory  = 3        // ratio of the sizes of decoded and encoded JSON
 )
 
 func sizeOfHeads(all []Head) (n int) {
@@ -31,8 +31,8 @@ func sizeOfHeads(all []Head) (n int) {
 	return n
 }
 
-// Heads returns the heads of a company's resources of a kind, by id, from the cache, and reads no documents for that. They must not be
-// changed.
+// Heads returns the heads of a company's resources of a kind, by id, from the cache, without reading documents. They
+// must not be changed.
 func (s *Store) Heads(ctx context.Context, companyID string, k resource.Kind) ([]Head, error) {
 	return s.heads.Get(ctx, configure.OwnedKey(companyID, k.Name), func(ctx context.Context) (all []Head, group string, err error) {
 		err = s.eachHead(ctx, companyID, k, func(h *Head, text string) error {
@@ -47,8 +47,8 @@ func (s *Store) Heads(ctx context.Context, companyID string, k resource.Kind) ([
 	})
 }
 
-// eachHead visits the heads of a company's resources of a kind, by id, each with its JSON. Of a resource that a program of another version
-// wrote, or of a kind without heads, that is made of the document.
+// eachHead visits the heads of a company's resources of a kind, by id, each with its JSON. For a resource written by
+// another version of the program, or a kind without heads, the head is derived from the document.
 func (s *Store) eachHead(ctx context.Context, companyID string, k resource.Kind, visit func(h *Head, text string) error) error {
 	return db.Each(ctx, s.d, func(scan db.Scan) error {
 		var h Head
@@ -73,7 +73,7 @@ func (s *Store) eachHead(ctx context.Context, companyID string, k resource.Kind,
 		WHERE r.company_id = $1 AND r.kind = $2 AND r.active ORDER BY r.id LIMIT $3`, companyID, k.Name, maxListed)
 }
 
-// headOf is the head of a resource in JSON.
+// headOf returns the head of a resource in JSON.
 func headOf(x resource.Resource) (string, error) {
 	headed, ok := x.(resource.Headed)
 	if !ok {
@@ -83,7 +83,7 @@ func headOf(x resource.Resource) (string, error) {
 	return string(text), err
 }
 
-// writeHead writes the head of a resource whose document has been written.
+// writeHead writes the head of a resource after its document.
 func writeHead(ctx context.Context, tx *db.Tx, companyID string, k resource.Kind, id string, x resource.Resource) error {
 	if k.NewHead == nil {
 		return nil
@@ -99,7 +99,7 @@ func writeHead(ctx context.Context, tx *db.Tx, companyID string, k resource.Kind
 	return db.Wrap(err, "write a head")
 }
 
-// RefreshHeads stores the missing and outdated heads of a kind, which programs of other versions leave.
+// RefreshHeads stores missing and outdated heads of a kind, left by other versions of the program.
 func (s *Store) RefreshHeads(ctx context.Context, k resource.Kind) error {
 	if k.NewHead == nil {
 		return nil

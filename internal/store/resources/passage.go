@@ -17,17 +17,18 @@ import (
 	"carillon/internal/store/db"
 )
 
-// MaxRows and MaxBytes bound a transaction that writes or deletes what is searched: SQLite has one writer, and others wait for it.
+// MaxRows and MaxBytes bound a transaction that writes or deletes search rows: SQLite has one writer, and others wait
+// for it.
 const (
 	MaxRows  = 200
 	MaxBytes = 128 << 10
 )
 
-// copyExpiry is after how long a copy that nobody uses was left by a program that stopped.
+// copyExpiry is the age at which an unused copy is considered left over by a program that stopped.
 const copyExpiry = time.Hour
 
-// Index stores what is searched of a resource where that is missing, or of another version or state. It is a copy that replaces the one
-// before once it is complete; until then searches find what was there.
+// Index builds the search index of a resource if it is missing, or of another version or state. The new copy replaces
+// the old one once it is complete; until then searches use the old one.
 func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id string) error {
 	if _, ok := k.New().(resource.Searchable); !ok || k.SearchVersion == 0 {
 		return nil
@@ -70,7 +71,7 @@ type passageCopy struct {
 	key       string // knowledge_id of its rows
 }
 
-// write writes a copy that nobody uses yet.
+// write writes a copy that is not in use yet.
 func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now time.Time) error {
 	if _, err := c.s.d.Exec(ctx, "INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, "+
 		"$2, 0, $3, 0)",
@@ -102,7 +103,7 @@ func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now
 	return terms.flush(ctx)
 }
 
-// batch collects rows and writes them in transactions that are short.
+// batch collects rows and writes them in short transactions.
 type batch struct {
 	d       *db.DB
 	table   string
@@ -132,8 +133,8 @@ func (b *batch) flush(ctx context.Context) error {
 	return b.d.Update(ctx, rows.Write)
 }
 
-// use has searches find the copy, unless the resource has changed since it was read. It returns what nobody uses any more: the copy
-// that was used before, or this one.
+// use makes searches use the copy, unless the resource has changed since it was read. It returns the unused copy: the
+// former one, or this one.
 func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, updatedAt int64, passages int) (unused passageCopy, err error) {
 	unused = c
 	err = c.s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
@@ -163,7 +164,7 @@ func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, update
 	return unused, err
 }
 
-// delete deletes a copy that nobody uses.
+// delete deletes an unused copy.
 func (c passageCopy) delete(ctx context.Context) error {
 	for _, query := range []string{
 		"DELETE FROM passage WHERE company_id = $1 AND knowledge_id = $2 AND n IN (SELECT n FROM passage WHERE company_id = $1 AND " +
@@ -182,22 +183,22 @@ func (c passageCopy) delete(ctx context.Context) error {
 	return db.Wrap(err, "delete what was searched")
 }
 
-// forget has searches find a resource no more, in the transaction that deletes it. It returns the key of the copy that nobody uses
-// then.
+// forget excludes a resource from searches, in the transaction that deletes it. It returns the key of the copy that is
+// then unused.
 func forget(ctx context.Context, tx *configure.Tx, companyID, id string) (unused string, err error) {
 	err = tx.Row(ctx, []any{&unused}, "DELETE FROM knowledge_index WHERE company_id = $1 AND knowledge_id = $2 RETURNING copy",
 		companyID, id)
 	return cmp.Or(unused, id), db.Wrap(db.Ignore(err), "delete what is searched")
 }
 
-// Occurrence is a passage that has a term.
+// Occurrence is a passage that contains a term.
 type Occurrence struct {
 	KnowledgeID string
 	Passage     int
-	Title       bool // the title has it
+	Title       bool // the term is in the title
 }
 
-// number is an occurrence in the column passages.
+// number is the occurrence in the column passages.
 func (o Occurrence) number() int {
 	if o.Title {
 		return 2*o.Passage + 1
@@ -205,10 +206,10 @@ func (o Occurrence) number() int {
 	return 2 * o.Passage
 }
 
-// used is the knowledge_id under which the rows of x stand.
+// used is the knowledge_id of the rows of x.
 const used = "COALESCE(NULLIF(x.copy, ''), x.knowledge_id)"
 
-// Occurrences returns the passages of some knowledge of a company that have any of the terms, by term.
+// Occurrences returns the passages of a company's knowledge that contain any of the terms, by term.
 func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, terms []string) (map[string][]Occurrence, error) {
 	found := map[string][]Occurrence{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -231,7 +232,7 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 	return found, db.Wrap(err, "search passages")
 }
 
-// PassageCount returns how many passages some knowledge of a company has.
+// PassageCount returns the number of passages of some of a company's knowledge.
 func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, err error) {
 	err = s.d.Row(ctx, []any{&n}, "SELECT COALESCE(SUM(passages), 0) FROM knowledge_index WHERE company_id = $1 AND knowledge_id "+
 		s.d.In(2),
@@ -247,7 +248,7 @@ func (s *Store) KnowledgeIDs(ctx context.Context, companyID string, most int) ([
 	}, "SELECT knowledge_id FROM knowledge_index WHERE company_id = $1 AND version > 0 ORDER BY knowledge_id LIMIT $2", companyID, most)
 }
 
-// Passages returns some passages of a company's knowledge by number. What is not there any more is left out; terms are not read.
+// Passages returns passages of a company's knowledge by number. Missing ones are omitted; terms are not read.
 func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error) {
 	all := map[int]resource.Passage{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
@@ -263,11 +264,11 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 	return all, db.Wrap(err, "read passages")
 }
 
-// maxRefresh is how many resources are looked up at once.
+// maxRefresh bounds the resources examined at once.
 const maxRefresh = 1000
 
-// RefreshPassages indexes the resources of a kind whose passages are missing, or of another version or state: what a program of another
-// version wrote, or one that stopped. It deletes the copies that such a program left.
+// RefreshPassages indexes the resources of a kind whose passages are missing, or of another version or state, as left
+// by another version of the program or an interrupted one. It deletes their leftover copies.
 func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 	if _, ok := k.New().(resource.Searchable); !ok {
 		return nil

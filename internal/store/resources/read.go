@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Agent is a virtual agent, with what accepting a call needs to know.
+// Agent is a virtual agent with the fields needed to accept a call.
 type Agent struct {
 	ID     string
 	Name   string
@@ -46,7 +46,7 @@ func (s *Store) agent(ctx context.Context, companyID, id string) (*Agent, error)
 	return a, db.Wrap(db.Ignore(err), "read agent")
 }
 
-// FlowKnown reports whether the event starts a flow of the company, from the cache.
+// FlowKnown reports whether an event starts a flow of the company, from the cache.
 func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, error) {
 	events, err := s.events.Get(ctx, companyID, func(ctx context.Context) (map[string]bool, string, error) {
 		events := map[string]bool{}
@@ -65,14 +65,14 @@ func (s *Store) FlowKnown(ctx context.Context, companyID, event string) (bool, e
 	return events[event], err
 }
 
-// found is a resource, and whose it is.
+// found is a resource with its company.
 type found struct {
 	companyID string
-	resource  resource.Resource // nil: there is none
+	resource  resource.Resource // nil if there is none
 }
 
-// Find returns the resource of an id that is unique over all companies, with its secret, and its company, from the cache; nil:
-// there is none. It must not be changed.
+// Find returns the resource of a globally unique id, with its secret, and its company, from the cache; nil if there is
+// none. It must not be changed.
 func (s *Store) Find(ctx context.Context, k resource.Kind, id string) (x resource.Resource, companyID string, err error) {
 	f, err := s.found.Get(ctx, k.Name+"/"+id, func(ctx context.Context) (found, string, error) {
 		var f found
@@ -116,7 +116,8 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 // maxListed bounds Listed.
 const maxListed = 1000
 
-// Listed returns the resources of a kind that a company has now, by id and with their secrets, from the cache. They must not be changed.
+// Listed returns a company's current resources of a kind, by id and with their secrets, from the cache. They must not
+// be changed.
 func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) ([]resource.Resource, error) {
 	return s.listed.Get(ctx, configure.OwnedKey(companyID, k.Name), func(ctx context.Context) ([]resource.Resource, string, error) {
 		all, err := db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (resource.Resource, error) {
@@ -132,7 +133,7 @@ func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) (
 	})
 }
 
-// readResource makes a resource from its row and opens its secrets.
+// readResource decodes a resource from its row and opens its secrets.
 func (s *Store) readResource(companyID string, k resource.Kind, id string, row resourceRow) (resource.Resource, error) {
 	x := k.New()
 	if err := json.Unmarshal([]byte(row.doc), x); err != nil {
@@ -148,7 +149,7 @@ func (s *Store) readResource(companyID string, k resource.Kind, id string, row r
 	return x, resource.UnpackSecrets(x, string(plain))
 }
 
-// resourceRow is a stored resource; found is false when it is missing. Putting a resource makes it active.
+// resourceRow is a stored resource; found is false if it is missing. Putting a resource makes it active.
 type resourceRow struct {
 	found, active     bool
 	name, doc, secret string

@@ -15,7 +15,7 @@ type Store struct {
 	seal   *configure.Sealer
 	config *configure.Configuration
 	agents *cache.Cache[*Agent]
-	events *cache.Cache[map[string]bool] // that start flows, by company
+	events *cache.Cache[map[string]bool] // events that start flows, by company
 	listed *cache.Cache[[]resource.Resource]
 	heads  *cache.Cache[[]Head]
 	found  *cache.Cache[found]

@@ -7,7 +7,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// usedWithin is the precision of the time of last use. It saves a write for each use.
+// usedWithin is the precision of the time of last use. It saves a write per use.
 const usedWithin = time.Minute
 
 // SecretUsed records that a company's secret was used.
@@ -26,7 +26,7 @@ func (s *Store) SecretUsed(ctx context.Context, companyID, id string, now time.T
 	return db.Wrap(err, "record that a secret was used")
 }
 
-// SecretUses returns when each of a company's secrets was used last.
+// SecretUses returns the time of last use of each of a company's secrets.
 func (s *Store) SecretUses(ctx context.Context, companyID string) (map[string]time.Time, error) {
 	uses := map[string]time.Time{}
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {

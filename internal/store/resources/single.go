@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// AddResource is PutResource for a resource that must not exist yet, by id or name. Errors: conflict when it does.
+// AddResource is PutResource for a resource that must not exist yet, by id or name. Errors: conflict if it does.
 func (s *Store) AddResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
 	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, tx *configure.Tx) error {
 		id, name := x.Key()
@@ -33,7 +33,7 @@ func (s *Store) AddResource(ctx context.Context, companyID string, k resource.Ki
 	})
 }
 
-// ReplaceResource is PutResource for a resource that must exist, by id. Errors: not_found when it does not.
+// ReplaceResource is PutResource for a resource that must exist, by id. Errors: not_found if it does not.
 func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
 	return s.putResource(ctx, companyID, k, x, func(ctx context.Context, tx *configure.Tx) error {
 		id, _ := x.Key()
@@ -53,7 +53,7 @@ func (s *Store) putResource(ctx context.Context, companyID string, k resource.Ki
 			return false, err
 		}
 		e, madeNow, err := PutResource(ctx, tx, companyID, k, x, time.Now())
-		made = made || madeNow // a repeated transaction finds the secret that the first one made
+		made = made || madeNow // a repeated transaction finds the secret made by the first run
 		return e != configure.Unchanged, err
 	})
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Store) putResource(ctx context.Context, companyID string, k resource.Ki
 	return made, s.Index(context.WithoutCancel(ctx), companyID, k, *id)
 }
 
-// DeleteResource deletes a company's resource. kinds are all that may refer to it. Errors: not_found; conflict while another
-// resource refers to it.
+// DeleteResource deletes a company's resource. kinds are all that may refer to it. Errors: not_found; conflict while
+// another resource refers to it.
 func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []resource.Kind, k resource.Kind, id string) error {
 	var unused string
 	if err := s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
@@ -104,7 +104,7 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 	return passageCopy{s, companyID, unused}.delete(context.WithoutCancel(ctx))
 }
 
-// mentions is the pattern of documents that may refer to a resource.
+// mentions returns the pattern of documents that may refer to a resource.
 func mentions(k resource.Kind, id string) string {
 	if k.Mention != "" {
 		return "%" + k.Mention + id + "%"
@@ -112,7 +112,7 @@ func mentions(k resource.Kind, id string) string {
 	return `%"` + id + `"%`
 }
 
-// referrer names a resource that refers to the one of the id; empty when there is none.
+// referrer returns the name of a resource that refers to the given id; empty if there is none.
 func referrer(ctx context.Context, tx *configure.Tx, companyID string, kinds []resource.Kind, k resource.Kind, id string) (string, error) {
 	type document struct{ kind, name, text string }
 	found, err := db.Collect(ctx, tx, "references", func(scan db.Scan) (d document, err error) {

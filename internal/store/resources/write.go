@@ -17,15 +17,15 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// PutResource creates or replaces a validated resource of the company, and fills its id, the ids of what it refers to,
-// and its secret where one was made. made reports whether a secret was. Errors: validation_failed for a reference to
+// PutResource creates or replaces a validated resource of the company, and fills its id, the ids of its references,
+// and a generated secret. made reports whether a secret was generated. Errors: validation_failed for a reference to
 // nothing or a document that is too large, conflict, limit_exceeded.
 func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource) (made bool, err error) {
 	return s.putResource(ctx, companyID, k, x, func(context.Context, *configure.Tx) error { return nil })
 }
 
-// PutResource is Store.PutResource inside a transaction. What is stored already is not written. What is searched of it is stored by
-// Store.Index, after the transaction.
+// PutResource is Store.PutResource inside a transaction. An unchanged resource is not written. Its search index is
+// written by Store.Index, after the transaction.
 func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, x resource.Resource,
 	now time.Time) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
@@ -83,7 +83,7 @@ func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k reso
 	return e, made, nil
 }
 
-// record records a change of a resource; a row that was not found stands for none.
+// record records a change of a resource; a missing row means none.
 func record(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, before, after resourceRow,
 	now time.Time) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Kind(k.Name), ID: id, Name: cmp.Or(after.name, before.name), Action: audit.Changed}
@@ -103,7 +103,7 @@ func record(ctx context.Context, tx *configure.Tx, companyID string, k resource.
 	return audit.Record(ctx, tx.Tx, now, e)
 }
 
-// recorded is what is recorded of a row: its document, and whether its secrets differ.
+// recorded returns the recorded form of a row: its document, and whether its secrets differ.
 func (r resourceRow) recorded() (any, error) {
 	if !r.found {
 		return nil, nil
@@ -116,12 +116,12 @@ func (r resourceRow) recorded() (any, error) {
 	}
 	doc["active"] = r.active
 	if r.secret != "" {
-		doc["secret"] = r.secret // which is recorded as changed, and no more
+		doc["secret"] = r.secret // recorded only as a change
 	}
 	return doc, nil
 }
 
-// identify is the id that the resource has or gets: its own, else that of the one of this name, else a new one.
+// identify returns the id of the resource: its own, that of the resource with its name, or a new one.
 func identify(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id, name string, now time.Time) (string, error) {
 	if id == "" {
 		found, err := resourceID(ctx, tx, companyID, k.Name, name)
@@ -142,15 +142,15 @@ func identify(ctx context.Context, tx *configure.Tx, companyID string, k resourc
 	return id, db.Wrap(db.Ignore(err), "look up "+k.Name)
 }
 
-// resourceID finds a company's resource by id or name; empty when there is none.
+// resourceID finds a company's resource by id or name; empty if there is none.
 func resourceID(ctx context.Context, tx *configure.Tx, companyID, kind, idOrName string) (id string, err error) {
 	err = tx.Row(ctx, []any{&id}, `SELECT id FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)
 		ORDER BY CASE WHEN id = $3 THEN 0 ELSE 1 END, id LIMIT 1`, companyID, kind, idOrName)
 	return id, db.Wrap(db.Ignore(err), "look up "+kind)
 }
 
-// resolve replaces the names that the resource refers to by ids. The error joins one for each that is not there. What is referred to
-// more than once is looked up once.
+// resolve replaces the names in references by ids. The error joins one for each missing resource. Repeated references
+// are looked up once.
 func resolve(ctx context.Context, tx *configure.Tx, companyID string, x resource.Resource) error {
 	from, ok := x.(resource.Referrer)
 	if !ok {
@@ -191,7 +191,8 @@ func resolve(ctx context.Context, tx *configure.Tx, companyID string, x resource
 	return c.Err()
 }
 
-// fillSecrets keeps the stored secrets where none are given, else makes the one that the kind has made, and reports whether it did.
+// fillSecrets keeps the stored secrets if none are given; otherwise it generates one if the kind has generated
+// secrets, and reports whether it did.
 func fillSecrets(x resource.Resource, have resourceRow, k resource.Kind) (made bool, err error) {
 	if have.secret != "" {
 		before := k.New()
@@ -211,7 +212,7 @@ func fillSecrets(x resource.Resource, have resourceRow, k resource.Kind) (made b
 		return false, err
 	}
 	for _, s := range resource.SecretsOf(x) {
-		if *s.Value == "" && s.Name == "" { // others are there or not
+		if *s.Value == "" && s.Name == "" { // other kinds of secrets are given or absent
 			*s.Value, made = k.NewSecret(), true
 		}
 	}
@@ -239,8 +240,8 @@ func roomForResource(ctx context.Context, tx *configure.Tx, companyID string, k 
 	}}
 }
 
-// roomForBytes refuses a document that is too large, or with which those of the company are. One that becomes no larger is taken: it may
-// have been stored before there were bounds.
+// roomForBytes refuses a document that is too large, or that makes a company's total too large. A document that does
+// not grow is accepted: it may be older than the bounds.
 func roomForBytes(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, size, before int) error {
 	one, all := k.Bounds()
 	if size <= before {
@@ -263,7 +264,7 @@ func roomForBytes(ctx context.Context, tx *configure.Tx, companyID string, k res
 		}}
 }
 
-// sealedResource is the row that a resource's secret is sealed for.
+// sealedResource returns the row for which a resource's secret is sealed.
 func sealedResource(companyID, kind, id string) string {
 	return "resource/" + companyID + "/" + kind + "/" + id
 }

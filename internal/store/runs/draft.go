@@ -17,15 +17,15 @@ const (
 	MaxDrafts  = resource.DefaultAll
 )
 
-// Draft is what is being written of a flow.
+// Draft is an unpublished edit of a flow.
 type Draft struct {
 	FlowID     string
 	Name       string
-	Definition string // JSON, which may have faults
+	Definition string // JSON, possibly with errors
 	SavedAt    time.Time
 }
 
-// Draft returns the draft of a company's flow; nil: there is none.
+// Draft returns the draft of a company's flow; nil if there is none.
 func (s *Store) Draft(ctx context.Context, companyID, flowID string) (*Draft, error) {
 	return db.Find(ctx, s.d, "flow draft", func(row db.Scan) (*Draft, error) {
 		x := Draft{FlowID: flowID}
@@ -46,8 +46,8 @@ func (s *Store) Drafts(ctx context.Context, companyID string) ([]Draft, error) {
 	}, "SELECT flow_id, name, saved_at FROM flow_draft WHERE company_id = $1 ORDER BY flow_id LIMIT $2", companyID, MostDrafts)
 }
 
-// SaveDraft stores a draft in place of the one that was saved at an instant; zero: there was none. SavedAt is set. Errors: conflict
-// where somebody else has saved or removed it since, limit_exceeded.
+// SaveDraft replaces the draft saved at an instant, zero if there was none, and sets SavedAt. Errors: conflict if
+// somebody else has saved or removed it since, limit_exceeded.
 func (s *Store) SaveDraft(ctx context.Context, companyID string, x *Draft, seen time.Time) error {
 	if !x.SavedAt.After(seen) {
 		x.SavedAt = seen.Add(time.Millisecond)
@@ -73,7 +73,8 @@ func savedBySomebody() error {
 	return carillon.InConflict("Somebody else has changed the draft meanwhile")
 }
 
-// roomForDraft refuses a draft that is too large, or with which those of the company are; one that becomes no larger is taken.
+// roomForDraft refuses a draft that is too large, or that makes a company's total too large; a draft that does not
+// grow is accepted.
 func roomForDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error {
 	var used, before int
 	if err := tx.Row(ctx, []any{&used, &before}, `SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0),
@@ -114,8 +115,8 @@ func addDraft(ctx context.Context, tx *db.Tx, companyID string, x *Draft) error 
 	return db.Wrap(err, "add flow draft")
 }
 
-// DropDraft removes the draft of a company's flow that was saved at an instant, or whichever there is where that is zero. It reports
-// whether there was one.
+// DropDraft removes the draft of a company's flow that was saved at an instant, or any draft if that is zero. It
+// reports whether there was one.
 func (s *Store) DropDraft(ctx context.Context, companyID, flowID string, seen time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, "DELETE FROM flow_draft WHERE company_id = $1 AND flow_id = $2 AND (saved_at = $3 OR $3 = 0)",
 		companyID, flowID, db.Millis(seen))

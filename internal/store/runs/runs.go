@@ -1,5 +1,5 @@
-// Package runs is the SQL of the runs of flows. A run is written in the transaction of the change of its conversation (chats.Change),
-// so that what a step says and where the run stands are stored together.
+// Package runs is the SQL of runs of flows. A run is written in the transaction of its conversation's change
+// (chats.Change), so that the output of a step and the state of the run are always consistent.
 package runs
 
 import (
@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Run is a run of a flow. Its states are those of package flow; Open, Due and Begun are about who goes on with it.
+// Run is a run of a flow. Its states are those of package flow; Open, Due and Begun control its execution by nodes.
 type Run struct {
 	ID             string
 	CompanyID      string
@@ -19,44 +19,44 @@ type Run struct {
 	Version        int
 	ConversationID string
 	Cause          string // event, keyword, widget, inbound or test
-	Event          string // of cause event: the name_event
-	NotificationID string // that bound it; "": none did
+	Event          string // for cause event: the name_event
+	NotificationID string // notification that started it; empty if none
 	Rev            int
 	State          string
-	Open           bool // it is not over
+	Open           bool // not ended
 	Place          int
-	Path           string // of the step at Place
+	Path           string // path of the step at Place
 	Variables      map[string]string
 	Question       string
 	Tries          int
 	Steps          int
 	Alone          int
-	Entries        int       // that were written
-	Due            time.Time // when a node is to go on with it; zero: none is
-	Begun          bool      // its effect was begun
+	Entries        int       // number of entries written
+	Due            time.Time // time of its next step; zero if none
+	Begun          bool      // its external effect was begun
 	Node           string    // by this node
 	Error          string
 	StartedAt      time.Time
 	ChangedAt      time.Time
 }
 
-// Entry is something that happened in a run.
+// Entry is an entry in the log of a run.
 type Entry struct {
 	Seq     int
 	At      time.Time
 	Path    string
 	Kind    string
 	Text    string
-	Changed map[string]string // the variables that it changed
+	Changed map[string]string // changed variables
 }
 
-// Write is a new state of a run, and what happened. Run.Rev is the one that was read; 0: the run is new.
+// Write is a new state of a run with its log entries. Run.Rev is the revision that was read; 0 for a new run.
 type Write struct {
 	Run     *Run
-	Entries []Entry // Seq is set when they are stored
+	Entries []Entry // Seq is set by the store
 }
 
-// Version is a flow as it was.
+// Version is a published version of a flow.
 type Version struct {
 	FlowID     string
 	Version    int
@@ -94,24 +94,24 @@ func scan(row db.Scan) (*Run, error) {
 
 const open = "state IN ('ready', 'asking', 'waiting', 'calling')"
 
-// Current returns the run that a conversation of a company is in; nil: none.
+// Current returns the open run of a conversation; nil if there is none.
 func (s *Store) Current(ctx context.Context, companyID, conversationID string) (*Run, error) {
 	return db.Find(ctx, s.d, "flow run", scan,
 		"SELECT "+columns+" FROM flow_run WHERE conversation_id = $1 AND "+open+" AND company_id = $2", conversationID, companyID)
 }
 
-// Find returns a run of a company; nil: there is none.
+// Find returns a run of a company; nil if there is none.
 func (s *Store) Find(ctx context.Context, companyID, id string) (*Run, error) {
 	return db.Find(ctx, s.d, "flow run", scan, "SELECT "+columns+" FROM flow_run WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
-// OfConversation returns the runs of a conversation, the newest first, at most `most`.
+// OfConversation returns at most `most` runs of a conversation, newest first.
 func (s *Store) OfConversation(ctx context.Context, companyID, conversationID string, most int) ([]*Run, error) {
 	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE conversation_id = $1 AND company_id = $2
 		ORDER BY started_at DESC LIMIT $3`, conversationID, companyID, most)
 }
 
-// Begun reports whether a notification has begun a run in a conversation of a company.
+// Begun reports whether a notification has started a run in a conversation of a company.
 func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificationID string) (bool, error) {
 	n := 0
 	err := s.d.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM flow_run WHERE conversation_id = $1 AND company_id = $2 AND notification_id = $3",
@@ -119,14 +119,14 @@ func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificati
 	return n > 0, db.Wrap(err, "find flow runs")
 }
 
-// OfNotification returns the runs that a notification of a company began, the first one first, at most `most`.
+// OfNotification returns at most `most` runs started by a company's notification, oldest first.
 func (s *Store) OfNotification(ctx context.Context, companyID, notificationID string, most int) ([]*Run, error) {
 	return db.Collect(ctx, s.d, "flow runs", scan,
 		"SELECT "+columns+` FROM flow_run WHERE notification_id = $1 AND notification_id <> '' AND company_id = $2
 		ORDER BY started_at LIMIT $3`, notificationID, companyID, most)
 }
 
-// Page is where a list of runs goes on: behind this run.
+// Page is the position of a list: the last run of the previous page.
 type Page struct {
 	StartedAt time.Time
 	ID        string
@@ -134,11 +134,11 @@ type Page struct {
 
 // Filter narrows a list of runs.
 type Filter struct {
-	FlowID string // "": of all flows
-	Failed bool   // those that failed alone
+	FlowID string // empty for all flows
+	Failed bool   // only failed runs
 }
 
-// List returns runs of a company, the newest first.
+// List returns runs of a company, newest first.
 func (s *Store) List(ctx context.Context, companyID string, f Filter, after *Page, limit int) ([]*Run, error) {
 	where, args := "company_id = $1", []any{companyID, limit}
 	if f.FlowID != "" {
@@ -156,7 +156,7 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, after *Pag
 		"SELECT "+columns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
 }
 
-// Count returns how many runs of a company's flow have started since an instant, at most `most`.
+// Count returns the number of runs of a company's flow started since an instant, at most `most`.
 func (s *Store) Count(ctx context.Context, companyID, flowID string, since time.Time, most int) (n int, err error) {
 	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM (SELECT 1 FROM flow_run WHERE company_id = $1 AND flow_id = $2 AND `+
 		`started_at >= $3 LIMIT $4) AS x`,
@@ -164,7 +164,7 @@ func (s *Store) Count(ctx context.Context, companyID, flowID string, since time.
 	return n, db.Wrap(err, "count flow runs")
 }
 
-// Person is who talks in a conversation.
+// Person is the contact of a conversation.
 type Person struct {
 	Name     string
 	Number   string
@@ -172,7 +172,7 @@ type Person struct {
 	Channel  string
 }
 
-// People returns who talks in some conversations of a company, by conversation.
+// People returns the contacts of some of a company's conversations, by conversation.
 func (s *Store) People(ctx context.Context, companyID string, conversations []string) (map[string]Person, error) {
 	all := make(map[string]Person, len(conversations))
 	err := db.Each(ctx, s.d, func(row db.Scan) error {
@@ -187,7 +187,7 @@ func (s *Store) People(ctx context.Context, companyID string, conversations []st
 	return all, db.Wrap(err, "read who talks")
 }
 
-// Entries returns what happened in a run of a company, in order.
+// Entries returns the log of a company's run, in order.
 func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, error) {
 	return db.Collect(ctx, s.d, "flow entries", func(row db.Scan) (e Entry, err error) {
 		var at int64
@@ -201,7 +201,8 @@ func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, 
 		WHERE e.run_id = $1 AND r.company_id = $2 ORDER BY e.seq`, runID, companyID)
 }
 
-// Due returns runs of any company whose time has come at an instant, the longest first, and when that of the next one does; zero: none is.
+// Due returns runs of any company that are due, longest first, and the due time of the next one; zero if there is
+// none.
 func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
 	due, err = db.Collect(ctx, s.d, "due flow runs", scan,
 		"SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
@@ -215,7 +216,7 @@ func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, n
 	return due, db.Instant(at), db.Wrap(err, "find the next flow run")
 }
 
-// Calls returns runs of any company but those of `without` whose effect is due at an instant, the longest first.
+// Calls returns runs of any company, except those in `without`, whose effect is due, longest first.
 func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []string) ([]*Run, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "effects of flow runs", scan,
@@ -223,8 +224,8 @@ func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []st
 			others+" ORDER BY due_at LIMIT $2", args...)
 }
 
-// Recover has the effects be due that were begun by nodes that are no more. alone says that nobody else has this database, so that all of
-// them are.
+// Recover makes effects due again that were begun by dead nodes. alone means that this process is the only user of the
+// database, so all of them are.
 func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
 	gone := ""
 	if !alone {
@@ -234,7 +235,7 @@ func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
 	return db.Wrap(err, "recover effects of flow runs")
 }
 
-// Definition returns a version of a company's flow; "": there is none.
+// Definition returns a version of a company's flow; "" if there is none.
 func (s *Store) Definition(ctx context.Context, companyID, flowID string, version int) (string, error) {
 	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*string, error) {
 		var text string
@@ -247,7 +248,7 @@ func (s *Store) Definition(ctx context.Context, companyID, flowID string, versio
 	return *v, nil
 }
 
-// Versions returns the versions of a company's flow, the newest first, without their definitions, at most `most`.
+// Versions returns at most `most` versions of a company's flow, newest first, without their definitions.
 func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int) ([]Version, error) {
 	return db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v Version, err error) {
 		var at int64
@@ -258,7 +259,7 @@ func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int
 		"flow_id = $2 ORDER BY version DESC LIMIT $3", companyID, flowID, most)
 }
 
-// Kept returns the number of the version that a definition is; 0: it was never kept.
+// Kept returns the version number of a definition; 0 if it was never kept.
 func (s *Store) Kept(ctx context.Context, companyID, flowID, digest string) (int, error) {
 	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*int, error) {
 		var n int
@@ -271,10 +272,10 @@ func (s *Store) Kept(ctx context.Context, companyID, flowID, digest string) (int
 	return *v, nil
 }
 
-// Keep returns the number of the version that a definition is, which is stored where it is new. Nodes that keep the same one at once
-// get the same number. Where a company's versions have become too large together, the oldest ones go.
+// Keep returns the version number of a definition, and stores it if it is new. Nodes that keep the same one
+// concurrently get the same number. If a company's versions become too large, the oldest ones are deleted.
 func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition string, now time.Time) (int, error) {
-	for range 10 { // another definition may have taken the number
+	for range 10 { // a concurrent definition may have taken the number
 		if v, err := s.Kept(ctx, companyID, flowID, digest); err != nil || v > 0 {
 			return v, err
 		}
@@ -292,13 +293,13 @@ func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition 
 }
 
 const (
-	// MaxVersions bounds the versions of a company's flows together, in bytes.
+	// MaxVersions bounds the total size of a company's flow versions, in bytes.
 	MaxVersions = 64 << 20
-	maxPrune    = 5 // versions that are looked up at once
+	maxPrune    = 5 // versions examined at once
 )
 
-// prune removes the oldest versions of a company's flows while all are too large together, but for those that runs under way need and the
-// newest of each flow that is there.
+// prune deletes the oldest versions of a company's flows while all together are too large, except those needed by open
+// runs and the newest of each existing flow.
 func (s *Store) prune(ctx context.Context, companyID string) error {
 	for {
 		used := 0

@@ -10,12 +10,12 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Standing is what a transaction knows of the runs of conversations that it has locked: the rev of each run that is not over.
+// Standing holds a transaction's locked conversations: the revision of each open run.
 type Standing struct {
 	runs  map[string]opened // by conversation
 	rows  []*Run
 	log   *db.Bulk
-	stops map[string]time.Time // conversations whose runs are stopped, and when
+	stops map[string]time.Time // conversations with stopped runs, and the time
 }
 
 type opened struct {
@@ -23,7 +23,7 @@ type opened struct {
 	rev int
 }
 
-// Lock reads the runs of conversations whose rows the transaction has locked: nobody else writes them.
+// Lock reads the runs of conversations whose rows the transaction has locked, so nobody else writes them.
 func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, error) {
 	x := &Standing{
 		runs: map[string]opened{}, stops: map[string]time.Time{},
@@ -42,7 +42,7 @@ func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, er
 	return x, db.Wrap(err, "read flow runs")
 }
 
-// Fits reports whether nobody has written the run since it was read, and for a new one that its conversation has no other.
+// Fits reports whether the run is unchanged since it was read and, for a new one, that its conversation has no other.
 func (x *Standing) Fits(w *Write) bool {
 	if _, stopped := x.stops[w.Run.ConversationID]; stopped {
 		return false
@@ -54,7 +54,7 @@ func (x *Standing) Fits(w *Write) bool {
 	return has && have.id == w.Run.ID && have.rev == w.Run.Rev
 }
 
-// Add takes a write that fits, and returns the run as it is stored.
+// Add accepts a write that fits, and returns the run in its stored form.
 func (x *Standing) Add(w *Write) *Run {
 	r := new(Run)
 	*r = *w.Run
@@ -76,7 +76,7 @@ func (x *Standing) Add(w *Write) *Run {
 	return r
 }
 
-// Stop has the run of a conversation stopped, which somebody else has taken or ended at an instant.
+// Stop marks the run of a conversation as stopped, because somebody else took or ended the conversation at an instant.
 func (x *Standing) Stop(conversation string, at time.Time) { x.stops[conversation] = at }
 
 // stop stops runs.
@@ -98,7 +98,7 @@ func (x *Standing) stop(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Write stores what was added.
+// Write stores the added writes.
 func (x *Standing) Write(ctx context.Context, tx *db.Tx) error {
 	for _, r := range x.rows {
 		variables, err := json.Marshal(r.Variables)

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// NumberOwner is the company that whoever runs the installation gave a number to, from the cache; "": none.
+// NumberOwner returns the company to which the operator assigned a number, from the cache; "" if none.
 func (s *Store) NumberOwner(ctx context.Context, number string) (string, error) {
 	return s.owners.Get(ctx, number, func(ctx context.Context) (string, string, error) {
 		owner, err := NumberOwner(ctx, s.d, number)
@@ -23,29 +23,30 @@ func (s *Store) NumberOwner(ctx context.Context, number string) (string, error) 
 	})
 }
 
-// NumberOwner is the method of the store without its cache.
+// NumberOwner is the store's method without its cache.
 func NumberOwner(ctx context.Context, q db.Querier, number string) (owner string, err error) {
 	err = q.Row(ctx, []any{&owner}, "SELECT company_id FROM number_owner WHERE number = $1", number)
 	return owner, db.Wrap(db.Ignore(err), "look up whose a number is")
 }
 
-// LinesByNumber is the method of the store without its cache.
+// LinesByNumber is the store's method without its cache.
 func LinesByNumber(ctx context.Context, tx *configure.Tx, number string) ([]*carillon.Sender, error) {
 	return db.Collect(ctx, tx, "lines", scanner(tx.Seal), "SELECT "+columns+` FROM sender
 		WHERE number = $1 AND channel = 'voice' AND NOT removed`, number)
 }
 
-// maxShared bounds the lines of numbers that several companies have.
+// maxShared bounds the lines of shared numbers.
 const maxShared = 1000
 
-// SharedNumbers are the lines of numbers that several companies have, by number, the oldest first.
+// SharedNumbers returns the lines of numbers that several companies have, by number, oldest first.
 func (s *Store) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx,
 		`channel = 'voice' AND NOT removed AND number IN (SELECT number FROM sender WHERE channel = 'voice' AND NOT removed
 		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, uid LIMIT $1`, maxShared)
 }
 
-// AssignNumber gives a number to a company, whoever had it, and records it with the lines of the number; companyID "" takes it back.
+// AssignNumber assigns a number to a company, replacing a former assignment, and records the change; companyID ""
+// removes it.
 func AssignNumber(ctx context.Context, tx *configure.Tx, number, companyID string, now time.Time) error {
 	before, err := NumberOwner(ctx, tx, number)
 	if err != nil || before == companyID {
@@ -61,7 +62,7 @@ func AssignNumber(ctx context.Context, tx *configure.Tx, number, companyID strin
 	if err != nil {
 		return fmt.Errorf("give a number to a company: %w", err)
 	}
-	tx.Changes("") // the number's entries in the caches are of no company
+	tx.Changes("") // the number's cache entries belong to no company
 	lines, err := LinesByNumber(ctx, tx, number)
 	if err != nil {
 		return err

@@ -11,16 +11,16 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Report is what the channel of a sender says of it. Instants that nothing is known of are zero.
+// Report is the channel's report on a sender. Unknown times are zero.
 type Report struct {
 	SenderUID   int64
-	HandshakeAt time.Time // when the channel last made sure of the callback's address
-	CallbackAt  time.Time // of about the last callback
-	Notice      string    // the last event that the channel reported by itself
+	HandshakeAt time.Time // last verification of the callback URL by the channel
+	CallbackAt  time.Time // approximate time of the last callback
+	Notice      string    // last event sent by the channel
 	NoticeAt    time.Time
 	Quality     string
 	QualityAt   time.Time
-	Messages    string // how many messages may be sent
+	Messages    string // limit of messages
 	MessagesAt  time.Time
 	Findings    []provider.Finding
 	CheckedAt   time.Time
@@ -29,7 +29,7 @@ type Report struct {
 const reportColumns = "sender, handshake_at, callback_at, notice, notice_at, quality, quality_at, messages, messages_at, findings, " +
 	"checked_at"
 
-// Reports are those of a company's senders that there is something to say of, by the sender's uid.
+// Reports returns the reports of a company's senders that have one, by the sender's uid.
 func (s *Store) Reports(ctx context.Context, companyID string) (map[int64]Report, error) {
 	all, err := db.Collect(ctx, s.d, "what channels say of senders", scanReport,
 		"SELECT "+reportColumns+" FROM sender_report WHERE sender IN (SELECT uid FROM sender WHERE company_id = $1)", companyID)
@@ -40,7 +40,7 @@ func (s *Store) Reports(ctx context.Context, companyID string) (map[int64]Report
 	return by, err
 }
 
-// Report is that of a company's sender; the zero value when there is nothing to say.
+// Report returns the report of a company's sender; the zero value if there is none.
 func (s *Store) Report(ctx context.Context, companyID string, uid int64) (Report, error) {
 	r, err := db.Find(ctx, s.d, "what the channel says of a sender", func(scan db.Scan) (*Report, error) {
 		r, err := scanReport(scan)
@@ -68,7 +68,7 @@ func scanReport(scan db.Scan) (r Report, err error) {
 	return r, err
 }
 
-// KeepHandshake stores that the channel made sure of the callback's address.
+// KeepHandshake stores that the channel verified the callback URL.
 func (s *Store) KeepHandshake(ctx context.Context, x *carillon.Sender, at time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sender_report (sender, handshake_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
@@ -76,7 +76,7 @@ func (s *Store) KeepHandshake(ctx context.Context, x *carillon.Sender, at time.T
 	return db.Wrap(err, "store a handshake")
 }
 
-// KeepCallback stores that a callback came. It need not be called for each of them.
+// KeepCallback stores the time of a callback. It need not be called for every one.
 func (s *Store) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sender_report (sender, callback_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
@@ -85,8 +85,8 @@ func (s *Store) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Ti
 	return db.Wrap(err, "store when a callback came")
 }
 
-// KeepNotice stores what the channel reported by itself; an older report than the stored one changes nothing. The channel
-// counts in seconds: what it reported in the second of a check is taken for the later.
+// KeepNotice stores an event sent by the channel; an older event than the stored one changes nothing. The channel's
+// clock counts seconds: an event in the same second as a check counts as later.
 func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.Notice) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO sender_report (sender, notice, notice_at, messages, messages_at)
 		SELECT uid, $3, $4, $5, $6 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
@@ -98,7 +98,7 @@ func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.N
 	return db.Wrap(err, "store a notice of the channel")
 }
 
-// KeepInspection stores what a check found. What it did not find out of quality and limit stays as it is.
+// KeepInspection stores the result of a check. Quality and limit that it did not find are kept.
 func (s *Store) KeepInspection(ctx context.Context, x *carillon.Sender, i provider.Inspection, at time.Time) error {
 	findings, err := json.Marshal(i.Findings)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store) KeepInspection(ctx context.Context, x *carillon.Sender, i provid
 	return db.Wrap(err, "store what a check found")
 }
 
-// when is the instant of something that was found out, 0 for what was not.
+// when returns the time of a finding; 0 if it was not found.
 func when(found string, at time.Time) int64 {
 	if found == "" {
 		return 0
@@ -123,18 +123,18 @@ func when(found string, at time.Time) int64 {
 	return db.Millis(at)
 }
 
-// maxWaiting bounds how many waiting messages of a class are counted.
+// maxWaiting bounds the counted messages of each class.
 const maxWaiting = 10_000
 
-// Backlog is what a sender's lane has.
+// Backlog describes the waiting messages of a sender.
 type Backlog struct {
-	Messages int       // that wait to be sent, now or later; all that there are up to a bound of each class
-	Due      int       // of them, those whose time has come
-	Oldest   time.Time // when the oldest of these was due; zero: none is
-	More     bool      // there are more than were counted
+	Messages int       // waiting messages, now or later; counted up to a bound of each class
+	Due      int       // those that are due
+	Oldest   time.Time // due time of the oldest due one; zero if none
+	More     bool      // there are more than counted
 }
 
-// Backlog counts the messages of a sender that wait, without those that are held.
+// Backlog counts the waiting messages of a sender, without held ones.
 func (s *Store) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) (w Backlog, err error) {
 	for class := range carillon.Classes {
 		var n, due int

@@ -72,11 +72,11 @@ func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*cari
 	return db.Collect(ctx, s.d, "senders", scanner(s.seal), "SELECT "+columns+" FROM sender WHERE "+where, args...)
 }
 
-// roster is what a company's senders are looked up in: a company may have a hundred thousand.
+// roster indexes a company's senders, of which it may have a hundred thousand.
 type roster struct {
 	all      []*carillon.Sender                    // by uid
 	named    map[string][]*carillon.Sender         // by id and by number
-	standard map[carillon.Channel]*carillon.Sender // the default one
+	standard map[carillon.Channel]*carillon.Sender // default senders
 }
 
 func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
@@ -101,7 +101,7 @@ func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
 	})
 }
 
-// Senders are the senders of a company, by uid, from the cache.
+// Senders returns the senders of a company, by uid, from the cache.
 func (s *Store) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) Senders(ctx context.Context, companyID string) ([]*carillon.Send
 	return r.all, nil
 }
 
-// SendersNamed are the senders of a company with this id or number, by uid, from the cache.
+// SendersNamed returns the senders of a company with this id or number, by uid, from the cache.
 func (s *Store) SendersNamed(ctx context.Context, companyID, idOrNumber string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) SendersNamed(ctx context.Context, companyID, idOrNumber string) 
 	return r.named[idOrNumber], nil
 }
 
-// SenderOf is a company's sender by uid, from the cache; nil when there is none.
+// SenderOf returns a company's sender by uid, from the cache; nil if there is none.
 func (s *Store) SenderOf(ctx context.Context, companyID string, uid int64) (*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -132,8 +132,7 @@ func (s *Store) SenderOf(ctx context.Context, companyID string, uid int64) (*car
 	return r.all[i], nil
 }
 
-// DefaultSender is the sender of a company's channel that serves where none is named, from the cache; nil when there is
-// none.
+// DefaultSender returns the default sender of a company's channel, from the cache; nil if there is none.
 func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon.Channel) (*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -142,7 +141,7 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 	return r.standard[ch], nil
 }
 
-// Sender is one sender by uid, removed or not, from the cache. Errors: not_found.
+// Sender returns a sender by uid, even a removed one, from the cache. Errors: not_found.
 func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
 		x, err := db.Find(ctx, s.d, "sender", scanner(s.seal), "SELECT "+columns+" FROM sender WHERE uid = $1", uid)
@@ -156,24 +155,24 @@ func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error)
 	})
 }
 
-// SendersByID are all senders of that id, of any company: a callback's address names a sender without its company.
+// SendersByID returns all senders of any company with an id: a callback URL names a sender without its company.
 func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
 	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
 }
 
-// LinesByNumber are all voice lines of that number, of any company, the oldest first: a call from outside names a number
+// LinesByNumber returns all voice lines of any company with a number, oldest first: an incoming call names a number
 // without its company.
 func (s *Store) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
 	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed", number)
 }
 
-// SIPLines are the lines of all companies that have a trunk, from the database: whoever keeps them asks again when the configuration's
-// generation has changed.
+// SIPLines returns the lines with a trunk of all companies, from the database: callers ask again when the
+// configuration's generation changes.
 func (s *Store) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx, "company_id IN (SELECT id FROM company) AND channel = 'voice' AND provider = 'sip' AND NOT removed")
 }
 
-// anySenders are senders of any company, from the cache.
+// anySenders returns senders of any company, from the cache.
 func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, where, arg)
@@ -185,8 +184,9 @@ func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*car
 	})
 }
 
-// ProvedElsewhere reports whether an id or number is another company's: a number that is proved, or the id of a sender that the operator
-// declared. What a company merely enters is no proof: it would refuse another company's requests, and tell who has a number.
+// ProvedElsewhere reports whether an id or number belongs to another company: a proved number, or the id of a sender
+// declared by the operator. A number that a company merely entered is no proof: it would block another company's
+// requests, and reveal who uses a number.
 func (s *Store) ProvedElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
 	all, err := s.anySenders(ctx, "proved "+idOrNumber, `NOT removed
 		AND uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1)

@@ -14,20 +14,20 @@ import (
 	"carillon/internal/store/db"
 )
 
-// SenderUID is the uid of a company's sender by its id, removed or not, inside a transaction; 0 when there is none.
+// SenderUID returns the uid of a company's sender by id, even a removed one, inside a transaction; 0 if there is none.
 func SenderUID(ctx context.Context, tx *configure.Tx, companyID, id string) (int64, error) {
 	var uid int64
 	err := tx.Row(ctx, []any{&uid}, "SELECT uid FROM sender WHERE company_id = $1 AND id = $2", companyID, id)
 	return uid, db.Ignore(err)
 }
 
-// FindSender reads a company's sender by its id, inside the transaction; nil when there is none.
+// FindSender reads a company's sender by id, inside the transaction; nil if there is none.
 func FindSender(ctx context.Context, tx *configure.Tx, companyID, id string) (*carillon.Sender, error) {
 	return db.Find(ctx, tx, "sender", scanner(tx.Seal),
 		"SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
 }
 
-// MessagingSender is the uid of a company's messaging sender by its id, else by its number; 0 when there is none.
+// MessagingSender returns the uid of a company's messaging sender by id or else by number; 0 if there is none.
 func MessagingSender(ctx context.Context, tx *configure.Tx, companyID, idOrNumber string) (uid int64, err error) {
 	err = tx.Row(ctx, []any{&uid},
 		`SELECT uid FROM sender WHERE company_id = $1 AND channel = 'messaging' AND (id = $2 OR number = $2) AND NOT removed
@@ -35,7 +35,7 @@ func MessagingSender(ctx context.Context, tx *configure.Tx, companyID, idOrNumbe
 	return uid, db.Wrap(db.Ignore(err), "look up sender")
 }
 
-// ReplaceDefault makes room for a new default sender of its company and channel.
+// ReplaceDefault clears the default flag of the former default sender of a company and channel.
 func ReplaceDefault(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) error {
 	earlier, err := db.Collect(ctx, tx, "default senders", scanner(tx.Seal), "SELECT "+columns+` FROM sender
 		WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default`, x.CompanyID, string(x.Channel), x.ID)
@@ -88,8 +88,8 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 	return err
 }
 
-// DeclareSender puts a sender whose company and id say which. A new default sender takes the place of an earlier one. What is
-// stored already is not written.
+// DeclareSender puts a sender by company and id. A new default sender replaces a former one. An unchanged sender is
+// not written.
 func DeclareSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) (configure.Effect, error) {
 	have, err := FindSender(ctx, tx, x.CompanyID, x.ID)
 	if err != nil {
@@ -122,8 +122,8 @@ func DeclareSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, no
 	return e, recordSender(ctx, tx, action, have, x, now)
 }
 
-// ProveNumber records that the channel, or with declared the operator, confirmed that a sender's number is its company's, and reports
-// whether that is new.
+// ProveNumber records that the channel, or with declared the operator, confirmed a company's ownership of a sender's
+// number, and reports whether that is new.
 func ProveNumber(ctx context.Context, tx *configure.Tx, x *carillon.Sender, declared bool, now time.Time) (bool, error) {
 	tx.Changes(x.CompanyID)
 	n, err := tx.Exec(ctx, `INSERT INTO number_proof (sender, number, declared, proved_at)
@@ -139,7 +139,7 @@ func dropProof(ctx context.Context, tx *configure.Tx, uid int64) error {
 	return db.Wrap(err, "delete the proof of a number")
 }
 
-// recordSender records a change of a sender; before or after is nil where there is none.
+// recordSender records a change of a sender; before or after is nil if it does not exist.
 func recordSender(ctx context.Context, tx *configure.Tx, action audit.Action, before, after *carillon.Sender, now time.Time) error {
 	of := cmp.Or(after, before)
 	e := audit.Entry{CompanyID: of.CompanyID, Kind: audit.Sender, ID: of.ID, Name: nameOf(of), Action: action}
@@ -152,7 +152,7 @@ func recordSender(ctx context.Context, tx *configure.Tx, action audit.Action, be
 	return audit.Record(ctx, tx.Tx, now, e)
 }
 
-// nameOf is a sender's name in records.
+// nameOf returns a sender's name in the change log.
 func nameOf(x *carillon.Sender) string {
 	if x.ID != x.Number {
 		return x.ID + " (" + x.Number + ")"
@@ -160,7 +160,7 @@ func nameOf(x *carillon.Sender) string {
 	return x.ID
 }
 
-// senderDoc is what is recorded of a sender, as a set-up has it.
+// senderDoc returns the recorded form of a sender, as in a set-up.
 func senderDoc(x *carillon.Sender) map[string]any {
 	unknown := map[string]string{"after": x.Unknown.After.String()}
 	for class, retry := range x.Unknown.Retry {
@@ -180,7 +180,7 @@ func senderDoc(x *carillon.Sender) map[string]any {
 	return doc
 }
 
-// same compares by what would be stored.
+// same compares the stored forms.
 func same(x, y *carillon.Sender) (bool, error) {
 	a, err := json.Marshal(x)
 	if err != nil {
@@ -190,7 +190,7 @@ func same(x, y *carillon.Sender) (bool, error) {
 	return bytes.Equal(a, b), err
 }
 
-// RoomForSender refuses one more sender of a company that has most of them. Errors: limit_exceeded.
+// RoomForSender refuses another sender of a company that has reached the limit. Errors: limit_exceeded.
 func RoomForSender(ctx context.Context, tx *configure.Tx, companyID string, most int) error {
 	var n int
 	if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM sender WHERE company_id = $1 AND NOT removed", companyID); err != nil {
@@ -204,7 +204,7 @@ func RoomForSender(ctx context.Context, tx *configure.Tx, companyID string, most
 	}}
 }
 
-// waiting finds what a sender has not sent yet; each query has an index of its own.
+// waiting returns queries for a sender's unsent work; each has its own index.
 func waiting() []string {
 	return []string{
 		"SELECT 1 FROM message WHERE shard = $1 AND sender = $2 AND q = 1 AND hold = '' LIMIT 1",

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	stepBlocks = 64   // most blocks a step counts
-	stepRows   = 2000 // rows from which on a step counts no further block: on SQLite it must not hold up the checkpoints
+	stepBlocks = 64   // maximum of blocks counted in a step
+	stepRows   = 2000 // number of rows after which a step counts no further block: on SQLite it must not delay checkpoints
 )
 
-// Step counts some of the blocks in which something changed and reports whether others wait.
+// Step counts some of the changed blocks and reports whether others wait.
 func (s *Store) Step(ctx context.Context, now time.Time) (more bool, err error) {
 	if err := s.enter(ctx, now); err != nil {
 		return false, err
 	}
 	if len(s.pass.blocks) == 0 {
 		blocks, left, lost := s.touched.take(now)
-		if lost { // its row stays as one of a node that ended, and everything is counted again
+		if lost { // its row stays like that of a dead node, and everything is counted again
 			s.id, s.entered = carillon.NewID(now), false
 			return false, s.enter(ctx, now)
 		}
@@ -50,8 +50,8 @@ func (s *Store) Step(ctx context.Context, now time.Time) (more bool, err error) 
 	return false, s.note(ctx, s.pass.since)
 }
 
-// count counts blocks and returns how many of them, at least one. Two counts of a block must not pass each other: one process
-// has them one after the other, and on PostgreSQL nodes lock each other out.
+// count counts blocks and returns their number, at least one. Counts of the same block must not overlap: one process
+// runs them one after the other, and on PostgreSQL nodes lock each other out.
 func (s *Store) count(ctx context.Context, blocks []Block) (done int, err error) {
 	if s.d.SQLite() { // reading must not occupy the writer
 		t, done, err := read(ctx, s.d, blocks)
@@ -74,7 +74,7 @@ func (s *Store) count(ctx context.Context, blocks []Block) (done int, err error)
 	return done, db.Wrap(err, "count recipients")
 }
 
-// statsLock is the key of the advisory lock of those that write counts.
+// statsLock is the key of the advisory lock for writing counts.
 const statsLock = 0x6361_7273
 
 func lock(ctx context.Context, tx *db.Tx) error {
@@ -101,7 +101,7 @@ func read(ctx context.Context, q db.Querier, blocks []Block) (t *tally, done int
 	return t, done, nil
 }
 
-// adjacent is how many blocks that follow each other are read at once.
+// adjacent is the number of consecutive blocks read at once.
 const adjacent = 4
 
 // read reads the notifications in [from, to) and then their recipients.
@@ -117,7 +117,7 @@ func (t *tally) read(ctx context.Context, q db.Querier, from, to carillon.Seq) e
 	return db.Each(ctx, q, t.call, "SELECT "+CallColumns+" FROM call WHERE id >= $1 AND id < $2", first, end)
 }
 
-// replace makes the counts of a tally those of the blocks, and adds to the hours and campaigns what they differ by.
+// replace replaces the counts of blocks by those of a tally, and adds the differences to the hours and campaigns.
 func replace(ctx context.Context, tx *db.Tx, t *tally, blocks []Block) error {
 	before, err := documents(ctx, tx, blocks)
 	if err != nil {
@@ -149,7 +149,7 @@ func documents(ctx context.Context, tx *db.Tx, blocks []Block) (map[Block]map[ke
 	return all, err
 }
 
-// store writes the counts of blocks, where they have any.
+// store writes the non-zero counts of blocks.
 func store(ctx context.Context, tx *db.Tx, blocks []Block, before, after map[Block]map[key]*counted) error {
 	rows := db.NewBulk("stat_block", "ON CONFLICT (block) DO UPDATE SET doc = excluded.doc", "block:bigint", "doc:text")
 	var empty []Block
@@ -223,7 +223,7 @@ type campaignChange struct {
 	name string
 }
 
-// addHours adds counts to the hours and to the campaigns, in the order of their keys.
+// addHours adds counts to the hours and to the campaigns, in key order.
 func addHours(ctx context.Context, tx *db.Tx, change map[key]*counted) error {
 	hours, campaigns := map[hourKey]*Counts{}, map[campaignKey]*campaignChange{}
 	for k, c := range change {
@@ -278,7 +278,7 @@ func values(c *Counts, n int) []any {
 	return all
 }
 
-// Gone collects what a purge deletes, so that the hours keep its counts.
+// Gone collects the rows deleted by a purge, so that the hours keep their counts.
 type Gone struct{ t *tally }
 
 // NewGone returns an empty collection.
@@ -300,7 +300,8 @@ func (g Gone) Message(scan db.Scan) error { return g.t.message(scan) }
 // Call reads a deleted row of CallColumns.
 func (g Gone) Call(scan db.Scan) error { return g.t.call(scan) }
 
-// TouchGone has the blocks counted once more: a count may have read them before the purge and been written after it.
+// TouchGone marks the blocks to be counted again: a count may have read them before the purge and been written after
+// it.
 func (s *Store) TouchGone(g Gone, err error) {
 	if g.t == nil {
 		return
@@ -310,8 +311,8 @@ func (s *Store) TouchGone(g Gone, err error) {
 	}
 }
 
-// Forget takes what a transaction deletes off the last counts of its blocks. Where it differed from what was counted, the next
-// count of the block adds the difference.
+// Forget subtracts the rows deleted in a transaction from the last counts of their blocks. If a block had changed
+// since its last count, the next count adds the difference.
 func Forget(ctx context.Context, tx *db.Tx, g Gone) error {
 	if len(g.t.blocks) == 0 {
 		return nil

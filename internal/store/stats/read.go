@@ -24,7 +24,7 @@ type Filter struct {
 	Channel            carillon.Channel
 }
 
-// Group is what recipients of a range have in common, and their counts.
+// Group holds common properties of recipients, and their counts.
 type Group struct {
 	Class              carillon.Class
 	SenderUID          int64
@@ -33,15 +33,15 @@ type Group struct {
 	Counts
 }
 
-// Hour is the counts of recipients that were accepted in an hour.
+// Hour holds the counts of recipients accepted in an hour.
 type Hour struct {
 	At time.Time
 	Counts
 }
 
-// where is the condition of a filter, and its arguments.
+// where returns the condition of a filter, and its arguments.
 func (f *Filter) where(companyID, campaign string) (clause string, args []any) {
-	// Rows of values leave PostgreSQL no choice but the primary key.
+	// Row values leave PostgreSQL no choice but the primary key.
 	conditions := []string{"(company_id, campaign, hour) >= ($1, $2, $3)", "(company_id, campaign, hour) < ($1, $2, $4)"}
 	until := int64(math.MaxInt64)
 	if !f.To.IsZero() {
@@ -70,7 +70,7 @@ func (f *Filter) where(companyID, campaign string) (clause string, args []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// campaign is the digest that the filter's rows have, "" for those of all campaigns.
+// campaign returns the digest in the filter's rows; "" for all campaigns.
 func (f *Filter) campaign() string {
 	if f.Campaign == nil {
 		return ""
@@ -78,7 +78,7 @@ func (f *Filter) campaign() string {
 	return digest(*f.Campaign)
 }
 
-// targets are where the columns are scanned to, behind others.
+// targets returns the scan targets of the columns, after the given ones.
 func (c *Counts) targets(n int, before ...any) []any {
 	for _, field := range c.fields()[:n] {
 		before = append(before, field)
@@ -86,13 +86,13 @@ func (c *Counts) targets(n int, before ...any) []any {
 	return before
 }
 
-// figureColumns are what Figures reads.
+// figureColumns are the columns read by Figures.
 //
 //nolint:gochecknoglobals // a constant text
 var figureColumns = "hour, class, sender, template, language, channel, " + each(names, func(name string) string { return name })
 
-// Figures returns the counts of a company by hour, in their order and without hours in which nothing was accepted, and by what
-// recipients have in common. The rows are added up here: a database would sort them first.
+// Figures returns the counts of a company by hour, in order and without empty hours, and by common properties of
+// recipients. The rows are added up here: a database would sort them first.
 func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours []Hour, groups []Group, err error) {
 	type common struct {
 		class              carillon.Class
@@ -134,7 +134,7 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 	return hours, groups, nil
 }
 
-// Total returns the counts of all that a filter leaves, without lateness.
+// Total returns the total counts of a filter, without lateness.
 func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts, err error) {
 	where, args := f.where(companyID, f.campaign())
 	sums := each(names[:campaignFields], func(name string) string { return "CAST(COALESCE(SUM(" + name + "), 0) AS BIGINT)" })
@@ -142,7 +142,7 @@ func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts
 	return c, db.Wrap(err, "read counts")
 }
 
-// AnyDelivered reports whether anything of a company was ever delivered.
+// AnyDelivered reports whether a message of a company was ever delivered.
 func (s *Store) AnyDelivered(ctx context.Context, companyID string) (bool, error) {
 	var hour int64
 	err := s.d.Row(ctx, []any{&hour}, `SELECT hour FROM stat WHERE company_id = $1 AND campaign = '' AND delivered > 0
@@ -150,25 +150,26 @@ func (s *Store) AnyDelivered(ctx context.Context, companyID string) (bool, error
 	return hour > 0, db.Wrap(db.Ignore(err), "read counts")
 }
 
-// Campaign is a campaign of a company. Its counts are of all its time; they have no lateness.
+// Campaign is a campaign of a company, with its counts since the start, without lateness.
 type Campaign struct {
 	Name            string
-	FirstAt, LastAt time.Time // acceptance of its first and last notification
+	FirstAt, LastAt time.Time // acceptance of the first and last notification
 	Counts
 }
 
-// Cursor is where a page of campaigns begins; the zero value is the first page.
+// Cursor is the start of a page of campaigns; the zero value is the first page.
 type Cursor struct {
 	At  time.Time
 	Key string
 }
 
-// campaignColumnsRead are the columns of a campaign as they are read.
+// campaignColumnsRead are the columns of a campaign in the order of reading.
 //
 //nolint:gochecknoglobals // a constant text
 var campaignColumnsRead = "campaign, name, first_at, at, " + each(names[:campaignFields], func(name string) string { return name })
 
-// Campaigns returns a page of a company's campaigns, the last used first; next is the cursor of the next page, nil after the last.
+// Campaigns returns a page of a company's campaigns, last used first, and the cursor of the next page, nil after the
+// last.
 func (s *Store) Campaigns(ctx context.Context, companyID string, from Cursor, limit int) (all []Campaign, next *Cursor, err error) {
 	where, args := "", []any{companyID, limit + 1}
 	if from.Key != "" {
@@ -187,7 +188,7 @@ func (s *Store) Campaigns(ctx context.Context, companyID string, from Cursor, li
 	return all, next, err
 }
 
-// Campaign returns one campaign of a company by its name, nil where nothing was accepted under it.
+// Campaign returns a company's campaign by name; nil if nothing was accepted under it.
 func (s *Store) Campaign(ctx context.Context, companyID, name string) (*Campaign, error) {
 	return db.Find(ctx, s.d, "campaign", func(scan db.Scan) (*Campaign, error) {
 		c, _, err := scanCampaign(scan)

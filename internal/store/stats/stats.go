@@ -1,16 +1,15 @@
-// Package stats counts what became of a company's recipients, for the overview and for the results of campaigns: how many of
-// those that were accepted in an hour were sent, delivered, read, and how late, by campaign, type, template, sender and channel.
+// Package stats counts the states of a company's recipients for the overview and the results of campaigns: how many of those
+// accepted in an hour were sent, delivered, read, and how late, by campaign, type, template, sender and channel.
 //
-// Nothing is counted where requests are accepted or messages delivered. Whoever changes a message names the notification's
-// block (Touch), which is kept in memory; a block is a second of notification numbers. Every other second the blocks that
-// were named are counted again from the messages themselves, and what differs from their last count (table stat_block) is added
-// to the hours:
+// Nothing is counted during acceptance and delivery. A change of a message marks the notification's block (Touch) in memory;
+// a block is a second of notification numbers. Every other second the marked blocks are counted again from the messages, and
+// the difference from their last count (table stat_block) is added to the hours:
 //
 //	change ─▶ Touch ─▶ Step: count the block, minus its last count ─▶ stat, stat_campaign
-//	purge  ─▶ Forget: takes what is deleted off the block's last count, so that the hours keep it
+//	purge  ─▶ Forget: subtract deleted rows from the block's last count, so that the hours keep them
 //
-// A node that ends without a last Step leaves its row in stat_node, and everything is counted again (Sweep); so the counts are
-// exact in the end whatever happened. AsOf is until when all changes have been counted.
+// A node that ends without a last Step leaves its row in stat_node, and everything is counted again (Sweep); so the counts
+// are exact in the end. AsOf is the time up to which all changes are counted.
 package stats
 
 import (
@@ -26,25 +25,25 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Store counts and reads counts. Its methods are safe for concurrent use, but for Step, Sweep and Leave, which one goroutine of
-// the process calls.
+// Store counts and reads counts. Its methods are safe for concurrent use, except Step, Sweep and Leave, which are
+// called by one goroutine of the process.
 type Store struct {
 	d       *db.DB
 	writes  *db.Kind[db.Func]
-	id      string // of this process, among the nodes
+	id      string // id of this process among the nodes
 	touched touched
-	entered bool      // its row in stat_node is there
+	entered bool      // its row in stat_node exists
 	noted   time.Time // the row's time
 	pass    pass
 	sweep   sweep
 }
 
-// New returns the counts of a database. place is that of their writes in the order of locks.
+// New returns the counts of a database. place is the place of their writes in the lock order.
 func New(d *db.DB, place db.Place, now time.Time) *Store {
 	return &Store{d: d, writes: db.Funcs("stats", place), id: carillon.NewID(now)}
 }
 
-// Bounds are the upper ends of the classes of lateness; the last class has none.
+// Bounds are the upper bounds of the lateness classes; the last class has none.
 //
 //nolint:gochecknoglobals // a constant table
 var Bounds = [lates - 1]time.Duration{
@@ -52,18 +51,18 @@ var Bounds = [lates - 1]time.Duration{
 	5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour,
 }
 
-// lates is how many classes of lateness there are.
+// lates is the number of lateness classes.
 const lates = 12
 
-// Counts are of recipients. Sent, Delivered and Read include those that came further; a failed one may have been sent. Each is in
-// Accepted. A call counts as sent when it was dialed and as delivered when it was answered.
+// Counts are numbers of recipients. Sent, Delivered and Read include recipients in later states; a failed one may have
+// been sent. Each is in Accepted. A call counts as sent when dialed and as delivered when answered.
 type Counts struct {
 	Accepted, Waiting, Sent, Delivered, Read, Failed, Skipped, Canceled int64
-	LateMillis                                                          int64 // sum of all sent messages' lateness: from due to sent
+	LateMillis                                                          int64 // total lateness of sent messages: from due to sent
 	Late                                                                [lates]int64
 }
 
-// fields are the counts in the order of the columns.
+// fields returns the counts in column order.
 func (c *Counts) fields() []*int64 {
 	all := []*int64{&c.Accepted, &c.Waiting, &c.Sent, &c.Delivered, &c.Read, &c.Failed, &c.Skipped, &c.Canceled, &c.LateMillis}
 	for i := range c.Late {
@@ -72,7 +71,7 @@ func (c *Counts) fields() []*int64 {
 	return all
 }
 
-// campaignFields is how many of the fields the table of campaigns has.
+// campaignFields is the number of fields in the table of campaigns.
 const campaignFields = 8
 
 // names are the columns in the order of fields.
@@ -86,7 +85,7 @@ var names = func() []string {
 	return all
 }()
 
-// each joins the columns, as made from each name.
+// each joins the columns, as generated from their names.
 func each(columns []string, made func(name string) string) string {
 	all := make([]string, len(columns))
 	for i, name := range columns {
@@ -111,12 +110,12 @@ func (c *Counts) Add(other Counts, sign int64) {
 	}
 }
 
-// zero reports whether nothing is counted.
+// zero reports whether all counts are zero.
 func (c *Counts) zero() bool {
 	return !slices.ContainsFunc(c.fields(), func(n *int64) bool { return *n != 0 })
 }
 
-// late adds a message that was sent so late.
+// late adds a message with the given lateness.
 func (c *Counts) late(by time.Duration) {
 	by = max(by, 0) // by the provider's clock
 	c.LateMillis += by.Milliseconds()
@@ -127,7 +126,7 @@ func (c *Counts) late(by time.Duration) {
 	c.Late[i]++
 }
 
-// Timed is how many messages have a lateness.
+// Timed returns the number of messages with a lateness.
 func (c *Counts) Timed() (n int64) {
 	for _, in := range c.Late {
 		n += in
@@ -135,8 +134,8 @@ func (c *Counts) Timed() (n int64) {
 	return n
 }
 
-// Lateness estimates the lateness that a share of the messages, as 0.95, does not exceed: within its class it is taken to be spread evenly.
-// Of the class without an end the beginning is returned.
+// Lateness estimates the lateness that a share of the messages, such as 0.95, does not exceed, assuming an even
+// distribution within its class. For the unbounded class its lower bound is returned.
 func (c *Counts) Lateness(share float64) time.Duration {
 	left := share * float64(c.Timed())
 	var from time.Duration
@@ -150,13 +149,13 @@ func (c *Counts) Lateness(share float64) time.Duration {
 	return from
 }
 
-// digest stands for a campaign's name: an index has no room for long ones.
+// digest is the key of a campaign's name: an index has no room for long ones.
 func digest(campaign string) string {
 	sum := sha256.Sum256([]byte(campaign))
 	return hex.EncodeToString(sum[:16])
 }
 
-// commit runs a write: on SQLite with the background writes of others, on PostgreSQL in a transaction of its own.
+// commit runs a write: on SQLite with other background writes, on PostgreSQL in its own transaction.
 func (s *Store) commit(ctx context.Context, fn db.Func) error {
 	if s.d.SQLite() {
 		return s.writes.Commit(ctx, s.d, fn)

@@ -10,18 +10,18 @@ import (
 	"carillon/internal/store/db"
 )
 
-// pass is the blocks that were taken together to be counted, as far as they are left.
+// pass holds the blocks taken for one round of counting, and those not counted yet.
 type pass struct {
 	blocks []Block
-	since  time.Time // when they were taken: what was changed before is counted with them
-	whole  bool      // none were left for later
+	since  time.Time // time of taking: earlier changes are counted with them
+	whole  bool      // all touched blocks were taken
 }
 
-// sweep is how far counting everything again has come.
+// sweep is the progress of a complete recount.
 type sweep struct {
 	on   bool
 	at   Block
-	gone []node // nodes that ended without counting what they changed
+	gone []node // nodes that ended without counting their changes
 	last time.Time
 }
 
@@ -31,18 +31,18 @@ type node struct {
 }
 
 const (
-	// noteEvery is how often a node notes that it has counted everything, while nothing changes.
+	// noteEvery is the interval at which a node notes that it has counted everything, while nothing changes.
 	noteEvery = 10 * time.Second
-	// goneAfter is how long a node has noted nothing that is taken to have ended.
+	// goneAfter is the time without a note after which a node is considered dead.
 	goneAfter = time.Minute
-	// sweepEvery is how often everything is counted again although no node ended: an older program that shares the database
-	// names no changes.
+	// sweepEvery is the interval of complete recounts even if no node ended: an older program that shares the database
+	// marks no changes.
 	sweepEvery = 24 * time.Hour
 
-	// pace is what a node notes late at most, besides.
+	// pace bounds the additional delay of a note.
 	pace = 5 * time.Second
 
-	sweepNotifications = 500 // that a step of a sweep looks at to find blocks
+	sweepNotifications = 500 // notifications examined in a step of a sweep to find blocks
 	sweepBlocks        = 64
 )
 
@@ -71,7 +71,8 @@ func (s *Store) note(ctx context.Context, at time.Time) error {
 	return db.Wrap(err, "note what was counted")
 }
 
-// Sweep counts some blocks of all again where that is needed, and reports whether there is more. One of all nodes calls it.
+// Sweep counts some blocks of a complete recount if one is needed, and reports whether there is more. One of all nodes
+// calls it.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (more bool, err error) {
 	if !s.sweep.on {
 		if s.sweep.gone, err = s.goneNodes(ctx, now); err != nil {
@@ -100,7 +101,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (more bool, err error)
 	return false, nil
 }
 
-// goneNodes are the nodes that ended without counting what they changed. On SQLite that is any other.
+// goneNodes returns the nodes that ended without counting their changes. On SQLite that is any other.
 func (s *Store) goneNodes(ctx context.Context, now time.Time) ([]node, error) {
 	before := now.Add(-goneAfter)
 	if s.d.SQLite() {
@@ -128,7 +129,7 @@ func (s *Store) blocksFrom(ctx context.Context, from Block) ([]Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	until := Block(math.MaxInt64) // past it, one of the two was not read
+	until := Block(math.MaxInt64) // beyond it, one of the two lists was not read
 	var blocks []Block
 	for _, seq := range seqs {
 		blocks = append(blocks, BlockOf(carillon.Seq(seq)))
@@ -150,7 +151,7 @@ func (s *Store) blocksFrom(ctx context.Context, from Block) ([]Block, error) {
 	return blocks[:min(len(blocks), sweepBlocks)], nil
 }
 
-// drop deletes the rows of nodes that have noted nothing since.
+// drop deletes the rows of nodes without a note since an instant.
 func (s *Store) drop(ctx context.Context, nodes []node) error {
 	if len(nodes) == 0 {
 		return nil
@@ -166,7 +167,7 @@ func (s *Store) drop(ctx context.Context, nodes []node) error {
 	return db.Wrap(err, "forget nodes that have ended")
 }
 
-// Leave counts what is left and deletes the node's row, when it stops in order.
+// Leave counts the remaining changes and deletes the node's row, on a clean stop.
 func (s *Store) Leave(ctx context.Context, now time.Time) error {
 	for more := true; more; {
 		var err error
@@ -180,21 +181,22 @@ func (s *Store) Leave(ctx context.Context, now time.Time) error {
 	return s.drop(ctx, []node{{s.id, db.Millis(s.noted)}})
 }
 
-// Distrust has everything counted again by the next program that runs on the database.
+// Distrust causes a complete recount by the next program that runs on the database.
 func (s *Store) Distrust(ctx context.Context, now time.Time) error {
 	_, err := s.d.Exec(ctx,
 		"INSERT INTO stat_node (id, at) VALUES ('restored', $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at", db.Millis(now))
 	return db.Wrap(err, "have everything counted again")
 }
 
-// AsOf returns until when all changes have been counted. A node that has just started may not have entered: then the time is now.
+// AsOf returns the time up to which all changes are counted. A node that has just started may not have a row: then it
+// is the present.
 func (s *Store) AsOf(ctx context.Context, now time.Time) (time.Time, error) {
 	at := now.UnixMilli()
 	err := s.d.Row(ctx, []any{&at}, "SELECT COALESCE(MIN(at), $1) FROM stat_node", at)
 	return db.Instant(at), db.Wrap(err, "read until when recipients are counted")
 }
 
-// Lag returns how far the counts are behind: zero where they are as near as they can be while nothing goes wrong.
+// Lag returns the delay of the counts: zero while it is at its normal minimum.
 func (s *Store) Lag(ctx context.Context, now time.Time) (time.Duration, error) {
 	at, err := s.AsOf(ctx, now)
 	if err != nil || now.Sub(at) <= noteEvery+pace {

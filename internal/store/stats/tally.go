@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// key is what the recipients that are counted together have in common.
+// key holds the common properties of recipients that are counted together.
 type key struct {
 	Company  string           `json:"o"`
 	Campaign string           `json:"c"`
@@ -23,14 +23,14 @@ type key struct {
 	Channel  carillon.Channel `json:"v"`
 }
 
-// counted are the counts of a key, and when the first and the last of its notifications were accepted; zero where that is not known.
+// counted holds the counts of a key, and the acceptance times of its first and last notification; zero if unknown.
 type counted struct {
 	Counts
 
 	first, at int64
 }
 
-// accepted notes when notifications were accepted.
+// accepted records acceptance times of notifications.
 func (c *counted) accepted(first, last int64) {
 	if c.at = max(c.at, last); first > 0 && (c.first == 0 || first < c.first) {
 		c.first = first
@@ -44,7 +44,7 @@ type tally struct {
 	rows   int
 }
 
-// of is what the recipients of a notification are counted in.
+// of holds the counters for the recipients of a notification.
 type of struct {
 	in  *counted
 	due int64
@@ -54,7 +54,7 @@ func newTally() *tally {
 	return &tally{blocks: map[Block]map[key]*counted{}, of: map[carillon.Seq]of{}}
 }
 
-// NotificationColumns are what a tally reads of a notification.
+// NotificationColumns are the columns of a notification that a tally reads.
 const NotificationColumns = "seq, company_id, channel, sender, class, campaign, name_template, language, created_at, due_at"
 
 // notification reads a row of NotificationColumns.
@@ -82,10 +82,10 @@ func (t *tally) notification(scan db.Scan) error {
 	return nil
 }
 
-// MessageColumns are what a tally reads of a message.
+// MessageColumns are the columns of a message that a tally reads.
 const MessageColumns = "id, q, rank, COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0)"
 
-// message reads a row of MessageColumns. Those of notifications that were not read are left out.
+// message reads a row of MessageColumns. Messages of unread notifications are ignored.
 func (t *tally) message(scan db.Scan) error {
 	var id carillon.MessageKey
 	var q int
@@ -101,7 +101,7 @@ func (t *tally) message(scan db.Scan) error {
 	}
 	c := &n.in.Counts
 	c.Accepted++
-	// A receipt may come before what precedes it, or instead of it.
+	// A receipt may arrive before those of earlier states, or instead of them.
 	wasRead := read > 0 || r == rank.Read
 	wasDelivered := wasRead || delivered > 0 || r == rank.Delivered
 	add(&c.Read, wasRead)
@@ -123,7 +123,7 @@ func add(n *int64, one bool) {
 	}
 }
 
-// CallColumns are what a tally reads of a call.
+// CallColumns are the columns of a call that a tally reads.
 const CallColumns = "id, q, state, dials, dialed_at, answered_at"
 
 // call reads a row of CallColumns.
@@ -161,10 +161,10 @@ func (t *tally) call(scan db.Scan) error {
 type part struct {
 	key
 
-	N []int64 `json:"k"` // the fields without the zeros at their end
+	N []int64 `json:"k"` // the fields without trailing zeros
 }
 
-// document writes the counts of a block; "" where nothing is counted.
+// document returns the counts of a block in JSON; "" if there are none.
 func document(all map[key]*counted) string {
 	parts := make([]part, 0, len(all))
 	for k, c := range all {
@@ -183,7 +183,7 @@ func document(all map[key]*counted) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(parts) // texts and numbers
+	text, _ := json.Marshal(parts) // texts and numbers cannot fail
 	return string(text)
 }
 
@@ -207,5 +207,5 @@ func parsed(doc string) (map[key]*counted, error) {
 	return all, nil
 }
 
-// valid makes a text one that JSON holds unchanged.
+// valid returns a text that JSON preserves unchanged.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -10,8 +10,8 @@ import (
 // Block is a second of notification numbers.
 type Block int64
 
-// blockBits are the low bits of a notification's number that its block leaves out: 1,024 milliseconds, and what keeps the
-// numbers of one millisecond apart.
+// blockBits are the low bits of a notification's number that are not in its block: 1,024 milliseconds, and the bits
+// that distinguish the numbers within one.
 const blockBits = 16 + 10
 
 // BlockOf returns the block of a notification.
@@ -21,23 +21,23 @@ func BlockOf(seq carillon.Seq) Block { return Block(seq >> blockBits) }
 func (b Block) first() carillon.Seq { return carillon.Seq(b) << blockBits }
 
 const (
-	// maxTouched bounds the blocks that wait to be counted. Past it everything is counted again.
+	// maxTouched bounds the blocks that wait to be counted. Beyond it everything is counted again.
 	maxTouched = 1 << 18
-	// unsure is how long after an error a write may still be committed.
+	// unsure is the time for which a write may still be committed after an error.
 	unsure = 20 * time.Second
 )
 
-// touched are the blocks in which something changed, each with the time from which on it may be counted.
+// touched holds the changed blocks, each with the time from which it may be counted.
 type touched struct {
 	mu     sync.Mutex
 	blocks map[Block]time.Time
-	last   Block // was put in last, and need not be looked up
+	last   Block // added last, so its lookup can be skipped
 	some   bool
 	lost   bool // there were too many
 }
 
-// Touch has the block of a notification counted. It is called after the change was committed. A change whose commit is in doubt,
-// or whose caller left before it, may come later: err says so.
+// Touch marks the block of a notification. It is called after the change was committed. err reports a change whose
+// commit is uncertain, or whose caller left before it: it may be committed later.
 func (s *Store) Touch(seq carillon.Seq, err error) {
 	b, from := BlockOf(seq), time.Time{}
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Touch(seq carillon.Seq, err error) {
 	t.last, t.some = b, err == nil
 }
 
-// put adds a block. Of two times the later one holds: what changed before is counted then too.
+// put adds a block, keeping the later of two times, because earlier changes are counted then too.
 func (t *touched) put(b Block, from time.Time) {
 	at, there := t.blocks[b]
 	switch {
@@ -82,7 +82,7 @@ func (t *touched) take(now time.Time) (blocks []Block, left, lost bool) {
 	return blocks, len(t.blocks) > 0, lost
 }
 
-// back puts blocks in again that could not be counted.
+// back returns blocks that could not be counted.
 func (t *touched) back(blocks []Block) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

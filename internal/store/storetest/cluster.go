@@ -54,16 +54,17 @@ const (
 	throwAway = "fsync = off\nfull_page_writes = off\nshared_buffers = 64MB\nwal_level = minimal\nmax_wal_senders = 0"
 	// durable is for benchmarks, which include the cost of commits.
 	durable = "fsync = on\nsynchronous_commit = on\nfull_page_writes = on\nshared_buffers = 256MB\nmax_wal_size = 2GB"
-	// maxThrowAway is the most that the clusters of a run of tests need, a database for each test at a time and their logs.
+	// maxThrowAway is the space needed by the clusters of a test run: one database for each concurrent test, and their
+	// logs.
 	maxThrowAway = 2 << 30
 )
 
-// inMemory is a folder of Linux's memory. On ext4 a file costs the more to create the more of them were deleted within the last minute, and
-// a database is 700 files: on a disk, more than half of the time of the databases went there.
+// inMemory is a folder in Linux's shared memory. On ext4 creating files is slow after many deletions, and a database
+// has 700 files: on a disk this took more than half of the time of the databases.
 const inMemory = "/dev/shm"
 
-// parent is the folder for the folder of a cluster. It is a short one, because a socket's path is limited to 107 bytes, and one that every
-// user has access to.
+// parent returns the folder for the folder of a cluster. Its path is short, because a socket's path is limited to 107
+// bytes, and every user has access to it.
 func parent(conf string) string {
 	var s syscall.Statfs_t
 	if conf == throwAway && syscall.Statfs(inMemory, &s) == nil && s.Bavail*uint64(s.Bsize) >= maxThrowAway {
@@ -122,7 +123,7 @@ func startCluster(conf string) (*cluster, error) {
 	return &cluster{dsn: "postgres://carillon@/postgres?sslmode=disable&host=" + url.QueryEscape(dir), alive: alive}, nil
 }
 
-// awaitReady reads from the keeper the folder of the cluster that is ready, or why it is not.
+// awaitReady reads the folder of the ready cluster from the keeper, or its error.
 func awaitReady(said io.Reader) (dir string, err error) {
 	var lines []string
 	scan := bufio.NewScanner(said)
@@ -135,7 +136,7 @@ func awaitReady(said io.Reader) (dir string, err error) {
 	return "", fmt.Errorf("PostgreSQL did not start:\n%s", strings.Join(lines, "\n"))
 }
 
-// unprivileged is the user who runs the cluster for root; nil when this process is not root.
+// unprivileged returns the user who runs the cluster for root; nil if this process is not root.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -152,8 +153,8 @@ func unprivileged() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
 }
 
-// binaries returns the folder with initdb and pg_ctl: from PATH, else the newest of the distribution's folders, which Debian does
-// not add to PATH.
+// binaries returns the folder with initdb and pg_ctl: from PATH, or else the newest of the distribution's folders,
+// which Debian does not add to PATH.
 func binaries() (string, error) {
 	if found, err := exec.LookPath("initdb"); err == nil {
 		if found, err = filepath.EvalSymlinks(found); err == nil {

@@ -30,14 +30,14 @@ import (
 // PostgresEnv names the variable with the address of a server to test on. Its user must be allowed to create databases.
 const PostgresEnv = "CARILLON_TEST_POSTGRES"
 
-// errNoPostgres means that there is no PostgreSQL to test with.
+// errNoPostgres means that there is no PostgreSQL for tests.
 var errNoPostgres = errors.New("no PostgreSQL: install the Debian package postgresql, or name a server in " + PostgresEnv)
 
-// server is the server of this test process. It starts at the first call, unless the run has one, and ends with the process. The variable
-// keeps the pipe to its keeper open.
+// server is the server of this test process. It starts at the first call, unless the test run has one, and ends with
+// the process. The variable keeps the pipe to its keeper open.
 var server = sync.OnceValues(startServer)
 
-// migrated is the name of a migrated database of the server, which others are copies of.
+// migrated is the name of a migrated database of the server, the template of others.
 var migrated = sync.OnceValues(func() (string, error) {
 	c, err := server()
 	if err != nil {
@@ -52,8 +52,8 @@ var migrated = sync.OnceValues(func() (string, error) {
 })
 
 // Postgres returns the address of a fresh, migrated database, dropped at the end of the test. The server is that of
-// CARILLON_TEST_POSTGRES, else a throw-away cluster of the installed binaries. Without either the test is skipped, or fails
-// when CI is set.
+// CARILLON_TEST_POSTGRES, or else a throw-away cluster of the installed binaries. Without either the test is skipped,
+// or fails if CI is set.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	c := reachable(t)
@@ -64,7 +64,7 @@ func Postgres(t testing.TB) string {
 	return create(t, c, " TEMPLATE "+from)
 }
 
-// EmptyPostgres is Postgres with nothing in the database, for what a program does with one at its first start.
+// EmptyPostgres is Postgres with an empty database, to test the first start of a program.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()
 	return create(t, reachable(t), "")
@@ -83,7 +83,7 @@ func reachable(t testing.TB) *cluster {
 	return c
 }
 
-// create makes a database until the end of the test.
+// create creates a database until the end of the test.
 func create(t testing.TB, c *cluster, options string) (dsn string) {
 	t.Helper()
 	name := "carillon_test_" + strings.ToLower(rand.Text()[:16])
@@ -102,8 +102,8 @@ func create(t testing.TB, c *cluster, options string) (dsn string) {
 	return dsn
 }
 
-// template makes a database of this name with the schema of the program, unless the server has it. Test processes that share a server wait
-// for the first of them.
+// template creates a database of this name with the program's schema, unless the server has it. Test processes that
+// share a server wait for the first of them.
 func template(admin, name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxStatement)
 	defer cancel()
@@ -112,7 +112,7 @@ func template(admin, name string) error {
 		return err
 	}
 	defer pool.Close()
-	conn, err := pool.Conn(ctx) // which holds the lock until it is closed
+	conn, err := pool.Conn(ctx) // this connection holds the lock until it is closed
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func template(admin, name string) error {
 		name).Scan(&there); err != nil || there {
 		return err
 	}
-	unfinished := "carillon_unfinished_" + strings.ToLower(rand.Text()[:16]) // a process may be killed before it is whole
+	unfinished := "carillon_unfinished_" + strings.ToLower(rand.Text()[:16]) // a process may be killed before it is complete
 	if _, err := conn.ExecContext(ctx, "CREATE DATABASE "+unfinished); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func template(admin, name string) error {
 	return err
 }
 
-// schemaDigest stands for the text of all migrations.
+// schemaDigest returns the digest of the text of all migrations.
 func schemaDigest() (string, error) {
 	names, err := fs.Glob(store.Migrations(), "migrations/*.sql")
 	if err != nil {
@@ -169,7 +169,7 @@ func startServer() (*cluster, error) {
 	return startCluster(throwAway)
 }
 
-// maxStatement is how long a statement may take before it counts as hung.
+// maxStatement is the time after which a statement counts as hung.
 const maxStatement = 3 * time.Minute
 
 // execute runs one statement on its own connection.
@@ -189,8 +189,8 @@ func execute(dsn, statement string) error {
 	return err
 }
 
-// Exec runs one statement on the database of a program under test, an address of PostgreSQL or a file of SQLite, for states that
-// no request can produce.
+// Exec runs one statement on the database of a program under test, a PostgreSQL address or an SQLite file, to create
+// states that no request can produce.
 func Exec(t testing.TB, database, statement string) {
 	t.Helper()
 	if err := execute(database, statement); err != nil {

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// file is a migrated database of SQLite. To copy it takes an eighth of the time of making one.
+// file is a migrated SQLite database. Copying it takes an eighth of the time of creating one.
 var file = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "carillon-template-")
 	if err != nil {

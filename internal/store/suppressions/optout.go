@@ -9,7 +9,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// LiftOptOut has people get marketing again who opted out of it at the channel at an instant or before. Other suppressions of theirs stay.
+// LiftOptOut removes the opt-outs from marketing that people made at the channel up to an instant. Their other
+// suppressions stay.
 func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, addresses ...string) error {
 	err := s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		if err := lockCompany(ctx, tx, companyID); err != nil {

@@ -11,11 +11,11 @@ import (
 	"carillon/internal/store/db"
 )
 
-// person is somebody with all that they are known by.
+// person is a person with all known identities.
 type person struct {
 	lines []identity.Key
 	users []identity.Key // the channel's ids
-	noted []identity.Key // lines that a teammate noted, which may be somebody else's too
+	noted []identity.Key // lines noted by a teammate, which may also be somebody else's
 }
 
 func (p *person) add(x identity.Identity) {
@@ -26,11 +26,11 @@ func (p *person) add(x identity.Identity) {
 		p.lines = append(p.lines, x.Key)
 	case identity.Claimed:
 		p.noted = append(p.noted, x.Key)
-	case identity.Caller: // it proves nothing
+	case identity.Caller: // unproven
 	}
 }
 
-// own are the addresses of some people.
+// own returns the addresses of some people.
 func own(people []*person) (all []string) {
 	for _, p := range people {
 		all = append(all, texts(p.lines, p.users)...)
@@ -38,7 +38,7 @@ func own(people []*person) (all []string) {
 	return all
 }
 
-// noted are the addresses that teammates noted of some people.
+// noted returns the noted addresses of some people.
 func noted(people []*person) (all []string) {
 	for _, p := range people {
 		all = append(all, texts(p.noted)...)
@@ -53,7 +53,7 @@ func texts(keys ...[]identity.Key) (all []string) {
 	return all
 }
 
-// known returns the people with some keys: contacts with all their identities, others with the key alone.
+// known returns the people with some keys: contacts with all their identities, others with the key only.
 func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key) ([]*person, error) {
 	contacts, of := map[string]*person{}, map[identity.Key]bool{}
 	values := make([]string, len(keys))
@@ -93,7 +93,7 @@ func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key
 	return all, db.Wrap(err, "read whom a suppression is of")
 }
 
-// put adds people as Place does, records it, and returns how many of those given it added or changed.
+// put adds people like Place, records it, and returns the number of given people who were added or changed.
 func put(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addresses ...string) (int, error) {
 	changed, err := Place(ctx, tx, companyID, x, addresses...)
 	if err != nil || len(changed) == 0 {
@@ -102,7 +102,7 @@ func put(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addres
 	return len(changed), Record(ctx, tx, companyID, audit.Added, x, changed)
 }
 
-// Place adds people, with all else that they are known by, and returns those of them whom it added or changed.
+// Place adds people with all their known identities, and returns those who were added or changed.
 func Place(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addresses ...string) (changed []string, err error) {
 	keys := make([]identity.Key, len(addresses))
 	for i, address := range addresses {
@@ -143,13 +143,14 @@ func Find(ctx context.Context, tx *db.Tx, companyID string, who identity.Key) (*
 	return &all[0], nil
 }
 
-// read returns those on a company's list who have one of some addresses, some of them twice.
+// read returns the listed people who have any of the addresses, some of them twice.
 func read(ctx context.Context, tx *db.Tx, companyID string, addresses []string) ([]Suppression, error) {
 	return db.Collect(ctx, tx, "suppressions", scan, "SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2)+
 		" UNION ALL SELECT "+columns+" FROM suppression WHERE "+byID+tx.DB().In(2), companyID, tx.DB().List(addresses))
 }
 
-// wider replaces a suppression of marketing by one of all types, and adds the channel's id of the person; nothing else.
+// wider replaces a suppression of marketing by one of all types, and adds the channel's id of the person; nothing
+// else.
 const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	type = CASE WHEN excluded.type = 'all' THEN excluded.type ELSE suppression.type END,
 	reason = CASE WHEN suppression.type = 'marketing' AND excluded.type = 'all' THEN excluded.reason ELSE suppression.reason END,
@@ -159,8 +160,8 @@ const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	user_id = CASE WHEN excluded.user_id = '' THEN suppression.user_id ELSE excluded.user_id END
 	WHERE suppression.type = 'marketing' AND excluded.type = 'all' OR excluded.user_id NOT IN ('', suppression.user_id)`
 
-// write writes a row for each line of people, with their id next to the number, in the form that is on the list or is given; an id has a
-// row of its own where there is no line to stand next to. A number that was noted is on the list without the id.
+// write writes a row for each line of people, with their id next to the number, in the listed or the given form; an id
+// without a line has its own row. A noted number is listed without the id.
 func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*person, listed []Suppression, given []string) error {
 	form := map[identity.Key]string{}
 	for _, address := range given {
@@ -177,7 +178,7 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 		}
 		for _, k := range p.noted {
 			address := cmp.Or(form[k], k.String())
-			rows[address] = rows[address] // without the id, unless somebody's own
+			rows[address] = rows[address] // without the id, unless it is somebody's own
 		}
 		for _, k := range p.lines {
 			rows[cmp.Or(form[k], k.String())] = first
@@ -207,8 +208,8 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 	return db.Wrap(err, "write suppressions")
 }
 
-// part gives rows of their own to ids of others that stand next to people's lines: the number has changed hands, and its suppression holds
-// for both.
+// part gives separate rows to other people's ids next to these people's lines: the number has changed hands, and its
+// suppression applies to both.
 func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, listed []Suppression) error {
 	lines, users := map[identity.Key]bool{}, map[string]bool{"": true}
 	for _, p := range people {
@@ -239,8 +240,8 @@ func (x *Suppression) addTo(b *db.Bulk, companyID string) {
 	b.Add(companyID, x.Number, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt), x.UserID)
 }
 
-// Spread has all that a contact is known by be suppressed as any of it is: what somebody wanted by their id counts for a number that
-// becomes known later, and the other way round. What is wanted at a number that a teammate noted may be somebody else's wish.
+// Spread extends a suppression of any of a contact's identities to all of them: an opt-out by id applies to a number
+// that becomes known later, and vice versa. An opt-out of a number that a teammate noted may be somebody else's.
 func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
 	if len(all) < 2 { // nothing else to suppress
 		return nil
@@ -262,12 +263,13 @@ func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Ide
 		return err
 	}
 	strictest := slices.MinFunc(wanted, func(a, b Suppression) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), a.CreatedAt.Compare(b.CreatedAt)) // all comes before marketing
+		return cmp.Or(cmp.Compare(a.Type, b.Type), a.CreatedAt.Compare(b.CreatedAt)) // all sorts before marketing
 	})
 	return write(ctx, tx, companyID, strictest, people, slices.Concat(wanted, others), nil)
 }
 
-// awaitChanges lets changes of a company's list end that do not see a new identity yet. SQLite has one writer.
+// awaitChanges waits for concurrent changes of a company's list that do not see a new identity yet. SQLite has one
+// writer.
 func awaitChanges(ctx context.Context, tx *db.Tx, companyID string) error {
 	if tx.SQLite() {
 		return nil
@@ -276,8 +278,8 @@ func awaitChanges(ctx context.Context, tx *db.Tx, companyID string) error {
 	return db.Wrap(err, "wait for changes of suppressions")
 }
 
-// lift removes what is on a company's list of people and fulfils a condition, and returns it: first what they are known by, then what was
-// suppressed with it at numbers that teammates noted. What somebody else wanted at such a number stays.
+// lift removes the listed rows of people that match a condition, and returns them: first those of their own
+// identities, then those suppressed with them at noted numbers. Somebody else's opt-out at such a number is kept.
 func lift(ctx context.Context, tx *db.Tx, companyID string, people []*person, which func(x *Suppression) bool) ([]Suppression, error) {
 	gone, err := read(ctx, tx, companyID, own(people))
 	if err != nil {
@@ -298,12 +300,12 @@ func lift(ctx context.Context, tx *db.Tx, companyID string, people []*person, wh
 	return gone, err
 }
 
-// copies reports whether two rows are of one wish.
+// copies reports whether two rows come from the same opt-out.
 func (x *Suppression) copies(y Suppression) bool {
 	return x.Type == y.Type && x.Reason == y.Reason && x.Author == y.Author && x.CreatedAt.Equal(y.CreatedAt)
 }
 
-// addressesOf are the addresses of rows, each once.
+// addressesOf returns the addresses of rows, without duplicates.
 func addressesOf(all []Suppression) []string {
 	addresses := make([]string, len(all))
 	for i := range all {

@@ -1,5 +1,5 @@
-// Package suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the channel's id of the
-// person where that is known, or an id alone. A person is matched by any form of a number.
+// Package suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the
+// channel's id of the person if known, or an id alone. A person is matched by any form of a number.
 package suppressions
 
 import (
@@ -36,7 +36,7 @@ func New(d *db.DB, c *configure.Configuration, companies Companies) *Store {
 	return &Store{d: d, config: c, companies: companies}
 }
 
-// Type is what a suppressed number does not get.
+// Type is the type of suppressed messages.
 type Type string
 
 // The types. All includes Marketing.
@@ -45,23 +45,23 @@ const (
 	Marketing Type = "marketing"
 )
 
-// OptedOut is the reason of a suppression by which the recipient opted out at the channel.
+// OptedOut is the reason of an opt-out by the recipient at the channel.
 const OptedOut = "opted_out"
 
-// AskedByCaller is the reason of a suppression that somebody asked for who called with the number, which anybody can.
+// AskedByCaller is the reason of an opt-out during a call from the number, which can be spoofed.
 const AskedByCaller = "asked by a caller"
 
-// Suppression is a person whom a company's messages and calls skip, those of every type or marketing ones alone.
+// Suppression is a person whom a company's messages and calls skip: all types, or marketing only.
 type Suppression struct {
-	Number    string // "": none is known
-	UserID    string // the channel's id of the person; "": none is known
+	Number    string // empty if unknown
+	UserID    string // the channel's id of the person; empty if unknown
 	Type      Type
 	Reason    string
-	Author    string // the e-mail address of who added it in the panel; "": nobody did
+	Author    string // e-mail address of the user who added it in the panel; empty for none
 	CreatedAt time.Time
 }
 
-// Address is the key of a list's order: the number, or the channel's id where none is known.
+// Address is the sort key of a list: the number, or the channel's id if the number is unknown.
 func (x *Suppression) Address() string {
 	if x.Number != "" {
 		return x.Number
@@ -69,8 +69,8 @@ func (x *Suppression) Address() string {
 	return x.UserID
 }
 
-// Suppressed returns which of the people of a request of the class are suppressed, by any form of a number. Callers skip it where
-// Company.Suppresses is false.
+// Suppressed returns the suppressed people among the recipients of a request of the given class, by any form of a
+// number. Callers skip it if Company.Suppresses is false.
 func (s *Store) Suppressed(
 	ctx context.Context, companyID string, class carillon.Class, people []identity.Key,
 ) (map[identity.Key]bool, error) {
@@ -111,7 +111,7 @@ func (s *Store) Suppressed(
 	return found, nil
 }
 
-// byID is the condition of the index of ids: the concatenation keeps SQLite from the company's whole list.
+// byID is the condition of the index of ids: the concatenation keeps SQLite from reading the company's whole list.
 const byID = "company_id || '' = $1 AND user_id <> '' AND user_id "
 
 const columns = "number, user_id, type, reason, author, created_at"
@@ -126,14 +126,14 @@ func scan(row db.Scan) (x Suppression, err error) {
 	return x, err
 }
 
-// Suppressions is a page of a company's list, by address, those after the one given.
+// Suppressions returns a page of a company's list, by address, after the given one.
 func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
 	return s.SuppressionsFrom(ctx, companyID, "", after, limit)
 }
 
-// SuppressionsFrom is a page of those whose numbers begin with some digits.
+// SuppressionsFrom returns a page of suppressions whose numbers begin with the given digits.
 func (s *Store) SuppressionsFrom(ctx context.Context, companyID, begin, after string, limit int) ([]Suppression, error) {
-	end := "~" // behind every address
+	end := "~" // sorts after every address
 	if begin != "" {
 		end = begin + ":" // the character after the digits
 	}
@@ -142,7 +142,7 @@ func (s *Store) SuppressionsFrom(ctx context.Context, companyID, begin, after st
 		end, limit)
 }
 
-// Suppression is one person of a company's list. Errors: not_found.
+// Suppression returns one suppression of a company's list. Errors: not_found.
 func (s *Store) Suppression(ctx context.Context, companyID string, who identity.Key) (*Suppression, error) {
 	all, err := db.Collect(ctx, s.d, "suppressions", scan,
 		"SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+s.d.In(2),
@@ -156,21 +156,22 @@ func (s *Store) Suppression(ctx context.Context, companyID string, who identity.
 	return &all[0], nil
 }
 
-// errFirst says that a company's first suppression must invalidate caches.
+// errFirst means that a company's first suppression must invalidate caches.
 var errFirst = errors.New("the company has no suppressions yet")
 
-// Suppress adds people to a company's list, as AddSuppressions does.
+// Suppress adds people to a company's list, like AddSuppressions.
 func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
 	_, err := s.AddSuppressions(ctx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
 }
 
-// AddSuppressions adds people to a company's list by their numbers, or by the channel's ids of them, each as x says, with all else that
-// their contacts are known by. It returns how many of those given it added or changed. One that is on it already, by any form of the
-// number, is left unchanged, but for a suppression of marketing that All replaces. Only the first of a list invalidates caches, because of
-// Company.Suppresses; a removal never does: a stale Suppresses costs only a look-up.
+// AddSuppressions adds people to a company's list by their numbers or channel ids, with the properties of x and all
+// identities of their contacts. It returns the number of given people who were added or changed. An existing
+// suppression, by any form of the number, is left unchanged, except that All replaces Marketing. Only the first of a
+// list invalidates caches, because of Company.Suppresses; a removal never does: a stale Suppresses costs only a
+// lookup.
 func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppression, addresses ...string) (added int, err error) {
-	ctx = context.WithoutCancel(ctx) // what was committed must invalidate the caches
+	ctx = context.WithoutCancel(ctx) // committed changes must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
 		return 0, err
@@ -226,10 +227,10 @@ func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of
 	return err
 }
 
-// numbersShown is how many numbers are recorded of a change.
+// numbersShown is the number of phone numbers recorded with a change.
 const numbersShown = 20
 
-// Record records that numbers were added to a company's list or lifted from it.
+// Record records that numbers were added to or lifted from a company's list.
 func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Action, x Suppression, numbers []string) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Suppression, Action: action}
 	doc := map[string]any{
@@ -252,7 +253,7 @@ func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Actio
 	return audit.Record(ctx, tx, time.Now(), e)
 }
 
-// Unsuppress removes a person from a company's list, by any of their identities. It reports whether they were on it.
+// Unsuppress removes a person from a company's list, by any of their identities. It reports whether they were listed.
 func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.Key) (removed bool, err error) {
 	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		removed = false
@@ -273,7 +274,7 @@ func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.K
 	return removed, db.Wrap(err, "remove suppression")
 }
 
-// OptOuts are the numbers of messages whose recipients asked for no more marketing, for one company's sender.
+// OptOuts returns the numbers of messages whose recipients opted out of marketing, for one company's sender.
 func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provider.Receipt) ([]string, error) {
 	var numbers []string
 	for i := range receipts {
@@ -291,7 +292,7 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provide
 	return numbers, nil
 }
 
-// NumberOf is the number that a message of a sender went to; "": it is none of the sender's.
+// NumberOf returns the number of a message's recipient; "" if the message is not the sender's.
 func (s *Store) NumberOf(ctx context.Context, senderUID int64, ref provider.Ref) (number string, err error) {
 	err = s.d.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2", int64(ref.Key()), senderUID)
 	return number, db.Wrap(db.Ignore(err), "find the number of a message")

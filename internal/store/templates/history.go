@@ -12,13 +12,13 @@ import (
 	"carillon/internal/store/db"
 )
 
-// By is who changed a template.
+// By is the author of a template's change.
 type By struct {
-	Kind string // account, key, channel, setup, or system where nobody did
+	Kind string // account, key, channel, setup, or system for automatic changes
 	ID   string // of the account or access key
 }
 
-// Action is what a change of a template is.
+// Action is the kind of a template's change.
 type Action string
 
 // The actions.
@@ -26,27 +26,27 @@ const (
 	Created     Action = "created"
 	Edited      Action = "edited"
 	Submitted   Action = "submitted"
-	Refused     Action = "refused" // the channel did not take the submission
+	Refused     Action = "refused" // the channel rejected the submission itself
 	Decided     Action = "decided" // the channel set the status
 	Categorized Action = "categorized"
 )
 
-// Change is what one write of a template puts into its history.
+// Change is an entry for a template's history.
 type Change struct {
 	Action Action
 	By     By
-	Reason string // of a refusal; a decision has that of the template
+	Reason string // of a refusal; a decision has the template's
 }
 
 // HistoryEntry is a change in a template's history. Former and Present are the text before and after an edit.
 type HistoryEntry struct {
 	Change
 	At              time.Time
-	Status          carillon.TemplateStatus // since then
+	Status          carillon.TemplateStatus // status after the change
 	Former, Present *Text
 }
 
-// Text is what authors write of a template.
+// Text holds the parts of a template written by authors.
 type Text struct {
 	Name       string               `json:"name"`
 	Language   string               `json:"language"`
@@ -54,7 +54,7 @@ type Text struct {
 	Components []carillon.Component `json:"components"`
 }
 
-// maxHistory is how many changes of a template are kept; the first ones go.
+// maxHistory is the number of changes kept for a template; older ones are dropped.
 const maxHistory = 100
 
 func textOf(t *carillon.Template) (string, error) {
@@ -68,7 +68,7 @@ func textOf(t *carillon.Template) (string, error) {
 	return string(text), nil
 }
 
-// record writes changes of a template into its history, in the transaction that changes it. read is nil for a new one.
+// record adds changes of a template to its history, in the transaction that changes it. read is nil for a new one.
 func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, changes []Change) error {
 	for _, c := range changes {
 		former, present := read, next
@@ -113,7 +113,7 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 	return nil
 }
 
-// recordAudit records a change of a template in the record of all changes.
+// recordAudit records a change of a template in the change log.
 func recordAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, c Change) error {
 	e := audit.Entry{
 		CompanyID: next.CompanyID, Kind: audit.Template, ID: next.ID, Name: next.Name + " (" + next.Language + ")",
@@ -141,14 +141,14 @@ func recordAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Tem
 	return audit.Record(ctx, tx.Tx, next.UpdatedAt, e)
 }
 
-// auditDoc is what is recorded of a template.
+// auditDoc returns the recorded form of a template.
 func auditDoc(t *carillon.Template) map[string]any {
 	return map[string]any{
 		"name": t.Name, "language": t.Language, "category": t.Category, "components": t.Components, "status": t.Status, "reason": t.Reason,
 	}
 }
 
-// History reads what happened to a company's template by our id, the newest first.
+// History reads the history of a company's template by our id, newest first.
 func (s *Store) History(ctx context.Context, companyID, id string) ([]HistoryEntry, error) {
 	return db.Collect(ctx, s.d, "history", func(scan db.Scan) (x HistoryEntry, err error) {
 		var at int64
@@ -177,17 +177,17 @@ func textFrom(s string) (*Text, error) {
 	return x, nil
 }
 
-// Sync is what came of comparing a sender's templates with those of its channel.
+// Sync is the result of comparing a sender's templates with those of its channel.
 type Sync struct {
 	SenderUID int64
 	At        time.Time
-	Found     int    // templates that the channel has
-	Changed   int    // ours that changed by it
-	Missing   int    // the channel's that are not here
-	Error     string // why it was not done, for people; empty: it was
+	Found     int    // templates at the channel
+	Changed   int    // changed templates of ours
+	Missing   int    // templates of the channel that are missing here
+	Error     string // error message for people; empty after success
 }
 
-// PutSync keeps the last comparison of a sender.
+// PutSync stores the last comparison of a sender.
 func (s *Store) PutSync(ctx context.Context, x Sync) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (sender) DO UPDATE SET at = excluded.at, found = excluded.found, changed = excluded.changed, missing = excluded.missing,
@@ -195,7 +195,7 @@ func (s *Store) PutSync(ctx context.Context, x Sync) error {
 	return db.Wrap(err, "keep comparison of templates")
 }
 
-// Syncs reads the last comparison of each sender of a company that had one.
+// Syncs reads the last comparison of each of a company's senders that had one.
 func (s *Store) Syncs(ctx context.Context, companyID string) ([]Sync, error) {
 	return db.Collect(ctx, s.d, "comparisons of templates", func(scan db.Scan) (x Sync, err error) {
 		var at int64

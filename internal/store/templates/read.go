@@ -12,11 +12,11 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Record is a stored template with the fields of its life cycle. ClaimedUntil is set during a request to the channel; its value
-// identifies the claim, because a new claim ends later than the one before.
+// Record is a stored template with its life-cycle fields. ClaimedUntil is set during a request to the channel; its
+// value identifies the claim, because a new claim ends later than the former one.
 type Record struct {
 	carillon.Template
-	PollAt       time.Time // when to poll the channel next; zero: never
+	PollAt       time.Time // time of the next poll of the channel; zero for none
 	ClaimedUntil time.Time
 }
 
@@ -49,7 +49,7 @@ func scanRecord(scan db.Scan) (*Record, error) {
 	}
 	r.PollAt, r.ClaimedUntil = db.Instant(poll), db.Instant(claimed)
 	r.CreatedAt, r.UpdatedAt = db.Instant(created), db.Instant(updated)
-	// A template that does not compile keeps a nil Shape and fails where it is used.
+	// A template that does not compile keeps a nil Shape and fails on use.
 	_ = content.Compile(&r.Template)
 	return &r, nil
 }
@@ -91,8 +91,8 @@ func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) 
 	return found, err
 }
 
-// ReportedTemplate reads the sender's template that a report of the channel concerns: the one with the channel's id, or with the
-// name and language while its channel's id is unknown. Nil when there is none.
+// ReportedTemplate reads the sender's template of a channel's report: the one with the channel's id, or with the name
+// and language while its channel's id is unknown; nil if there is none.
 func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*Record, error) {
 	if providerID != "" {
 		found, err := s.find(ctx, templateOfProvider, senderUID, providerID)
@@ -107,8 +107,8 @@ func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerI
 	return found, err
 }
 
-// TemplatePolls reads at most limit templates that are due for a poll, the longest due first, and when the next one is due
-// (zero: none).
+// TemplatePolls reads at most limit templates that are due for a poll, longest due first, and the due time of the next
+// one (zero for none).
 func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*Record, next time.Time, err error) {
 	due, err = s.templates(ctx, templatePolls, db.Millis(now), limit)
 	if err != nil {

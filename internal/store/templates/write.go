@@ -15,19 +15,19 @@ import (
 	"carillon/internal/store/events"
 )
 
-// Limits are those that a creation or a submission must keep (docs/reference/templates.md); 0 means none.
+// Limits are the limits of a creation or a submission (docs/reference/templates.md); 0 means none.
 type Limits struct {
-	Active  int // templates of the company that are pending, approved or paused; checked for one that becomes so
-	Created int // creations a UTC day
+	Active  int // pending, approved or paused templates of the company; checked when a template becomes one
+	Created int // creations per UTC day
 }
 
-// ErrToday says that a company has created all the templates it may create in a day.
+// ErrToday means that a company has reached its daily limit of creations.
 var ErrToday = errors.New("the day's templates are used up")
 
 func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
-// CreateTemplate stores a new template with the changes that begin its history, and counts it. Errors: conflict when the sender has
-// one of that name and language, limit_exceeded, ErrToday.
+// CreateTemplate stores a new template with the first entries of its history, and counts it. Errors: conflict if the
+// sender has one of that name and language, limit_exceeded, ErrToday.
 func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits, changes ...Change) error {
 	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		if active(r.Status) {
@@ -64,7 +64,7 @@ func insertTemplate(ctx context.Context, tx *configure.Tx, r *Record) error {
 
 const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')"
 
-// ActiveTemplates counts a company's templates that are at the channel: pending, approved or paused.
+// ActiveTemplates counts a company's templates at the channel: pending, approved or paused.
 func ActiveTemplates(ctx context.Context, tx *configure.Tx, companyID string) (int, error) {
 	return countActive(ctx, tx, companyID)
 }
@@ -105,7 +105,7 @@ func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string,
 	return db.Wrap(err, "forget earlier days")
 }
 
-// UndoCreateTemplate reverts a creation whose submission failed, its count included, if it is unchanged since.
+// UndoCreateTemplate reverts a creation and its count after a failed submission, if the template is unchanged.
 func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error) {
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		gone, err := deleteTemplate(ctx, tx, r)
@@ -118,7 +118,7 @@ func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error)
 	})
 }
 
-// asRead guards a write by the state that its decision was made on.
+// asRead guards a write by the state on which it was decided.
 const asRead = " WHERE company_id = $1 AND id = $2 AND status = $3 AND updated_at = $4 AND claimed_until = $5"
 
 // DeleteTemplate removes a template if it is unchanged since it was read.
@@ -139,11 +139,12 @@ func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, 
 	})
 }
 
-// SwapTemplate replaces read by next, and adds changes to its history, if the stored one is unchanged since; else it returns false.
-// UpdatedAt of next is filled with now, or a moment later than before, so that no two states look alike. A template that
-// becomes active must keep the limit. Errors: conflict when next has the name and language of another one, limit_exceeded.
+// SwapTemplate replaces read by next and adds changes to its history if the stored template is unchanged; otherwise it
+// returns false. It sets next.UpdatedAt to now, or a moment later than before, so that no two states look alike. A
+// template that becomes active must keep the limit. Errors: conflict if another template has the name and language of
+// next, limit_exceeded.
 func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits, changes ...Change) (bool, error) {
-	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as it is stored: two states of one millisecond must differ
+	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as stored: two states of one millisecond must differ
 	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
 	}
@@ -167,7 +168,7 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 	})
 }
 
-// decided is the content of an event of a template. Version 1; fields are only added.
+// decided is the payload of a template's event. Version 1; fields are only added.
 type decided struct {
 	Version    int    `json:"v"`
 	TemplateID string `json:"template_id"`
@@ -180,7 +181,7 @@ type decided struct {
 	Reason     string `json:"reason"`
 }
 
-// recordEvent records that a template was approved, rejected or paused.
+// recordEvent records the event of a template that was approved, rejected or paused.
 func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) error {
 	switch next.Status {
 	case carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused:
@@ -226,16 +227,16 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bo
 	return n == 1, db.Wrap(err, "change template")
 }
 
-// PostponePoll moves a template's poll, if no other node has: the node that moves it polls the channel.
+// PostponePoll moves a template's poll, unless another node has: the node that moves it polls the channel.
 func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) (mine bool, err error) {
 	n, err := s.d.Exec(context.WithoutCancel(ctx), "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
 		read.CompanyID, read.ID, db.Millis(read.PollAt), db.Millis(next))
 	return n == 1, db.Wrap(err, "postpone poll")
 }
 
-// PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: that of
-// the one there is, else x.ID. The declared status is kept until the channel reports on that template: the status of
-// one that has the channel's id is left unchanged (docs/reference/templates.md). A template put twice changes nothing.
+// PutTemplate inserts or replaces a template by sender, name and language, inside Configure, and fills its ID: the
+// existing id, or else x.ID. The declared status applies until the channel reports on the template: once it has the
+// channel's id, its status is left unchanged (docs/reference/templates.md). Putting a template twice changes nothing.
 func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, now time.Time) error {
 	tx.Changes(x.CompanyID)
 	read, err := db.Find(ctx, tx, "template", scanRecord, templateNamed, x.SenderUID, x.Name, x.Language)
@@ -276,7 +277,7 @@ func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, no
 	return recordPut(ctx, tx, read, x, now)
 }
 
-// recordPut records what a set-up wrote. One that changes the status alone decides.
+// recordPut records a change by a set-up. A change of the status alone is a decision.
 func recordPut(ctx context.Context, tx *configure.Tx, read *Record, x *carillon.Template, now time.Time) error {
 	next, change := *x, Change{Action: Created, By: By{Kind: "setup"}}
 	next.UpdatedAt = now

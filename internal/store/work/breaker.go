@@ -20,10 +20,10 @@ const (
 type Breaker struct {
 	SenderUID int64
 	CompanyID string
-	Kind      string // of the work that the sender does
+	Kind      string // kind of the sender's work
 	State     BreakerState
 	Fault     provider.Fault
-	Detail    string    // the channel's code and our text, for the operator; no secrets, no content
-	Since     time.Time // when it left closed
-	Until     time.Time // open: when the next message is tried
+	Detail    string    // the channel's code and our text, for the operator; no secrets or content
+	Since     time.Time // time when it left closed
+	Until     time.Time // open: time of the next attempt
 }

@@ -26,22 +26,22 @@ func NewNodes(d *db.DB, ids *carillon.Sequence) *Nodes {
 	return s
 }
 
-// ID is this node's id, once it has joined the others.
+// ID returns this node's id, once it has joined the others.
 func (s *Nodes) ID() string { return s.id.Load().(string) }
 
-// `node.beat` is a counter, not a time: an observer measures with its own clock how long it was unchanged
+// `node.beat` is a counter, not a time: observers measure with their own clocks how long it was unchanged
 // (docs/adr/0007).
 
 // Node is one row of the nodes' table.
 type Node struct {
 	ID      string
-	Name    string // its host, for people
+	Name    string // its host name, for people
 	Beat    int64
 	Fit     Fitness
 	Session bool // PostgreSQL: the node's process holds its session open (KeepSession)
 }
 
-// Fitness is how suitable a node is for shards, which only the fittest nodes get.
+// Fitness is the suitability of a node for shards, which only the fittest nodes get.
 type Fitness int
 
 // The values of Fitness.
@@ -51,7 +51,7 @@ const (
 	Fit
 )
 
-// Shard is one row of the shards' table; a free one has no Owner.
+// Shard is one row of the shards table; a free one has no Owner.
 type Shard struct {
 	ID    int
 	Owner string
@@ -89,9 +89,9 @@ func (s *Nodes) Join(ctx context.Context, id, name string) error {
 	return err
 }
 
-// pickSlot returns a random slot that no other node has, and locks out nodes that join meanwhile. It is random because a node
-// that was declared dead may still use the last freed one. More than NodeSlots nodes share slots; an accept whose number is
-// used then tries another id (docs/adr/0015).
+// pickSlot returns a random slot that no other node has, and locks out concurrently joining nodes. It is random
+// because a node that was declared dead may still use the last freed one. More than NodeSlots nodes share slots; an
+// accept whose number is taken then tries another id (docs/adr/0015).
 func pickSlot(ctx context.Context, tx *db.Tx, id string) (int, error) {
 	if tx.SQLite() {
 		return 0, nil // there is one node
@@ -172,7 +172,7 @@ func (s *Nodes) Depose(ctx context.Context, id string, beat int64) (deposed bool
 	return deposed, db.Wrap(err, "depose")
 }
 
-// Leave frees the node's shards and removes the node, when it stops in order.
+// Leave frees the node's shards and removes the node, on a clean stop.
 func (s *Nodes) Leave(ctx context.Context, id string) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE shard SET owner = NULL, epoch = epoch + 1 WHERE owner = $1", id); err != nil {

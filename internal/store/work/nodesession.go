@@ -8,18 +8,18 @@ import (
 	"carillon/internal/store/db"
 )
 
-// nodeLocks is the class of the advisory locks by which the processes of nodes are known to run.
+// nodeLocks is the class of advisory locks that show which nodes' processes are running.
 const nodeLocks = 0x6361_726c
 
-// sessionKey returns a node's key among those locks. Two nodes may have the same one, because the locks are shared.
+// sessionKey returns a node's key among those locks. Two nodes may have the same key, because the locks are shared.
 func sessionKey(id string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
 	return int32(h.Sum32())
 }
 
-// KeepSession keeps a session open that holds the node's lock, until it breaks or ctx ends. When the process dies, the database
-// ends the session at once and the other nodes notice (Cluster; docs/adr/0007).
+// KeepSession keeps a session open that holds the node's lock, until it breaks or ctx ends. When the process dies, the
+// database ends the session at once and the other nodes notice (Cluster; docs/adr/0007).
 func (s *Nodes) KeepSession(ctx context.Context, id string) error {
 	c, err := s.d.Connect(ctx)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Table is a table in which work waits. A row's q is 0 when it has ended, 1 when queued, 2 when in flight, 3 when the outcome of
-// its attempt is unknown; a queued row with a hold waits for something other than its due time. The indexes `…_due` (shard,
-// sender, class, due_at) of rows that are queued and not held, and `…_flight` of rows in flight, serve the reads below.
+// Table is a table of waiting work. A row's q is 0 when it has ended, 1 when queued, 2 when in flight, 3 when the
+// outcome of its attempt is unknown; a queued row with a hold waits for something other than its due time. The indexes
+// `…_due` (shard, sender, class, due_at) of queued rows without a hold, and `…_flight` of rows in flight, serve the
+// reads below.
 type Table struct {
 	DB   *db.DB
 	Name string
@@ -59,7 +60,7 @@ func (t *Table) Window(ctx context.Context, shard int, l Lane, floor, until time
 		ORDER BY due_at LIMIT $6`, shard, l.SenderUID, int(l.Class), floor.UnixMilli(), until.UnixMilli(), limit)
 }
 
-// NextDue returns when the earliest row of a lane from floor on is due, zero when there is none.
+// NextDue returns the due time of the earliest row of a lane from floor on; zero if there is none.
 func (t *Table) NextDue(ctx context.Context, shard int, l Lane, floor time.Time) (time.Time, error) {
 	var due int64
 	err := t.DB.Row(ctx, []any{&due}, `SELECT due_at FROM `+t.Name+` WHERE q = 1 AND hold = '' AND shard = $1 AND sender = $2
@@ -67,8 +68,8 @@ func (t *Table) NextDue(ctx context.Context, shard int, l Lane, floor time.Time)
 	return db.Instant(due), db.Wrap(db.Ignore(err), "read next due")
 }
 
-// Flights reads what a shard's owner has in flight at this epoch. It locks the fence first: the owner's transactions with
-// unknown results have then ended, so that no start of theirs can appear later (docs/adr/0005).
+// Flights reads the rows that a shard's owner has in flight at this epoch. It locks the fence first: the owner's
+// transactions with unknown results have then ended, so that no start of theirs can appear later (docs/adr/0005).
 func (t *Table) Flights(ctx context.Context, f Fence) ([]Flight, error) {
 	all, err := db.Returning(ctx, t.DB, func(ctx context.Context, tx *db.Tx) ([]Flight, error) {
 		held, err := f.Take(ctx, tx)
@@ -98,13 +99,13 @@ func (t *Table) Postpone(qs []Queued) []db.Statement {
 		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, Args: []any{db.JSON(rows)}}}
 }
 
-// sharedFence locks a shard's row until the commit. Freeing or acquiring the shard updates the row, so that one waits for the
-// other. It writes no version of the row, which could not be cleaned up under a held snapshot
+// sharedFence locks a shard's row until the commit. Freeing or acquiring the shard updates the row, so one waits for
+// the other. It writes no version of the row, which could not be vacuumed under a held snapshot
 // (docs/adr/0014-share-locks-as-fences.md).
 const sharedFence = "SELECT 1 / COUNT(*) FROM (SELECT 1 FROM shard WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE) AS held"
 
-// Share returns the statement for PostgreSQL that locks the shard's row against a change of its owner, and divides by zero
-// where the node does not own it any more.
+// Share returns the statement for PostgreSQL that locks the shard's row against a change of its owner, and divides by
+// zero if the node no longer owns it.
 func (f Fence) Share() db.Statement {
 	return db.Statement{SQL: sharedFence, Args: []any{f.Shard, f.Owner, f.Epoch}}
 }
@@ -115,8 +116,8 @@ func (f Fence) Take(ctx context.Context, tx *db.Tx) (held bool, err error) {
 	return n == 1, db.Wrap(err, "fence")
 }
 
-// TakeAll locks the shards of a batch, records in Lost those that the node does not own any more, and returns the epochs of the
-// others.
+// TakeAll locks the shards of a batch, records in Lost those that the node no longer owns, and returns the epochs of
+// the others.
 func (b *Batch) TakeAll(ctx context.Context, tx *db.Tx) (epochs map[int]int64, err error) {
 	b.Lost, epochs = b.Lost[:0], map[int]int64{}
 	for _, f := range b.Fences {

@@ -1,5 +1,5 @@
-// Package work has what all kinds of work in lanes have in common: the types that the dispatcher and a store exchange, and the
-// SQL of a table in which work waits (Table). Messages and calls each have such a table.
+// Package work has the common parts of all kinds of work in lanes: the types exchanged between the dispatcher and a
+// store, and the SQL of a table of waiting work (Table). Messages and calls each have such a table.
 package work
 
 import (
@@ -9,14 +9,14 @@ import (
 	"carillon"
 )
 
-// Key identifies a piece of work within its table. Neighbours among the recipients of a notification have neighbouring keys.
+// Key identifies a piece of work within its table. Adjacent recipients of a notification have adjacent keys.
 type Key int64
 
 // Lane is the queue of one class of one sender, as in the due index.
 type Lane struct {
 	SenderUID int64
 	Class     carillon.Class
-	Due       time.Time // of its earliest work
+	Due       time.Time // due time of its earliest work
 }
 
 // Queued is a piece of work that waits in a lane.
@@ -42,19 +42,19 @@ type Fence struct {
 	Epoch int64
 }
 
-// Start is a piece of work that is about to be done. Commit sets Attempt; 0 means that the row may not start any more, and Full
-// that its lane has reached its limit. Followed is set too: the company subscribes to events.
+// Start is a piece of work about to be started. Commit sets Attempt; 0 means that the row may no longer start, and
+// Full that its lane has reached its limit. Followed is set too: the company subscribes to events.
 type Start struct {
 	Key       Key
 	SenderUID int64
 	Shard     int
-	Limit     int // how much of the lane may be in flight at once, over all nodes; 0: no limit
+	Limit     int // bound of the lane's work in flight, over all nodes; 0 for none
 	Followed  bool
 	Attempt   int
 	Full      bool
 }
 
-// Move is what a result does to a row's place in the queue.
+// Move is the effect of a result on a row's place in the queue.
 type Move int
 
 // The moves.
@@ -62,8 +62,8 @@ const (
 	MoveDone    Move = iota // ended: Outcome says how
 	MoveRetry               // queued again for Due
 	MoveUnknown             // outcome unknown until Due
-	MoveHold                // held back; Outcome says under which name
-	MoveUnsent              // its start was committed, but nothing was done: queued again for Due
+	MoveHold                // held back; Outcome has the name
+	MoveUnsent              // started, but nothing was done: queued again for Due
 )
 
 // Result is the result of one attempt. It is accepted from any node, by key and attempt.
@@ -74,14 +74,14 @@ type Result struct {
 	Move      Move
 	Due       time.Time
 	At        time.Time
-	Detail    string // for the operator: no secrets, no content
-	Outcome   any    // what the kind of work stores about the end of an attempt; nil: nothing
-	Followed  bool   // set by Commit: it ends the work, and its company subscribes to events
+	Detail    string // for the operator; no secrets or content
+	Outcome   any    // data of the kind of work about the end of an attempt; nil for none
+	Followed  bool   // set by Commit: the work has ended, and its company subscribes to events
 }
 
 // Batch is one commit of a node's work: the results since the last one and the next starts, each sorted by key.
 type Batch struct {
-	Fences  []Fence // of the shards of the starts, sorted by shard
+	Fences  []Fence // for the shards of the starts, sorted by shard
 	Starts  []*Start
 	Results []Result
 	Later   []Queued // moved to their Due without an attempt, sorted by key
@@ -89,10 +89,10 @@ type Batch struct {
 	Lost    []int // set by Commit: shards whose fence no longer held; their starts were dropped
 }
 
-// maxFollow bounds how long a batch waits until it is known who subscribes, while the database does not respond.
+// maxFollow bounds the wait for the subscriptions of a batch while the database does not respond.
 const maxFollow = 2 * time.Second
 
-// Follow fills Followed of the results, and of the starts where those leave events.
+// Follow sets Followed of the results, and of the starts if they have events.
 func (b *Batch) Follow(ctx context.Context, starts bool, followed func(ctx context.Context, senderUID int64) bool) {
 	ctx, cancel := context.WithTimeout(ctx, maxFollow)
 	defer cancel()
