@@ -14,7 +14,8 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// What a message costs the writer, in batches of 16 requests with 100 recipients each, whose ids are a little out of order.
+// The writer's cost per message, in batches of 16 requests with 100 recipients each, whose ids are slightly out of
+// order.
 func BenchmarkAccept(b *testing.B) {
 	for name, options := range map[string]func() store.Options{
 		"sqlite":   func() store.Options { return store.Options{Dir: storetest.Folder(b)} },

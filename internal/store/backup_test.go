@@ -352,7 +352,7 @@ func TestRestoreRefusesWhatItCannotTrust(t *testing.T) {
 			t.Errorf("%s: a database is there", tt.name)
 		}
 	}
-	// What a refused restore left, and a master key, do not stand in the way of the next.
+	// Remains of a refused restore, and a master key, do not prevent the next restore.
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "master.key"), nil, 0o600); err != nil {
 		t.Fatal(err)

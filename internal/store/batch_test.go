@@ -36,7 +36,7 @@ func keyed(sender *carillon.Sender, key, hash string, charge, limit int) *messag
 	}
 }
 
-// ends returns the result of each request of a batch, and compares it with what is stored.
+// ends returns the result of each request of a batch, and compares it with the stored one.
 func ends(t *testing.T, st *store.Store, all []*messages.Accept, errs []error) string {
 	t.Helper()
 	var told []string
@@ -256,8 +256,8 @@ func TestOneFlushStoresWhatStatementsOneByOneWould(t *testing.T) {
 	})
 }
 
-// Two callbacks that come together name the same messages in another order: were each callback's taken by itself, two
-// batches could wait for each other.
+// Two concurrent callbacks name the same messages in different orders: if each callback were applied alone, two
+// batches could deadlock.
 func TestReceiptsOfABatchAreWrittenInTheOrderOfLocks(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		var ids [4]string

@@ -42,13 +42,13 @@ func conforms(t *testing.T, open func(t testing.TB) *store.Store) {
 			others(t, s)
 		})
 	})
-	for i := range asked { // a query is explained with the arguments of the first sentence that asks it, whichever ended first
+	for i := range asked { // a query is explained with the arguments of the first test that runs it
 		asked[0].Add(&asked[i])
 	}
 	t.Run("every query uses its index", func(t *testing.T) { plans(t, open(t), &asked[0]) })
 }
 
-// others asks what the suite leaves to tests that need more than the store, so that those queries are explained too.
+// others runs the queries of tests that need more than the store, so that they are explained too.
 func others(t *testing.T, s *store.Store) {
 	for range 2 {
 		apply(t, s, example(t))

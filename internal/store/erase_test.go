@@ -138,7 +138,7 @@ func shared(t *testing.T, r *rig, company string) {
 	}
 }
 
-// noted leaves a third person, for whom a teammate noted Ana's number by mistake.
+// noted adds a third person, for whom a teammate noted Ana's number by mistake.
 func noted(t *testing.T, r *rig, company string) {
 	t.Helper()
 	for _, query := range []string{
@@ -380,7 +380,7 @@ func erases(t *testing.T, r *rig, by people.Query) {
 	wantNobody(t, r, by)
 }
 
-// What is under way ends first: its outcome would be written to rows that are gone.
+// Work in progress ends first: otherwise its outcome would be written to deleted rows.
 func TestAnErasureWaitsForWhatIsUnderWay(t *testing.T) {
 	r := newRig(t, openSQLite(t))
 	annie.leaves(t, r, ours)

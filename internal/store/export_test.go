@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// SharedFence is what a delivery on PostgreSQL begins with.
+// SharedFence is the first statement of a delivery on PostgreSQL.
 var SharedFence = work.Fence{}.Share().SQL
 
 // ReceiveInOneBatch commits callbacks together and returns the order in which it asked for messages.

@@ -18,10 +18,10 @@ import (
 	"carillon/internal/store/work"
 )
 
-// TestARowCostsNoMoreAmongMany times what a row takes in a commit of 1, of 256 and of 1,024 of them: a
-// statement whose time grew with the square of its rows would hold everybody up as soon as much comes at once.
+// TestARowCostsNoMoreAmongMany measures the cost of a row in a commit of 1, 256 and 1,024 rows: a statement with
+// quadratic cost would block the writer under load.
 //
-// The least of several commits counts, and one that was disturbed is tried again: what grows does so each time.
+// The minimum of several commits counts, and a disturbed measurement is repeated: real growth shows every time.
 func TestARowCostsNoMoreAmongMany(t *testing.T) {
 	onEngines(t, func(t *testing.T, o store.Options) {
 		st, err := store.Open(t.Context(), o)

@@ -13,8 +13,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// On SQLite a transaction goes on when its caller has left, and must not write what the caller then reads: the race detector
-// sees it.
+// On SQLite a transaction continues after its caller has left, and must not write variables that the caller reads
+// then: the race detector reports it.
 func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 	r := newRig(t, openSQLite(t))
 	r.join(t, "a", "node")

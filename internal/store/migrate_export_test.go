@@ -31,7 +31,7 @@ func StoreAs(ctx context.Context, o Options, newest string, statements ...string
 	return errors.Join(err, d.Close())
 }
 
-// StartAs does what a program with these further migrations does at its start.
+// StartAs does the same as the start of a program with these additional migrations.
 func StartAs(ctx context.Context, o Options, more ...Migration) error {
 	d, err := openWith(ctx, o, func(string) bool { return true }, more...)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 		if !strings.Contains(log.String(), "newer program") {
 			t.Error("the log does not say that the database is newer")
 		}
-		// Its second migration takes away what the old program needs.
+		// Its second migration removes a table of the old program.
 		for range 2 { // again: nothing is done twice
 			if err := store.StartAs(t.Context(), o, expand, contract); err != nil {
 				t.Fatal(err)

@@ -92,7 +92,7 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 	})
 }
 
-// Searches find what was there until all of a new copy is, and never a part of each.
+// Searches use the old copy until the new one is complete, and never parts of both.
 func TestSearchesFindOneCopyAsAWhole(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		k := kindOf("knowledge")

@@ -18,8 +18,8 @@ import (
 	"carillon/internal/store"
 )
 
-// bounded are the tables that do not grow with what is sent: whatever reads them may read them whole. json_each are the
-// elements of an argument.
+// bounded are the tables whose size is bounded: queries may scan them. json_each is the table of elements of an
+// argument.
 var bounded = []string{"meta", "hook", "hook_cursor", "event_topic", "node", "shard", "signing_key", "breaker", "stat_node", "json_each"}
 
 // plans holds every query that the conformance suite ran to the index meant for it.
@@ -66,7 +66,7 @@ func plans(t *testing.T, s *store.Store, q *store.Queries) {
 // written are the parts of queries that stand in the packages' source and that the engine may be asked.
 func written(t *testing.T, engine string) []string {
 	t.Helper()
-	// what is asked of SQLite alone, of PostgreSQL alone, of the database as it is opened, and of one to be measured
+	// statements for SQLite only, for PostgreSQL only, on opening the database, and one to measure
 	other := `\?|UPDATE OR FAIL|'erased'`
 	if engine == "sqlite" {
 		other = `unnest\(|conversation AS c SET|AS x WHERE|LATERAL|ANY\(|'generation'$|/ CASE WHEN|CAST\(\$3 AS ` +
@@ -142,7 +142,7 @@ func allowed(query, fault string) bool {
 	return false
 }
 
-// exceptions are queries that may do what others may not, each with its reason.
+// exceptions are queries that may break a rule, each with its reason.
 var exceptions = []struct {
 	query  string
 	faults []string
@@ -227,8 +227,8 @@ var exceptions = []struct {
 	},
 }
 
-// young holds what finds a message by its key to that while PostgreSQL believes that nothing waits and nothing flies: it
-// takes the small indexes for empty then, and they may have grown long before it looks again.
+// young are the tables in which a message is found by key while PostgreSQL believes that nothing waits or is in
+// flight: it considers the small indexes empty then, although they may have grown since its last analysis.
 func young(t *testing.T, s *store.Store, q *store.Queries) {
 	t.Helper()
 	byKey := regexp.MustCompile(`(UPDATE|FROM|JOIN) message .*\bid (= (\$\d|u\.id|ANY)|BETWEEN)|SET hold = '' WHERE`)
@@ -261,7 +261,7 @@ func by(names ...string) map[bool]string {
 // meant are the queries that must never become slow, and the index that each was given.
 var meant = []struct {
 	query string
-	index map[bool]string // whether it is PostgreSQL's; an engine that is not named is not asked
+	index map[bool]string // true for PostgreSQL; unnamed engines are skipped
 }{
 	{"ORDER BY sender, class, due_at LIMIT 1", by("message_due")},
 	{"due_at >= $4 AND due_at <= $5", by("message_due")},

@@ -60,7 +60,7 @@ func TestAnotherNodesCachesFollow(t *testing.T) {
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	late := time.NewTimer(time.Minute) // a second, and what a busy machine may take
+	late := time.NewTimer(time.Minute) // one second, and a margin for a busy machine
 	defer late.Stop()
 	for !revoked() {
 		select {
@@ -97,7 +97,7 @@ func TestTextsAreComparedByteByByte(t *testing.T) {
 	}
 }
 
-// A flush needs neither BEGIN nor COMMIT, and what it assumes of the messages whose ends leave events is checked by it.
+// A flush needs neither BEGIN nor COMMIT, and checks its own assumptions about messages whose ends have events.
 func TestEventsAreStoredWithTheFlush(t *testing.T) {
 	r := newRig(t, openPostgres(t))
 	f := r.fence(t)

@@ -21,7 +21,7 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// keep stands in for the password hashing of auth: what matters here is that a kept hash stays as it was.
+// keep replaces the password hashing of auth: here only an unchanged hash matters.
 func keep(_ context.Context, stored, password string) (string, error) {
 	if _, of, found := strings.Cut(stored, "of "); found && of == password {
 		return stored, nil

@@ -38,8 +38,8 @@ func TestReadersGoByTheProcessors(t *testing.T) {
 	}
 }
 
-// Reads that are abandoned as the program stops have connections of their own, or are about to get one: the write-ahead log is
-// removed with the last.
+// Reads abandoned while the program stops have connections, or are about to get one: the write-ahead log is removed
+// with the last.
 func TestNoConnectionOutlivesTheStore(t *testing.T) {
 	for range 30 {
 		dir := t.TempDir()

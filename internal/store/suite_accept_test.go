@@ -73,7 +73,7 @@ func acceptedIsReadBack(t *testing.T, r *rig) {
 	}
 }
 
-// readersShareQueries has many read at once, some of whom have left, and one asks for what is not there.
+// readersShareQueries runs concurrent reads, some with canceled callers and one of a missing row.
 func readersShareQueries(t *testing.T, r *rig) {
 	var all []*messages.Accept
 	for range 100 {

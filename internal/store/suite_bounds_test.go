@@ -127,7 +127,7 @@ func resourceBytes(t *testing.T, r *rig) {
 	if err := put(ours, bulky("c", 1700)); err != nil {
 		t.Error("in the room of it:", err)
 	}
-	// What was stored before there were bounds stays as it is, and may become smaller.
+	// Documents older than the bounds are kept, and may shrink.
 	free := kindOf("flow")
 	r.putResource(t, ours, free, bulky("d", 9000))
 	for _, bytes := range []int{9000, 8000} {

@@ -344,7 +344,7 @@ func assigningNumbers(t *testing.T, r *rig) {
 	}
 }
 
-// linesWithTrunks are those of all companies, and neither senders of messages nor lines of the sandbox, nor what was removed.
+// linesWithTrunks are those of all companies, without messaging senders, sandbox lines and removed lines.
 func linesWithTrunks(t *testing.T, r *rig) {
 	all := func() (ids []string) {
 		lines, err := r.Senders.SIPLines(t.Context())
@@ -666,7 +666,7 @@ func oldestCompany(t *testing.T, r *rig) {
 	}
 }
 
-// liftingOptOuts lifts what people chose at the channel, of one company, and neither later nor other suppressions.
+// liftingOptOuts lifts one company's opt-outs at the channel, but neither later nor other suppressions.
 func liftingOptOuts(t *testing.T, r *rig) {
 	const number = "34600000007"
 	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, number); err != nil {

@@ -213,7 +213,7 @@ func numberPassesOn(t *testing.T, r *rig) {
 		!w.Until.After(r.now) {
 		t.Errorf("the window of the former owner is %+v, %v", w, err)
 	}
-	// A receipt of a message to who had it comes late.
+	// A late receipt of a message to the former owner.
 	late := chats.Report{Number: "525512345601", As: "5215512345601", Person: &first}
 	if err := r.Contacts.Learn(t.Context(), ours, []chats.Report{late}, r.now); err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ func stateOf(n *messages.Notification, now time.Time) carillon.State {
 	return carillon.StateInProgress
 }
 
-// matches says in Go what the filter says in SQL.
+// matches is the filter of the SQL in Go.
 func matches(f messages.Filter, n *messages.Notification, a *messages.Accept, now time.Time) bool {
 	numbers := []string{a.Messages[0].Number, a.Messages[1].Number}
 	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) &&
@@ -209,7 +209,7 @@ func everyFilter(t *testing.T, r *rig) {
 	check("after it is filled")
 }
 
-// fillSearch fills the search table with what is older than now less the lag.
+// fillSearch fills the search table with everything older than now minus the lag.
 func (r *rig) fillSearch(t *testing.T, now time.Time) {
 	t.Helper()
 	for more := true; more; {
@@ -349,7 +349,7 @@ func sparsePages(t *testing.T, r *rig) {
 
 func longCampaign(t *testing.T, r *rig) {
 	var name strings.Builder
-	for i := range 20_000 { // PostgreSQL compresses what repeats
+	for i := range 20_000 { // PostgreSQL compresses repetitive text
 		name.WriteString(strconv.FormatInt(int64(i)*7919%10007, 36))
 	}
 	long := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.Campaign = name.String() })

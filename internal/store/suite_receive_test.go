@@ -106,7 +106,7 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 	})
 }
 
-// begin brings a started message to where the receipts find it.
+// begin brings a started message into the state in which the receipts find it.
 func (r *rig) begin(t *testing.T, a *messages.Accept, state string) {
 	t.Helper()
 	id := a.Notification.ID

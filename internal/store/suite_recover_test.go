@@ -24,7 +24,7 @@ func recovery() []sentence {
 	}
 }
 
-// readFlights reads what is in flight at a fence, by key.
+// readFlights reads the work in flight at a fence, by key.
 func readFlights(t *testing.T, read func(context.Context, work.Fence) ([]work.Flight, error), f work.Fence) []work.Flight {
 	t.Helper()
 	all, err := read(t.Context(), f)

@@ -55,15 +55,15 @@ func (r *rig) swept(t *testing.T) {
 	}
 }
 
-// history is random changes of notifications, and what counts must be after them.
+// history is a sequence of random changes of notifications, with the expected counts.
 type history struct {
 	*rig
 
 	random *rand.Rand
 	fence  work.Fence
-	begun  time.Time // what closed earlier is not deleted
+	begun  time.Time // end of the last deletion: earlier ones are not deleted
 	all    []*messages.Accept
-	gone   map[string]stats.Counts // of what was deleted, by campaign
+	gone   map[string]stats.Counts // counts of deleted recipients, by campaign
 }
 
 func newHistory(t *testing.T, r *rig, seed uint64) *history {
@@ -141,7 +141,7 @@ func (h *history) attempt(t *testing.T, a *messages.Accept, n int) {
 	}
 }
 
-// delete deletes what has closed so far.
+// delete deletes everything that has closed so far.
 func (h *history) delete(t *testing.T) {
 	h.searchable(t)
 	before := map[*messages.Accept]stats.Counts{}
@@ -205,7 +205,7 @@ func step1(n *int, fits bool) {
 	}
 }
 
-// check compares every count with the messages, and with those of what was deleted.
+// check compares every count with the messages plus the deleted ones.
 func (h *history) check(t *testing.T) {
 	t.Helper()
 	campaigns, total := map[string]stats.Counts{}, stats.Counts{}

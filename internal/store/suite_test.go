@@ -18,7 +18,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// sentences are the conformance suite: what the parts above the store rely on, the same on every engine. Each has a fresh, empty store.
+// sentences are the conformance suite: the guarantees that callers of the store rely on, the same on every engine.
+// Each has a fresh, empty store.
 func sentences() []sentence {
 	return slices.Concat(
 		accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(),
@@ -163,13 +164,13 @@ func (r *rig) deliver(t *testing.T, d *work.Batch) {
 	}
 }
 
-// result writes what became of an attempt.
+// result writes the result of an attempt.
 func (r *rig) result(t *testing.T, results ...work.Result) {
 	t.Helper()
 	r.deliver(t, &work.Batch{Results: results, Now: r.now})
 }
 
-// eventually waits for what happens behind the caller's back.
+// eventually waits for an asynchronous effect.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

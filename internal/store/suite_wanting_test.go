@@ -182,7 +182,7 @@ func notedNumberIsItsOwners(t *testing.T, r *rig) {
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": true, "US.1": true, "34600111333": false, "US.2": false})
 	r.unsuppress(t, "34600111222")
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": false, "US.1": false})
-	// What was suppressed with the person is lifted with them.
+	// Numbers suppressed together with the person are lifted with them.
 	r.suppress(t, "US.2")
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": true, "US.1": false})
 	r.unsuppress(t, "US.2")
@@ -218,7 +218,7 @@ func formerOwnerStaysSuppressed(t *testing.T, r *rig) {
 	r.suppressedAre(t, ours, map[string]bool{"525512345601": false, "US.2": false, "34600111222": true, "US.1": true})
 	r.unsuppress(t, "US.1")
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": false, "US.1": false})
-	// Each keeps what they wanted: the one no marketing, the other nothing.
+	// Each person's opt-out is kept: one from marketing, the other from everything.
 	third, fourth := personOf("w", "US.3"), personOf("w", "US.4")
 	r.meets(t, ours, []identity.Identity{line("34600111444"), third})
 	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, "US.3"); err != nil {

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// hostileTexts are what PostgreSQL refuses and SQLite keeps, and what either stores.
+// hostileTexts are texts that PostgreSQL refuses and SQLite keeps, and their stored form.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"plain": "Ana \u00e9\u4e16 \U0001F600", "NUL": "a\x00b", "NUL alone": "\x00", "a lone surrogate": "a\xed\xa0\x80b",
@@ -24,7 +24,7 @@ func hostileTexts() map[string]string {
 	}
 }
 
-// A text is stored the same on both engines, whichever way it goes to the database.
+// A text is stored the same on both engines, on every path to the database.
 func TestTextsAreStoredTheSameOnBothEngines(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.Postgres(t)}} {
@@ -84,7 +84,7 @@ func storeEveryWay(t *testing.T, s *store.Store, what, text string) {
 	}
 }
 
-// What a channel says of a sender, and of the outcome of a message, is stored whatever it is.
+// A channel's texts about a sender, and about the outcome of a message, are always stored.
 func TestWhatAChannelSaysIsStoredOnBothEngines(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.Postgres(t)}} {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// migrations of a program with a table of its own.
+// migrations of a program with one table.
 var migrations = fstest.MapFS{"migrations/0001_start.sql": {Data: []byte(
 	`CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL DEFAULT 0, text TEXT NOT NULL DEFAULT '');
 CREATE TABLE thing (id BIGINT PRIMARY KEY, kind TEXT NOT NULL);
@@ -265,7 +265,7 @@ func TestRowsBeforeAFailureAreNotReturned(t *testing.T) {
 	}
 }
 
-// On SQLite a statement goes on when its caller has left. The race detector sees what both touch.
+// On SQLite a statement continues after its caller has left. The race detector reports shared memory.
 func TestAStatementWhoseCallerLeftHasNoCount(t *testing.T) {
 	d := openSQLite(t)
 	begun, release := make(chan struct{}), make(chan struct{})

@@ -28,7 +28,7 @@ func TestMergedPagesMissAndRepeatNothing(t *testing.T) {
 						found = append(found, x)
 					}
 					switch {
-					case len(found) == limit+1: // how far it might have looked says nothing
+					case len(found) == limit+1: // an edge beyond the end has no effect
 						return found, none, nil
 					case looked == looks:
 						return found, x, nil

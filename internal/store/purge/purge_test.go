@@ -34,11 +34,11 @@ func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
 }
 
 const (
-	brief   = "brief"   // keeps what ended for a day
+	brief   = "brief"   // retention of one day
 	forever = "forever" // deletes nothing
 )
 
-// world is a store with two companies of a sender each, and what a test knows of their notifications.
+// world is a store with two companies, each with a sender, and the expected state of their notifications.
 type world struct {
 	*store.Store
 	senders map[string]*carillon.Sender
@@ -50,7 +50,7 @@ type world struct {
 	all []*known
 }
 
-// known is what must become of a notification.
+// known is the expected state of a notification.
 type known struct {
 	*messages.Accept
 	kept bool
@@ -184,7 +184,7 @@ func (w *world) searchable(ctx context.Context) error {
 	return nil
 }
 
-// check holds the store to what is known.
+// check compares the store with the expected state.
 func (w *world) check(t *testing.T) {
 	t.Helper()
 	kept, used := map[string]int{}, map[string]int{}

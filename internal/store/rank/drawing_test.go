@@ -7,8 +7,8 @@ import (
 	"carillon/docs"
 )
 
-// TestTheDrawingShowsWhatRanksAllow compares docs/images/states-message.svg with the ranks: of two states with a rank the drawn
-// transition leads to the greater one, and what ends a message in the queue leads back to it never.
+// TestTheDrawingShowsWhatRanksAllow compares docs/images/states-message.svg with the ranks: each drawn transition
+// between ranked states goes to the greater rank, and no final state leads back to the queue.
 func TestTheDrawingShowsWhatRanksAllow(t *testing.T) {
 	drawing, err := docs.Transitions("states-message.svg")
 	if err != nil {

@@ -123,7 +123,7 @@ func TestClusterEndsWithAKilledProcess(t *testing.T) {
 func killedHelper(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestClusterEndsWithAKilledProcess$")
-	cmd.Env = append(os.Environ(), helperEnv+"=1", PostgresEnv+"=") // a cluster of its own, not the run's
+	cmd.Env = append(os.Environ(), helperEnv+"=1", PostgresEnv+"=") // its own cluster, not the test run's
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
