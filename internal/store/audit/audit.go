@@ -1,6 +1,6 @@
 // Package audit is the SQL of the change log: who changed what, when, from where, with the values before and after. A
-// change is recorded in its own transaction, so the log and the data always agree. Secrets are not recorded, only the
-// fact that they changed. The author is in the context of the request (By).
+// change is recorded in the transaction that makes it, so that log and data always agree. Secrets are not recorded,
+// only the fact that they changed. The author is in the context of the request (By).
 package audit
 
 import (
