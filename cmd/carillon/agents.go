@@ -35,7 +35,7 @@ func (x agentRow) rows() [][]string {
 	return [][]string{{x.ID, x.Name, x.Language, x.Engine, oneLine(x.Greeting, 60)}}
 }
 
-// agent returns the agent of an id, else of a name; nil when there is none.
+// agent returns the agent with the given id, or else name. It returns nil if there is none.
 func (a *administered) agent(ctx context.Context, c *client.Client, idOrName string) (*agentRow, error) {
 	all, err := listOf[agentRow](ctx, c, a)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *administered) agent(ctx context.Context, c *client.Client, idOrName str
 	return &all[i], nil
 }
 
-// findAgent returns the agent of an id or name, which there must be.
+// findAgent returns the agent with the given id or name, or an error if there is none.
 func (m *memberFlags) findAgent(ctx context.Context, env *environment, idOrName string) (*client.Client, *agentRow, error) {
 	c, err := m.open(ctx, env)
 	if err != nil {
@@ -69,7 +69,7 @@ type agentsShow struct {
 	memberFlags
 }
 
-// Run shows the agent; its JSON is what `agents set` reads.
+// Run shows the agent. Its JSON is the input format of `agents set`.
 func (a *agentsShow) Run(ctx context.Context, env *environment) error {
 	_, x, err := a.findAgent(ctx, env, a.Agent)
 	if err != nil {

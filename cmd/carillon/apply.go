@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store"
 )
 
-// applySettings are the settings that name the data, the networks that webhooks may be in, and the time zones.
+// applySettings are the settings for the data, the private networks that webhooks may reach, and the time zones.
 //
 //nolint:gochecknoglobals // read only
 var applySettings = []string{

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store"
 )
 
-// backupSettings are the settings that name the data.
+// backupSettings are the settings that locate the data.
 //
 //nolint:gochecknoglobals // read only
 var backupSettings = []string{"data", "database-url"}
@@ -31,7 +31,7 @@ const keyWarning = `The master key is not in the backup. Without it the backup c
 somewhere else. It is the file that --master-key-file names, else %s.
 `
 
-// Run copies, verifies the copy, and only then renames it to its final name.
+// Run writes the copy, verifies it, and only then renames it to its final name.
 func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	cfg, err := onSQLite(c.Settings, env)
 	if err != nil {
@@ -65,8 +65,8 @@ func (c *backupCommand) Run(ctx context.Context, env *environment) error {
 	return c.done(env, m, line)
 }
 
-// copy makes the copy itself if no program has the folder open; otherwise the running program does. The copy contains
-// everything that was accepted before the returned time.
+// copy makes the copy itself if no program has the data folder open; otherwise it asks the running program to. The
+// copy contains everything accepted before the returned time.
 func (c *backupCommand) copy(ctx context.Context, env *environment, dir, part string) (time.Time, error) {
 	bar := progress{out: raw(env.Stderr), terminal: env.Terminal, what: "pages"}
 	progress := func(done, total int) {

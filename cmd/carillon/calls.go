@@ -20,7 +20,7 @@ type callsCommand struct {
 	Listen callsListen `cmd:"" help:"Keep the recording of a call as a WAV file, and print where it is."`
 }
 
-// callDetail is GET calls/{id}.
+// callDetail is the response of GET calls/{id}.
 type callDetail struct {
 	ID           string         `json:"call_id"`
 	Attempts     int            `json:"attempts"`
@@ -45,7 +45,7 @@ type callDetail struct {
 	Turns        []callTurn     `json:"turns"`
 }
 
-// callTransfer is one time that a call was transferred to a number.
+// callTransfer is one attempt to transfer a call to a number.
 type callTransfer struct {
 	Number     string `json:"number"`
 	State      string `json:"state"`
@@ -55,7 +55,7 @@ type callTransfer struct {
 	EndedAt    string `json:"ended_at,omitempty"`
 }
 
-// callTurn is something that was said.
+// callTurn is one utterance of a call.
 type callTurn struct {
 	Seq    int64  `json:"seq"`
 	Author string `json:"author"`
@@ -119,7 +119,7 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 	return x.show(env, d, rows)
 }
 
-// happened says what happened in a call.
+// happened maps events of a call to descriptions.
 var happened = map[string]string{ //nolint:gochecknoglobals // read only
 	"handoff_requested": "a person was asked for", "missed": "nobody was available", "called_off": "the talk went on without a person",
 	"joined": "a teammate joined", "released": "a teammate gave the call back", "returned": "a teammate gave the call back to the agent",
@@ -132,14 +132,14 @@ type callsListen struct {
 	keyFlags
 }
 
-// Run keeps the recording. The file is there once all of it is.
+// Run saves the recording in a new file, and removes the file if the download fails.
 func (x *callsListen) Run(ctx context.Context, env *environment) error {
 	c, _, err := x.connect(env)
 	if err != nil {
 		return err
 	}
 	path := orElse(x.Output, filepath.Base(x.ID)+".wav")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the person names it
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the user chooses the path
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ type callCommand struct {
 	keyFlags
 }
 
-// Run requests the call. It prints the notification's id, by which `notifications watch` follows the call.
+// Run requests the call. It prints the id of the notification, which `notifications watch` accepts.
 func (x *callCommand) Run(ctx context.Context, env *environment) error {
 	if x.TZ != "" && x.At == "" {
 		return usage("--tz goes with --at")
@@ -198,8 +198,8 @@ func (x *callCommand) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if !x.JSON {
-		if n := findSender(ctx, c, response.ID); n != nil && n.stoodIn() != "" {
-			_, _ = fmt.Fprintf(env.Stderr, "warning: %s\n", n.stoodIn())
+		if n := findSender(ctx, c, response.ID); n != nil && n.defaultSenderNote() != "" {
+			_, _ = fmt.Fprintf(env.Stderr, "warning: %s\n", n.defaultSenderNote())
 		}
 	}
 	return x.done(env, response, response.ID)

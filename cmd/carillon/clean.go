@@ -7,23 +7,24 @@ import (
 	"unicode"
 )
 
-// obeyed reports whether a terminal may obey a character rather than show it, or reverse the text by it.
-func obeyed(r rune) bool {
+// isControl reports whether a terminal interprets a character instead of displaying it, or reorders text because of
+// it.
+func isControl(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
-// cleanCell makes a text from elsewhere safe for a cell of a table.
+// cleanCell makes untrusted text safe for a table cell.
 func cleanCell(s string) string {
 	return strings.Map(func(r rune) rune {
-		if obeyed(r) {
+		if isControl(r) {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, s)
 }
 
-// cleaner shows what a terminal would obey as the replacement character, but for line breaks and tabs: names, texts and
-// errors come from other people. In JSON it writes such characters as escapes, which mean the same.
+// cleaner replaces control characters, except line breaks and tabs, with the replacement character: names, texts and
+// errors come from other people. In JSON it writes them as escapes, which keep their meaning.
 type cleaner struct {
 	out  io.Writer
 	json bool
@@ -34,7 +35,7 @@ func (c cleaner) Write(b []byte) (int, error) {
 	clean.Grow(len(b))
 	for _, r := range string(b) {
 		switch {
-		case r == '\n' || r == '\t' || !obeyed(r):
+		case r == '\n' || r == '\t' || !isControl(r):
 			clean.WriteRune(r)
 		case c.json:
 			fmt.Fprintf(&clean, `\u%04x`, r)
@@ -46,7 +47,7 @@ func (c cleaner) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// raw is the writer below a cleaner.
+// raw returns the writer beneath a cleaner.
 func raw(w io.Writer) io.Writer {
 	if c, ok := w.(cleaner); ok {
 		return c.out

@@ -12,21 +12,21 @@ import (
 	"carillon/client"
 )
 
-// Exit codes: success, failure, and an invalid command line or setting.
+// Exit codes: success, failure, invalid command line or setting.
 const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// environment is what a command gets from its process.
+// environment is a command's access to its process.
 type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Lookup         func(name string) (string, bool)
-	Terminal       bool // standard error is a terminal: progress may redraw itself
+	Terminal       bool // standard error is a terminal: progress may redraw its line
 	Asks           bool // standard input is a terminal
-	// Secret reads a line from it without showing it.
+	// Secret reads a line from the terminal without echoing it.
 	Secret func(ctx context.Context) (string, error)
 }
 
@@ -35,7 +35,7 @@ func (e *environment) lookup(name string) string {
 	return value
 }
 
-// commands is the whole command line.
+// commands is the complete command line.
 type commands struct {
 	Serve         serveCommand         `cmd:"" help:"Run the service."`
 	Apply         applyCommand         `cmd:"" help:"Apply set-up files, whole or not at all, also while the program runs."`
@@ -77,11 +77,11 @@ type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run is main without the process, for tests.
+// run is main without process globals, so that tests can call it.
 func run(ctx context.Context, args []string, env environment) int {
 	env.Stdout, env.Stderr = cleaner{out: env.Stdout}, cleaner{out: env.Stderr}
 	cli := newCommands()
-	left := -1 // the code with which kong exits, after --help
+	left := -1 // exit code requested by kong, for example after --help
 	parser, err := newParser(cli, &env, func(code int) {
 		if left < 0 {
 			left = code
@@ -120,7 +120,7 @@ func newParser(cli *commands, env *environment, exit func(int)) (*kong.Kong, err
 		kong.Vars{"triggered": triggered}, helpTexts)
 }
 
-// errFailed means that a command failed and has already printed why.
+// errFailed means that a command failed and has already printed the reason.
 var errFailed = errors.New("failed")
 
 // report prints an error to standard error and returns the exit code.
@@ -154,7 +154,7 @@ type jsonFlag struct {
 	JSON bool `help:"Print JSON." name:"json"`
 }
 
-// show prints a document in JSON, or as a table.
+// show prints a document as JSON or as a table.
 func (j jsonFlag) show(env *environment, document any, rows [][]string) error {
 	if j.JSON {
 		return writeJSON(env.Stdout, document)
@@ -162,7 +162,7 @@ func (j jsonFlag) show(env *environment, document any, rows [][]string) error {
 	return writeTable(env.Stdout, rows)
 }
 
-// done prints a document in JSON, or a line about it.
+// done prints a document as JSON, or a one-line summary.
 func (j jsonFlag) done(env *environment, document any, line string) error {
 	if j.JSON {
 		return writeJSON(env.Stdout, document)
@@ -171,7 +171,7 @@ func (j jsonFlag) done(env *environment, document any, line string) error {
 	return err
 }
 
-// writeJSON writes one document.
+// writeJSON writes one indented document.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(cleaner{raw(w), true})
 	enc.SetEscapeHTML(false)

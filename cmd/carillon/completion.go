@@ -13,7 +13,7 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// completionScripts ask the program itself, so that they never grow old.
+// completionScripts ask the program for candidates, so they never go out of date.
 //
 //nolint:gochecknoglobals // read only
 var completionScripts = map[string]string{
@@ -47,7 +47,7 @@ type completeCommand struct {
 	Words []string `arg:"" optional:"" passthrough:""`
 }
 
-// Run prints what may stand for the last word, one a line.
+// Run prints the candidates for the last word, one per line.
 func (c *completeCommand) Run(_ context.Context, env *environment) error {
 	parser, err := newParser(newCommands(), env, func(int) {})
 	if err != nil {
@@ -65,13 +65,13 @@ func (c *completeCommand) Run(_ context.Context, env *environment) error {
 	return nil
 }
 
-// candidates are the commands, flags or values that may stand for the last of the words.
+// candidates returns the commands, flags or values that can complete the last word.
 func candidates(node *kong.Node, words []string) (all []string) {
 	last := ""
 	if len(words) > 0 {
 		last = words[len(words)-1]
 	}
-	var before *kong.Flag // the flag whose value the last word is
+	var before *kong.Flag // the flag that takes the last word as its value
 	for _, word := range words[:max(len(words)-1, 0)] {
 		before = flagNamed(node, word)
 		for _, child := range node.Children {

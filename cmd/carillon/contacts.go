@@ -14,7 +14,7 @@ import (
 	"carillon/internal/base/sheet"
 )
 
-// typedNumber is a phone number of a flag or an argument, written as people write numbers.
+// typedNumber is a phone number from a flag or an argument, in any common notation.
 type typedNumber string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -27,19 +27,19 @@ func (n *typedNumber) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// contact is one recipient and where it was read.
+// contact is one recipient and its position in the input.
 type contact struct {
-	line   int // of the file; 0: from --to
+	line   int // line in the file; 0 for --to
 	fields map[string]string
-	unread string // why its number cannot be read; "" when it can
+	unread string // reason why the number cannot be parsed; empty if it can
 }
 
-// maxFile is the limit of a file of recipients.
+// maxFile limits the size of a recipient file.
 const maxFile = 256 << 20
 
-// readCSV reads recipients: a header row that names the columns, with number among them, then a recipient a row. fields
-// renames columns: by field, the name in the file. Empty cells are left out; a row whose number cannot be read is a contact that
-// says why. It also returns the text, which identifies a run.
+// readCSV reads recipients: a header row with the column names, one of them number, then one recipient per row. fields
+// maps request fields to column names in the file. Empty cells are omitted. A row whose number cannot be parsed
+// becomes a contact with the reason in unread. The raw text is returned too, because it identifies a run.
 func readCSV(name string, fields map[string]string) ([]contact, []byte, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
@@ -85,7 +85,7 @@ func readTable(text io.Reader, fields map[string]string) ([]contact, error) {
 	}
 }
 
-// reasonOf is an error of the table without the fields of the interface.
+// reasonOf strips an API error down to its reason, because its field names mean nothing to a command-line user.
 func reasonOf(err error) error {
 	if e, ok := errors.AsType[*carillon.Error](err); ok {
 		if reason, ok := e.Details.Find("reason").(string); ok {
@@ -115,7 +115,7 @@ func recipientOf(row sheet.Row, columns []string) contact {
 	return c
 }
 
-// columnsOf returns the field of each column, as fields renames them.
+// columnsOf returns the request field of each column, after the renames in fields.
 func columnsOf(names []string, fields map[string]string) ([]string, error) {
 	columns := slices.Clone(names)
 	for field, name := range fields {
@@ -139,7 +139,7 @@ func columnsOf(names []string, fields map[string]string) ([]string, error) {
 	return columns, nil
 }
 
-// rootNames are the request's own fields that a placeholder may name.
+// rootNames are the request's top-level fields that a placeholder may use.
 //
 //nolint:gochecknoglobals // read only
 var rootNames = []string{
@@ -147,7 +147,7 @@ var rootNames = []string{
 	"datetime_sending", "timezone",
 }
 
-// fault returns why the interface would refuse a recipient's batch, "" when it would not.
+// fault returns the reason why the API would refuse a recipient's batch, or "" if it would not.
 func (c *contact) fault(placeholders []string) string {
 	if c.unread != "" {
 		return c.unread

@@ -12,14 +12,14 @@ import (
 	"carillon/internal/base/config"
 )
 
-// demo runs `carillon serve --demo` with further flags until the test ends and gives its ready file.
+// demo runs `carillon serve --demo` with extra flags until the test ends, and returns the path of its ready file.
 func demo(t *testing.T, flags ...string) string {
 	t.Helper()
 	file, _ := demoPrinting(t, flags...)
 	return file
 }
 
-// demoPrinting also gives the last command that the demo prints.
+// demoPrinting is demo that also returns the last command that the demo prints.
 func demoPrinting(t *testing.T, flags ...string) (file, command string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func demoPrinting(t *testing.T, flags ...string) (file, command string) {
 		code <- run(ctx, append([]string{
 			"serve", "--demo", "--addr", "127.0.0.1:0", "--data", dir, "--ready-file", file, "--password-memory", "8",
 			"--password-passes", "1",
-		}, flags...), environment{Stdout: in, Stderr: &log, Lookup: sameThreads})
+		}, flags...), environment{Stdout: in, Stderr: &log, Lookup: sharedThreads})
 		_ = in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -49,8 +49,8 @@ func demoPrinting(t *testing.T, flags ...string) (file, command string) {
 	return file, command
 }
 
-// sameThreads is the environment of a program that shares its threads with others, and adds none.
-func sameThreads(name string) (value string, set bool) { return "as they are", name == "GOMAXPROCS" }
+// sharedThreads is an environment that sets GOMAXPROCS, so that serve adds no thread: the tests share one process.
+func sharedThreads(name string) (value string, set bool) { return "as they are", name == "GOMAXPROCS" }
 
 func TestDemoFromTheCommandLine(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestDemoFromTheCommandLine(t *testing.T) {
 		t.Error(list)
 	}
 	try(exitOK, "users", "add", "--email", "ana@demo.test", "--password", "long-enough-word", "--role", "teammate")
-	// The owner can sign in during maintenance, or nobody could end it.
+	// The owner can sign in during maintenance; otherwise nobody could end it.
 	try(exitOK, "maintenance", "on", "--until", "30m")
 	try(exitFailed, send...)
 	try(exitOK, "maintenance", "off")

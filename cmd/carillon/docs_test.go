@@ -57,7 +57,7 @@ one of the company's senders, because then the default sender sends.
 
 `
 
-// commandsDoc is docs/cli.md: the commands as kong knows them.
+// commandsDoc renders docs/cli.md from kong's model of the commands.
 func commandsDoc(t *testing.T) string {
 	t.Helper()
 	parser, err := newParser(newCommands(), &environment{}, func(int) {})

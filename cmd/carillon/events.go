@@ -20,7 +20,7 @@ type eventsCommand struct {
 	Replay  eventsReplay  `cmd:"" help:"Send an event again."`
 }
 
-// event is an event as it is sent (docs/reference/webhooks.md).
+// event is an event in its wire format (docs/reference/webhooks.md).
 type event struct {
 	ID        string `json:"id"`
 	Type      string `json:"type"`
@@ -30,7 +30,7 @@ type event struct {
 		Number         string `json:"number"`
 		Status         string `json:"status"`
 	} `json:"data"`
-	text json.RawMessage // all of it, as the program wrote it
+	text json.RawMessage // the complete JSON, as received
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -50,7 +50,7 @@ type pulledEvents struct {
 	HasMore    bool    `json:"has_more"`
 }
 
-// pull asks for the events after a cursor, which is nil for the cursor of now; q is changed.
+// pull requests the events after a cursor. A nil cursor returns the current position. pull modifies q.
 func pull(ctx context.Context, c *client.Client, q url.Values, cursor *string) (*pulledEvents, error) {
 	if cursor != nil {
 		q.Set("cursor", *cursor)
@@ -66,7 +66,7 @@ type eventsList struct {
 	keyFlags
 }
 
-// oldest is the cursor of somebody who has read nothing.
+// oldest is the cursor before the first stored event.
 const oldest = "ZXZlbnRzOg"
 
 // Run lists events.
@@ -100,7 +100,7 @@ func (l *eventsList) Run(ctx context.Context, env *environment) error {
 	if err := writeTable(env.Stdout, rows); err != nil || !more {
 		return err
 	}
-	env.next(false, "events list --cursor "+quote(cursor)+option("types", strings.Join(l.Types, ","))+l.again())
+	env.next(false, "events list --cursor "+quote(cursor)+option("types", strings.Join(l.Types, ","))+l.sameFlags())
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (r *eventsReplay) Run(ctx context.Context, env *environment) error {
 	return r.done(env, response, "event "+r.ID+" is sent again to "+to)
 }
 
-// triggers are the numbers to which a message of the sandbox ends in an event (docs/guides/sandbox.md).
+// triggers maps each event type to a sandbox number whose messages cause it (docs/guides/sandbox.md).
 func triggers() map[string]string {
 	const well, refused = "34600119999", "34600110001"
 	return map[string]string{
@@ -134,7 +134,7 @@ func triggers() map[string]string {
 	}
 }
 
-// triggered are the types in the order in which they are named.
+// triggered lists the keys of triggers in display order.
 const triggered = "notification.accepted, message.sent, message.delivered, message.read, message.failed"
 
 type eventsTrigger struct {
@@ -146,10 +146,10 @@ type eventsTrigger struct {
 	keyFlags
 }
 
-// triggerWait is how long an event may take.
+// triggerWait bounds the wait for the event.
 const triggerWait = 30 * time.Second
 
-// Run sends a message to a number whose outcome is the event, and waits for it.
+// Run sends a message to a sandbox number that causes the event, and waits for the event.
 func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 	number := triggers()[x.Type]
 	if number == "" {
@@ -174,7 +174,7 @@ func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 	case template == facts.Template:
 		body["components_push"] = map[string]string{"body_text_0": "{{name}}"}
 	}
-	before, err := pull(ctx, c, url.Values{}, nil) // from now on events are written, even where no webhook wants them
+	before, err := pull(ctx, c, url.Values{}, nil) // the first pull turns on event storage, even if no webhook is subscribed
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (x *eventsTrigger) Run(ctx context.Context, env *environment) error {
 	return x.await(ctx, env, c, before.NextCursor, response.ID)
 }
 
-// await prints the event of a notification once it has happened.
+// await waits for the event of a notification and prints it.
 func (x *eventsTrigger) await(ctx context.Context, env *environment, c *client.Client, cursor, notificationID string) error {
 	ctx, cancel := context.WithTimeout(ctx, triggerWait)
 	defer cancel()
@@ -209,7 +209,7 @@ func (x *eventsTrigger) await(ctx context.Context, env *environment, c *client.C
 			if err := x.done(env, e.text, e.ID); err != nil {
 				return err
 			}
-			env.next(x.JSON, "events replay "+e.ID+x.again())
+			env.next(x.JSON, "events replay "+e.ID+x.sameFlags())
 			return nil
 		}
 		cursor = page.NextCursor

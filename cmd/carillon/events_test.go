@@ -19,10 +19,10 @@ import (
 	"carillon/internal/base/need"
 )
 
-// listener is a program that gets events, each of which it verifies by hand.
+// listener is an HTTP server that receives events and verifies their signatures by hand.
 type listener struct {
 	url string
-	got chan string // bodies
+	got chan string // received bodies
 }
 
 func listen(t *testing.T, secret string) *listener {
@@ -47,7 +47,7 @@ func listen(t *testing.T, secret string) *listener {
 	return l
 }
 
-// await returns the first event that has all the texts.
+// await returns the first received event that contains all the texts.
 func (l *listener) await(t *testing.T, texts ...string) string {
 	t.Helper()
 	for {
@@ -66,7 +66,7 @@ func (l *listener) await(t *testing.T, texts ...string) string {
 	}
 }
 
-// announced is a writer that closes a channel once a text was written.
+// announced is a writer that closes done once text has been written.
 type announced struct {
 	all  bytes.Buffer
 	text string
@@ -163,7 +163,7 @@ func TestWebhooksAreListedAndTested(t *testing.T) {
 	s.try(nil, "webhooks", "test", "w-1").want(t, 1, "evt_test_1: It responded 500 after 12 ms\nno such order\n", "")
 }
 
-// snippet is the code of a language in the guide.
+// snippet returns the guide's code block in a language.
 func snippet(t *testing.T, language string) string {
 	t.Helper()
 	guide, err := os.ReadFile("../../docs/guides/webhooks.md")
@@ -178,7 +178,7 @@ func snippet(t *testing.T, language string) string {
 	return code
 }
 
-// TestTheGuidesReceiversVerifyEvents runs the guide's program in Node with what "events listen" sends, and builds the one in Go.
+// TestTheGuidesReceiversVerifyEvents runs the guide's Node receiver against "events listen", and compiles the Go one.
 func TestTheGuidesReceiversVerifyEvents(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
@@ -223,7 +223,7 @@ func TestTheGuidesReceiversVerifyEvents(t *testing.T) {
 	if x := l.forward(t.Context(), http.DefaultClient, other, e); x.Status != http.StatusUnauthorized {
 		t.Errorf("with another secret: %+v", x)
 	}
-	for range 2 { // the second is known
+	for range 2 { // the second is a duplicate
 		if x := l.forward(t.Context(), http.DefaultClient, signer, e); x.Status != http.StatusNoContent {
 			t.Errorf("with its secret: %+v", x)
 		}

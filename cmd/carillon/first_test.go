@@ -13,7 +13,7 @@ var (
 	word         = regexp.MustCompile(`'[^']*'|"[^"]*"|[^ ]+`)
 )
 
-// words splits a printed command as a shell does; none has a quote inside a quoted word.
+// words splits a printed command like a shell. It does not support quotes inside a quoted word.
 func words(command string) []string {
 	all := word.FindAllString(command, -1)
 	for i := range all {
@@ -22,8 +22,8 @@ func words(command string) []string {
 	return all
 }
 
-// TestFirstStepsAreWhatTheProgramPrints begins with an empty installation and runs what serve, and then each command, names as
-// the next one, until the sandbox has delivered a message. The program is never restarted.
+// TestFirstStepsAreWhatTheProgramPrints starts with an empty installation and follows the "Next:" command of serve and
+// of each later command until the sandbox has delivered a message. The program is never restarted.
 func TestFirstStepsAreWhatTheProgramPrints(t *testing.T) {
 	t.Parallel()
 	p := serveEmpty(t)
@@ -56,7 +56,7 @@ func TestFirstStepsAreWhatTheProgramPrints(t *testing.T) {
 	}
 }
 
-// delivered checks that the message of the last command has arrived.
+// delivered checks that the message of the last command was delivered.
 func (p *running) delivered(watch []string) {
 	p.t.Helper()
 	show := []string{"notifications", "show", watch[2], "--json"}

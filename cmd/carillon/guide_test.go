@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/need"
 )
 
-// TestDevelopersGuideRuns runs every command of the guide against the demo, in the order of the page.
+// TestDevelopersGuideRuns runs every command of the guide against the demo, in page order.
 func TestDevelopersGuideRuns(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"curl", "jq"} {
@@ -55,7 +55,7 @@ func TestDevelopersGuideRuns(t *testing.T) {
 	}
 }
 
-// TestWhatTheDemoPrintsWorksWhereverItIs runs the command that the demo prints, on a port and a folder of its own.
+// TestWhatTheDemoPrintsWorksWhereverItIs runs the printed command against a demo on a non-default port and folder.
 func TestWhatTheDemoPrintsWorksWhereverItIs(t *testing.T) {
 	t.Parallel()
 	file, command := demoPrinting(t)

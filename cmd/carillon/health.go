@@ -8,7 +8,7 @@ import (
 	"carillon/client"
 )
 
-// healthCommand requests the health of a running program, for containers without a shell and curl.
+// healthCommand requests the health of a running program, for containers without a shell or curl.
 type healthCommand struct {
 	Ready  bool          `help:"Check whether requests should be sent to it (/readyz), not only whether it responds (/healthz)."`
 	Within time.Duration `default:"5s" help:"Time limit of the request."`
@@ -16,12 +16,12 @@ type healthCommand struct {
 	jsonFlag
 }
 
-// status is the part of both health checks' responses that is the same.
+// status is the common part of both health responses.
 type status struct {
 	Status string `json:"status"`
 }
 
-// Run sends one request; whoever runs the check repeats it.
+// Run sends one request. Retries are left to the caller.
 func (h *healthCommand) Run(ctx context.Context, env *environment) error {
 	if h.Within <= 0 {
 		return usage("--within must be a time such as 5s")

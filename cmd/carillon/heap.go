@@ -8,27 +8,28 @@ import (
 )
 
 const (
-	// heapRoom is how much garbage may accumulate between two collections, however small the live heap is: with a few live
-	// megabytes and hundreds allocated a second, the program would otherwise collect a hundred times a second.
-	heapRoom = 24 << 20
-	mostRoom = 800 // GOGC at most, for a tiny live heap
-	usual    = 100 // Go's default, once the live heap is larger than heapRoom
-	// A heap that large is one under attack, or of very many connections: it stays within a small container rather than save collections.
-	large        = 96 << 20
+	// heapRoom is the garbage allowed between two collections, however small the live heap is. With a few live
+	// megabytes and hundreds allocated per second, Go's default would collect a hundred times a second.
+	heapRoom       = 24 << 20
+	maxPercent     = 800 // upper bound of GOGC, for a tiny live heap
+	defaultPercent = 100 // Go's default, once the live heap exceeds heapRoom
+	// A live heap above largeHeap means an attack or very many connections. GOGC then drops to largePercent: staying
+	// within a small container matters more than saving collections.
+	largeHeap    = 96 << 20
 	largePercent = 50
 )
 
-// keepHeapRoom sets GOGC after each collection by the size of the live heap, unless the operator set GOGC.
+// keepHeapRoom adjusts GOGC after each collection to the size of the live heap, unless the operator set GOGC.
 func keepHeapRoom() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(mostRoom)
-	runtime.SetFinalizer(&sentinel{percent: mostRoom}, (*sentinel).collected)
+	debug.SetGCPercent(maxPercent)
+	runtime.SetFinalizer(&sentinel{percent: maxPercent}, (*sentinel).collected)
 }
 
-// sentinel's finalizer runs after each collection and creates the next sentinel. It is too large for the tiny allocator,
-// whose blocks are collected only when all their objects are dead.
+// sentinel's finalizer runs after each collection and re-arms itself. The struct is too large for the tiny allocator,
+// whose blocks are freed only when all their objects are dead.
 type sentinel struct {
 	percent int
 	_       [64]byte
@@ -44,12 +45,12 @@ func (s *sentinel) collected() {
 	runtime.SetFinalizer(s, (*sentinel).collected)
 }
 
-// roomPercent returns heapRoom as a percentage of the live heap, in steps, so that a small change does not change GOGC; of a
-// large heap less.
+// roomPercent returns heapRoom as a percentage of the live heap, rounded to steps of 50 so that GOGC changes rarely.
+// Above largeHeap it returns largePercent.
 func roomPercent(live uint64) int {
-	if live > large {
+	if live > largeHeap {
 		return largePercent
 	}
 	percent := heapRoom * 100 / max(live, 1)
-	return int(min(max(percent/50*50, usual), mostRoom))
+	return int(min(max(percent/50*50, defaultPercent), maxPercent))
 }

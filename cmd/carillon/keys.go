@@ -75,19 +75,19 @@ func (k *keysCreate) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// suggest names the command that a new company needs next: a sender, or a template of it.
+// suggest prints the next command for a new company: adding a sender, or creating a template for the existing one.
 func (k *keysCreate) suggest(ctx context.Context, env *environment, c *client.Client, key string) {
 	all, err := listOf[senderState](ctx, c, &k.administered)
 	if err != nil {
-		return // the key is made: what comes next is only advice
+		return // the key is already created; the suggestion is optional
 	}
 	i := slices.IndexFunc(all, func(x senderState) bool { return x.Channel == "messaging" })
 	if i < 0 {
-		env.next(false, "senders add --number 15550100100 --provider sandbox --default"+k.again(k.credentials))
+		env.next(false, "senders add --number 15550100100 --provider sandbox --default"+k.sameFlags(k.credentials))
 		return
 	}
 	env.next(false, "templates create --name hello --lang en --category UTILITY --content 'Hello {{1}}' --submit --wait"+
-		option("from", all[i].Number)+option("key", key)+k.server.again())
+		option("from", all[i].Number)+option("key", key)+k.server.sameFlags())
 }
 
 func (key) list() (path string, columns []string) {

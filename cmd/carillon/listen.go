@@ -27,13 +27,13 @@ type eventsListen struct {
 }
 
 const (
-	listenWait   = 20 // seconds for which the program waits for events
+	listenWait   = 20 // seconds that the server may hold a request open (long polling)
 	listenPause  = 2 * time.Second
-	maxForward   = 15 * time.Second // for the response, as for a webhook
-	maxForwarded = 64 << 10         // bytes that are read of the response
+	maxForward   = 15 * time.Second // timeout of the local program's response, as for a webhook
+	maxForwarded = 64 << 10         // limit for reading the response body
 )
 
-// forwarded is what came of an event.
+// forwarded is the result of forwarding one event.
 type forwarded struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -42,7 +42,7 @@ type forwarded struct {
 	Duration int64  `json:"duration_ms"`
 }
 
-// Run passes events on until it is interrupted. An event that the local program refuses is not sent again by itself.
+// Run forwards events until it is interrupted. It does not retry an event that the local program refuses.
 func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 	if u, err := url.Parse(l.ForwardTo); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return usage("--forward-to must be an address like http://localhost:3000/hook")
@@ -69,14 +69,14 @@ func (l *eventsListen) Run(ctx context.Context, env *environment) error {
 	for cursor := page.NextCursor; ; cursor = page.NextCursor {
 		if page, err = l.next(ctx, env, c, cursor); err != nil {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // it was interrupted
+				return nil //nolint:nilerr // interrupted
 			}
 			return err
 		}
 		for _, e := range page.Data {
 			x := l.forward(ctx, local, signer, e)
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // no error of this event
+				return nil //nolint:nilerr // this is not an error of the event
 			}
 			if err := l.print(env, x); err != nil {
 				return err
@@ -96,7 +96,7 @@ func (l *eventsListen) query(wait int) url.Values {
 	return q
 }
 
-// next waits for events, also while the program is not there, as when it is started again.
+// next waits for events. It keeps retrying while the program is unreachable, for example during a restart.
 func (l *eventsListen) next(ctx context.Context, env *environment, c *client.Client, cursor string) (*pulledEvents, error) {
 	for {
 		page, err := pull(ctx, c, l.query(listenWait), &cursor)
@@ -112,7 +112,7 @@ func (l *eventsListen) next(ctx context.Context, env *environment, c *client.Cli
 
 func newSigningSecret() string {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
 	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
 }
 
@@ -124,14 +124,14 @@ func signerOf(secret string) (*standardwebhooks.Webhook, error) {
 	return standardwebhooks.NewWebhook(secret)
 }
 
-// forward posts an event as a webhook gets it.
+// forward posts an event in the same form as a webhook.
 func (l *eventsListen) forward(ctx context.Context, local *http.Client, signer *standardwebhooks.Webhook, e event) forwarded {
 	x, began := forwarded{ID: e.ID, Type: e.Type}, time.Now()
 	status, err := post(ctx, local, signer, l.ForwardTo, e, began)
 	x.Status, x.Duration = status, time.Since(began).Milliseconds()
 	if err != nil {
 		x.Error = err.Error()
-		if ue, ok := errors.AsType[*url.Error](err); ok { // without the address, whose query may hold a secret
+		if ue, ok := errors.AsType[*url.Error](err); ok { // drop the URL, whose query may contain a secret
 			x.Error = ue.Err.Error()
 		}
 	}
@@ -158,7 +158,7 @@ func post(ctx context.Context, local *http.Client, signer *standardwebhooks.Webh
 		return 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxForwarded)) // the status is all that counts
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxForwarded)) // only the status matters
 	return resp.StatusCode, nil
 }
 

@@ -1,5 +1,5 @@
-// Command carillon runs the notification service. `carillon serve` is the service; the other commands are its clients over
-// HTTP, except for those that work on the database: apply, backup, restore and restored mark.
+// Command carillon runs the notification service. `carillon serve` is the service. The other commands are HTTP clients
+// of it, except those that open the database: apply, backup, restore and restored mark.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal stops the program in order; a second one ends it at once.
+	// The first signal shuts the program down gracefully; the second kills it.
 	context.AfterFunc(ctx, stop)
 	useLocalZone(os.Getenv("TZ"))
 	os.Exit(run(ctx, os.Args[1:], environment{
@@ -27,14 +27,16 @@ func main() {
 	}))
 }
 
-// useLocalZone shows times in the zone that TZ names. Go looks it up in the machine's zone files alone, which may be missing.
+// useLocalZone sets the local time zone from TZ. Go alone searches only the machine's zone files, which may be
+// missing.
 func useLocalZone(name string) {
 	if zone, err := schedule.Zone(strings.TrimPrefix(name, ":")); err == nil {
 		time.Local = zone
 	}
 }
 
-// readSecretLine reads a line from the terminal without showing it. An interrupt gives the terminal back as it was.
+// readSecretLine reads a line from the terminal without echoing it. After an interrupt it restores the terminal's
+// state.
 func readSecretLine(ctx context.Context) (string, error) {
 	in := int(os.Stdin.Fd())
 	before, err := term.GetState(in)

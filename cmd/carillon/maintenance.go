@@ -13,7 +13,7 @@ type maintenanceCommand struct {
 	Status maintenanceStatus `cmd:"" help:"Show the window."`
 }
 
-// window is the maintenance window; both are nil when there is none.
+// window is the maintenance window. Both fields are nil if none is set.
 type window struct {
 	From  *string `json:"from"`
 	Until *string `json:"until"`

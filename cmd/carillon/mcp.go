@@ -24,7 +24,7 @@ type mcpCommand struct {
 	keyed
 }
 
-// Run serves an assistant until it leaves, or the program is stopped.
+// Run serves an assistant until it disconnects or the program is stopped.
 func (m *mcpCommand) Run(ctx context.Context, env *environment) error {
 	o := mcp.Options{Version: app.Version()}
 	if m.HTTP != "" {
@@ -48,14 +48,14 @@ func (m *mcpCommand) Run(ctx context.Context, env *environment) error {
 	}
 	o.User, o.Files = m.user(env, c, facts), true
 	s := mcp.New(c.With(client.WithKey(key)), found, o)
-	err = s.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(env.Stdin), Writer: unclosed{raw(env.Stdout)}, MaxLineLength: 1 << 20})
+	err = s.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(env.Stdin), Writer: nopCloser{raw(env.Stdout)}, MaxLineLength: 1 << 20})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil //nolint:nilerr // it was ended
+		return nil //nolint:nilerr // interrupted
 	}
 	return err
 }
 
-// serve serves over HTTP.
+// serve serves MCP over HTTP.
 func (m *mcpCommand) serve(ctx context.Context, env *environment, o mcp.Options) error {
 	if m.Key != "" || m.KeyFile != "" || m.Token != "" {
 		return usage("with --http each client sends a key of its own: leave --key, --key-file and --token out")
@@ -77,7 +77,7 @@ func (m *mcpCommand) serve(ctx context.Context, env *environment, o mcp.Options)
 	return mcp.Serve(ctx, l, mcp.NewHandler(c.With(client.WithRetries(assistantRetries())), o, hosts))
 }
 
-// hosts are the names by which clients may address the server.
+// hosts returns the host names that clients may use for the server.
 func (m *mcpCommand) hosts() ([]string, error) {
 	host, _, err := net.SplitHostPort(m.HTTP)
 	if err != nil {
@@ -96,12 +96,12 @@ func (m *mcpCommand) hosts() ([]string, error) {
 	return hosts, nil
 }
 
-// assistantRetries are short, because an assistant waits: an error says how long to wait.
+// assistantRetries returns a short retry policy, because an assistant is waiting; an error includes the wait time.
 func assistantRetries() client.Retries {
 	return client.Retries{Attempts: 3, Limited: 2, Longest: 10 * time.Second}
 }
 
-// user is who the sandbox's phones are shown to; nil: nobody.
+// user returns the client for the sandbox's phones, or nil if there are no user credentials.
 func (m *mcpCommand) user(env *environment, c *client.Client, facts config.DemoFacts) *client.Client {
 	if token := orElse(m.Token, env.lookup("CARILLON_TOKEN")); token != "" {
 		return c.With(client.WithUserToken(token))
@@ -112,7 +112,7 @@ func (m *mcpCommand) user(env *environment, c *client.Client, facts config.DemoF
 	return nil
 }
 
-// unclosed is a writer that stays open.
-type unclosed struct{ io.Writer }
+// nopCloser is a writer whose Close does nothing.
+type nopCloser struct{ io.Writer }
 
-func (unclosed) Close() error { return nil }
+func (nopCloser) Close() error { return nil }

@@ -27,23 +27,23 @@ import (
 	"carillon/internal/edge/mcp"
 )
 
-// TestMain makes the test's program the command line itself, where an assistant starts it as a process.
+// TestMain lets the test binary act as carillon itself, because an assistant starts the program as a process.
 func TestMain(m *testing.M) {
 	if os.Getenv("CARILLON_TEST_AS_PROGRAM") != "" {
 		main()
 	}
-	// Most of what the tests do is wait for programs. -parallel says something else.
+	// The tests mostly wait for other programs, so many can run in parallel. -parallel overrides this.
 	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// assistant is the official library's client of a server.
+// assistant is an MCP client from the official library.
 type assistant struct {
 	t       *testing.T
 	session *sdk.ClientSession
-	got     strings.Builder // all that came
+	got     strings.Builder // everything received
 }
 
 func assist(t *testing.T, through sdk.Transport) *assistant {
@@ -56,7 +56,7 @@ func assist(t *testing.T, through sdk.Transport) *assistant {
 	return &assistant{t: t, session: session}
 }
 
-// call calls a tool; failed is its text where the tool failed.
+// call calls a tool. failed is the error text if the tool failed.
 func (a *assistant) call(tool string, args map[string]any) (out map[string]any, failed string) {
 	a.t.Helper()
 	res, err := a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
@@ -74,7 +74,7 @@ func (a *assistant) call(tool string, args map[string]any) (out map[string]any, 
 	return out, ""
 }
 
-// good calls a tool that must not fail.
+// good calls a tool that must succeed.
 func (a *assistant) good(tool string, args map[string]any) map[string]any {
 	a.t.Helper()
 	out, failed := a.call(tool, args)
@@ -247,7 +247,7 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	}
 }
 
-// draftsTemplates has the assistant write templates with all their parts, and find them in their languages.
+// draftsTemplates creates templates with every component through the assistant, and reads them back in each language.
 func draftsTemplates(t *testing.T, a *assistant) {
 	for language, title := range map[string]string{"en": "Booking {{1}}", "es_ES": "Reserva {{1}}"} {
 		found := a.good("get_template", map[string]any{"template": "booking_confirmed", "language": language})
@@ -391,7 +391,7 @@ func draftsTemplates(t *testing.T, a *assistant) {
 	}
 }
 
-// hangsUp has the assistant end a call that is being talked in.
+// hangsUp ends an ongoing call through the assistant.
 func hangsUp(t *testing.T, a *assistant) {
 	need.Program(t, "espeak-ng", "espeak-ng")
 	call := map[string]any{
@@ -545,13 +545,13 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	}
 }
 
-// TestAnAssistantUploadsFilesForMessages has it upload on standard input, where it may name files of its machine, and over
-// HTTP, where it may not.
+// TestAnAssistantUploadsFilesForMessages uploads over standard input, where a path on the local machine is allowed,
+// and over HTTP, where it is not.
 func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	t.Parallel()
-	// The program reports its public address alone. On this address no other test listens, and from it no connection goes out.
+	// Only the public address is reported. No other test listens on this address, and no outgoing connection uses it.
 	l, err := net.Listen("tcp", "127.0.0.41:0")
-	if err != nil { // loopback is no network here
+	if err != nil { // this system has no loopback network beyond 127.0.0.1
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
@@ -572,7 +572,7 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 		}
 		return p
 	}
-	menu := "%PDF-1.7\n" + strings.Repeat("menu ", 300_000) // more than one call could carry
+	menu := "%PDF-1.7\n" + strings.Repeat("menu ", 300_000) // too large for a single tool call
 	small := "%PDF-1.7\n" + strings.Repeat("x", 700<<10-9)
 	onDisk := path("menu.pdf", menu)
 	secret := path("id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\nhush")
@@ -626,7 +626,7 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(mcp.NewHandler(c, mcp.Options{Files: true}, []string{"127.0.0.1"})) // which it must not heed
+	server := httptest.NewServer(mcp.NewHandler(c, mcp.Options{Files: true}, []string{"127.0.0.1"})) // over HTTP, Files must be ignored
 	t.Cleanup(server.Close)
 	b := assist(t, &sdk.StreamableClientTransport{
 		Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearing(ready.AccessKey)}, DisableStandaloneSSE: true,
@@ -643,7 +643,7 @@ func TestAnAssistantUploadsFilesForMessages(t *testing.T) {
 	}
 }
 
-// bearing sends a key with each request.
+// bearing adds an access key to each request.
 type bearing string
 
 func (key bearing) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// signedIn is a running program with an owner, whom its commands sign in as.
+// signedIn starts a program with an owner account, which its commands use to sign in.
 func signedIn(t *testing.T) *running {
 	t.Helper()
 	p := serveEmpty(t)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// next names the command that comes after the one that has run, for people who set up the program for the first time. Scripts,
-// which read standard output or JSON, do not see it.
+// next suggests the command to run next, for people who set up the program for the first time. It writes to standard
+// error, and nothing with --json, so scripts do not see it.
 func (e *environment) next(asJSON bool, words ...string) {
 	if !asJSON {
 		_, _ = fmt.Fprintln(e.Stderr, "Next: carillon "+strings.Join(words, " "))
 	}
 }
 
-// option is a flag of a printed command, empty without a value.
+// option formats a flag of a printed command, or returns "" if it has no value.
 func option(name, value string) string {
 	if value == "" {
 		return ""
@@ -21,7 +21,7 @@ func option(name, value string) string {
 	return " --" + name + " " + quote(value)
 }
 
-// quote quotes a word for a shell where it needs it.
+// quote quotes a word for a shell if necessary.
 func quote(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return c > '~' || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,", c)
@@ -32,15 +32,15 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// again are the flags by which the next command reaches the same program.
-func (s *server) again() string { return option("url", s.URL) + option("ready-file", s.ReadyFile) }
+// sameFlags returns the flags with which the next command reaches the same program.
+func (s *server) sameFlags() string { return option("url", s.URL) + option("ready-file", s.ReadyFile) }
 
-// again also repeats whose company it is, and who signs in, but for a password, which the next command asks for.
-func (a *administered) again(by credentials) string {
-	return option("in", a.In) + option("email", by.Email) + option("password-file", by.PasswordFile) + a.server.again()
+// sameFlags also repeats the company and the user, but not the password, which the next command asks for.
+func (a *administered) sameFlags(by credentials) string {
+	return option("in", a.In) + option("email", by.Email) + option("password-file", by.PasswordFile) + a.server.sameFlags()
 }
 
-// again also repeats the access key.
-func (k *keyed) again() string {
-	return option("key", k.Key) + option("key-file", k.KeyFile) + k.server.again()
+// sameFlags also repeats the access key.
+func (k *keyed) sameFlags() string {
+	return option("key", k.Key) + option("key-file", k.KeyFile) + k.server.sameFlags()
 }

@@ -19,7 +19,7 @@ type notificationsCommand struct {
 	Watch  notificationsWatch  `cmd:"" help:"Follow a notification until it has ended for every recipient."`
 }
 
-// notification is the body of GET notify/{id} (docs/reference/sending.md).
+// notification is the response of GET notify/{id} (docs/reference/sending.md).
 type notification struct {
 	ID         string          `json:"notification_id"`
 	Channel    string          `json:"channel"`
@@ -40,13 +40,13 @@ type notification struct {
 	Next       string          `json:"next_cursor,omitempty"`
 }
 
-// senderName names the sender of a notification.
+// senderName identifies the sender of a notification.
 type senderName struct {
 	ID     string `json:"id"`
 	Number string `json:"number"`
 }
 
-// String returns the id with the number.
+// String returns the id with the number in parentheses, or only the id if they are equal.
 func (s *senderName) String() string {
 	if s.ID == s.Number {
 		return s.ID
@@ -54,15 +54,16 @@ func (s *senderName) String() string {
 	return s.ID + " (" + s.Number + ")"
 }
 
-// timelineEvent is one event of a notification as a whole.
+// timelineEvent is one event of a notification's timeline.
 type timelineEvent struct {
 	At   string `json:"at"`
 	Name string `json:"event"`
 	Text string `json:"text"`
 }
 
-// stoodIn returns what the timeline says about a default sender that stands in for an unknown recipient_id; "" when none does.
-func (n *notification) stoodIn() string {
+// defaultSenderNote returns the timeline's text about a default sender used for an unknown recipient_id, or "" if none
+// was used.
+func (n *notification) defaultSenderNote() string {
 	for _, e := range n.Timeline {
 		if e.Name == "default_sender" {
 			return e.Text
@@ -82,7 +83,7 @@ type recipient struct {
 	Times      json.RawMessage `json:"times"`
 }
 
-// counts writes {"sent":2,"failed":1} as "2 sent, 1 failed", in the response's order.
+// counts formats {"sent":2,"failed":1} as "2 sent, 1 failed", in the order of the response.
 func counts(raw json.RawMessage) string {
 	var parts []string
 	for _, d := range (&client.Error{Details: raw}).Each() {
@@ -104,7 +105,7 @@ type notificationsList struct {
 	keyFlags
 }
 
-// Run lists.
+// Run lists notifications.
 func (l *notificationsList) Run(ctx context.Context, env *environment) error {
 	if l.Limit < 1 {
 		return usage("--limit must be 1 or more")
@@ -142,8 +143,8 @@ func (n *notification) what() string {
 	return n.Template + " " + n.Language
 }
 
-// findSender reads a notification that was just accepted, to name its sender; nil where it cannot be read, as with a key that may
-// only send.
+// findSender reads a notification that was just accepted, to show its sender. It returns nil if the notification
+// cannot be read, for example with a send-only key.
 func findSender(ctx context.Context, c *client.Client, id string) *notification {
 	var n notification
 	if err := get(ctx, c, "notify/"+url.PathEscape(id), url.Values{"limit": {"1"}}, &n); err != nil || n.Sender == nil {
@@ -177,7 +178,7 @@ type notificationsShow struct {
 	keyFlags
 }
 
-// Run shows one.
+// Run shows one notification.
 func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 	c, _, err := s.connect(env)
 	if err != nil {
@@ -213,7 +214,7 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 	}
 	rows := [][]string{{"NUMBER", "STATE", "REASON", "ATTEMPTS", "SINCE"}}
 	for _, r := range n.Recipients {
-		rows = append(rows, []string{r.Number, r.State, r.Reason, fmt.Sprint(r.Attempts), since(r)})
+		rows = append(rows, []string{r.Number, r.State, r.Reason, fmt.Sprint(r.Attempts), enteredAt(r)})
 	}
 	for i, table := range [][][]string{head, timeline, rows} {
 		if i > 0 {
@@ -226,8 +227,8 @@ func (s *notificationsShow) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// since returns when a recipient entered its present state.
-func since(r recipient) string {
+// enteredAt returns the time when a recipient entered its current state.
+func enteredAt(r recipient) string {
 	return localTime((&client.Error{Details: r.Times}).Detail(r.State + "_at"))
 }
 
@@ -238,7 +239,7 @@ type notificationsMove struct {
 	keyFlags
 }
 
-// Run moves.
+// Run reschedules the notification.
 func (m *notificationsMove) Run(ctx context.Context, env *environment) error {
 	body := map[string]string{"datetime_sending": m.At}
 	if m.TZ != "" {
@@ -260,7 +261,7 @@ type notificationsCancel struct {
 	keyFlags
 }
 
-// Run cancels.
+// Run cancels the notification.
 func (x *notificationsCancel) Run(ctx context.Context, env *environment) error {
 	c, _, err := x.connect(env)
 	if err != nil {

@@ -13,7 +13,7 @@ type numbersCommand struct {
 	Release numbersRelease            `cmd:"" help:"Take an assignment back."`
 }
 
-// sharedNumber is a number that several companies have a line of.
+// sharedNumber is a number that is a line of several companies.
 type sharedNumber struct {
 	Number   string  `json:"number"`
 	Assigned *string `json:"assigned"`
@@ -54,7 +54,7 @@ type numbersAssign struct {
 	memberFlags
 }
 
-// Run gives the number to the company.
+// Run assigns the number to the company.
 func (n *numbersAssign) Run(ctx context.Context, env *environment) error {
 	body := map[string]string{"company": n.Company}
 	if err := n.do(ctx, env, http.MethodPut, "numbers/"+url.PathEscape(string(n.Number)), body, nil); err != nil {
@@ -68,7 +68,7 @@ type numbersRelease struct {
 	memberFlags
 }
 
-// Run takes the number back.
+// Run removes the number's assignment.
 func (n *numbersRelease) Run(ctx context.Context, env *environment) error {
 	if err := n.do(ctx, env, http.MethodDelete, "numbers/"+url.PathEscape(string(n.Number)), nil, nil); err != nil {
 		return err

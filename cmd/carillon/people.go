@@ -20,14 +20,14 @@ type peopleCommand struct {
 	Erase  peopleErase  `cmd:"" help:"Delete everything that is stored about a person."`
 }
 
-// who says which person is meant. It needs a key with all scopes.
-type who struct {
+// personFlags identify a person. Their routes require a key with all scopes.
+type personFlags struct {
 	Number  string `arg:"" optional:"" help:"The person's number: digits only, with the country code."`
 	UserID  string `name:"user-id" placeholder:"ID" help:"The channel's id of a person without a number."`
 	Contact string `placeholder:"ID" help:"Id of one of the person's contacts."`
 }
 
-func (w *who) body() (map[string]string, error) {
+func (w *personFlags) body() (map[string]string, error) {
 	body := map[string]string{}
 	for field, value := range map[string]string{"number": w.Number, "user_id": w.UserID, "contact_id": w.Contact} {
 		if value != "" {
@@ -40,14 +40,14 @@ func (w *who) body() (map[string]string, error) {
 	return body, nil
 }
 
-func (w *who) call(path string) (client.Call, error) {
+func (w *personFlags) call(path string) (client.Call, error) {
 	body, err := w.body()
 	call := route(http.MethodPost, "people"+path)
 	call.Body = body
 	return call, err
 }
 
-// storedPerson is a company's summary of a person's data.
+// storedPerson is a summary of the data that a company stores about a person.
 type storedPerson struct {
 	Identities []string `json:"identities"`
 	Contacts   []struct {
@@ -64,11 +64,11 @@ type storedPerson struct {
 }
 
 type peopleFind struct {
-	who
+	personFlags
 	keyFlags
 }
 
-// Run shows the person's contacts, and how much there is.
+// Run shows the person's contacts and the amount of data stored.
 func (p *peopleFind) Run(ctx context.Context, env *environment) error {
 	c, _, err := p.connect(env)
 	if err != nil {
@@ -99,12 +99,12 @@ func (p *peopleFind) Run(ctx context.Context, env *environment) error {
 func empty(s string) bool { return s == "" }
 
 type peopleExport struct {
-	who
+	personFlags
 	Output string `short:"o" default:"person.zip" placeholder:"FILE" help:"Where to; default person.zip in this folder. It must not exist."`
 	keyFlags
 }
 
-// Run keeps the archive. The file is there once all of it is.
+// Run saves the archive in a new file, and removes the file if the download fails.
 func (p *peopleExport) Run(ctx context.Context, env *environment) error {
 	c, _, err := p.connect(env)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *peopleExport) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(p.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the person names it
+	f, err := os.OpenFile(p.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the user chooses the path
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (p *peopleExport) Run(ctx context.Context, env *environment) error {
 }
 
 type peopleErase struct {
-	who
+	personFlags
 	Yes bool `help:"Really erase. Nothing brings it back but a backup from before."`
 	keyFlags
 }

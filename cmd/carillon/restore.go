@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store"
 )
 
-// restoreSettings are the settings that name the destination and the master key.
+// restoreSettings are the settings for the destination and the master key.
 //
 //nolint:gochecknoglobals // read only
 var restoreSettings = []string{"data", "database-url", "master-key-file"}
@@ -26,7 +26,7 @@ type restoreCommand struct {
 	jsonFlag
 }
 
-// restoredFolder is what a restore reports.
+// restoredFolder is the result of a restore.
 type restoredFolder struct {
 	TakenAt time.Time `json:"taken_at"`
 	At      time.Time `json:"restored_at"`
@@ -40,7 +40,7 @@ const afterRestore = `restored what was confirmed by %s
 %d messages were being sent when the backup was taken; they ended as failed, outcome_unknown.
 What is scheduled for later goes on by itself.`
 
-// Run restores into a new folder, in which messages that are due are held.
+// Run restores into a new folder and puts messages that are due on hold.
 func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 	cfg, err := onSQLite(c.Settings, env)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 	return c.done(env, report, fmt.Sprintf(afterRestore, m.TakenAt.Format(time.RFC3339), report.Held, report.Failed))
 }
 
-// restoreKey reads the master key of the backup. It creates none, which could not decrypt anything.
+// restoreKey reads the master key of the backup. It never creates one, because a new key could not decrypt the backup.
 func restoreKey(cfg *config.Config) ([32]byte, error) {
 	name := filepath.Join(cfg.Data, "master.key")
 	if _, err := os.Stat(name); cfg.MasterKeyFile == "" && cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {

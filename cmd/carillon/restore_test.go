@@ -19,7 +19,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// restoreSetup has two companies behind one channel.
+// restoreSetup has two companies that share one channel.
 const restoreSetup = `companies:
   - id: aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa1
     name: Alpha
@@ -37,7 +37,7 @@ const restoreSetup = `companies:
     templates: [{sender: main, name: hi, language: en, category: UTILITY, body: "Hi."}]
 `
 
-// served is a program run by the command line until stop.
+// served is a program started through the command line; stop ends it.
 type served struct {
 	url  string
 	stop func()
@@ -54,7 +54,7 @@ func serveFolder(t *testing.T, dir, setup string, more ...string) served {
 		"--password-memory", "8", "--password-passes", "1", "--shutdown-timeout", "60s",
 	}, more...)
 	go func() {
-		code <- run(ctx, args, environment{Stdout: &bytes.Buffer{}, Stderr: &log, Lookup: sameThreads})
+		code <- run(ctx, args, environment{Stdout: &bytes.Buffer{}, Stderr: &log, Lookup: sharedThreads})
 	}()
 	stop := sync.OnceFunc(func() {
 		cancel()
@@ -74,7 +74,7 @@ func serveFolder(t *testing.T, dir, setup string, more ...string) served {
 
 func nothing(string) (string, bool) { return "", false }
 
-// eventually waits for what comes about by itself.
+// eventually polls until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -89,7 +89,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// command runs a command and gives what it wrote.
+// command runs a command, checks its exit code and returns its output.
 func command(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -99,7 +99,7 @@ func command(t *testing.T, code int, args ...string) string {
 	return out.String() + errs.String()
 }
 
-// ask calls the interface and reads its answer.
+// ask sends a request to the API and decodes the response.
 func (s served) ask(t *testing.T, method, path, key, body string, into any) {
 	t.Helper()
 	sep := "?"
@@ -136,7 +136,7 @@ func (s served) send(t *testing.T, key string, contacts int, more string) (id st
 	return accepted.ID
 }
 
-// counts are the states of a notification's messages.
+// counts returns the number of messages of a notification by state.
 func (s served) counts(t *testing.T, key, id string) map[string]int {
 	t.Helper()
 	var n struct {
@@ -146,7 +146,7 @@ func (s served) counts(t *testing.T, key, id string) map[string]int {
 	return n.Counts
 }
 
-// posts counts by message what the channel was sent.
+// posts counts the channel's requests by message.
 func posts(g *graphtest.Server, id string) map[string]int {
 	all := map[string]int{}
 	for ref, posts := range g.All() {
@@ -177,7 +177,7 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	first, second := filepath.Join(dirs, "first"), filepath.Join(dirs, "second")
 	file := filepath.Join(dirs, "backup.db")
 
-	// The first life: a queue on its way, a backup, and more of the queue sent after it.
+	// First run: part of a queue is sent, a backup is made, and more of the queue is sent after it.
 	pace("2")
 	s := serveFolder(t, first, setup)
 	alpha, beta := s.send(t, "ck_alpha_live", 60, ""), s.send(t, "ck_beta_live", 60, "")
@@ -192,10 +192,10 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 	}
 	taken := len(posts(graph, ""))
 	eventually(t, "more is sent after the backup", func() bool { return len(posts(graph, "")) >= taken+4 })
-	lost := s.send(t, "ck_alpha_live", 1, "") // nobody will know of it
+	lost := s.send(t, "ck_alpha_live", 1, "") // accepted after the backup, so the restored program does not know it
 	s.stop()
 
-	// Refused: a folder that has something, and one without the key.
+	// Refused: a folder that is not empty, and a folder without the master key.
 	key := filepath.Join(first, "master.key")
 	if output := command(t, exitFailed, "restore", "--from", file, "--data", first); !strings.Contains(output, "is not empty") {
 		t.Error(output)
@@ -204,7 +204,7 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 		t.Error(output)
 	}
 
-	// The second life: nothing of the first is sent, new requests and later ones go on.
+	// Second run: nothing from the first run is sent again; new and scheduled requests proceed.
 	output = command(t, exitOK, "restore", "--from", file, "--data", second, "--master-key-file", key)
 	if !strings.Contains(output, "are held") {
 		t.Error(output)
@@ -233,7 +233,7 @@ func TestARestoredBackupSendsNothingBeforeTheOperatorSaysSo(t *testing.T) {
 		t.Error(output)
 	}
 
-	// Beta's are failed, Alpha's sent.
+	// Fail Beta's messages; Alpha's are sent.
 	if output := command(t, exitOK, append([]string{"restored", "fail", "--company", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"},
 		owner...)...); !strings.Contains(output, fmt.Sprintf("%d messages failed", held[1])) {
 		t.Error(output)
@@ -268,7 +268,7 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	if err := os.WriteFile(setup, []byte("companies: [{name: Acme, retention_days: 7}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// A folder with a name too long for a socket, and a socket that a killed program left.
+	// A folder whose path is too long for a socket, and a socket left by a killed program.
 	dir, file := filepath.Join(dirs, strings.Repeat("long", 30)), filepath.Join(dirs, "backup.db")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	if err := os.WriteFile(file+"1.part", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // by the running program, then by the command
+	for range 2 { // first in the running program, then in the command
 		if output := command(t, exitFailed, "backup", "--data", dir, "--to", file+"1"); !strings.Contains(output,
 			"or one was interrupted") {
 			t.Error(output)
@@ -300,7 +300,7 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	command(t, exitFailed, "backup", "--data", filepath.Join(dirs, "missing"), "--to", file+"3")
 	command(t, exitUsage, "backup", "--database-url", "postgres://carillon@localhost/x", "--to", file+"3")
 	command(t, exitUsage, "restore", "--database-url", "postgres://carillon@localhost/x", "--from", file)
-	// Marking one by hand: the folder is free, nothing is due.
+	// Mark by hand: no program uses the folder, and no message is due.
 	if output := command(t, exitOK, "restored", "mark", "--data", dir); !strings.Contains(output, "0 messages were due") {
 		t.Error(output)
 	}
@@ -310,7 +310,7 @@ func TestABackupIsAskedForWhereTheProgramRunsAndElseTakenFromTheFolder(t *testin
 	}
 }
 
-// backedUp makes a backup and looks at its manifest.
+// backedUp makes a backup and checks its manifest.
 func backedUp(t *testing.T, dir, file string) {
 	t.Helper()
 	output := command(t, exitOK, "backup", "--data", dir, "--to", file, "--json")

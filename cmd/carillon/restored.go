@@ -21,7 +21,7 @@ type restoredCommand struct {
 	Mark   restoredMark   `cmd:"" help:"Hold due messages after a restore by PostgreSQL's tools, before the first start."`
 }
 
-// heldState is the state after a restore.
+// heldState is the state of an installation after a restore.
 type heldState struct {
 	At   *string `json:"restored_at"`
 	Held []struct {
@@ -54,7 +54,7 @@ func (h heldState) String() string {
 
 type restoredStatus struct{ memberFlags }
 
-// Run shows what is held, by company.
+// Run shows the held messages by company.
 func (c *restoredStatus) Run(ctx context.Context, env *environment) error {
 	var h heldState
 	if err := c.do(ctx, env, http.MethodGet, "restored", nil, &h); err != nil {
@@ -70,19 +70,19 @@ type restoredDecision struct {
 
 type restoredSend struct{ restoredDecision }
 
-// Run sends what is held.
+// Run sends the held messages.
 func (c *restoredSend) Run(ctx context.Context, env *environment) error {
 	return c.decide(ctx, env, "send", "sent to their lanes")
 }
 
 type restoredFail struct{ restoredDecision }
 
-// Run fails what is held.
+// Run fails the held messages.
 func (c *restoredFail) Run(ctx context.Context, env *environment) error {
 	return c.decide(ctx, env, "fail", "failed")
 }
 
-// decide repeats the request until nothing is held any more, since the program works for some seconds a request.
+// decide repeats the request until nothing is held, since each request is processed for a few seconds only.
 func (c *restoredDecision) decide(ctx context.Context, env *environment, decision, what string) error {
 	to, err := c.open(ctx, env)
 	if err != nil {
@@ -123,10 +123,10 @@ type restoredMark struct {
 	jsonFlag
 }
 
-// quietFor is how long the beats of a database's nodes are observed; a living node beats every second.
+// quietFor is how long the heartbeats of the database's nodes are observed; a live node beats every second.
 const quietFor = 3 * time.Second
 
-// Run marks the database, on which no program may run.
+// Run marks the database as restored. No program may be using it.
 func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 	return c.done(env, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed}, line)
 }
 
-// quiet returns an error when a node of the database is alive. On SQLite the folder's lock ensures that none is.
+// quiet returns an error if a node of the database is alive. On SQLite the folder's lock rules that out.
 func quiet(ctx context.Context, s *store.Store) error {
 	if s.DB.Engine() == "sqlite" {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// running is `carillon serve` on an empty data folder.
+// running is a `carillon serve` process on an empty data folder.
 type running struct {
 	t       *testing.T
 	dir     string
-	printed string // what serve printed
+	printed string // output of serve
 	env     map[string]string
-	log     bytes.Buffer // valid once it has ended
-	typed   string       // the password that a command reads from the terminal; empty: there is none
+	log     bytes.Buffer // valid once the program has ended
+	typed   string       // password that commands read from the terminal; empty means no terminal
 }
 
 // serveEmpty runs the program until the test ends.
@@ -32,7 +32,7 @@ func serveEmpty(t *testing.T) *running {
 		code <- run(ctx, []string{
 			"serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(p.dir, "data"), "--ready-file", filepath.Join(p.dir, "ready.json"),
 			"--password-memory", "8", "--password-passes", "1",
-		}, environment{Stdout: in, Stderr: &p.log, Lookup: sameThreads})
+		}, environment{Stdout: in, Stderr: &p.log, Lookup: sharedThreads})
 		_ = in.Close()
 	}()
 	t.Cleanup(func() {
@@ -67,7 +67,7 @@ func (p *running) try(args ...string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// file writes a file next to the data folder.
+// file writes a file beside the data folder.
 func (p *running) file(name, text string) string {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)
@@ -106,13 +106,14 @@ func TestApplyOfARunningProgram(t *testing.T) {
 	p.try(apply...).want(t, 0, "user 1 updated", "")
 	p.try("keys", "list", "--ready-file", ready, "--email", "owner@acme.test", "--password", "another-horse-battery").want(t, 0, "live", "")
 
-	// A mistake in the file, and one that only the database shows, are reported as without the program.
+	// A syntax error in the file and an error that only the database reveals are reported as if no program were
+	// running.
 	file = p.file("a.yaml", strings.Replace(setUp, "users:", "uesrs:", 1))
 	p.try(apply...).want(t, exitFailed, "", file+`:3:5: unknown field "uesrs": did you mean users?`)
 	p.file("a.yaml", "companies:\n  - name: Acme\n    agents: [{name: Ann, knowledge: [nothing]}]\n")
 	p.try(apply...).want(t, exitFailed, "", file+":3:38: knowledge names no knowledge of the company: nothing\n")
 
-	// What the running program does not deliver to is warned of, whatever the command's own settings allow.
+	// The warning about unreachable webhooks follows the running program's settings, not the command's own.
 	p.file("a.yaml", "companies: [{name: Acme, webhooks: [{url: \"http://127.0.0.1:3000/hook\"}]}]\n")
 	p.try(append(apply, "--media-allow-private", "127.0.0.1/32")...).want(t, 0, "webhook 1 created",
 		"nothing can be delivered to the webhook at 127.0.0.1")

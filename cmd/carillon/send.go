@@ -29,10 +29,10 @@ type sendCommand struct {
 	keyFlags
 }
 
-// maxBatch is the interface's limit of recipients in a request.
+// maxBatch is the API's limit of recipients per request.
 const maxBatch = 100
 
-// Run sends in batches and reports what failed.
+// Run sends in batches and reports failures.
 func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 	components, err := pairs("--var", "body_text_0=Ana", s.Var)
 	if err != nil {
@@ -67,12 +67,12 @@ func (s *sendCommand) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if sent := r.outcome.Notifications; len(sent) == 1 {
-		env.next(s.JSON, "notifications watch "+sent[0].ID+" --until delivered"+s.again())
+		env.next(s.JSON, "notifications watch "+sent[0].ID+" --until delivered"+s.sameFlags())
 	}
 	return nil
 }
 
-// pairs reads the values of a flag that have the form of the example.
+// pairs parses the values of a flag; example shows their form in errors.
 func pairs(flag, example string, given []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, v := range given {
@@ -88,7 +88,7 @@ func pairs(flag, example string, given []string) (map[string]string, error) {
 	return all, nil
 }
 
-// contacts returns the recipients and the text of their file, nil for those of --to.
+// contacts returns the recipients and the text of their file, which is nil for --to.
 func (s *sendCommand) contacts() ([]contact, []byte, error) {
 	if (len(s.To) > 0) == (s.CSV != "") {
 		return nil, nil, usage("give recipients by --to or by --csv")
@@ -134,7 +134,7 @@ func (s *sendCommand) request(components map[string]string, facts config.DemoFac
 	return body, nil
 }
 
-// run returns the name of the run, which sends nothing twice: --run-id, or a digest of the file and the request.
+// run returns the name of the run, which makes repeats idempotent: --run-id, or a digest of the file and the request.
 func (s *sendCommand) run(content []byte, request map[string]any) string {
 	if s.RunID != "" {
 		return s.RunID
@@ -142,12 +142,12 @@ func (s *sendCommand) run(content []byte, request map[string]any) string {
 	if content == nil {
 		return rand.Text()
 	}
-	shape, _ := json.Marshal(request) // a map of texts cannot fail
+	shape, _ := json.Marshal(request) // marshaling a map of strings cannot fail
 	sum := sha256.Sum256(slices.Concat(shape, []byte(strings.Join(s.Column, "\x00")), content))
 	return hex.EncodeToString(sum[:])
 }
 
-// placeholdersOf returns the placeholders that every contact needs.
+// placeholdersOf returns the placeholders for which every contact needs a value.
 func placeholdersOf(components map[string]string, request map[string]any) []string {
 	var names []string
 	for _, value := range components {

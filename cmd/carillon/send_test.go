@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store"
 )
 
-// holdFolder is a data folder that a running program has.
+// holdFolder creates a data folder and opens it like a running program.
 func holdFolder(t *testing.T, dir string) string {
 	t.Helper()
 	key, err := (&config.Config{Data: dir}).MasterKey()
@@ -83,7 +83,7 @@ func TestSendReadsAFileInBatches(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"number": "34600000101", "name": "Ana, 101"}, s.sent[1].Contacts[1]); diff != "" {
 		t.Error(diff)
 	}
-	// Run again, nothing is sent twice; with another text it is another run.
+	// A second run sends nothing twice. A changed text makes it a different run.
 	r := s.try(nil, args...)
 	r.want(t, 0, "", "250 accepted (250 of them by an earlier run), 0 failed")
 	r.want(t, 0, "", "nothing new was sent")
@@ -205,7 +205,7 @@ func TestUnsafeRequestsAreNotRepeated(t *testing.T) {
 	s := newStrict(t)
 	s.answer("/panel/v1/keys", `500 {"error":"internal_error","message":"x","request_id":"r"}`)
 	s.try(nil, "keys", "create", "--label", "ci").want(t, exitFailed, "", "internal_error")
-	if n := len(s.asked); n != 2 { // the sign-in and one try
+	if n := len(s.asked); n != 2 { // the sign-in and a single attempt
 		t.Errorf("%d requests: %v", n, s.asked)
 	}
 }
@@ -262,7 +262,7 @@ func TestShowPrintsTheSenderAndTheTimeline(t *testing.T) {
 	}
 	var n notification
 	r = s.try(nil, "notifications", "show", "n-1", "--json")
-	if err := json.Unmarshal([]byte(r.stdout), &n); err != nil || n.Sender == nil || len(n.Timeline) != 2 || n.stoodIn() == "" {
+	if err := json.Unmarshal([]byte(r.stdout), &n); err != nil || n.Sender == nil || len(n.Timeline) != 2 || n.defaultSenderNote() == "" {
 		t.Errorf("%v: %s", err, r.stdout)
 	}
 }

@@ -17,7 +17,7 @@ type sendersCommand struct {
 	Remove sendersRemove            `cmd:"" help:"Remove a sender of which nothing waits, with its templates."`
 }
 
-// senderState is a sender as the panel returns it; a list has the first fields only.
+// senderState is a sender as the panel returns it. In a list only the first fields are set.
 type senderState struct {
 	ID       string `json:"id"`
 	Number   string `json:"number"`
@@ -34,7 +34,7 @@ type senderState struct {
 	} `json:"breaker"`
 }
 
-// senderRules are what only a sender of its own shows.
+// senderRules are the fields that only the response for a single sender has.
 type senderRules struct {
 	PerSecond     *int              `json:"per_second,omitempty"`
 	PerRecipient  string            `json:"per_recipient_interval,omitempty"`
@@ -129,7 +129,7 @@ func (s *sendersAdd) Run(ctx context.Context, env *environment) error {
 	if err := s.done(env, x, fmt.Sprintf("sender %s (%s, %s) added", x.ID, x.Channel, x.Provider)); err != nil {
 		return err
 	}
-	env.next(s.JSON, "keys create --label 'My application'"+s.again(s.credentials))
+	env.next(s.JSON, "keys create --label 'My application'"+s.sameFlags(s.credentials))
 	return nil
 }
 

@@ -34,21 +34,21 @@ type outcome struct {
 	Accepted      int         `json:"accepted"`
 	Failed        int         `json:"failed"`
 	NotTried      int         `json:"not_tried"`
-	Sender        *senderName `json:"sender,omitempty"`         // left out where the key may not read notifications
-	DefaultSender bool        `json:"default_sender,omitempty"` // it stands in: --from is none of the senders
+	Sender        *senderName `json:"sender,omitempty"`         // omitted if the key may not read notifications
+	DefaultSender bool        `json:"default_sender,omitempty"` // the default sender was used because --from matches no sender
 	Notifications []accepted  `json:"notifications"`
 	Failures      []refusal   `json:"failures"`
 }
 
-// accepted is one batch that was accepted.
+// accepted is one accepted batch.
 type accepted struct {
 	ID         string `json:"notification_id"`
 	Recipients int    `json:"recipients"`
 	Scheduled  string `json:"scheduled_time,omitempty"`
-	Replayed   bool   `json:"replayed"` // an earlier run had sent it
+	Replayed   bool   `json:"replayed"` // sent by an earlier run
 }
 
-// refusal is one recipient, or one batch, that was refused.
+// refusal is a refused recipient or batch.
 type refusal struct {
 	Where      string        `json:"where"`
 	Recipients int           `json:"recipients"`
@@ -56,7 +56,7 @@ type refusal struct {
 	Error      *client.Error `json:"error,omitempty"`
 }
 
-// sift removes the recipients that the interface would refuse with their whole batch.
+// sift removes the recipients for which the API would refuse their whole batch.
 func (r *sending) sift(all []contact, placeholders []string) []contact {
 	var good []contact
 	for i := range all {
@@ -69,7 +69,7 @@ func (r *sending) sift(all []contact, placeholders []string) []contact {
 	return good
 }
 
-// fail prints a failure at once, on a line of its own.
+// fail prints a failure immediately, on its own line.
 func (r *sending) fail(f refusal) {
 	r.outcome.Failed += f.Recipients
 	r.outcome.Failures = append(r.outcome.Failures, f)
@@ -81,8 +81,8 @@ func (r *sending) fail(f refusal) {
 	r.bar.at(r.done, r.outcome.Failed)
 }
 
-// batch sends up to a hundred recipients. It reports a recipient that the interface refuses and sends the others; refused
-// requests are not stored under their Idempotency-Key. An error ends the run.
+// batch sends up to a hundred recipients. If the API refuses one of them, batch reports it and sends the others; this
+// works because refused requests are not stored under their Idempotency-Key. An error ends the run.
 func (r *sending) batch(ctx context.Context, n int, contacts []contact) error {
 	dropped := ""
 	for len(contacts) > 0 {
@@ -101,7 +101,7 @@ func (r *sending) batch(ctx context.Context, n int, contacts []contact) error {
 			continue
 		}
 		r.fail(refusal{Where: span(contacts), Recipients: len(contacts), Problem: e.Error(), Error: e})
-		if hopeless(e) {
+		if affectsAll(e) {
 			return errFailed
 		}
 		return nil
@@ -120,9 +120,8 @@ func contactOf(e *client.Error, among int) (int, bool) {
 	return at, err == nil && at >= 0 && at < among
 }
 
-// hopeless reports whether the following batches would be refused too, that is, whether the error is not about the data of
-// this batch.
-func hopeless(e *client.Error) bool {
+// affectsAll reports whether later batches would be refused too, because the error is not about this batch's data.
+func affectsAll(e *client.Error) bool {
 	return e.Code != "variable_mismatch" && e.Code != "validation_failed" || strings.HasPrefix(e.Detail("field"), "name_template")
 }
 
@@ -165,13 +164,13 @@ func (r *sending) post(ctx context.Context, idempotency string, contacts []conta
 	return nil
 }
 
-// nameSender says which sender sends the run, once its first batch is accepted, and warns when --from did not name it.
+// nameSender prints the sender of the run once its first batch is accepted, and warns if --from does not match it.
 func (r *sending) nameSender(ctx context.Context, id string) {
 	n := findSender(ctx, r.client, id)
 	if n == nil {
 		return
 	}
-	text := n.stoodIn()
+	text := n.defaultSenderNote()
 	r.outcome.Sender, r.outcome.DefaultSender = n.Sender, text != ""
 	switch {
 	case r.asJSON:
@@ -182,8 +181,8 @@ func (r *sending) nameSender(ctx context.Context, id string) {
 	}
 }
 
-// key is the batch's Idempotency-Key: the same run sends the same batch once (docs/reference/sending.md, Repeats). The
-// numbers left out are part of it, because a key belongs to one body.
+// key returns the batch's Idempotency-Key, so that a repeated run sends each batch once (docs/reference/sending.md,
+// Repeats). It covers the dropped recipients, because a key belongs to one body.
 func (r *sending) key(n int, dropped string) string {
 	sum := sha256.Sum256([]byte("carillon send\x00" + r.run + "\x00" + strconv.Itoa(n) + "\x00" + dropped))
 	return "send-" + hex.EncodeToString(sum[:16])
@@ -237,18 +236,18 @@ func (r *sending) summary() error {
 	return err
 }
 
-// progress shows the progress of a long run: a bar on a terminal, else a line for each tenth.
+// progress shows the progress of a long run: a bar on a terminal, otherwise one line per tenth.
 type progress struct {
 	out      io.Writer
 	terminal bool
 	total    int
 	shown    int    // tenths shown so far
-	what     string // what is counted; "" counts recipients and their failures
+	what     string // unit; if empty, recipients and their failures
 }
 
 const barWidth = 30
 
-// at shows how many of the total are done.
+// at displays the number of finished items.
 func (p *progress) at(done, failed int) {
 	if p.total == 0 {
 		return
@@ -271,7 +270,7 @@ func (p *progress) at(done, failed int) {
 	}
 }
 
-// clear ends the bar's line before something else is written.
+// clear removes the bar before other output.
 func (p *progress) clear() {
 	if p.terminal && p.total > 0 {
 		_, _ = fmt.Fprint(p.out, "\r\x1b[K")

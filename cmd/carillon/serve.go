@@ -17,7 +17,7 @@ type serveCommand struct {
 	Settings kong.Plugins `embed:""`
 }
 
-// Run serves until the first signal, then stops in order.
+// Run serves until the first signal, then shuts down gracefully.
 func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
 	if err != nil {
@@ -39,8 +39,8 @@ func (c *serveCommand) Run(ctx context.Context, env *environment) error {
 	return a.Run(ctx)
 }
 
-// addThread sets GOMAXPROCS to one more than there are processors, unless the environment sets it: SQLite's writer is often
-// in a system call, for which Go keeps a processor (docs/adr/0019).
+// addThread sets GOMAXPROCS to one more than the number of processors, unless the environment sets it: SQLite's writer
+// is often in a system call, which occupies a Go processor (docs/adr/0019).
 func (e *environment) addThread() {
 	if e.lookup("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)

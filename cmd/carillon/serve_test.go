@@ -30,7 +30,7 @@ func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"serve", "--demo", "--data", t.TempDir(), "--addr", l.Addr().String()}, environment{
-		Stdout: &out, Stderr: &errs, Lookup: sameThreads,
+		Stdout: &out, Stderr: &errs, Lookup: sharedThreads,
 	})
 	if code != exitFailed || !strings.Contains(errs.String(),
 		"another program listens on "+l.Addr().String()+" already: choose another address with --addr") {
@@ -40,10 +40,10 @@ func TestServeSaysWhatToDoAboutATakenPort(t *testing.T) {
 
 func TestServeSaysWhatToDoAboutAFolderThatIsNotWritable(t *testing.T) {
 	t.Parallel()
-	const folder = "/sys/carillon" // not even root can make it
+	const folder = "/sys/carillon" // even root cannot create it
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"serve", "--data", folder, "--addr", "127.0.0.1:0"}, environment{
-		Stdout: &out, Stderr: &errs, Lookup: sameThreads,
+		Stdout: &out, Stderr: &errs, Lookup: sharedThreads,
 	})
 	if code != exitFailed || !strings.Contains(errs.String(),
 		" cannot write in the data folder /sys/carillon: name another folder with --data") {

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/config"
 )
 
-// server is the address of the program. Without one the ready file has it, and the demo's key.
+// server is the address of the program. If it is empty, the ready file provides the address, and in a demo the key.
 type server struct {
 	URL       string `placeholder:"URL" help:"${url_help}"`
 	ReadyFile string `placeholder:"./data/ready.json" help:"File with the running program's address. [CARILLON_READY_FILE]"`
@@ -21,7 +21,7 @@ type server struct {
 
 const defaultURL = "http://127.0.0.1:8080"
 
-// connect returns a client, and the demo's credentials if the program is that of the ready file.
+// connect returns a client. It also returns the demo's credentials if the address is that of the ready file.
 func (s *server) connect(env *environment) (*client.Client, config.DemoFacts, error) {
 	address := strings.TrimRight(orElse(s.URL, env.lookup("CARILLON_URL")), "/")
 	var facts config.DemoFacts
@@ -53,7 +53,7 @@ func orElse(s, other string) string {
 	return s
 }
 
-// secret is a value given by flag, by the file that a flag names, or by the environment.
+// secret returns a value from a flag, from the file named by a flag, or from the environment.
 func secret(env *environment, flag, file, variable string) (string, error) {
 	if flag != "" && file != "" {
 		return "", usage("a secret is given both directly and by a file: give one of them")
@@ -82,7 +82,7 @@ func readSecret(file string) (string, error) {
 	return s, nil
 }
 
-// keyed is a server called with an access key.
+// keyed is a server with an access key.
 type keyed struct {
 	server
 	Key     string `placeholder:"KEY" help:"${key_help}"`
@@ -101,7 +101,7 @@ func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, err
 	return c.With(client.WithKeyInQuery(key)), facts, nil
 }
 
-// key is the access key that was given, or the demo's.
+// key returns the given access key, or the demo's.
 func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
 	key, err := secret(env, k.Key, k.KeyFile, "CARILLON_ACCESS_KEY")
 	if err != nil {
@@ -114,14 +114,14 @@ func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
 	return key, nil
 }
 
-// credentials are those of an owner or admin.
+// credentials identify an owner or admin.
 type credentials struct {
 	Email        string `placeholder:"EMAIL" help:"Who signs in; else the demo's owner. [CARILLON_EMAIL]"`
 	Password     string `placeholder:"PASSWORD" help:"Password, asked for by default; prefer the file or variable. [CARILLON_PASSWORD]"`
 	PasswordFile string `placeholder:"FILE" help:"File to read the password from. [CARILLON_PASSWORD_FILE]"`
 }
 
-// administered is a server called as a member of a company.
+// administered is a server accessed as a member of a company.
 type administered struct {
 	server
 	Token string `placeholder:"TOKEN" help:"Access token, instead of signing in. [CARILLON_TOKEN]"`
@@ -143,7 +143,7 @@ func (a *administered) connect(ctx context.Context, env *environment, by credent
 	return withSession(ctx, c, email, password)
 }
 
-// find returns an e-mail and its password, which a person at a terminal types.
+// find returns an e-mail address and its password, which it asks for at a terminal if necessary.
 func (by *credentials) find(ctx context.Context, env *environment, facts config.DemoFacts) (email, password string, err error) {
 	email = orElse(by.Email, env.lookup("CARILLON_EMAIL"))
 	if password, err = secret(env, by.Password, by.PasswordFile, "CARILLON_PASSWORD"); err != nil {
@@ -161,7 +161,7 @@ func (by *credentials) find(ctx context.Context, env *environment, facts config.
 	return email, password, err
 }
 
-// ask reads a line from the terminal, which does not show it.
+// ask reads a line from the terminal without echoing it.
 func ask(ctx context.Context, env *environment, prompt string) (string, error) {
 	_, _ = fmt.Fprint(env.Stderr, prompt)
 	line, err := env.Secret(ctx)
@@ -172,7 +172,7 @@ func ask(ctx context.Context, env *environment, prompt string) (string, error) {
 	return line, nil
 }
 
-// withSession is a client of the user with an e-mail and a password.
+// withSession signs in and returns a client with the user's session.
 func withSession(ctx context.Context, c *client.Client, email, password string) (*client.Client, error) {
 	session, err := c.Users().SignIn(ctx, email, password)
 	if err != nil {
@@ -181,7 +181,7 @@ func withSession(ctx context.Context, c *client.Client, email, password string) 
 	return c.With(client.WithUserToken(session.AccessToken)), nil
 }
 
-// panel returns a call of a panel route.
+// panel builds a call of a panel route.
 func (a *administered) panel(method, path string) client.Call {
 	q := url.Values{}
 	if a.In != "" {
@@ -190,7 +190,7 @@ func (a *administered) panel(method, path string) client.Call {
 	return client.Call{Method: method, Path: "/panel/v1/" + path, Query: q, As: client.User}
 }
 
-// memberFlags are the flags of a command that a member of a company gives.
+// memberFlags are the flags of commands for members of a company.
 type memberFlags struct {
 	administered
 	credentials
@@ -201,7 +201,7 @@ func (m *memberFlags) open(ctx context.Context, env *environment) (*client.Clien
 	return m.connect(ctx, env, m.credentials)
 }
 
-// do makes one call of a panel route.
+// do calls a panel route.
 func (m *memberFlags) do(ctx context.Context, env *environment, method, path string, body, out any) error {
 	c, err := m.open(ctx, env)
 	if err != nil {
@@ -213,13 +213,13 @@ func (m *memberFlags) do(ctx context.Context, env *environment, method, path str
 	return err
 }
 
-// keyFlags are the flags of a command with an access key.
+// keyFlags are the flags of commands that use an access key.
 type keyFlags struct {
 	keyed
 	jsonFlag
 }
 
-// do makes one call of the interface.
+// do calls a route of the public API.
 func (k *keyFlags) do(ctx context.Context, env *environment, method, path string, body, out any) error {
 	c, _, err := k.connect(env)
 	if err != nil {
@@ -231,12 +231,12 @@ func (k *keyFlags) do(ctx context.Context, env *environment, method, path string
 	return err
 }
 
-// route is a call of the interface.
+// route builds a call of the public API.
 func route(method, path string) client.Call {
 	return client.Call{Method: method, Path: client.Prefix + path, Query: url.Values{}, As: client.Company}
 }
 
-// get makes a call that reads.
+// get calls a GET route of the public API.
 func get(ctx context.Context, c *client.Client, path string, query url.Values, out any) error {
 	call := route(http.MethodGet, path)
 	call.Query, call.Out = query, out

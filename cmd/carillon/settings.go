@@ -11,8 +11,8 @@ import (
 	"carillon/internal/store"
 )
 
-// newSettingFlags makes flags of all settings, or of those named: a struct for kong whose fields distinguish given flags
-// from absent ones, because config decides the precedence.
+// newSettingFlags returns flags for all settings, or for the named ones: a struct for kong whose fields distinguish
+// given flags from absent ones, because config decides the precedence.
 func newSettingFlags(names ...string) kong.Plugins {
 	var fields []reflect.StructField
 	for _, s := range config.Settings() {
@@ -48,7 +48,7 @@ func settingField(n int, name, help string, s config.Setting) reflect.StructFiel
 	return reflect.StructField{Name: "F" + strconv.Itoa(n), Type: kind, Tag: reflect.StructTag(tag)}
 }
 
-// givenSettings returns the flags on the command line.
+// givenSettings returns the flags given on the command line.
 func givenSettings(p kong.Plugins) map[string][]string {
 	given := map[string][]string{}
 	v := reflect.ValueOf(p[0]).Elem()
@@ -72,7 +72,7 @@ func givenSettings(p kong.Plugins) map[string][]string {
 	return given
 }
 
-// onSQLite loads the settings of a command that works on SQLite's files.
+// onSQLite loads the settings of a command that requires SQLite.
 func onSQLite(p kong.Plugins, env *environment) (config.Config, error) {
 	cfg, err := config.Load(givenSettings(p), env.Lookup)
 	if err == nil && cfg.DatabaseURL != "" {

@@ -17,13 +17,13 @@ import (
 
 const testKey = "ck_test_secret_key"
 
-// strict stands in for the program: it holds requests to the form of the contract and answers in it.
+// strict is a fake server: it checks requests against the contract and responds accordingly.
 type strict struct {
 	t    *testing.T
 	url  string
 	mu   sync.Mutex
 	sent []sent
-	// answers are given in turn, before anything else, to the requests of a path.
+	// answers are canned responses by path, used in order before the regular ones.
 	answers map[string][]string
 	kept    map[string]string // Idempotency-Key → body
 	asked   []string          // method and path of every request
@@ -44,7 +44,7 @@ func newStrict(t *testing.T) *strict {
 	return s
 }
 
-// answer puts answers of the form `429 {...}` before the usual one.
+// answer queues responses of the form `429 {...}` before the regular ones.
 func (s *strict) answer(path string, answers ...string) { s.answers[path] = answers }
 
 func (s *strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +143,8 @@ func (s *strict) signIn(r *http.Request, body []byte) string {
 	return `200 {"access_token":"the-token","token_type":"bearer"}`
 }
 
-// notify accepts a messaging request with contacts only, and responds to repeats as docs/reference/sending.md says.
+// notify accepts a messaging request that contains only contacts, and handles repeats as docs/reference/sending.md
+// says.
 func (s *strict) notify(w http.ResponseWriter, r *http.Request, body []byte) string {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -190,7 +191,7 @@ func (s *strict) notify(w http.ResponseWriter, r *http.Request, body []byte) str
 	return fmt.Sprintf(`200 {"success":true,"message":"Notification queued successfully","notification_id":"n-%s"}`, key[len(key)-4:])
 }
 
-// read responds with the last notification that was sent: its only sender is main.
+// read responds with the last notification sent. The fake server's only sender is main.
 func (s *strict) read(id string) string {
 	given, _ := s.sent[len(s.sent)-1].Body["recipient_id"].(string)
 	note := ""
@@ -204,7 +205,7 @@ func (s *strict) read(id string) string {
 		`"timeline":[{"at":"2026-01-31T00:00:00.000Z","event":"accepted","text":"accepted"}%s],"recipients":[]}`, id, given, note)
 }
 
-// posts counts the requests with the method POST.
+// posts counts the POST requests.
 func (s *strict) posts() (n int) {
 	for _, asked := range s.asked {
 		if strings.HasPrefix(asked, http.MethodPost+" ") {
@@ -214,13 +215,13 @@ func (s *strict) posts() (n int) {
 	return n
 }
 
-// result is what a command left behind.
+// result is the exit code and output of a command.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// try runs a command line against the stand-in.
+// try runs a command line against the fake server.
 func (s *strict) try(env map[string]string, args ...string) result {
 	s.t.Helper()
 	var out, errs bytes.Buffer

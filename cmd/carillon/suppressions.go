@@ -15,7 +15,7 @@ type suppressionsCommand struct {
 
 // suppression is a row of GET suppressions.
 type suppression struct {
-	Number    string `json:"number"` // "": none is known
+	Number    string `json:"number"` // empty if unknown
 	Reason    string `json:"reason"`
 	CreatedAt string `json:"created_at"`
 	Type      string `json:"type"`

@@ -12,7 +12,7 @@ import (
 	"carillon/client"
 )
 
-// writeTable writes rows in columns; the first row is the header.
+// writeTable writes rows in aligned columns; the first row is the header.
 func writeTable(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -27,16 +27,16 @@ func writeTable(w io.Writer, rows [][]string) error {
 	return t.Flush()
 }
 
-// listed is something that the panel lists.
+// listed is a resource type with a list route in the panel.
 type listed interface {
 	list() (path string, columns []string)
 	rows() [][]string
 }
 
-// listCommand lists what a company has.
+// listCommand lists a company's resources of one type.
 type listCommand[T listed] struct{ memberFlags }
 
-// Run lists all of it, page by page.
+// Run lists all of them, page by page.
 func (l *listCommand[T]) Run(ctx context.Context, env *environment) error {
 	c, err := l.open(ctx, env)
 	if err != nil {
@@ -55,14 +55,14 @@ func (l *listCommand[T]) Run(ctx context.Context, env *environment) error {
 	return l.show(env, all, rows)
 }
 
-// listOf reads what a company has.
+// listOf returns all of a company's resources of one type.
 func listOf[T listed](ctx context.Context, c *client.Client, a *administered) ([]T, error) {
 	var one T
 	path, _ := one.list()
 	return pages[T](ctx, c, a.panel(http.MethodGet, path), 0)
 }
 
-// pages reads a list to its end, or up to most rows when most is not 0.
+// pages reads a list to its end, or up to most rows if most is not 0.
 func pages[T any](ctx context.Context, c *client.Client, call client.Call, most int) ([]T, error) {
 	all := []T{}
 	for {

@@ -29,7 +29,7 @@ type templatesList struct {
 	keyFlags
 }
 
-// record is a template in the list.
+// record is a template as listed.
 type record struct {
 	ID              string          `json:"id"`
 	Name            string          `json:"name"`
@@ -74,7 +74,7 @@ func bodyText(components json.RawMessage) string {
 	return ""
 }
 
-// oneLine cuts a text to fit a column.
+// oneLine truncates a text to a column's width.
 func oneLine(s string, most int) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > most {
@@ -96,8 +96,8 @@ type templatesCreate struct {
 	keyFlags
 }
 
-// made is the response to a creation.
-type made struct {
+// created is the response to a creation.
+type created struct {
 	Success  bool   `json:"success"`
 	Message  string `json:"message"`
 	Template struct {
@@ -124,13 +124,13 @@ func (t *templatesCreate) Run(ctx context.Context, env *environment) error {
 	if t.From != "" {
 		call.Query.Set("phone_number", t.From)
 	}
-	var m made
+	var m created
 	call.Body, call.Out = body, &m
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
 	if t.Wait {
-		if err := decided(ctx, c, &m); err != nil {
+		if err := awaitReview(ctx, c, &m); err != nil {
 			return err
 		}
 	}
@@ -181,13 +181,13 @@ func (t *templatesCreate) bodyOfFlags(*environment) (map[string]any, error) {
 	return body, nil
 }
 
-// maxPayload is the interface's limit of a body.
+// maxPayload is the API's limit of a request body.
 const maxPayload = 1 << 20
 
 func readPayload(env *environment, name string, out any) error {
 	in := env.Stdin
 	if name != "-" {
-		f, err := os.Open(name) //nolint:gosec // the user names the file
+		f, err := os.Open(name) //nolint:gosec // the user chooses the path
 		if err != nil {
 			return usageError{err}
 		}
@@ -235,7 +235,7 @@ func (t *templatesShow) Run(ctx context.Context, env *environment) error {
 	return t.show(env, x, append(rows, componentRows(x.Components)...))
 }
 
-// findTemplate reads one template by id or name, a draft too.
+// findTemplate reads one template by id or name, including drafts.
 func findTemplate(ctx context.Context, c *client.Client, query url.Values) (record, error) {
 	var response struct {
 		Template record `json:"template"`
@@ -244,7 +244,7 @@ func findTemplate(ctx context.Context, c *client.Client, query url.Values) (reco
 	return response.Template, err
 }
 
-// componentRows are the texts and buttons of a template.
+// componentRows formats the texts and buttons of a template as rows.
 func componentRows(components json.RawMessage) (rows [][]string) {
 	var all []struct {
 		Type, Format, Text string
@@ -291,8 +291,8 @@ func (t *templatesSubmit) Run(ctx context.Context, env *environment) error {
 	return t.done(env, x, fmt.Sprintf("template %s (%s) is %s", x.Name, x.ID, strings.ToLower(x.Status)))
 }
 
-// decided waits until the channel has decided about a template.
-func decided(ctx context.Context, c *client.Client, m *made) error {
+// awaitReview waits until the channel has approved or rejected a template.
+func awaitReview(ctx context.Context, c *client.Client, m *created) error {
 	for strings.EqualFold(m.Template.Status, "pending") {
 		select {
 		case <-ctx.Done():
@@ -308,22 +308,22 @@ func decided(ctx context.Context, c *client.Client, m *made) error {
 	return nil
 }
 
-// suggest names the command that comes next: sending an approved template, submitting a draft.
-func (t *templatesCreate) suggest(env *environment, m *made) {
+// suggest prints the next command: sending an approved template, or submitting a draft.
+func (t *templatesCreate) suggest(env *environment, m *created) {
 	switch {
 	case m.Template.Status == "draft":
-		env.next(t.JSON, "templates submit "+m.Template.ID+t.again())
+		env.next(t.JSON, "templates submit "+m.Template.ID+t.sameFlags())
 	case m.Template.Status == "approved" && t.From != "" && t.File == "":
 		var words strings.Builder
 		words.WriteString("send" + option("template", t.Name) + option("lang", t.Lang) + option("from", t.From) + " --to 34600111222")
 		for i := range markersOf(t.Content) {
 			fmt.Fprintf(&words, " --var body_text_%d=Ana", i)
 		}
-		env.next(t.JSON, words.String()+t.again())
+		env.next(t.JSON, words.String()+t.sameFlags())
 	}
 }
 
-// markersOf returns the variables of a text, each once.
+// markersOf returns the distinct variables of a text.
 func markersOf(content string) (all []string) {
 	for part := range strings.SplitSeq(content, "{{") {
 		name, _, closed := strings.Cut(part, "}}")

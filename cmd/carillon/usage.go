@@ -10,7 +10,7 @@ import (
 
 type usageCommand struct{ keyFlags }
 
-// usageRecord is the body of GET usage (docs/reference/limits.md).
+// usageRecord is the response of GET usage (docs/reference/limits.md).
 type usageRecord struct {
 	Date   string         `json:"date"`
 	Quota  int            `json:"quota"`
@@ -19,7 +19,7 @@ type usageRecord struct {
 	Limits map[string]int `json:"limits"`
 }
 
-// Run shows how much of the day's quota is used, and the limits.
+// Run shows the used part of the daily quota, and the limits.
 func (u *usageCommand) Run(ctx context.Context, env *environment) error {
 	var x usageRecord
 	if err := u.do(ctx, env, http.MethodGet, "usage", nil, &x); err != nil {

@@ -71,7 +71,7 @@ func (u *usersAdd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if u.First {
-		env.next(u.JSON, "senders add --number 15550100100 --provider sandbox --default"+u.again(credentials{Email: made.Email}))
+		env.next(u.JSON, "senders add --number 15550100100 --provider sandbox --default"+u.sameFlags(credentials{Email: made.Email}))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (u *usersAdd) body(ctx context.Context, env *environment) (map[string]any, 
 	return body, nil
 }
 
-// askTwice reads a new password from the terminal, which does not show it.
+// askTwice reads a new password from the terminal twice, without echoing it.
 func askTwice(ctx context.Context, env *environment, prompt string) (string, error) {
 	if !env.Asks {
 		return "", usage("no password: give --password-file")
@@ -127,7 +127,7 @@ func askTwice(ctx context.Context, env *environment, prompt string) (string, err
 	return typed[0], nil
 }
 
-// userPath is the path of a user, who is named by id or e-mail, and what follows it.
+// userPath returns the path of a user, given by id or e-mail, followed by rest.
 func (a *administered) userPath(ctx context.Context, c *client.Client, idOrEmail, rest string) (string, error) {
 	id := idOrEmail
 	if strings.Contains(idOrEmail, "@") {
@@ -174,7 +174,7 @@ type usersPassword struct {
 	jsonFlag
 }
 
-// Run sets the password. Whoever changes their own signs in with the present one.
+// Run sets the password. Users who change their own password sign in with the current one.
 func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 	c, facts, err := u.server.connect(env)
 	if err != nil {
@@ -213,7 +213,7 @@ type usersSignOut struct {
 	memberFlags
 }
 
-// Run ends the sessions.
+// Run ends the user's sessions.
 func (u *usersSignOut) Run(ctx context.Context, env *environment) error {
 	c, err := u.open(ctx, env)
 	if err != nil {

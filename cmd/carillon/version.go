@@ -11,7 +11,7 @@ import (
 
 type versionCommand struct{ jsonFlag }
 
-// build is how the program was built.
+// build describes the program's build.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -19,7 +19,7 @@ type build struct {
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	Zones    string `json:"time_zones"` // the release of the IANA database that the program contains
+	Zones    string `json:"time_zones"` // release of the IANA database compiled into the program
 }
 
 func buildOf() build {
@@ -43,7 +43,7 @@ func buildOf() build {
 	return b
 }
 
-// Run prints the version and what it was built from.
+// Run prints the version and the build details.
 func (c *versionCommand) Run(env *environment) error {
 	b := buildOf()
 	if c.JSON {

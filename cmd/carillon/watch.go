@@ -18,7 +18,7 @@ type notificationsWatch struct {
 	keyFlags
 }
 
-// step is one change of one recipient.
+// step is one state change of one recipient.
 type step struct {
 	Time      string `json:"time"`
 	ID        string `json:"notification_id"`
@@ -28,13 +28,13 @@ type step struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Intervals between two requests: short while states change, longer otherwise.
+// Polling intervals: short while states change, longer otherwise.
 const (
-	shortestLook = 200 * time.Millisecond
-	longestLook  = 2 * time.Second
+	minPoll = 200 * time.Millisecond
+	maxPoll = 2 * time.Second
 )
 
-// Run follows the notification. It fails when a message failed, so that scripts notice.
+// Run follows the notification. It fails if a message failed, so that scripts can react.
 func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 	c, _, err := w.connect(env)
 	if err != nil {
@@ -46,7 +46,7 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 		defer cancel()
 	}
 	seen := map[string]bool{}
-	for look, first := shortestLook, true; ; look, first = min(2*look, longestLook), false {
+	for look, first := minPoll, true; ; look, first = min(2*look, maxPoll), false {
 		n, err := fetch(ctx, c, w.ID)
 		if err != nil {
 			return w.gaveUp(ctx, env, err)
@@ -59,7 +59,7 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 		if news {
-			look = shortestLook / 2
+			look = minPoll / 2
 		}
 		if w.ended(n) {
 			return w.end(env, n)
@@ -70,7 +70,7 @@ func (w *notificationsWatch) Run(ctx context.Context, env *environment) error {
 	}
 }
 
-// announce says what is waited for, and until when nothing happens.
+// announce prints the condition that ends the watch, and the scheduled time if it is in the future.
 func (w *notificationsWatch) announce(env *environment, n *notification) {
 	_, _ = fmt.Fprintf(env.Stderr, "watching until every recipient has ended or is %s; Ctrl-C stops watching, not the sending\n", w.Until)
 	if at, err := time.Parse(time.RFC3339, n.Scheduled); err == nil && time.Until(at) > 0 {
@@ -78,13 +78,13 @@ func (w *notificationsWatch) announce(env *environment, n *notification) {
 	}
 }
 
-// localTime writes an instant of a response in this machine's zone, and names the zone.
+// localTime formats a timestamp in the machine's time zone, with the zone's name.
 func localTime(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return text
 	}
-	return at.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // for whoever sits here
+	return at.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // shown to the local user
 }
 
 func (w *notificationsWatch) gaveUp(ctx context.Context, env *environment, err error) error {
@@ -98,7 +98,7 @@ func (w *notificationsWatch) gaveUp(ctx context.Context, env *environment, err e
 	return err
 }
 
-// printNew prints new states, also those that began and ended between two requests, in the order of their times.
+// printNew prints new states in time order, including states that began and ended between two requests.
 func (w *notificationsWatch) printNew(env *environment, n *notification, seen map[string]bool) (news bool, err error) {
 	var fresh []step
 	for _, r := range n.Recipients {
@@ -123,7 +123,7 @@ func (w *notificationsWatch) printNew(env *environment, n *notification, seen ma
 	return len(fresh) > 0, nil
 }
 
-// stepsOf returns the states of a recipient: those with a time, and the present one.
+// stepsOf returns the states of a recipient: those with a timestamp, and the current one.
 func stepsOf(id string, r recipient) []step {
 	var all []step
 	present := false
@@ -144,7 +144,7 @@ func stepsOf(id string, r recipient) []step {
 	return all
 }
 
-// ended reports whether every recipient has ended.
+// ended reports whether every recipient has reached a final state.
 func (w *notificationsWatch) ended(n *notification) bool {
 	final := []string{
 		"failed", "canceled", "skipped", "read", "completed", "busy", "no_answer", "rejected", "voicemail",

@@ -12,7 +12,7 @@ type webhooksCommand struct {
 	Test webhooksTest `cmd:"" help:"Send a webhook an example of an event, and show what it responds."`
 }
 
-// webhook is an endpoint and how delivery to it stands.
+// webhook is an endpoint and its delivery status.
 type webhook struct {
 	ID     string   `json:"id"`
 	URL    string   `json:"url"`
@@ -61,7 +61,7 @@ type webhooksTest struct {
 	keyFlags
 }
 
-// Run sends the example. It fails when the endpoint does not take it, so that scripts notice.
+// Run sends the example event. It fails if the endpoint does not accept it, so that scripts can react.
 func (x *webhooksTest) Run(ctx context.Context, env *environment) error {
 	var a struct {
 		EventID  string `json:"event_id"`

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCommandsOfTheDocumentationExist reads every command of the documentation that stands on a line of its own as the command line does.
+// TestCommandsOfTheDocumentationExist parses every command that is on its own line in the documentation.
 func TestCommandsOfTheDocumentationExist(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
@@ -46,7 +46,7 @@ func TestCommandsOfTheDocumentationExist(t *testing.T) {
 	}
 }
 
-// shellWords splits a command as a shell does, up to what is not the command's any more.
+// shellWords splits the first command of a line like a shell, up to an operator such as a pipe or redirection.
 func shellWords(command string) (all []string) {
 	var word strings.Builder
 	quote, some := rune(0), false
