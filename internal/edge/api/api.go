@@ -1,6 +1,6 @@
-// Package api serves the public interface under /functions/v1, one file a subject, and the callbacks of providers.
-// Handlers check the access key, company, scope, idempotent replay, rate limit, body and fields, in this order; notify and
-// catalog check the rest.
+// Package api serves the public interface under /functions/v1, one file per subject, and the callbacks of providers.
+// Handlers check the access key, company, scope, idempotent replay, rate limit, body and fields, in this order. notify
+// and catalog check the rest.
 package api
 
 import (
@@ -30,43 +30,44 @@ import (
 	"carillon/internal/talk/person"
 )
 
-// Deps are the parts the endpoints call.
+// Deps are the dependencies of the endpoints.
 type Deps struct {
 	Store     *store.Store
 	Auth      *auth.Auth
 	Notify    *notify.Notify
-	Calls     Calls // nil: no calls are placed
+	Calls     Calls // nil disables calls
 	Catalog   *catalog.Catalog
 	Limits    *limit.Limits
 	Callbacks map[string]Callback // by provider
-	Messaging Messaging           // nil: nobody writes to senders
+	Messaging Messaging           // nil ignores inbound messages
 	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
 	Proxies   []netip.Prefix // trusted proxies
 	Files     *files.Files
 	BaseURL   func() string // the installation's public address
 	Hooks     *hook.Deliverer
-	Kinds     []resource.Kind // of resources
+	Kinds     []resource.Kind // resource kinds
 	People    *person.People
-	// Accepted is called with each notification that was accepted; nil: nobody is.
+	// Accepted is called with each accepted notification; may be nil.
 	Accepted func(companyID string, a apicalls.Accepted)
 }
 
-// Messaging takes what people write to senders, and what becomes of replies to them.
+// Messaging receives inbound messages and the receipts of replies to them.
 type Messaging interface {
 	Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error
 	Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error
-	// Ignore counts messages for which there is no conversation.
+	// Ignore counts messages that have no conversation.
 	Ignore(all []provider.Inbound)
 }
 
-// Callback reads the callbacks of one provider; app wires the provider's own functions.
+// Callback reads the callbacks of one provider. app sets its functions to the provider's.
 type Callback struct {
 	Handshake func(settings json.RawMessage, query url.Values) (challenge string, ok bool)
-	// Signed reports whether a callback carries a well-formed signature; without one its body is not read.
+	// Signed reports whether a callback carries a well-formed signature. The body of a callback without one is not
+	// read.
 	Signed func(header http.Header) bool
 	Verify func(settings json.RawMessage, header http.Header, body []byte) bool
-	// Portfolio is the scope of the provider's ids of people that a sender gets.
+	// Portfolio returns the scope within which the provider's user ids, as this sender sees them, are unique.
 	Portfolio func(s *carillon.Sender) string
 	// Parse returns the events of one sender in a callback, and counts those of other numbers.
 	Parse func(body []byte, s *carillon.Sender) (CallbackEvents, error)
@@ -76,15 +77,15 @@ type Callback struct {
 type CallbackEvents struct {
 	Receipts  []provider.Receipt
 	Inbound   []provider.Inbound
-	Unnamed   []provider.Inbound            // messages that name no author
+	Unnamed   []provider.Inbound            // messages without an author
 	Elsewhere map[string][]provider.Inbound // messages to other numbers, by the provider's id of the number
 	Replies   []provider.ReplyReceipt
 	Templates []provider.TemplateEvent
-	Notice    *provider.Notice // the newest that the channel reports by itself; nil: none
+	Notice    *provider.Notice // the newest notice from the channel about itself; nil if there is none
 	Concerned bool             // the callback is about this sender
-	Ignored   int              // parts that are not stored, besides messages
+	Ignored   int              // number of parts not stored, other than messages
 
-	Preferences []provider.Preference // the earliest first
+	Preferences []provider.Preference // earliest first
 }
 
 const prefix = "/functions/v1"
@@ -106,7 +107,7 @@ func Routes(d Deps) []httpio.Route {
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {
-		// Signing in works during maintenance; otherwise nobody could end the window.
+		// Signing in must work during maintenance; otherwise nobody could end the window.
 		if strings.Contains(all[i].Pattern, " "+prefix+"/") && !strings.Contains(all[i].Pattern, " "+prefix+"/auth") {
 			all[i].Handle = Gated(d.Store, all[i].Handle)
 		}
@@ -114,8 +115,8 @@ func Routes(d Deps) []httpio.Route {
 	return all
 }
 
-// Gated responds with 503 while a maintenance window is set. The panel and the providers' callbacks stay open: the panel
-// ends the window, and a callback must not be lost.
+// Gated wraps h to respond with 503 while a maintenance window is set. The panel and the providers' callbacks are not
+// gated: the panel ends the window, and a callback must not be lost.
 func Gated(s *store.Store, h httpio.Handler) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := notify.UnderMaintenance(r.Context(), s); err != nil {
@@ -129,19 +130,20 @@ func route(pattern, access string, handle httpio.Handler) httpio.Route {
 	return httpio.Route{Pattern: pattern, Access: access, Handle: handle}
 }
 
-// guard admits the holders of access keys and company tokens.
+// guard authenticates access keys and company tokens.
 type guard struct {
 	auth    *auth.Auth
 	proxies []netip.Prefix // trusted proxies
 }
 
-// changes reports whether a request may change what is recorded (audit.Record). Sends do not, and are many.
+// changes reports whether a request may make changes to record in the activity log (audit.Record). Sends are excluded
+// because there are too many.
 func changes(r *http.Request, scope auth.Scope) bool {
 	send := r.Method == http.MethodPost && (scope == auth.NotifySend || scope == auth.VoiceSend)
 	return !send && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
-// by returns a request whose changes are recorded as a key's.
+// by returns the request with the access key as the author of its changes.
 func (g guard) by(r *http.Request, scope auth.Scope, p *auth.Principal) *http.Request {
 	if !changes(r, scope) {
 		return r
@@ -151,7 +153,7 @@ func (g guard) by(r *http.Request, scope auth.Scope, p *auth.Principal) *http.Re
 	}))
 }
 
-// keyRoute is a route for the holder of an access key, or of a company token, with the scope.
+// keyRoute returns a route that requires an access key or a company token with the scope.
 func (g guard) keyRoute(
 	pattern string, scope auth.Scope, handle func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error,
 ) httpio.Route {
@@ -164,7 +166,7 @@ func (g guard) keyRoute(
 	})
 }
 
-// valueRoute is a keyRoute whose handler returns the value of a 200, or nil for a 204.
+// valueRoute returns a keyRoute whose handler returns the value of a 200 response, or nil for a 204.
 func (g guard) valueRoute(
 	pattern string, scope auth.Scope, handle func(r *http.Request, p *auth.Principal) (any, error),
 ) httpio.Route {
@@ -177,8 +179,8 @@ func (g guard) valueRoute(
 	}))
 }
 
-// principal resolves the credential of a request: a present access_key decides alone, else a company token as Bearer
-// (docs/reference/signing-in.md). Then the company, then the scope.
+// principal authenticates a request. If access_key is present, it alone decides; otherwise a company token is read as
+// Bearer (docs/reference/signing-in.md). Then the company and the scope are checked.
 func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, error) {
 	p, err := g.auth.Principal(r.Context(), accessKey(r), r.Header.Get("Authorization"))
 	if err != nil {
@@ -196,7 +198,7 @@ func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, er
 	return p, nil
 }
 
-// nameKey names the company and the key of a credential that is known but not accepted any more: the company is to see that it is used.
+// nameKey records the company and key of a known but no longer accepted credential, so that the company sees its use.
 func nameKey(r *http.Request, err error) {
 	if k, ok := errors.AsType[*auth.FormerKey](err); ok {
 		httpio.SetCompany(r.Context(), k.CompanyID)
@@ -204,7 +206,7 @@ func nameKey(r *http.Request, err error) {
 	}
 }
 
-// accessKey reads the query parameter access_key. present distinguishes an empty one from none.
+// accessKey reads the query parameter access_key. Present distinguishes an empty parameter from a missing one.
 func accessKey(r *http.Request) auth.PresentedKey {
 	q := r.URL.Query()
 	return auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// signIn are the endpoints of sessions, tokens and keys (docs/reference/signing-in.md).
+// signIn serves the endpoints of sessions, tokens and keys (docs/reference/signing-in.md).
 type signIn struct {
 	auth    *auth.Auth
 	proxies []netip.Prefix // trusted proxies
@@ -30,7 +30,7 @@ func (s signIn) routes() []httpio.Route {
 	}
 }
 
-// userRoute is a route for the user whose access token a request carries.
+// userRoute returns a route that requires a user's access token.
 func (s signIn) userRoute(pattern string, handle func(ctx context.Context, c *auth.Caller) (any, error)) httpio.Route {
 	return route(pattern, "user", httpio.Value(func(r *http.Request) (any, error) {
 		c, err := s.auth.Caller(r.Context(), r.Header.Get("Authorization"))
@@ -41,10 +41,10 @@ func (s signIn) userRoute(pattern string, handle func(ctx context.Context, c *au
 	}))
 }
 
-// maxCredentials is the limit of bodies that need no credential.
+// maxCredentials limits request bodies on routes without a credential.
 const maxCredentials = 16 << 10
 
-// sessionResponse is a session; clients rely on the order of its keys.
+// sessionResponse is a session. Clients rely on the order of its keys.
 type sessionResponse struct {
 	AccessToken  string     `json:"access_token"`
 	TokenType    string     `json:"token_type"`
@@ -87,7 +87,7 @@ func (s signIn) passwordGrant(r *http.Request) (any, error) {
 	return responseOf(s.auth.SignIn(r.Context(), with, httpio.ClientAddress(r, s.proxies)))
 }
 
-// checkGrantType checks grant_type, which has one value.
+// checkGrantType checks grant_type, which has a single valid value.
 func checkGrantType(r *http.Request) error {
 	const field, only = "grant_type", "password"
 	given := r.URL.Query()[field]
@@ -100,7 +100,7 @@ func checkGrantType(r *http.Request) error {
 	return nil
 }
 
-// requiredSecret reads a required text that no error may show.
+// requiredSecret reads a required string that must not appear in errors.
 func requiredSecret(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
@@ -124,8 +124,8 @@ func (s signIn) refresh(r *http.Request) (any, error) {
 	return responseOf(s.auth.Refresh(r.Context(), token))
 }
 
-// companyToken exchanges an access key, in the query or in X-Access-Key, for a company token. A company token is not
-// accepted, because it could then renew itself forever. What the key allows is in a header.
+// companyToken exchanges an access key, from the query or from X-Access-Key, for a company token. It does not accept a
+// company token, which could then renew itself forever. A response header lists the scopes of the key.
 func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
 	key := accessKey(r)
 	if header := r.Header.Get("X-Access-Key"); !key.Present && header != "" {
@@ -165,7 +165,7 @@ func (s signIn) signOut(ctx context.Context, c *auth.Caller) (any, error) {
 
 func (s signIn) user(_ context.Context, c *auth.Caller) (any, error) { return c.User(), nil }
 
-// keyRecord is a company's access key; clients rely on the order of its keys.
+// keyRecord is a company's access key. Clients rely on the order of its keys.
 type keyRecord struct {
 	CompanyID   string  `json:"company_id"`
 	Key         string  `json:"key"`
@@ -188,10 +188,10 @@ func (s signIn) apiKeys(ctx context.Context, c *auth.Caller) (any, error) {
 	}{records}, nil
 }
 
-// keySetMaxAge lets a verifier cache the key set for ten minutes; a new key is published a day before it signs.
+// keySetMaxAge lets verifiers cache the key set for ten minutes. A new key is published a day before it signs.
 const keySetMaxAge = "public, max-age=600"
 
-// publicKeys responds with the key set that verifies tokens (RFC 7517).
+// publicKeys responds with the key set for verifying tokens (RFC 7517).
 func (s signIn) publicKeys(w http.ResponseWriter, r *http.Request) error {
 	keys, err := s.auth.PublicKeys(r.Context())
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 	testPassword = "correct-horse-battery"
 )
 
-// signInWorld is a server with the routes of sign-in, whose responses are all checked against the description.
+// signInWorld is a server with the sign-in routes. Every response is checked against the description.
 type signInWorld struct {
 	t      *testing.T
 	base   string
@@ -143,7 +143,7 @@ func (w *signInWorld) signIn(email string) map[string]any {
 	return got.object(w.t)
 }
 
-// shape puts names for what differs from run to run.
+// shape replaces values that vary between runs with names.
 func shape(text string) string {
 	for _, r := range []struct{ pattern, name string }{
 		{`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`, "JWT"},
@@ -227,7 +227,7 @@ func TestWrongCredentialsHaveOneAnswer(t *testing.T) {
 func TestTheEleventhFailureIsA429WithItsHeaders(t *testing.T) {
 	w := newSignInWorld(t)
 	var got reply
-	for range 25 { // a minute may end among them
+	for range 25 { // a new minute may begin in between
 		if got = w.send("POST", signInPath, `{"email":"nobody@acme.test","password":"wrong"}`); got.status == 429 {
 			break
 		}
@@ -325,7 +325,7 @@ func TestTheErrorOfAnAccessKeyAsBearerSaysWhereItBelongs(t *testing.T) {
 		{"POST", "/functions/v1/api_keys", user},
 		{"GET", "/functions/v1/auth/user", user},
 	} {
-		for _, key := range []string{"ck_test_live", "ck_test_revoked", "ck_nobody"} { // one response for all: it says nothing of the key
+		for _, key := range []string{"ck_test_live", "ck_test_revoked", "ck_nobody"} { // the same response for all, so it reveals nothing about the key
 			got := w.send(tt.method, tt.path, "", "Authorization", "Bearer "+key)
 			want := `{"error":"unauthorized","message":"` + tt.message + `","details":{"reason":"invalid"},"request_id":"REQ"}`
 			if got.status != 401 || shape(got.text) != want {

@@ -13,13 +13,14 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// Calls hangs up calls that are under way.
+// Calls hangs up calls in progress.
 type Calls interface {
-	// HangUp ends a notification's call, and reports the state it was in; empty: it is not under way. Errors: not_found.
+	// HangUp ends a notification's call and returns the state it was in, or "" if it is not in progress. Errors:
+	// not_found.
 	HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error)
 }
 
-// calls are the endpoints that read single calls.
+// calls serves the endpoints that read single calls.
 type calls struct {
 	guard
 	calls notify.Calls
@@ -41,7 +42,7 @@ func (s calls) show(r *http.Request, p *auth.Principal) (any, error) {
 	return s.calls.Call(r.Context(), p.Company.ID, id)
 }
 
-// recording responds with the sound of a call.
+// recording responds with the audio of a call.
 func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	id, err := notificationID(r)
 	if err != nil {

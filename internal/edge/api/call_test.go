@@ -14,10 +14,10 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// lateCalls are calls that start just after the first request to hang one up.
+// lateCalls simulates calls that start just after the first hang-up request.
 type lateCalls struct {
 	store  *store.Store
-	starts string // the update of the calls; empty: done
+	starts string // SQL that starts the calls; empty once executed
 }
 
 func (c *lateCalls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {

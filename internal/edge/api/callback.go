@@ -23,10 +23,10 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// maxCallback is the limit of a callback's body: the channel batches up to 3 MB of updates.
+// maxCallback limits a callback's body. The channel batches up to 3 MB of updates.
 const maxCallback = 4 << 20
 
-// callbacks are the endpoints that providers call (docs/reference/callbacks.md).
+// callbacks serves the endpoints called by providers (docs/reference/callbacks.md).
 type callbacks struct {
 	providers map[string]Callback
 	store     *store.Store
@@ -37,16 +37,16 @@ type callbacks struct {
 	log       *slog.Logger
 }
 
-// sightEvery is how often it is stored that callbacks of a sender come.
+// sightEvery is the interval at which the time of a sender's latest callback is stored.
 const sightEvery = time.Minute
 
-// sightings are when it was last stored of a sender, on this node.
+// sightings holds, for each sender, when its latest callback time was last stored by this node.
 type sightings struct {
 	mu sync.Mutex
 	at map[int64]time.Time
 }
 
-// due reports whether it is to be stored again.
+// due reports whether it is time to store a sender's callback time again.
 func (s *sightings) due(senderUID int64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,8 @@ func (s callbacks) routes() []httpio.Route {
 	return routes
 }
 
-// senders returns the senders that a callback's address can mean; sender ids are unique within a company only.
+// senders returns the senders that a callback's path may refer to, because sender ids are unique only within a
+// company.
 func (s callbacks) senders(r *http.Request, provider string) (Callback, []*carillon.Sender, error) {
 	cb, id := s.providers[provider], r.PathValue("sender")
 	if !validID(id) {
@@ -96,12 +97,12 @@ func (s callbacks) senders(r *http.Request, provider string) (Callback, []*caril
 	return cb, senders, nil
 }
 
-// validID reports whether an id from a path can be the id of a sender.
+// validID reports whether an id from a path is a possible sender id.
 func validID(id string) bool {
 	return id != "" && len(id) <= 255 && utf8.ValidString(id) && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' })
 }
 
-// handshake proves to the provider that the address is ours: it returns the challenge unchanged.
+// handshake proves to the provider that we own the address by echoing the challenge.
 func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider string) error {
 	cb, senders, err := s.senders(r, provider)
 	if err != nil {
@@ -117,15 +118,15 @@ func (s callbacks) handshake(w http.ResponseWriter, r *http.Request, provider st
 			h.Set("Content-Type", "text/plain; charset=utf-8")
 			h.Set("X-Content-Type-Options", "nosniff")
 			h.Set("Cache-Control", "no-store")
-			_, _ = w.Write([]byte(challenge)) // the client may be gone
+			_, _ = w.Write([]byte(challenge)) // the client may have disconnected
 			return nil
 		}
 	}
 	return carillon.Denied("The verify token is not this sender's")
 }
 
-// receive responds with 200 only when every event of the callback is stored; otherwise the provider repeats the callback.
-// The body of one that names no sender of ours, or carries no signature, is not read.
+// receive responds with 200 only once every event of the callback is stored; otherwise the provider repeats the
+// callback. If the path matches no sender or there is no signature, the body is not read.
 func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider string) error {
 	cb, senders, err := s.senders(r, provider)
 	if err == nil && !cb.Signed(r.Header) {
@@ -157,15 +158,15 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
 }
 
-// intake takes the messages of a callback.
+// intake collects the messages of a callback.
 type intake struct {
-	to map[string]string // by their ids, the company that gets each: of two that claim a number the one whose sender is older
+	to map[string]string // company of each message, by message id; if two companies claim a number, the one with the older sender wins
 
 	unnamed   []provider.Inbound
-	elsewhere map[string][]provider.Inbound // to other numbers than the last sender's, by the provider's id of the number
+	elsewhere map[string][]provider.Inbound // messages to numbers other than the last sender's, by the provider's id of the number
 }
 
-// leaveOut counts and logs the messages that no sender got.
+// leaveOut counts and logs the messages that no sender accepted.
 func (s callbacks) leaveOut(r *http.Request, in *intake) {
 	if s.messaging == nil {
 		return
@@ -184,7 +185,7 @@ func (s callbacks) leaveOut(r *http.Request, in *intake) {
 	}
 }
 
-// kindsOf are the kinds of messages, as metrics have them.
+// kindsOf returns the kinds of messages as named in metrics.
 func kindsOf(all []provider.Inbound) (kinds []string) {
 	for i := range all {
 		kinds = append(kinds, all[i].Label())
@@ -192,8 +193,8 @@ func kindsOf(all []provider.Inbound) (kinds []string) {
 	return kinds
 }
 
-// storeForCompany stores a callback's events for each sender of the company whose secret signs it: a provider's
-// application has one callback address and may serve several numbers.
+// storeForCompany stores a callback's events for each of the company's senders whose secret matches the signature: a
+// provider's application has one callback address and may serve several numbers.
 func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
 	all, err := s.store.Senders.Senders(r.Context(), x.CompanyID)
 	if err != nil {
@@ -210,8 +211,8 @@ func (s callbacks) storeForCompany(r *http.Request, cb Callback, x *carillon.Sen
 	return nil
 }
 
-// storeEvents stores the events of one sender. Events of other numbers of the same application are ignored: after an
-// error the provider would repeat them for days.
+// storeEvents stores the events of one sender. It ignores events of other numbers of the same application, because
+// after an error the provider would repeat them for days.
 func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sender, body []byte, in *intake) error {
 	events, err := cb.Parse(body, x)
 	if err != nil {
@@ -251,7 +252,8 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	return nil
 }
 
-// sight stores that a callback came, and what the channel reports by itself. Neither is worth having the provider repeat the callback.
+// sight stores the time of the callback and the channel's notice. Failures are only logged: neither is worth a repeat
+// of the callback.
 func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events CallbackEvents) {
 	now := time.Now()
 	if events.Concerned && s.seen.due(x.UID, now) {
@@ -267,7 +269,8 @@ func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events Callbac
 	}
 }
 
-// claimed are the messages that are for a sender's company, and not for another one that has the same number.
+// claimed returns the messages for a sender's company, without those claimed by another company that has the same
+// number.
 func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provider.Inbound, to map[string]string) (own []provider.Inbound) {
 	for _, m := range all {
 		if company, ok := to[m.ID]; ok && company != x.CompanyID {
@@ -281,7 +284,7 @@ func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provid
 	return own
 }
 
-// learn stores whose the numbers are that messages were sent to, where the channel names the people.
+// learn links the phone numbers of recipients to the user ids that the channel reports.
 func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, receipts []provider.Receipt) error {
 	var reports []chats.Report
 	for i := range receipts {
@@ -304,7 +307,7 @@ func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, r
 	return s.store.Contacts.Learn(ctx, x.CompanyID, reports, time.Now())
 }
 
-// suppressOptOuts suppresses the recipients who opted out of marketing at the channel, for marketing.
+// suppressOptOuts suppresses marketing to recipients who opted out of it at the channel.
 func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, receipts []provider.Receipt) error {
 	numbers, err := s.store.Suppressions.OptOuts(ctx, x.UID, receipts)
 	if err != nil || len(numbers) == 0 {
@@ -313,8 +316,8 @@ func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, rece
 	return s.store.Suppressions.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
 }
 
-// obeyPreferences suppresses people for marketing who chose that in the channel's settings, or lifts it. Without an instant a wish to stop
-// is one of now, and another one is not obeyed.
+// obeyPreferences applies the marketing choices that people make in the channel's settings: it suppresses them for
+// marketing, or lifts that suppression. A stop without a timestamp takes effect now; a resume without one is ignored.
 func (s callbacks) obeyPreferences(ctx context.Context, x *carillon.Sender, all []provider.Preference) error {
 	for i := range all {
 		p := &all[i]

@@ -35,7 +35,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// deliver posts a body to our sender's callback address with the signature of the channel.
+// deliver posts a body to our sender's callback address, signed by the channel.
 func (r *channelRig) deliver(body []byte, want int) {
 	r.t.Helper()
 	if got := r.post(body, r.graph.Sign(body), "main"); got != want {
@@ -43,7 +43,7 @@ func (r *channelRig) deliver(body []byte, want int) {
 	}
 }
 
-// post returns the status of the response to a callback.
+// post posts a callback and returns the response's status.
 func (r *channelRig) post(body []byte, signature, sender string) int {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/callbacks/whatsapp/"+sender, bytes.NewReader(body))
@@ -82,7 +82,7 @@ func TestTheHandshakeNeedsTheToken(t *testing.T) {
 	}
 }
 
-// written is what people wrote, and what was reported of replies.
+// written records inbound messages and the receipts of replies.
 type written struct {
 	mu    sync.Mutex
 	texts map[string][]string // by company
@@ -97,7 +97,7 @@ func (w *written) add(companyID, text string) {
 	w.texts[companyID] = append(w.texts[companyID], text)
 }
 
-// all are the texts by company.
+// all returns the texts by company.
 func (w *written) all() map[string][]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *written) Ignore(all []provider.Inbound) {
 	}
 }
 
-// A message for which there is no conversation is counted and logged by its kind, once, and keeps nothing else from being taken.
+// A message without a conversation is counted and logged once by kind, and does not block the other messages.
 func TestMessagesThatNoConversationShowsAreCountedAndLogged(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	const hello = `"type":"text","text":{"body":"Hello"}}`
@@ -190,7 +190,7 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 		{"half of JSON", "main", sign([]byte("{")), []byte("{"), 400},
 		{"nothing", "main", sign(nil), nil, 400},
 		{"too deep", "main", sign(deep), deep, 400},
-		{"another object", "main", sign(other), other, 200}, // nothing in it is ours
+		{"another object", "main", sign(other), other, 200}, // contains nothing of ours
 	} {
 		if got := r.post(c.body, c.signature, c.sender); got != c.want {
 			t.Errorf("%s: %d, not %d", c.name, got, c.want)
@@ -205,11 +205,12 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 	}
 }
 
-// Companies whose senders have the same id, and the same number as far as the channel goes: each gets what is written to it.
+// Several companies have senders with the same id, and with the same number according to the channel. Each receives
+// only its own messages.
 func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
-		// Another company claims our number with our application's secret; still another has another number of our application. We have a
-		// second number, of another application.
+		// One other company claims our number with our application's secret. Another has a different number of our
+		// application. We have a second number in a different application.
 		for _, x := range []struct{ company, id, phone, secret string }{
 			{"claims", "main", "1000001", "provider-app-secret"},
 			{"beside", "main", "1000004", "provider-app-secret"},
@@ -262,7 +263,7 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 	})
 }
 
-// logged is a log.
+// logged is a log buffer that is safe for concurrent use.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -313,7 +314,7 @@ func TestTheBodyOfAnUnsignedCallbackIsNotRead(t *testing.T) {
 	}
 }
 
-// accepted stores a message to a number and marks it in flight, as the delivery does.
+// accepted stores a message to a number and marks it in flight, like a delivery does.
 func (r *channelRig) accepted(number string) provider.Ref {
 	r.t.Helper()
 	now := time.Now()
@@ -358,7 +359,7 @@ func TestReceiptsAreStoredAndOptOutsSuppressed(t *testing.T) {
 			graphtest.Status{Ref: reached.String(), To: "34600111333", ID: "wamid.B", State: "delivered", At: now},
 			graphtest.Status{Ref: "not ours", To: "34600111444", ID: "wamid.C", State: "read", At: now})
 		r.deliver(body, 200)
-		r.deliver(body, 200) // repeats are normal
+		r.deliver(body, 200) // providers repeat callbacks
 		r.want("GET", "/suppressions", "ck_ours", "", 200, `{"data":[{"number":"34600111222","reason":"opted_out","created_at":"`)
 		r.want("GET", "/suppressions", "ck_ours", "", 200, `","type":"marketing"}],"next_cursor":null}`)
 		r.want("GET", "/suppressions", "ck_theirs", "", 200, `{"data":[],"next_cursor":null}`)
@@ -414,7 +415,7 @@ func TestSuppressionsAreAddedReadAndRemoved(t *testing.T) {
 func TestASuppressionThatIsRemovedAtOnceIsAddedAllTheSame(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
 		const number, rounds = "34600000001", 60
-		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600000002"}`, 200, "") // the list is never empty
+		r.want("POST", "/suppressions", "ck_ours", `{"number":"34600000002"}`, 200, "") // so that the list is never empty
 		var posts, deletes sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
 		removed := 0
@@ -532,7 +533,8 @@ func TestCallbacksAreSightedOnceAMinute(t *testing.T) {
 	}
 }
 
-// What people choose about marketing in the channel's own settings is obeyed by number and by id, and lifts nothing else.
+// Marketing choices made in the channel's settings are applied by number and by id. A resume lifts no other
+// suppression.
 func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
 		wishes := func(all ...string) {
@@ -556,7 +558,7 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 				t.Errorf("%v %s", err, diff)
 			}
 		}
-		byID := func(want bool) { // which no number is known of
+		byID := func(want bool) { // for a person without a known number
 			t.Helper()
 			if _, err := r.store.Suppressions.Suppression(t.Context(), r.main.CompanyID,
 				identity.User("ES.2")); want != (err == nil) || err != nil && !carillon.IsCode(err, carillon.NotFound) {
@@ -566,10 +568,10 @@ func TestWishesAboutMarketingAreObeyed(t *testing.T) {
 		const ana, bea, cat, dan = `"wa_id":"34600111222"`, `"user_id":"ES.2"`, `"wa_id":"34600111444"`, `"wa_id":"34600111555"`
 		stop := wish(ana, "stop", 1_731_705_721)
 		wishes(stop, wish(bea, "stop", 1_731_705_722), wish(cat, "stop", 1_731_705_723))
-		wishes(stop) // repeats are normal
+		wishes(stop) // providers repeat callbacks
 		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)
-		// the one is older than the stop, the other never stopped
+		// Ana's resume is older than her stop; Dan never stopped.
 		wishes(wish(ana, "resume", 1_731_705_700), wish(dan, "resume", 1_731_705_800))
 		listed("34600111222 marketing opted_out", "34600111444 marketing opted_out", "ES.2 marketing opted_out")
 		byID(true)

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/edge/webhooks"
 )
 
-// hookRoutes are the endpoints of webhooks and events, by which a company's programs learn what happened.
+// hookRoutes returns the routes of webhooks and events, which inform a company's programs of state changes.
 func hookRoutes(g guard, d Deps) (all []httpio.Route) {
 	for _, a := range webhooks.Table(d.Store, d.Hooks, d.Kinds) {
 		scope := auth.EventsRead

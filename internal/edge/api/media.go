@@ -14,7 +14,7 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// mediaUpload keeps files for headers of notifications.
+// mediaUpload stores files for headers of notifications.
 type mediaUpload struct {
 	guard
 	limits *limit.Limits
@@ -28,7 +28,7 @@ func (m mediaUpload) routes() []httpio.Route {
 	return []httpio.Route{add}
 }
 
-// keptMedia is a stored file and until when its address is good.
+// keptMedia is a stored file and the expiry of its address.
 type keptMedia struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -46,7 +46,7 @@ func (m mediaUpload) add(w http.ResponseWriter, r *http.Request, p *auth.Princip
 	return httpio.JSON(w, http.StatusOK, keptMedia{x.ID, x.Name, x.Type, x.Size, x.URL, carillon.FormatTime(until)})
 }
 
-// keep stores the file. The channel loads it from outside, so there must be an address that the outside can reach.
+// keep stores the file. The channel downloads it from outside, so the installation needs a public address.
 func (m mediaUpload) keep(w http.ResponseWriter, r *http.Request, p *auth.Principal) (*chats.File, time.Time, error) {
 	base := m.base()
 	if !strings.HasPrefix(base, "https://") {

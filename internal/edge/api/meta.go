@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store"
 )
 
-// meta are the endpoints of the program itself; they need no credential.
+// meta serves the endpoints about the program itself, which need no credential.
 type meta struct {
 	store     *store.Store
 	readiness func(ctx context.Context) (carillon.Details, error)
@@ -26,7 +26,7 @@ func (s meta) routes() []httpio.Route {
 	}
 }
 
-// health responds while the program runs; it checks nothing else.
+// health responds with 200 while the program runs. It checks nothing else.
 func (meta) health(w http.ResponseWriter, _ *http.Request) error {
 	return httpio.Raw(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
@@ -34,13 +34,13 @@ func (meta) health(w http.ResponseWriter, _ *http.Request) error {
 type readyResponse struct {
 	Status     string           `json:"status"`
 	Checks     carillon.Details `json:"checks"`
-	TimeZones  string           `json:"time_zones"` // the release
+	TimeZones  string           `json:"time_zones"` // release of the IANA database
 	RestoredAt string           `json:"restored_at,omitempty"`
 }
 
-// ready says whether requests should be sent here, check by check. A *carillon.Error of a check is shown; any other error
-// is only logged, because errors of the database name hosts and users. A restored database is ready even while its messages
-// are held, and the response says so.
+// ready reports whether this node should receive requests, check by check. A *carillon.Error of a check is shown. Any
+// other error is only logged, because database errors contain hosts and users. A restored database is ready even while
+// its messages are held, and the response says so.
 func (s meta) ready(w http.ResponseWriter, r *http.Request) error {
 	checks, err := s.readiness(r.Context())
 	if err == nil {
@@ -61,7 +61,7 @@ func (s meta) ready(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// openAPI responds with the description of the interface.
+// openAPI responds with the OpenAPI description.
 func (meta) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return httpio.Raw(w, http.StatusOK, OpenAPI())
 }

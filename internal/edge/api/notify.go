@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store"
 )
 
-// notifications are the endpoints that list, show, cancel and move notifications, and the company's usage.
+// notifications serves the endpoints that list, show, cancel and reschedule notifications, and the company's usage.
 type notifications struct {
 	guard
 	store  *store.Store
@@ -34,7 +34,7 @@ func (s notifications) routes() []httpio.Route {
 	}
 }
 
-// notificationID reads the id from the path. Errors: not_found where it is no UUID.
+// notificationID reads the id from the path. Errors: not_found if it is not a UUID.
 func notificationID(r *http.Request) (string, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
@@ -65,13 +65,13 @@ func (s notifications) show(r *http.Request, p *auth.Principal) (any, error) {
 	return v, err
 }
 
-// The kinds of cursors.
+// Cursor kinds.
 const (
 	recipientsList    = "recipients"
 	notificationsList = "notifications"
 )
 
-// list responds with a page of the company's notifications, within the rate of its lists.
+// list responds with a page of the company's notifications, subject to the rate limit of lists.
 func (s notifications) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	page, err := httpio.ReadPage(r.URL.Query(), notificationsList)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {
 		if !again || !carillon.IsCode(err, carillon.Conflict) {
 			return c, err
 		}
-		// The call may have started between the two.
+		// The call may have started between HangUp and Cancel, so try once more.
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// listed accepts a notification of our company past the checks of a request.
+// listed stores a notification of our company without the checks of a request.
 func (r *channelRig) listed(body string, labels messages.Labels) {
 	r.t.Helper()
 	now := time.Now()
@@ -85,7 +85,7 @@ func TestListsThatMatchNothingAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := false
-	for range 7 { // more than a limit's worth in each of two windows
+	for range 7 { // more than the limit, even if a new window begins in between
 		status, text := r.list(url.Values{"sender": {"nobody"}})
 		refused = refused || status == 429 && strings.Contains(text, `"rate_limit_exceeded"`)
 	}

@@ -14,11 +14,11 @@ var openAPIText []byte
 var openAPI = sync.OnceValue(func() []byte {
 	text, err := yaml.YAMLToJSON(openAPIText)
 	if err != nil {
-		panic("openapi.yaml: " + err.Error()) // the file is part of the program and a test reads it
+		panic("openapi.yaml: " + err.Error()) // the file is embedded and covered by a test
 	}
 	return text
 })
 
-// OpenAPI returns the description of the interface, OpenAPI 3.1 as JSON, served at /openapi.json. Tests check every
+// OpenAPI returns the OpenAPI 3.1 description of the interface as JSON, as served at /openapi.json. Tests check every
 // response against it (package apitest). Callers must not modify it.
 func OpenAPI() []byte { return openAPI() }

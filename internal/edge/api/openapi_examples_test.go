@@ -7,8 +7,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestOperationsOfTheDescriptionHaveExamples: every JSON body has one. That each is what its schema says is part of the
-// description's validity.
+// TestOperationsOfTheDescriptionHaveExamples checks that every JSON body has an example. Validation of the description
+// checks that examples match their schemas.
 func TestOperationsOfTheDescriptionHaveExamples(t *testing.T) {
 	found := 0
 	check := func(what string, content openapi3.Content) {
@@ -44,7 +44,8 @@ func TestOperationsOfTheDescriptionHaveExamples(t *testing.T) {
 	}
 }
 
-// TestParametersOfTheDescriptionHaveExamples: a client that is generated, and whoever tries a request, begins with them.
+// TestParametersOfTheDescriptionHaveExamples checks that parameters have examples, for generated clients and for
+// people who try a request.
 func TestParametersOfTheDescriptionHaveExamples(t *testing.T) {
 	eachOperation(describe(t), func(name string, o *openapi3.Operation) {
 		for _, p := range o.Parameters {
@@ -57,7 +58,8 @@ func TestParametersOfTheDescriptionHaveExamples(t *testing.T) {
 	})
 }
 
-// TestErrorsOfTheDescriptionSayTheirCause keeps the reference complete: whoever gets an error reads there why, and what helps.
+// TestErrorsOfTheDescriptionSayTheirCause keeps the reference complete: for each error it must explain the cause and
+// the remedy.
 func TestErrorsOfTheDescriptionSayTheirCause(t *testing.T) {
 	found := 0
 	for name, s := range describe(t).Components.Schemas {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Generators of clients, oapi-codegen among them, know no schema that is a boolean and no list of types but with null, and make one Go
-// type of a name.
+// Client generators such as oapi-codegen do not support boolean schemas, nor type lists other than with null, and they
+// turn each name into one Go type.
 func TestTheDescriptionIsOneThatGeneratorsKnow(t *testing.T) {
 	var doc map[string]any
 	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
@@ -46,7 +46,7 @@ func TestFaultsForGeneratorsAreFound(t *testing.T) {
 	}
 }
 
-// generatorFaults walks a part of the description.
+// generatorFaults walks a part of the description and returns the unsupported constructs.
 func generatorFaults(x any, at string) (all []string) {
 	switch x := x.(type) {
 	case []any:
@@ -73,7 +73,7 @@ func generatorFaults(x any, at string) (all []string) {
 	return all
 }
 
-// schemasOf are the schemas that a keyword of JSON Schema holds, by name.
+// schemasOf returns the schemas under a JSON Schema keyword, by name.
 func schemasOf(keyword string, v any) map[string]any {
 	switch keyword {
 	case "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else":

@@ -13,9 +13,9 @@ import (
 	"carillon/internal/account/auth"
 )
 
-// The rules that linters recommend beyond what a description must satisfy to be valid.
+// These rules are recommended by linters, in addition to validity.
 
-// eachOperation calls fn with each operation and its name, such as GET /healthz.
+// eachOperation calls fn with each operation and its name, for example GET /healthz.
 func eachOperation(doc *openapi3.T, fn func(name string, o *openapi3.Operation)) {
 	for path, item := range doc.Paths.Map() {
 		for method, o := range item.Operations() {
@@ -59,7 +59,7 @@ func TestOperationsOfTheDescriptionHaveWhatClientsAreGeneratedFrom(t *testing.T)
 		good, bad := 0, 0
 		for status, response := range o.Responses.Map() {
 			switch status[0] {
-			case '1', '2', '3': // 101: a socket
+			case '1', '2', '3': // 101: a WebSocket
 				good++
 			case '4':
 				bad++
@@ -111,7 +111,8 @@ func TestTagsAndPathsOfTheDescriptionAreUsedAndUnambiguous(t *testing.T) {
 	}
 }
 
-// A component is used when the paths lead to it, not when only another unused one does.
+// A component counts as used only if it is reachable from the paths, not if only another unused component refers to
+// it.
 func TestEveryComponentOfTheDescriptionIsUsed(t *testing.T) {
 	var doc map[string]any
 	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {

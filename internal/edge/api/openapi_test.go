@@ -20,7 +20,7 @@ func TestOpenAPIIsAValidDescription(t *testing.T) {
 	}
 }
 
-// The errors that carry more than a reason are described as they are written.
+// Errors with fields other than a reason are described as they are sent.
 func TestErrorsWithMoreThanAReasonAreDescribed(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(OpenAPI())
 	if err != nil {

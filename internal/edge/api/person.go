@@ -9,8 +9,8 @@ import (
 	"carillon/internal/talk/person"
 )
 
-// personal are the endpoints of everything that is stored about one person. They need a key with all scopes: what they give out and delete
-// is of all subjects. Who is meant stands in the body, for addresses are logged.
+// personal serves the endpoints for everything stored about one person. They need a key with all scopes, because they
+// export and delete data of all subjects. The person is identified in the body, because URLs are logged.
 type personal struct {
 	guard
 	people *person.People
@@ -51,7 +51,7 @@ func (x personal) export(w http.ResponseWriter, r *http.Request, p *auth.Princip
 	}
 	defer e.Close()
 	if err := e.WriteTo(r.Context(), httpio.OpenArchive(w, "person.zip")); err != nil {
-		panic(http.ErrAbortHandler) // an archive that ends early must not look whole
+		panic(http.ErrAbortHandler) // a truncated archive must not look complete
 	}
 	return nil
 }

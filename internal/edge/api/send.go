@@ -13,14 +13,14 @@ import (
 	"carillon/internal/store/apicalls"
 )
 
-// sending are the endpoints that accept notifications.
+// sending serves the endpoints that accept notifications.
 type sending struct {
 	guard
 	store  *store.Store
 	limits *limit.Limits
 	notify *notify.Notify
 
-	accepted func(companyID string, a apicalls.Accepted) // nil: nobody is interested
+	accepted func(companyID string, a apicalls.Accepted) // may be nil
 }
 
 func (s sending) routes() []httpio.Route {
@@ -30,7 +30,7 @@ func (s sending) routes() []httpio.Route {
 	}
 }
 
-// send accepts a notification: `POST notify` and `POST notify/voice`.
+// send returns the handler of `POST notify` or `POST notify/voice`.
 func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	return func(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 		if err := s.store.DB.Commits.Full(); err != nil {
@@ -81,7 +81,7 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 	}
 }
 
-// unflatten reads the query parameter: exactly `true` or `false`, false when absent.
+// unflatten reads the query parameter: exactly `true` or `false`; false if absent.
 func unflatten(r *http.Request) (bool, error) {
 	q := r.URL.Query()
 	if !q.Has("unflatten") {

@@ -13,13 +13,13 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// suppressedByHand is the reason of a suppression for which the caller gives none.
+// suppressedByHand is the default reason of a suppression by a caller.
 const suppressedByHand = "manual"
 
-// maxSuppressionReason is the limit of a caller's reason, in code points.
+// maxSuppressionReason limits a caller's reason, in code points.
 const maxSuppressionReason = 255
 
-// suppressionList are the endpoints of the company's list of numbers that get no messages.
+// suppressionList serves the endpoints of the company's suppressed numbers.
 type suppressionList struct {
 	guard
 	store *store.Store
@@ -34,7 +34,7 @@ func (s suppressionList) routes() []httpio.Route {
 }
 
 type suppressionRow struct {
-	Number    string `json:"number"` // "": none is known
+	Number    string `json:"number"` // empty if unknown
 	Reason    string `json:"reason"`
 	CreatedAt string `json:"created_at"`
 	Type      string `json:"type"`
@@ -47,7 +47,7 @@ func rowOf(x suppressions.Suppression) suppressionRow {
 
 const suppressionCursor = "suppression"
 
-// list needs one of the scopes suppressions:write and notify:read.
+// list requires the scope suppressions:write or notify:read.
 func (s suppressionList) list(r *http.Request) (any, error) {
 	p, err := s.principal(r, auth.SuppressionsWrite)
 	if carillon.IsCode(err, carillon.Forbidden) {
@@ -64,7 +64,8 @@ func (s suppressionList) list(r *http.Request) (any, error) {
 	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Address() }, rowOf), err
 }
 
-// suppress adds a number, for all types. For one that is on the list so already, in any form, it responds with the stored entry.
+// suppress adds a number, for all types. If the number is already suppressed for all types, in any form, it responds
+// with the stored entry.
 func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, error) {
 	number, reason, err := readSuppression(r)
 	if err != nil {
@@ -76,7 +77,7 @@ func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, erro
 	}
 	x, err := s.store.Suppressions.Suppression(r.Context(), p.Company.ID, identity.Number(number))
 	switch {
-	case carillon.IsCode(err, carillon.NotFound): // another request has removed it since
+	case carillon.IsCode(err, carillon.NotFound): // another request has removed it in the meantime
 		x = &suppressions.Suppression{Number: number, Type: suppressions.All, Reason: reason, CreatedAt: now}
 	case err != nil:
 		return nil, err

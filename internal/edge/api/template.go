@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store"
 )
 
-// templates are the endpoints of templates (docs/reference/templates.md).
+// templates serves the endpoints of templates (docs/reference/templates.md).
 type templates struct {
 	guard
 	store   *store.Store
@@ -33,7 +33,7 @@ func (s templates) routes() []httpio.Route {
 	}
 }
 
-// list responds with a bare array of the approved templates of one number.
+// list responds with a bare array of one number's approved templates.
 func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
 	quota, err := s.limits.Allow(r.Context(), "templates/"+p.KeyID, p.Company.Limits.TemplateListsPerMinute, 1)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s templates) list(w http.ResponseWriter, r *http.Request, p *auth.Principa
 	return httpio.JSON(w, http.StatusOK, list)
 }
 
-// phoneNumber reads the query's phone_number, "" when it is absent.
+// phoneNumber reads the query's phone_number; "" if it is absent.
 func phoneNumber(r *http.Request) (string, error) {
 	number := r.URL.Query().Get("phone_number")
 	if strings.TrimSpace(number) == "" {
@@ -73,8 +73,8 @@ func phoneNumber(r *http.Request) (string, error) {
 	return number, nil
 }
 
-// messagingSender returns the company's messaging sender with a number, nil when it has none. Errors: forbidden when the number is
-// proved to be another company's.
+// messagingSender returns the company's messaging sender with a number, or nil if there is none. Errors: forbidden if
+// the number is proven to belong to another company.
 func (s templates) messagingSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
 	named, err := s.store.Senders.SendersNamed(r.Context(), company.ID, number)
 	if err != nil {
@@ -97,7 +97,8 @@ func (s templates) messagingSender(r *http.Request, company *carillon.Company, n
 	return nil, err
 }
 
-// creationSender returns the sender of a new template: the one with the number, else the company's default one.
+// creationSender returns the sender of a new template: the sender with the number, or else the company's default
+// sender.
 func (s templates) creationSender(r *http.Request, company *carillon.Company, number string) (*carillon.Sender, error) {
 	if number != "" {
 		sender, err := s.messagingSender(r, company, number)
@@ -133,7 +134,7 @@ func (s templates) create(r *http.Request, p *auth.Principal) (any, error) {
 	return c, nil
 }
 
-// by is the catalog for changes by the holder of a key.
+// by returns the catalog with the access key as the author of changes.
 func (s templates) by(p *auth.Principal) *catalog.Catalog {
 	return s.catalog.By(catalog.Key(p.KeyID))
 }
@@ -149,13 +150,13 @@ type createdTemplate struct {
 	} `json:"template"`
 }
 
-// templateView is a template's record with the reason of its rejection or pause.
+// templateView is a template's record with the reason for its rejection or pause.
 type templateView struct {
 	catalog.Record
 	Reason string `json:"reason,omitempty"`
 }
 
-// viewOf returns the view of a template that was found or changed, or the error of that.
+// viewOf converts the result of finding or changing a template.
 func viewOf(t *carillon.Template, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (s templates) read(r *http.Request, p *auth.Principal) (any, error) {
 	return viewOf(s.catalog.Find(r.Context(), p.Company.ID, id))
 }
 
-// edit changes the fields that the body has. With submit it submits the edited draft.
+// edit changes the fields present in the body. With submit it then submits the draft.
 func (s templates) edit(r *http.Request, p *auth.Principal) (any, error) {
 	body, err := httpio.Body(r)
 	if err != nil {

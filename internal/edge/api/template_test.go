@@ -37,8 +37,8 @@ import (
 	"carillon/internal/talk/person"
 )
 
-// channelRig serves two companies whose senders use a stand-in for the Cloud API. Every response is checked against the
-// OpenAPI description.
+// channelRig serves two companies whose senders use a fake Cloud API. Every response is checked against the OpenAPI
+// description.
 type channelRig struct {
 	t          *testing.T
 	store      *store.Store
@@ -54,7 +54,7 @@ type channelRig struct {
 	log        logged
 }
 
-// description is the interface's description, read once.
+// description returns the checker of the OpenAPI description, which is parsed once.
 var description = sync.OnceValues(func() (*apitest.Checker, error) { return apitest.New(OpenAPI()) })
 
 func onEachEngine(t *testing.T, test func(t *testing.T, r *channelRig)) {
@@ -158,7 +158,7 @@ func (r *channelRig) setUp() {
 	}
 }
 
-// call makes a request under the prefix and returns the status and body of the response.
+// call sends a request under the prefix and returns the response's status and body.
 func (r *channelRig) call(method, path, key, body string) (int, string) {
 	r.t.Helper()
 	join := "?"
@@ -189,7 +189,7 @@ func (r *channelRig) do(req *http.Request) (int, string) {
 	return res.StatusCode, string(text)
 }
 
-// want makes a call and checks the status, and that the response contains a text.
+// want makes a call and checks its status, and that the response contains a text.
 func (r *channelRig) want(method, path, key, body string, status int, holds string) string {
 	r.t.Helper()
 	got, text := r.call(method, path, key, body)
@@ -232,7 +232,7 @@ func TestTheListAnswersByNumber(t *testing.T) {
 func TestTheListHasItsOwnRate(t *testing.T) {
 	r := newChannelRig(t, store.Options{Dir: storetest.Folder(t)})
 	refused := 0
-	for range 120 { // two minutes' worth, whichever minute it is
+	for range 120 { // enough for two minutes, wherever the minute boundary falls
 		status, text := r.call("GET", "/notify/templates?phone_number=19999999999", "ck_ours", "")
 		if status == 429 && strings.Contains(text, `"details":{"limit":50,"window":"60s"`) {
 			refused++

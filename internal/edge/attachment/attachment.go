@@ -1,4 +1,4 @@
-// Package attachment receives the files that people send over HTTP, and serves them.
+// Package attachment receives and serves the files that people send over HTTP.
 package attachment
 
 import (
@@ -16,10 +16,10 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// sendWithin is how long a file may take.
+// sendWithin bounds the time to serve a file.
 const sendWithin = 5 * time.Minute
 
-// Routes returns the route of signed addresses.
+// Routes returns the route of signed file addresses.
 func Routes(f *files.Files) []httpio.Route {
 	return []httpio.Route{{Pattern: "GET " + files.Path + "/{id}", Access: "none",
 		Handle: func(w http.ResponseWriter, r *http.Request) error {
@@ -32,14 +32,15 @@ func Routes(f *files.Files) []httpio.Route {
 		}}}
 }
 
-// Receive stores the file in the part `file` of a multipart request. It expires unless files.Files.Keep is called. Errors:
-// validation_failed, payload_too_large, limit_exceeded, not_found without the conversation; rate_limit_exceeded and
-// service_unavailable where too many arrive at once.
+// Receive stores the file in the part `file` of a multipart request. The file expires unless files.Files.Keep is
+// called. Errors: validation_failed, payload_too_large, limit_exceeded; not_found if the conversation does not exist;
+// rate_limit_exceeded and service_unavailable if too many files arrive at once.
 func Receive(w http.ResponseWriter, r *http.Request, f *files.Files, from files.From) (*chats.File, error) {
 	return receive(w, r, f, from, f.Most(), f.Receive)
 }
 
-// ReceiveMedia stores a file for headers of notifications as Receive does, for files.MediaFor.
+// ReceiveMedia stores a file for headers of notifications. It works like Receive, but the file is kept for
+// files.MediaFor.
 func ReceiveMedia(w http.ResponseWriter, r *http.Request, f *files.Files, from files.From) (*chats.File, error) {
 	return receive(w, r, f, from, files.MaxMedia, f.ReceiveMedia)
 }
@@ -59,13 +60,13 @@ func receive(w http.ResponseWriter, r *http.Request, f *files.Files, from files.
 	}
 	kept, err := keep(r.Context(), in, in.Name, from)
 	if err != nil {
-		in.Leave() // the body is the request's
+		in.Leave() // the body belongs to the request
 		return nil, err
 	}
 	return kept, nil
 }
 
-// Serve responds with a file that the caller may have. Errors: not_found.
+// Serve responds with a file if may allows it. Errors: not_found.
 func Serve(w http.ResponseWriter, r *http.Request, f *files.Files, may func(x *stored.File) bool, id string) error {
 	x, err := f.Find(r.Context(), id)
 	if err != nil {

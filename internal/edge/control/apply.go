@@ -14,18 +14,18 @@ import (
 	"carillon/internal/store"
 )
 
-// maxBundle bounds a set-up on the control socket.
+// maxBundle limits the size of a set-up bundle on the control socket.
 const maxBundle = 64 << 20
 
-// Applied is the response to a set-up: its summary, or why it was not applied.
+// Applied is the response to a set-up: its summary, or the reason why it was not applied.
 type Applied struct {
 	Summary  store.Summary   `json:"summary,omitempty"`
-	Warnings config.Problems `json:"warnings,omitempty"` // of what the settings of the program that applied it do not allow
+	Warnings config.Problems `json:"warnings,omitempty"` // parts that do not work with the running program's settings
 	Problems config.Problems `json:"problems,omitempty"`
 	Error    string          `json:"error,omitempty"`
 }
 
-// applySetUp validates the bundle in the request and applies it.
+// applySetUp validates and applies the bundle in the request.
 func (c *Control) applySetUp(w http.ResponseWriter, r *http.Request) {
 	c.applying.Lock()
 	defer c.applying.Unlock()
@@ -49,10 +49,10 @@ func (c *Control) applySetUp(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(response) // the client may be gone
+	_ = json.NewEncoder(w).Encode(response) // the client may have disconnected
 }
 
-// Apply has the program that runs on the data folder apply a set-up; running is false when none responds.
+// Apply sends a set-up to the program running on the data folder. running is false if no program responds.
 func Apply(ctx context.Context, dir string, bundle *config.Bundle) (done Applied, running bool, err error) {
 	c, release, err := client(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package control is the socket in the data folder, open to the program's own user. It serves what only the process that owns
-// the database can do: backups, and applying a set-up. There is none on PostgreSQL.
+// Package control serves a socket in the data folder, accessible only to the program's own user, for operations that
+// only the process owning the database can perform: backups and applying a set-up. There is no socket on PostgreSQL.
 package control
 
 import (
@@ -24,8 +24,8 @@ import (
 
 const name = "carillon.sock"
 
-// backupProgress is one line of the response to a backup request: how many pages are copied, and in the last line whether
-// the backup was made.
+// backupProgress is one line of the response to a backup request: the number of pages copied and, in the last line,
+// whether the backup was made.
 type backupProgress struct {
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
@@ -39,14 +39,14 @@ type Control struct {
 	Folder string
 	Read   config.ProvisionOptions // how set-ups are read
 	Apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
-	Warn   func(p *config.Provision) config.Problems // of what does not work with the settings of this program
+	Warn   func(p *config.Provision) config.Problems // returns the parts that do not work with this program's settings
 	Log    *slog.Logger
 
-	applying sync.Mutex // the set-ups in memory are bounded by one
+	applying sync.Mutex // one at a time, to bound the memory for set-ups
 }
 
-// Run listens in the data folder and serves until ctx ends. A failure is only logged: backups and set-ups then need the
-// program stopped.
+// Run listens in the data folder and serves until ctx ends. A failure is only logged; backups and set-ups then require
+// stopping the program.
 func (c *Control) Run(ctx context.Context) error {
 	if err := c.run(ctx); err != nil {
 		c.Log.WarnContext(ctx, "cannot take backups and set-ups while running: no control socket", "error", err)
@@ -60,7 +60,7 @@ func (c *Control) run(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	// One that was left by a killed process: only one process owns the folder.
+	// A socket left by a killed process: only one process can own the folder, so it is safe to remove.
 	if err := os.Remove(filepath.Join(c.Folder, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	return server.IgnoreClosed(srv.Serve(l))
 }
 
-// backup copies the database and reports its progress in lines of JSON. It ends when the client disconnects.
+// backup copies the database and reports its progress in lines of JSON. It stops if the client disconnects.
 func (c *Control) backup(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		To string `json:"to"`
@@ -93,7 +93,7 @@ func (c *Control) backup(w http.ResponseWriter, r *http.Request) {
 	}
 	connection := http.NewResponseController(w)
 	report := func(p backupProgress) {
-		_ = json.NewEncoder(w).Encode(p) // the client may be gone
+		_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
 		_ = connection.Flush()
 	}
 	var reported time.Time
@@ -113,7 +113,7 @@ func (c *Control) backup(w http.ResponseWriter, r *http.Request) {
 	report(backupProgress{Made: true})
 }
 
-// Backup asks the program that runs on a data folder to copy its database into the file `to`, an absolute path that the
+// Backup asks the program running on a data folder to copy its database to the file `to`, an absolute path that the
 // program can write.
 func Backup(ctx context.Context, dir, to string, progress store.Progress) error {
 	c, release, err := client(dir)
@@ -128,7 +128,7 @@ func Backup(ctx context.Context, dir, to string, progress store.Progress) error 
 	return askBackup(ctx, c, body, progress)
 }
 
-// client returns a client of the socket in a data folder, valid until release is called.
+// client returns an HTTP client of the socket in a data folder, valid until release is called.
 func client(dir string) (c *http.Client, release func(), err error) {
 	path, closeFolder, err := shortName(dir, name)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// shortName returns a path to a socket through the folder's descriptor, because a socket's path is limited to 107 bytes.
-// It is valid until release is called.
+// shortName returns a path to a socket through the folder's file descriptor, because a socket path is limited to 107
+// bytes. It is valid until release is called.
 func shortName(dir, name string) (path string, release func(), err error) {
-	f, err := os.Open(dir) //nolint:gosec // the operator names the folder
+	f, err := os.Open(dir) //nolint:gosec // the operator chooses the folder
 	if err != nil {
 		return "", nil, err
 	}

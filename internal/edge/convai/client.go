@@ -8,29 +8,29 @@ import (
 )
 
 const (
-	// maxMessage bounds a client's message, in bytes, and maxSound one that carries sound.
+	// maxMessage limits a client's message, in bytes; maxSound limits one with sound.
 	maxMessage = 64 << 10
 	maxSound   = 1 << 20
-	// maxText bounds what is typed or remarked, in characters.
+	// maxText limits typed texts and remarks, in characters.
 	maxText = 4000
-	// maxID bounds the ids that clients make up, in bytes.
+	// maxID limits client-generated ids, in bytes.
 	maxID = 64
-	// maxResult bounds the result of a tool, in characters; the rest is cut off.
+	// maxResult limits the result of a tool, in characters; the rest is cut off.
 	maxResult = 16_000
 )
 
-// Client is called for what the client sends other than sound, one call at a time and in order. What is nil is ignored. None may
-// block.
+// Client holds the callbacks for client messages other than sound. They are called one at a time and in order, and
+// must not block. Nil callbacks are ignored.
 type Client struct {
-	// Type is called for a typed text, or a choice that was tapped. clientID is "" where the client made none up.
+	// Type is called for a typed text or a tapped choice. clientID is "" if the client did not generate one.
 	Type func(clientID, text string)
-	// Remark is called for what the page says of what the person does, without a response.
+	// Remark is called when the page reports what the person is doing. It gets no response.
 	Remark func(text string)
 	// Active is called when the person does something on the page.
 	Active func()
-	// ToolResult is called with the result of a tool of the page.
+	// ToolResult is called with the result of one of the page's tools.
 	ToolResult func(id, result string, failed bool)
-	// Score is called when the person likes or dislikes a response, whose turn it is; score is "" where they take that back.
+	// Score is called when the person likes or dislikes the response in a turn; score is "" if they take it back.
 	Score func(turn int64, score string)
 	// ToAgent is called when a teammate gives the conversation back to the agent.
 	ToAgent func()
@@ -38,12 +38,12 @@ type Client struct {
 	End func()
 }
 
-// incoming is any message of a client.
+// incoming is any message from a client.
 type incoming struct {
 	Type     string          `json:"type"`
 	Sound    *string         `json:"user_audio_chunk"`
 	EventID  int64           `json:"event_id"`
-	Text     json.RawMessage `json:"text"` // a string; of a multimodal_message an object
+	Text     json.RawMessage `json:"text"` // a string, or an object in a multimodal_message
 	ClientID string          `json:"client_id"`
 	Score    *string         `json:"score"`
 	ToolID   string          `json:"tool_call_id"`
@@ -51,7 +51,7 @@ type incoming struct {
 	Failed   bool            `json:"is_error"`
 }
 
-// refusal is a message that is not accepted. A fatal one ends the connection.
+// refusal is the error for a message that is not accepted. A fatal one ends the connection.
 type refusal struct {
 	kind  string
 	text  string
@@ -64,7 +64,7 @@ func invalid(text string) error { return &refusal{kind: typeInvalid, text: text,
 
 func tooLong(what string) error { return &refusal{kind: typeValue, text: what + " is too long"} }
 
-// parse reads a message. One of an unknown type is none to refuse.
+// parse reads a message. An unknown type is not an error.
 func parse(text []byte) (*incoming, error) {
 	var m incoming
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -73,7 +73,7 @@ func parse(text []byte) (*incoming, error) {
 	return &m, nil
 }
 
-// str is the text of a message.
+// str returns the text of a message.
 func (m *incoming) str() (string, error) {
 	if len(m.Text) == 0 {
 		return "", nil
@@ -85,7 +85,7 @@ func (m *incoming) str() (string, error) {
 	return clean(s)
 }
 
-// typed is the text of a multimodal_message; its files are not taken.
+// typed returns the text of a multimodal_message. Its files are not accepted.
 func (m *incoming) typed() (string, error) {
 	if len(m.Text) == 0 || string(m.Text) == "null" {
 		return "", &refusal{kind: typeValue, text: "Files are not accepted here"}
@@ -99,7 +99,7 @@ func (m *incoming) typed() (string, error) {
 	return clean(inner.Text)
 }
 
-// clean trims a text and drops the characters that no person types.
+// clean trims a text and removes control and invalid characters, except tabs and line breaks.
 func clean(s string) (string, error) {
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == utf8.RuneError {
@@ -113,7 +113,7 @@ func clean(s string) (string, error) {
 	return s, nil
 }
 
-// result is the result of a tool as text; clients send strings, and objects for those who write their own.
+// result returns the result of a tool as text. Clients send strings, or objects if their authors chose to.
 func (m *incoming) result() string {
 	var s string
 	if json.Unmarshal(m.Result, &s) != nil {
@@ -125,7 +125,7 @@ func (m *incoming) result() string {
 	return s
 }
 
-// dispatch calls the function for a message that is no sound.
+// dispatch calls the callback for a message without sound.
 func (c *Conn) dispatch(m *incoming, to *Client) error {
 	switch m.Type {
 	case "pong":
@@ -151,7 +151,7 @@ func call(f func()) {
 	}
 }
 
-// say calls the function for a message that bears a text.
+// say calls the callback for a message with a text.
 func (c *Conn) say(m *incoming, to *Client) error {
 	if len(m.ClientID) > maxID || len(m.ToolID) > 2*maxID {
 		return tooLong("The id")
@@ -183,7 +183,7 @@ func (c *Conn) say(m *incoming, to *Client) error {
 	return nil
 }
 
-// score passes on how the person found a response that was shown.
+// score passes on a person's score of a displayed response.
 func (c *Conn) score(m *incoming, to *Client) {
 	score := ""
 	if m.Score != nil {
@@ -195,7 +195,7 @@ func (c *Conn) score(m *incoming, to *Client) {
 	}
 }
 
-// refusedBy is the refusal that an error is.
+// refusedBy returns the refusal in err, or nil.
 func refusedBy(err error) (r *refusal) {
 	errors.As(err, &r)
 	return r

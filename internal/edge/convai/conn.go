@@ -25,62 +25,63 @@ const Protocol = "convai"
 
 const (
 	pingEvery = 10 * time.Second
-	goneAfter = 30 * time.Second // a client that answers no ping
-	writeIn   = 10 * time.Second // one message to a client
-	startIn   = 10 * time.Second // the initiation
-	drainIn   = 2 * time.Second  // what waits for the client, before the connection is closed
-	// endIn is how long what runs has to end by itself after the person hung up or left.
+	goneAfter = 30 * time.Second // limit since the last pong
+	writeIn   = 10 * time.Second // timeout for writing one message
+	startIn   = 10 * time.Second // timeout of the initiation
+	drainIn   = 2 * time.Second  // time to flush the outbox before the connection is closed
+	// endIn is the grace period for run after the person hung up or left.
 	endIn = 10 * time.Second
-	// maxSession is how long a connection lasts at most.
+	// maxSession is the default maximum duration of a connection.
 	maxSession = time.Hour
-	// tail is how long sound takes from here to the ear.
+	// tail is the delay of sound from here to the person's ear.
 	tail = 200 * time.Millisecond
-	// maxTurns is how many of the last responses can be scored.
+	// maxTurns is the number of recent responses that can be scored.
 	maxTurns = 200
 )
 
 // Options configure a connection.
 type Options struct {
 	Log *slog.Logger
-	// Allowed is what the client may override in its initiation.
+	// Allowed lists the settings that the client may override in its initiation.
 	Allowed []string
-	// Longest is how long the connection lasts at most; default an hour.
+	// Longest is the maximum duration of the connection; default an hour.
 	Longest time.Duration
 }
 
-// Conn is the socket of one person: a visitor, or a teammate. Line and Show may be used from its start until the end of Serve;
-// what is sent after the client has left goes nowhere.
+// Conn is the socket of one person: a visitor or a teammate. Line and Show may be used from its start until the end of
+// Serve. Anything sent after the client has left is discarded.
 type Conn struct {
 	o    Options
 	ws   *websocket.Conn
 	out  *outbox
 	line *line
 
-	response atomic.Int64 // whose sound is being written
+	response atomic.Int64 // the response whose sound is being written
 	ours     atomic.Bool  // this side closes the connection
 	done     chan struct{}
-	finish   func() // closes done: nothing is read or written any more
+	finish   func() // closes done, which ends reading and writing
 	closeAll sync.Once
-	closing  <-chan struct{} // the server stops
-	written  chan struct{}   // closed when the writer is done
+	closing  <-chan struct{} // the server is stopping
+	written  chan struct{}   // closed when the writer has finished
 	opened   time.Time
 	pings    pings
 	pace     pace
-	heard    time.Duration // sound that the client sent; of the reader alone
+	heard    time.Duration // total sound received from the client; used only by the reader
 
 	mu     sync.Mutex
 	writer writer
-	turns  []shown // the last responses
-	ended  string  // why the talk is over; "": it is not
+	turns  []shown // the most recent responses
+	ended  string  // reason for the end of the conversation; empty while it lasts
 }
 
-// shown is a response that the client got, and its turn.
+// shown is a response sent to the client, and its turn.
 type shown struct{ response, turn int64 }
 
-// keyLength is how many bytes the key of a handshake has (RFC 6455, section 4.1).
+// keyLength is the number of bytes in the key of a handshake (RFC 6455, section 4.1).
 const keyLength = 16
 
-// Check reports whether a request asks for a socket, so that Accept will not refuse it. Errors: validation_failed.
+// Check reports whether a request is a valid WebSocket handshake, so that Accept will not refuse it. Errors:
+// validation_failed.
 func Check(r *http.Request) error {
 	if !carriesToken(r.Header, "Connection", "upgrade") || !carriesToken(r.Header, "Upgrade", "websocket") {
 		return carillon.Invalid("Upgrade", "This route takes WebSocket connections only")
@@ -98,8 +99,8 @@ func Check(r *http.Request) error {
 	return nil
 }
 
-// Accept makes a request a socket. The caller has checked who asks, and from which origin. Errors before the connection is a
-// socket are to be responded as usual. Close must be called at the end.
+// Accept upgrades a request to a WebSocket. The caller has checked the credential and the origin. Errors before the
+// upgrade can be sent as usual responses. The caller must call Close.
 func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	if err := Check(r); err != nil {
 		return nil, err
@@ -126,10 +127,10 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// Line carries the person's sound.
+// Line returns the person's audio line.
 func (c *Conn) Line() voice.Line { return c.line }
 
-// Initiation waits for what the client asks for. An error has ended the connection.
+// Initiation waits for the client's initiation. If it returns an error, the connection has ended.
 func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 	late := time.AfterFunc(startIn, func() { c.shut(websocket.StatusPolicyViolation, "The initiation did not come in time") })
 	defer late.Stop()
@@ -141,7 +142,7 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 		}
 		m, err := c.parse(text)
 		if err == nil && m.Type != initiationType {
-			continue // sound, say
+			continue // sound, for example
 		}
 		var x *Initiation
 		if err == nil {
@@ -155,7 +156,7 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 	}
 }
 
-// Begin sends the first message. Nothing else may be sent before.
+// Begin sends the first message. Nothing else may be sent before it.
 func (c *Conn) Begin(conversationID string) {
 	c.send(metadata(conversationID))
 }
@@ -173,7 +174,7 @@ func (c *Conn) Show(e voice.Event) {
 		}
 	case voice.Interrupted:
 		c.out.clear()
-		c.response.Store(max(c.response.Load(), e.ID+1)) // clients drop sound up to the response that was cut off: a teammate's is of none
+		c.response.Store(max(c.response.Load(), e.ID+1)) // Clients drop the sound of responses up to the interrupted one. A teammate's sound belongs to no response, so give it the next id.
 	case voice.Ended:
 		c.ended = e.Code
 	default:
@@ -183,7 +184,7 @@ func (c *Conn) Show(e voice.Event) {
 	}
 }
 
-// turnOf is the turn of a response that was shown.
+// turnOf returns the turn of a response that was shown.
 func (c *Conn) turnOf(response int64) (turn int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,8 +196,8 @@ func (c *Conn) turnOf(response int64) (turn int64, ok bool) {
 	return 0, false
 }
 
-// Refuse sends an error and ends the connection. Errors that are neither a *carillon.Error nor of this package are shown as
-// internal ones.
+// Refuse sends an error and ends the connection. Errors that are neither a *carillon.Error nor from this package are
+// shown as internal errors.
 func (c *Conn) Refuse(err error) {
 	code, kind, text, reason := codeInternal, typeUnknown, "Something went wrong", carillon.InternalError.String()
 	if r := refusedBy(err); r != nil {
@@ -204,7 +205,7 @@ func (c *Conn) Refuse(err error) {
 	} else if e, ok := errors.AsType[*carillon.Error](err); ok {
 		text, reason = e.Message, e.Code.String()
 		if why, ok := e.Details.Find("reason").(string); ok && (e.Code == carillon.Forbidden || e.Code == carillon.Conflict) {
-			text = why // the message is the same for all of them
+			text = why // the message is the same for all errors of these codes
 		}
 		if e.Code.Status() < http.StatusInternalServerError {
 			code = codePolicy
@@ -214,9 +215,9 @@ func (c *Conn) Refuse(err error) {
 	c.shut(websocket.StatusCode(code), text)
 }
 
-// Serve passes on what the client sends and runs a talk on the connection until either ends. A client that hangs up, by
-// message or by closing the connection in order, has client.End called, and run then ends by itself; one that is lost, and a
-// stop of the server, cancel the context of run. The error is run's.
+// Serve passes on the client's messages and runs a conversation on the connection until either ends. If the client
+// hangs up, by message or by closing the connection normally, Serve calls client.End and run is expected to return. A
+// lost client or a server shutdown cancels the context of run. Serve returns the error of run.
 func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, client Client) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -258,7 +259,7 @@ func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, c
 	}
 }
 
-// close ends the connection after what ran on it has ended.
+// close ends the connection after run has returned.
 func (c *Conn) close(ctx context.Context, err error) {
 	switch {
 	case c.gone():
@@ -275,7 +276,7 @@ func (c *Conn) close(ctx context.Context, err error) {
 	}
 }
 
-// playOut waits until the client has played what was sent.
+// playOut waits until the client has played everything sent.
 func (c *Conn) playOut(ctx context.Context) {
 	rest := c.line.rest()
 	if rest == 0 {
@@ -288,15 +289,15 @@ func (c *Conn) playOut(ctx context.Context) {
 	}
 }
 
-// Close frees the connection.
+// Close closes the connection.
 func (c *Conn) Close() { c.shut(websocket.StatusGoingAway, "") }
 
-// read passes on what the client sends until the connection ends; it reports whether the client hung up. That is passed on before the
-// connection counts as lost, so that run learns of it first.
+// read passes on the client's messages until the connection ends, and reports whether the client hung up. It calls
+// client.End before it marks the connection as lost, so that run sees the hang-up first.
 func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 	defer c.lost()
 	for {
-		// The context of the read must not end before the connection, which it would cut off.
+		// Canceling the context of a read would close the connection, so the read must not inherit ctx.
 		_, text, err := c.ws.Read(context.WithoutCancel(ctx))
 		if err != nil {
 			status := websocket.CloseStatus(err)
@@ -316,7 +317,8 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 	}
 }
 
-// parse reads a message. One without sound that is over maxMessage ends the connection, as one over the bound of all messages does.
+// parse reads a message. A message without sound that exceeds maxMessage ends the connection, just like a message
+// above the general limit.
 func (c *Conn) parse(text []byte) (*incoming, error) {
 	m, err := parse(text)
 	if len(text) > maxMessage && (err != nil || m.Sound == nil) {
@@ -327,7 +329,7 @@ func (c *Conn) parse(text []byte) (*incoming, error) {
 	return m, err
 }
 
-// receive passes on one message.
+// receive handles one message.
 func (c *Conn) receive(text []byte, client *Client) error {
 	m, err := c.parse(text)
 	if err != nil {
@@ -348,7 +350,7 @@ func (c *Conn) receive(text []byte, client *Client) error {
 	return nil
 }
 
-// write writes what is sent, one message after the other, until the outbox is closed.
+// write writes the outbox to the client, one message at a time, until the outbox is closed.
 func (c *Conn) write() {
 	defer close(c.written)
 	for {
@@ -360,8 +362,8 @@ func (c *Conn) write() {
 		err := c.ws.Write(ctx, websocket.MessageText, text)
 		cancel()
 		if err != nil {
-			if !errors.Is(err, net.ErrClosed) { // else the client closed it, and the reader knows how
-				go c.lost() // shut may wait for the writer
+			if !errors.Is(err, net.ErrClosed) { // otherwise the client closed it, and the reader handles that
+				go c.lost() // shut may be waiting for the writer
 			}
 			return
 		}
@@ -377,14 +379,14 @@ func (c *Conn) watch() {
 	}
 }
 
-// send adds a message. A client that reads too slowly is lost.
+// send queues a message. A client that reads too slowly is disconnected.
 func (c *Conn) send(m message) {
 	if c.out.add(m) {
 		go c.lost()
 	}
 }
 
-// gone reports whether nothing reaches the client any more.
+// gone reports whether the client can no longer be reached.
 func (c *Conn) gone() bool {
 	select {
 	case <-c.done:
@@ -394,10 +396,10 @@ func (c *Conn) gone() bool {
 	}
 }
 
-// maxReason is how many bytes of a reason fit into the frame that closes a connection.
+// maxReason is the number of bytes for a reason in a close frame.
 const maxReason = 123
 
-// shut sends what waits and ends the connection. It returns when it has ended.
+// shut flushes the outbox, for at most drainIn, and closes the connection.
 func (c *Conn) shut(code websocket.StatusCode, reason string) {
 	c.closeAll.Do(func() {
 		c.ours.Store(true)
@@ -412,7 +414,7 @@ func (c *Conn) shut(code websocket.StatusCode, reason string) {
 	})
 }
 
-// lost ends a connection whose client does not listen.
+// lost closes a connection without flushing, because the client does not read.
 func (c *Conn) lost() {
 	c.closeAll.Do(func() {
 		c.out.close()

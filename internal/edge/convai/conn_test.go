@@ -25,10 +25,10 @@ import (
 	"carillon/internal/voice"
 )
 
-// hung is the time after which a wait counts as hung.
+// hung is the time after which a test fails instead of waiting longer.
 const hung = 2 * time.Minute
 
-// talk is a server with one route, whose talk is the test's.
+// talk is a server with one route, which runs the test's conversation.
 type talk struct {
 	t      *testing.T
 	router *httpio.Router
@@ -103,7 +103,7 @@ func (p *person) say(text string) {
 	}
 }
 
-// next returns the next message that is no ping, which it answers.
+// next returns the next message other than a ping, and answers pings.
 func (p *person) next() map[string]any {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), hung)
@@ -125,7 +125,7 @@ func (p *person) next() map[string]any {
 	}
 }
 
-// closed reads until the server closes the connection, and returns how.
+// closed reads until the server closes the connection, and returns the close code and reason.
 func (p *person) closed() (code websocket.StatusCode, reason string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), hung)
@@ -319,7 +319,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 	}
 }
 
-// quiet runs until its context ends or the line does.
+// quiet runs until its context or the line ends.
 func quiet(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
 	for {
 		if _, err := c.Line().Read(ctx); err != nil {
@@ -354,7 +354,7 @@ func TestAClientThatHangsUpEndsAndOneThatIsLostLeaves(t *testing.T) {
 	}
 }
 
-// A close in order is one also while sound is on its way to the client, which can no longer be written.
+// A normal close is recognized even while sound is being written to the client, which then fails.
 func TestAClientHangsUpWhileItIsSpokenTo(t *testing.T) {
 	for range 50 {
 		x := serve(t, func(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
@@ -540,7 +540,7 @@ func TestTheInitiationSaysWhatIsWanted(t *testing.T) {
 	}
 }
 
-// What a page gives that no text can use is no reason to end a talk.
+// A variable whose name no text can use must not end the conversation.
 func TestAVariableMayHaveAnyName(t *testing.T) {
 	got := make(chan *convai.Initiation, 1)
 	x := serve(t, func(_ context.Context, _ *convai.Conn, i *convai.Initiation) error { got <- i; return nil })
@@ -588,13 +588,13 @@ func TestAnEmptyFirstMessageIsNoGreeting(t *testing.T) {
 	}
 }
 
-// A client may keep sound back and send it in one piece.
+// A client may buffer sound and send it in one piece.
 func TestOnePieceOfSoundIsTakenWhole(t *testing.T) {
 	for _, seconds := range []int{1, 3, 9} {
 		heard := make(chan int, 1)
 		left := make(chan struct{})
 		x := serve(t, func(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
-			<-left // nobody listens before all of it is there
+			<-left // start reading only after everything has arrived
 			all := 0
 			for {
 				pcm, err := c.Line().Read(ctx)
@@ -634,7 +634,7 @@ func TestALongConversationEnds(t *testing.T) {
 	}
 }
 
-// Sound that comes faster than anybody speaks is no speech, and costs as much.
+// Sound faster than speech cannot be speech, but costs as much to process.
 func TestSoundDoesNotComeFasterThanItCanBeSaid(t *testing.T) {
 	x := serve(t, func(ctx context.Context, c *convai.Conn, _ *convai.Initiation) error {
 		for {
@@ -654,7 +654,7 @@ func TestSoundDoesNotComeFasterThanItCanBeSaid(t *testing.T) {
 	}
 	p = x.begin()
 	for range 30 {
-		_ = p.ws.Write(t.Context(), websocket.MessageText, []byte(second)) // the end may come in between
+		_ = p.ws.Write(t.Context(), websocket.MessageText, []byte(second)) // the server may close the connection in between
 	}
 	if code, reason := p.closed(); code != websocket.StatusPolicyViolation || reason != "Too much sound" {
 		t.Error("thirty seconds at once:", code, reason)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzClient sends any bytes: nothing panics, and what is passed on keeps to its bounds.
+// FuzzClient sends arbitrary bytes: nothing may panic, and everything passed on must stay within its limits.
 func FuzzClient(f *testing.F) {
 	for _, s := range []string{
 		`{"user_audio_chunk":"AAAA"}`, `{"user_audio_chunk":"` + strings.Repeat("AAAA", 9000) + `"}`,
@@ -77,7 +77,7 @@ func TestTheOldestUnreadSoundMakesRoom(t *testing.T) {
 		t.Error(len(got), got[0], got[len(got)-1], err)
 	}
 	l.hear(make([]int16, maxUnread))
-	l.hear(make([]int16, 3*maxUnread)) // one piece is kept whole
+	l.hear(make([]int16, 3*maxUnread)) // a single piece is kept whole
 	if got, _ := l.Read(t.Context()); len(got) != 3*maxUnread {
 		t.Error(len(got))
 	}

@@ -12,24 +12,24 @@ import (
 	"golang.org/x/text/language"
 )
 
-// What a client may override of a widget's configuration.
+// Settings of a widget that a client may override.
 const (
 	OverrideLanguage     = "language"
 	OverrideFirstMessage = "first_message"
-	OverrideVoice        = "voice" // the speaker's voice and its speed
+	OverrideVoice        = "voice" // the voice and its speed
 	OverrideTextOnly     = "text_only"
 )
 
-// Initiation is what a client asks for at the start of a conversation.
+// Initiation is the client's request at the start of a conversation.
 type Initiation struct {
-	Language     string // BCP 47; "": the conversation's
-	FirstMessage string // "": the agent's
-	NoGreeting   bool   // the person speaks first: an empty first message was given
-	Voice        string // "": the agent's
+	Language     string // BCP 47; empty for the conversation's language
+	FirstMessage string // empty for the agent's
+	NoGreeting   bool   // the person speaks first, because the client sent an empty first message
+	Voice        string // empty for the agent's voice
 	Speed        float64
-	TextOnly     bool              // no sound either way
+	TextOnly     bool              // no sound in either direction
 	Variables    map[string]string // dynamic_variables
-	UserID       string            // what the page calls the person; nobody has checked it
+	UserID       string            // the page's id of the person; unverified
 	Source       string            // the client's name and version
 }
 
@@ -49,7 +49,7 @@ const (
 
 var variableName = regexp.MustCompile(variableNameForm)
 
-// initiationMessage is the message that begins a conversation. What is not listed here is ignored.
+// initiationMessage is the message that begins a conversation. Unlisted fields are ignored.
 type initiationMessage struct {
 	Override struct {
 		Agent struct {
@@ -76,7 +76,7 @@ type initiationMessage struct {
 	} `json:"source_info"`
 }
 
-// parseInitiation reads the first message of a client, which may override what is allowed. Its errors are refusals.
+// parseInitiation reads a client's first message, which may override the allowed settings. Its errors are refusals.
 func parseInitiation(text []byte, allowed []string) (*Initiation, error) {
 	var m initiationMessage
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -140,7 +140,7 @@ func (x *Initiation) override(m *initiationMessage, allowed []string) error {
 	return nil
 }
 
-// variables reads texts, numbers and booleans. A name that no place in a text can have is left out.
+// variables reads strings, numbers and booleans. It skips names that cannot occur as a placeholder in a text.
 func (x *Initiation) variables(given map[string]json.RawMessage) error {
 	if len(given) > maxVariables {
 		return &refusal{kind: typeValue, text: "dynamic_variables has more than " + strconv.Itoa(maxVariables) + " entries", fatal: true}

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// Rate is samples a second, both ways.
+	// Rate is the sample rate per second in both directions.
 	Rate = 16000
-	// Format is the name of the sound both ways: 16-bit samples, little-endian, mono.
+	// Format is the audio format in both directions: 16-bit samples, little-endian, mono.
 	Format = "pcm_16000"
 
-	chunk     = Rate / 10 // samples of one message: 100 ms
+	chunk     = Rate / 10 // samples per message: 100 ms
 	lead      = 300 * time.Millisecond
-	maxUnread = Rate * 2 // samples of the client that nobody has read; the oldest make room
+	maxUnread = Rate * 2 // limit of unread samples from the client; the oldest are dropped
 )
 
-// line is the sound of a connection. It implements voice.Line.
+// line is the audio of a connection. It implements voice.Line.
 type line struct {
 	c     *Conn
-	ready chan struct{} // signals samples, or the end
+	ready chan struct{} // signals new samples or the end
 
 	mu     sync.Mutex
 	unread []int16
 	ended  bool
-	played time.Time // when the client has played all that was written
+	played time.Time // when the client will have played everything written
 }
 
 var _ voice.Line = (*line)(nil)
@@ -43,7 +43,7 @@ func (*line) Rate() int           { return Rate }
 func (*line) Lead() time.Duration { return lead }
 func (*line) Digits() <-chan rune { return nil }
 
-// hear adds samples that the client sent. One piece is kept whole, however long it is.
+// hear adds samples from the client. A single piece is kept whole, however long it is.
 func (l *line) hear(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *line) hear(pcm []int16) {
 	l.signal()
 }
 
-// end has Read return io.EOF: the person has left.
+// end makes Read return io.EOF, because the person has left.
 func (l *line) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *line) Read(ctx context.Context) ([]int16, error) {
 		case len(pcm) > 0:
 			return pcm, nil
 		case ended:
-			l.signal() // for whoever reads again
+			l.signal() // for the next Read
 			return nil, io.EOF
 		}
 		select {
@@ -91,7 +91,7 @@ func (l *line) Read(ctx context.Context) ([]int16, error) {
 	}
 }
 
-// Write implements voice.Line: the samples are of the response that was last said to sound.
+// Write implements voice.Line. The samples belong to the response of the latest voice.Sounding event.
 func (l *line) Write(pcm []int16) error {
 	if l.c.gone() {
 		return errLeft
@@ -114,7 +114,7 @@ func (l *line) plays(samples int) {
 	l.played = l.played.Add(time.Duration(samples) * time.Second / Rate)
 }
 
-// Clear implements voice.Line. What was sent already the client drops at the interruption that Show sends.
+// Clear implements voice.Line. Show sends an interruption that makes the client drop the sound it already has.
 func (l *line) Clear() error {
 	l.c.out.clear()
 	l.mu.Lock()
@@ -123,17 +123,17 @@ func (l *line) Clear() error {
 	return nil
 }
 
-// rest is how long the client still plays what was written.
+// rest returns how long the client needs to finish playing.
 func (l *line) rest() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return max(0, time.Until(l.played))
 }
 
-// errLeft says that nobody is at the other end.
+// errLeft means that the client has disconnected.
 var errLeft = errors.New("the client has left")
 
-// audio is the message that carries samples.
+// audio returns the message that carries samples.
 func audio(pcm []int16, response int64) []byte {
 	raw := make([]byte, 0, 2*chunk)
 	for _, s := range pcm {
@@ -147,7 +147,7 @@ func audio(pcm []int16, response int64) []byte {
 	return append(b, "}}"...)
 }
 
-// samples are the samples of a user_audio_chunk; false: it is none. An odd byte at the end is dropped.
+// samples decodes a user_audio_chunk; ok is false if it is invalid. An odd byte at the end is dropped.
 func samples(encoded string) ([]int16, bool) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {

@@ -8,23 +8,23 @@ import (
 	"carillon/internal/voice"
 )
 
-// object is a JSON object of a message. Its values are texts, numbers, booleans, lists and objects of those.
+// object is a JSON object of a message. Its values are strings, numbers, booleans, lists and objects of those.
 type object = map[string]any
 
-// of is the message of a type with a member.
+// of returns a message with a type and one member.
 func of(kind, member string, value object) message {
-	text, _ := json.Marshal(object{"type": kind, member: value}) // it cannot fail
+	text, _ := json.Marshal(object{"type": kind, member: value}) // cannot fail
 	return message{text: text}
 }
 
-// metadata is the first message to a client.
+// metadata returns the first message to a client.
 func metadata(conversationID string) message {
 	return of("conversation_initiation_metadata", "conversation_initiation_metadata_event", object{
 		"conversation_id": conversationID, "agent_output_audio_format": Format, "user_input_audio_format": Format,
 	})
 }
 
-// The codes and types of error messages, as ElevenLabs names them.
+// Codes and types of error messages, as ElevenLabs names them.
 const (
 	codePolicy   = 1008
 	codeInternal = 1011
@@ -36,7 +36,7 @@ const (
 	typeUnknown  = "unknown"
 )
 
-// failure is an error message; reason is a machine-readable code of ours.
+// failure returns an error message. reason is one of our machine-readable codes.
 func failure(code int, kind, text, reason string) message {
 	e := object{"code": code, "error_type": kind, "message": text}
 	if reason != "" {
@@ -51,10 +51,10 @@ func part(kind, text string, response int64) message {
 
 // writer turns events into messages.
 type writer struct {
-	parts int64 // the response whose pieces are being sent; 0: none
+	parts int64 // the response whose parts are being sent; 0 if none
 }
 
-// messages are what the client gets of an event. The end of a talk is the end of the connection.
+// messages returns the client messages for an event. voice.Ended has none: closing the connection signals it.
 func (w *writer) messages(e *voice.Event) []message {
 	switch e.Kind {
 	case voice.Transcribed:
@@ -68,7 +68,7 @@ func (w *writer) messages(e *voice.Event) []message {
 		return []message{part("start", "", e.ID)}
 	case voice.Piece:
 		if w.parts != e.ID {
-			return nil // it was cut off
+			return nil // the response was interrupted
 		}
 		return []message{part("delta", e.Text, e.ID)}
 	case voice.Responded:
@@ -102,7 +102,7 @@ func (w *writer) messages(e *voice.Event) []message {
 	return nil
 }
 
-// stop ends the pieces of a response where they were begun.
+// stop ends the parts of a response if they were started.
 func (w *writer) stop(response int64) []message {
 	if w.parts == 0 || w.parts != response {
 		return nil
@@ -128,7 +128,7 @@ func (w *writer) responded(e *voice.Event) []message {
 	return all
 }
 
-// tool is the call of a tool of the page, or the report of one that the agent has itself.
+// tool returns the call of a page's tool, or the report that the agent used one of its own tools.
 func tool(e *voice.Event) []message {
 	if e.Tool == nil {
 		return nil

@@ -3,20 +3,20 @@ package convai
 import "sync"
 
 const (
-	// maxOutbox and maxOutboxBytes bound what waits for a client that does not read: about ten seconds of sound.
+	// maxOutbox and maxOutboxBytes limit the messages queued for a slow client: about ten seconds of sound.
 	maxOutbox      = 2000
 	maxOutboxBytes = 2 << 20
 )
 
-// message is one that waits to be written.
+// message is a message to be written.
 type message struct {
 	text  []byte
 	sound bool
 }
 
-// outbox holds what waits to be written, in order. Adding never blocks.
+// outbox queues messages to be written, in order. Adding never blocks.
 type outbox struct {
-	ready chan struct{} // signals that there is something, or that it was closed
+	ready chan struct{} // signals a new message or the close
 
 	mu     sync.Mutex
 	all    []message
@@ -26,7 +26,7 @@ type outbox struct {
 
 func newOutbox() *outbox { return &outbox{ready: make(chan struct{}, 1)} }
 
-// add appends a message; full: it found no room. Nothing is added once the outbox is closed.
+// add appends a message; full means that there was no room. A closed outbox ignores messages.
 func (b *outbox) add(m message) (full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +41,7 @@ func (b *outbox) add(m message) (full bool) {
 	return false
 }
 
-// clear drops the sound that waits.
+// clear drops the queued sound.
 func (b *outbox) clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *outbox) clear() {
 	b.all = kept
 }
 
-// close has next return what waits and then nothing more.
+// close makes next return the remaining messages and then false.
 func (b *outbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *outbox) signal() {
 	}
 }
 
-// next waits for a message; ok is false once the outbox is closed and empty, or done is.
+// next waits for a message. ok is false once the outbox is closed and empty, or done is closed.
 func (b *outbox) next(done <-chan struct{}) (text []byte, ok bool) {
 	for {
 		b.mu.Lock()

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	burst     = 60 // messages with a text at once
-	perSecond = 4  // and in the long run
+	burst     = 60 // text messages at once
+	perSecond = 4  // sustained rate
 
-	soundBurst  = 10 * time.Second // of sound at once
-	soundFactor = 2                // and as fast in the long run: nobody speaks faster than time goes, but clocks differ
+	soundBurst  = 10 * time.Second // sound at once
+	soundFactor = 2                // sustained rate, as a multiple of real time; above 1 because clocks differ
 )
 
-// pace bounds the messages of a client that cost something: not its sound, which is bounded by its length.
+// pace is a token bucket for client messages that cost something, except sound, which is limited by duration.
 type pace struct {
 	left float64
 	at   time.Time
@@ -25,7 +25,7 @@ type pace struct {
 
 func newPace() pace { return pace{left: burst, at: time.Now()} }
 
-// allow reports whether one more message is within the bounds. It is called by the reader alone.
+// allow reports whether one more message is within the limits. Only the reader calls it.
 func (p *pace) allow() bool {
 	now := time.Now()
 	p.left = min(burst, p.left+perSecond*now.Sub(p.at).Seconds())
@@ -37,18 +37,18 @@ func (p *pace) allow() bool {
 	return true
 }
 
-// pings are what was asked of the client to see whether it is there.
+// pings tracks the pings sent to the client and its pongs.
 type pings struct {
 	mu   sync.Mutex
-	last int64     // the id of the newest ping
-	sent time.Time // when it was sent
+	last int64     // id of the newest ping
+	sent time.Time // time of the newest ping
 	rtt  time.Duration
-	seen time.Time // when the last pong came
+	seen time.Time // time of the latest pong
 }
 
 func newPings() pings { return pings{seen: time.Now()} }
 
-// ping asks the client regularly whether it is there, and ends the connection of one that is not.
+// ping pings the client regularly, and closes the connection if it does not respond.
 func (c *Conn) ping() {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -67,7 +67,7 @@ func (c *Conn) ping() {
 	}
 }
 
-// next is the next ping; the client is not alive where none was answered for long.
+// next returns the next ping. alive is false if there was no pong for longer than within.
 func (p *pings) next(within time.Duration) (m message, alive bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *pings) next(within time.Duration) (m message, alive bool) {
 	return of("ping", "ping_event", e), true
 }
 
-// pong records that the client answered a ping.
+// pong records a pong from the client.
 func (p *pings) pong(id int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

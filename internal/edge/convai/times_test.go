@@ -22,14 +22,14 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// pipes is a listener whose connections are in memory: whoever waits for one blocks durably, as fake time wants.
+// pipes is a listener with in-memory connections. Waiting for one blocks durably, as synctest requires.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// dial connects with the listener.
+// dial connects to the listener.
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -61,14 +61,14 @@ func (p *pipes) Close() error {
 // Addr implements net.Listener.
 func (*pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// served is a socket in memory and fake time, of a server that gives requests little time.
+// served is an in-memory socket in fake time, on a server with short timeouts.
 type served struct {
 	t      *testing.T
 	pipes  *pipes
 	result chan error
 }
 
-// inFakeTime serves a socket; run runs on it.
+// inFakeTime serves a socket that executes run.
 func inFakeTime(t *testing.T, run func(ctx context.Context, c *Conn) error, test func(t *testing.T, s *served)) {
 	t.Helper()
 	t.Parallel()
@@ -89,7 +89,7 @@ func inFakeTime(t *testing.T, run func(ctx context.Context, c *Conn) error, test
 		}}
 		router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, route)
 		server := httptest.NewUnstartedServer(router)
-		_ = server.Listener.Close() // of the system
+		_ = server.Listener.Close() // the listener of the operating system
 		server.Listener = s.pipes
 		server.Config.ReadTimeout, server.Config.WriteTimeout = 200*time.Millisecond, 200*time.Millisecond
 		server.Start()
@@ -152,7 +152,7 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 						continue
 					}
 					if pings++; answers {
-						time.Sleep(50 * time.Millisecond) // the way
+						time.Sleep(50 * time.Millisecond) // network delay
 						_ = ws.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":"pong","event_id":%d}`, m.Ping.ID))
 					}
 					if answers && pings == 3 && !strings.Contains(string(text), `"ping_ms":50`) {
@@ -173,7 +173,7 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 	}
 }
 
-// A client that does not read is cut off once too much waits for it, or one message does for too long.
+// A client that does not read is disconnected when its queue is full, or when one message waits too long.
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -204,7 +204,8 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	}
 }
 
-// unread connects with the socket and reads nothing of it. It returns how long that lasted, and how it ended.
+// unread connects to the socket and reads nothing. It returns how long the connection lasted, and the error that ended
+// it.
 func (s *served) unread() (took time.Duration, err error) {
 	s.t.Helper()
 	conn, err := s.pipes.dial(s.t.Context(), "", "")
@@ -212,7 +213,7 @@ func (s *served) unread() (took time.Duration, err error) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	// A handshake by hand, the masked initiation, and then nothing is read.
+	// A manual handshake and the masked initiation; after that, nothing is read.
 	_, _ = io.WriteString(conn, "GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 	if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != http.StatusSwitchingProtocols {

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// DefaultMaxBody bounds a request's body where the route sets no bound of its own.
+	// DefaultMaxBody limits a request's body on routes without their own limit.
 	DefaultMaxBody = 1 << 20
-	// maxDropped is how much of a refused body is read.
+	// maxDropped limits how much of a refused body is read.
 	maxDropped = 8 << 20
-	// firstBuffer is as much as is allocated before a byte has arrived: Content-Length is a claim, not a fact.
+	// firstBuffer is the allocation before any byte has arrived, because Content-Length is only a claim.
 	firstBuffer = 4 << 10
 )
 
-// Body reads a JSON request's body: the content type must be application/json, the size at most the route's MaxBody.
-// It is valid until the response has been written.
+// Body reads the body of a JSON request. The content type must be application/json and the size at most the route's
+// MaxBody. The bytes are valid until the response has been written.
 func Body(r *http.Request) ([]byte, error) {
 	if err := contentType(r); err != nil {
 		return nil, err
@@ -59,12 +59,12 @@ func contentType(r *http.Request) error {
 	return carillon.BadFormat("Content-Type", given, "application/json", "application/json")
 }
 
-// LeaveBody closes the connection after the response. For a request that is refused before its body is read: the server
-// would otherwise wait for the body, in order to read the next request after it.
+// LeaveBody closes the connection after the response. It is for requests refused before their body is read: the server
+// would otherwise wait for the body to reach the next request.
 func LeaveBody(ctx context.Context) { stateOf(ctx).unread = true }
 
-// RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large; service_unavailable
-// when the memory for bodies is used up.
+// RawBody reads a body of any type, of at most the route's MaxBody bytes. Errors: payload_too_large;
+// service_unavailable if the memory for bodies is used up.
 func RawBody(r *http.Request) ([]byte, error) {
 	st := stateOf(r.Context())
 	if r.ContentLength > st.maxBody {
@@ -97,11 +97,12 @@ func RawBody(r *http.Request) ([]byte, error) {
 	}
 }
 
-// visitorAccess are the kinds of routes whose credential anybody gets who opens a company's page.
+// visitorAccess lists the kinds of routes whose credential is given to anyone who opens a company's page.
 var visitorAccess = []string{"chat", "voice"} //nolint:gochecknoglobals // read only
 
-// holderOf is whose part of the memory a body counts for: that of the company that SetCompany named, of which its visitors have
-// a part; else that of all requests of the route's Access. A client has half of either.
+// holderOf returns the holder whose memory budget a body counts against: the company set by SetCompany, with a
+// separate part for its visitors, or else all requests with the same route Access. One client gets at most half of
+// either part.
 func holderOf(st *state, r *http.Request) share.Holder {
 	h := share.Holder{Company: st.company}
 	switch {
@@ -118,7 +119,8 @@ func holderOf(st *state, r *http.Request) share.Holder {
 	return h
 }
 
-// nextSize doubles a full buffer, or takes the announced length when that is less: half of it has arrived.
+// nextSize doubles a full buffer, or returns the announced length if that is smaller: by then at least half has
+// arrived.
 func nextSize(size, announced int64) int64 {
 	if announced >= size && announced < 2*size {
 		return announced + 1
@@ -138,8 +140,8 @@ func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error
 	return append(make([]byte, 0, size), buf...), nil
 }
 
-// shed is the refusal of a body for which there is no memory. It is a 503 whoever holds that: nobody sends too many requests, but too
-// large ones at once.
+// shed returns the refusal for a body that does not fit into memory. It is always a 503, not a 429, because the
+// problem is the size of concurrent requests, not their number.
 func shed(err error) *carillon.Error {
 	e := &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
@@ -152,10 +154,10 @@ func shed(err error) *carillon.Error {
 	return e
 }
 
-// drop reads what follows of a body that is refused, within bounds, so that a client that writes its whole request before
-// it reads sees the response.
+// drop reads the rest of a refused body, up to a limit, so that a client that writes its whole request before reading
+// sees the response.
 func drop(st *state, r *http.Request) {
-	// A client that waits for 100 Continue has not sent anything yet, and reading would invite it to.
+	// A client that waits for 100 Continue has not sent anything yet, and reading would prompt it to.
 	st.unread = r.Header.Get("Expect") != ""
 	if !st.unread {
 		_, err := io.CopyN(io.Discard, r.Body, maxDropped)
@@ -172,7 +174,7 @@ func tooLarge(st *state, r *http.Request) *carillon.Error {
 
 const idempotencyHeader = "Idempotency-Key"
 
-// IdempotencyKey reads the header of that name: 1 to 255 printable characters; "" where there is none.
+// IdempotencyKey reads the Idempotency-Key header: 1 to 255 printable characters, or "" if absent.
 func IdempotencyKey(r *http.Request) (string, error) {
 	values := r.Header.Values(idempotencyHeader)
 	if len(values) == 0 {
@@ -185,8 +187,8 @@ func IdempotencyKey(r *http.Request) (string, error) {
 	return key, nil
 }
 
-// ContentHash identifies what a request asks for: it covers the body and the query without the access key, which may be replaced
-// between repeats.
+// ContentHash identifies the content of a request. It covers the body and the query, except the access key, which may
+// be replaced between repeats.
 func ContentHash(q url.Values, body []byte) string {
 	q.Del("access_key")
 	h := sha256.New()

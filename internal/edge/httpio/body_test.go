@@ -70,7 +70,7 @@ func TestBodiesBeyondTheBudgetAreShed(t *testing.T) {
 	}
 }
 
-// Callers without a credential, and each company, hold a share of the budget: the others go on.
+// Callers without a credential, and each company, have a share of the budget, so that one cannot block the others.
 func TestStalledBodiesOfOneKindLeaveRoomForTheOthers(t *testing.T) {
 	company := func(w http.ResponseWriter, r *http.Request) error {
 		SetCompany(r.Context(), r.URL.Query().Get("company"))
@@ -125,7 +125,7 @@ func TestStalledBodiesOfOneKindLeaveRoomForTheOthers(t *testing.T) {
 	}
 }
 
-// Visitors of a company hold no more than their part of its bodies: its own requests go on, whatever they send.
+// A company's visitors can use only their part of its budget, so they cannot block the company's own requests.
 func TestBodiesOfVisitorsLeaveRoomForTheirCompany(t *testing.T) {
 	company := func(w http.ResponseWriter, r *http.Request) error {
 		SetCompany(r.Context(), "ours")
@@ -134,7 +134,7 @@ func TestBodiesOfVisitorsLeaveRoomForTheirCompany(t *testing.T) {
 	rt := newTestRouter(
 		Route{Pattern: "POST /chat", Access: "chat", MaxBody: 32 << 10, Handle: company},
 		Route{Pattern: "POST /send", Access: "key", Handle: company})
-	rt.Bodies = share.New(share.Bodies.Of(256 << 10)) // 64 KiB a company, 32 KiB its visitors and a client
+	rt.Bodies = share.New(share.Bodies.Of(256 << 10)) // 64 KiB per company, 32 KiB for its visitors and per client
 	post := func(path, client string, body io.Reader) int {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
 		r.RemoteAddr = client + ":1"
@@ -154,7 +154,7 @@ func TestBodiesOfVisitorsLeaveRoomForTheirCompany(t *testing.T) {
 		from, to := io.Pipe()
 		bodies = append(bodies, to)
 		visitors.Go(func() { post("/chat", client, from) })
-		_, _ = to.Write(make([]byte, 12<<10)) // 16 KiB are held for them
+		_, _ = to.Write(make([]byte, 12<<10)) // 16 KiB are reserved for them
 	}
 	for n := range 2 {
 		stall(fmt.Sprintf("192.0.2.%d", n+1))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pipes is a listener in memory, whose connections keep fake time.
+// pipes is a listener with in-memory connections that use fake time.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -35,7 +35,7 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return near, nil
 }
 
-// serveInBubble serves a router with short timeouts in the bubble of a test. The client reaches it under any address.
+// serveInBubble serves a router with short timeouts in a synctest bubble. The client reaches it at any address.
 func serveInBubble(t *testing.T, rt *Router) (client *http.Client, dial func() net.Conn) {
 	t.Helper()
 	const short = 300 * time.Millisecond

@@ -10,8 +10,8 @@ import (
 	"carillon/internal/base/share"
 )
 
-// ClientAddress is the socket's peer, or the last address of X-Forwarded-For that is not a trusted proxy when the peer
-// is one (docs/reference/errors.md).
+// ClientAddress returns the socket's peer. If the peer is a trusted proxy, it returns the last address of
+// X-Forwarded-For that is not one (docs/reference/errors.md).
 func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -34,7 +34,8 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	return host
 }
 
-// ClientNetwork is ClientAddress without what one client can change: an IPv6 customer can use any address of a /64.
+// ClientNetwork returns ClientAddress without the part that one client can vary: an IPv6 customer can use any address
+// of a /64.
 func ClientNetwork(r *http.Request, trusted []netip.Prefix) string {
 	return share.Network(ClientAddress(r, trusted))
 }

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// CORS is a route's policy for pages of other origins. The zero value: none is allowed, and no header is written.
+// CORS is a route's policy for pages of other origins. Zero value: no origin is allowed and no header is written.
 type CORS struct {
 	AnyOrigin bool
-	// Allow reports whether a page of the origin may call the route; it must be fast, and must not read the body.
+	// Allow reports whether a page of the origin may call the route. It must be fast and must not read the body.
 	Allow func(r *http.Request, origin string) bool
-	// Methods are those that preflights name; nil: the path's own.
+	// Methods are the methods listed in preflight responses; nil for those of the path.
 	Methods []string
 }
 
 const (
 	corsHeaders = "Authorization, Content-Type, Last-Event-ID"
-	corsMaxAge  = "600" // seconds a browser keeps a preflight's response
+	corsMaxAge  = "600" // seconds that a browser caches a preflight response
 )
 
 func (c CORS) enabled() bool { return c.AnyOrigin || c.Allow != nil }
 
-// write sets the headers that let the page read the response; errors carry them too.
+// write sets the headers that let the page read the response. Errors carry them too.
 func (c CORS) write(h http.Header, r *http.Request) {
 	if c.AnyOrigin {
 		h.Set("Access-Control-Allow-Origin", "*")
@@ -34,7 +34,7 @@ func (c CORS) write(h http.Header, r *http.Request) {
 	}
 }
 
-// preflight responds to a browser's question before the request: without a credential, for it sends none.
+// preflight responds to a CORS preflight request. It requires no credential, because browsers send none.
 func preflight(c CORS, methods []string) Handler {
 	if c.Methods != nil {
 		methods = c.Methods
@@ -53,7 +53,8 @@ func preflight(c CORS, methods []string) Handler {
 	}
 }
 
-// preflights are the OPTIONS routes of all paths that allow other origins. The routes of one path share one policy.
+// preflights returns the OPTIONS routes of all paths that allow other origins. The routes of one path share one
+// policy.
 func preflights(routes []Route) []Route {
 	methods, policies := map[string][]string{}, map[string]CORS{}
 	var paths []string

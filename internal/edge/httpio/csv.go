@@ -2,7 +2,7 @@ package httpio
 
 import "strings"
 
-// Cell returns a text as a cell of a CSV file that no spreadsheet takes for a formula.
+// Cell escapes a text for a CSV file so that no spreadsheet interprets it as a formula.
 func Cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

@@ -40,7 +40,7 @@ func TestADownloadThatNobodyReadsEnds(t *testing.T) {
 			for {
 				if _, err := io.WriteString(d, strings.Repeat("x", 1<<20)); err != nil {
 					ended = err
-					return nil //nolint:nilerr // the test has it
+					return nil //nolint:nilerr // the test receives it
 				}
 			}
 		}}))

@@ -15,7 +15,7 @@ import (
 	"carillon"
 )
 
-// Who navigates on ends requests that are under way: that is no fault of the program.
+// A browser that navigates away ends its open requests, which is not an error of the program.
 func TestAClientThatLeavesIsNoFault(t *testing.T) {
 	var out strings.Builder
 	rt := NewRouter(slog.New(slog.NewTextHandler(&out, nil)), nil,
@@ -74,7 +74,8 @@ func TestOnlyWhatFailsOrIsSlowIsLogged(t *testing.T) {
 	})
 }
 
-// Refusals are logged up to a bound a second, with how many were left out, and those of one company do not hide another's.
+// Refusals are logged up to a limit per second, with the number of omitted lines. One company's refusals do not hide
+// another's.
 func TestRefusalsFillNoLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

@@ -8,22 +8,23 @@ import (
 	"carillon"
 )
 
-// The policies that the headers of a 429 name.
+// Policies named in the headers of a 429.
 const (
-	minutePolicy = "minute"     // requests a minute
-	dailyPolicy  = "daily"      // recipients or stored bytes a day
-	heldPolicy   = "concurrent" // what is held at once; its window is when to try again
+	minutePolicy = "minute"     // requests per minute
+	dailyPolicy  = "daily"      // recipients or stored bytes per day
+	heldPolicy   = "concurrent" // concurrent resources; its window is the retry delay
 )
 
-// MinuteHeaders writes the headers of a rate a minute; nothing where there is no limit. For a refusal Error writes them.
+// MinuteHeaders writes the headers of a per-minute rate, or nothing if there is no limit. On a refusal, Error writes
+// them.
 func MinuteHeaders(h http.Header, limit, remaining, reset int) {
 	if limit > 0 {
 		rateHeaders(h, minutePolicy, limit, remaining, time.Minute, reset)
 	}
 }
 
-// rateHeaders writes RateLimit-Policy and RateLimit in the structured form of the IETF draft "RateLimit header fields for
-// HTTP": the quota of a window, what remains of it, and the seconds until the next window.
+// rateHeaders writes RateLimit-Policy and RateLimit in the structured form of the IETF draft "RateLimit header fields
+// for HTTP": the quota of a window, the remaining quota, and the seconds until the next window.
 func rateHeaders(h http.Header, policy string, quota, remaining int, window time.Duration, reset int) {
 	name := strconv.Quote(policy)
 	h.Set("RateLimit-Policy", name+";q="+strconv.Itoa(quota)+";w="+strconv.Itoa(int(window/time.Second)))

@@ -6,21 +6,23 @@ import (
 )
 
 const (
-	maxRefusalLines   = 20   // a second, of one company or of strangers, and one error code
-	maxRefusalReasons = 1000 // that are distinguished in a second
+	maxRefusalLines   = 20   // per second, for each company (or anonymous callers) and error code
+	maxRefusalReasons = 1000 // distinct reasons tracked per second
 )
 
-// refusals bound the lines about requests that were refused: anybody can send those, as many as the network carries.
+// refusals limits the log lines about refused requests, because anyone can send as many of them as the network
+// carries.
 type refusals struct {
 	mu      sync.Mutex
 	second  int64
-	lines   map[refusalReason]int // in that second
-	leftOut map[refusalReason]int // since the last line of the reason
+	lines   map[refusalReason]int // lines in the current second
+	leftOut map[refusalReason]int // refusals omitted since the last line of the reason
 }
 
 type refusalReason struct{ company, code string }
 
-// log reports whether a refusal is logged, and then how many of the same reason were not since the last one that was.
+// log reports whether to log a refusal and, if so, the number of refusals with the same reason omitted since the last
+// line.
 func (x *refusals) log(company, code string) (logged bool, leftOut int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package apitest checks the traffic of tests against the OpenAPI description: every response, and every request that was
-// accepted. Tests use Transport as their client's transport. Each schema is compiled once.
+// Package apitest checks the HTTP traffic of tests against the OpenAPI description: every response, and every accepted
+// request. Tests use Transport as their client's transport. Each schema is compiled once.
 package apitest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Exchange is a request and its response with their whole bodies.
+// Exchange is a request and its response with their complete bodies.
 type Exchange struct {
 	Request      *http.Request
 	RequestBody  []byte
@@ -21,8 +21,8 @@ type Exchange struct {
 	ResponseBody []byte
 }
 
-// Check returns an error where the response's status, headers or body are not as described, its request id is malformed,
-// or it accepts a request that the description does not allow.
+// Check returns an error if the response's status, headers or body differ from the description, if its request id is
+// malformed, or if it accepts a request that the description forbids.
 func (c *Checker) Check(x Exchange) error {
 	if err := checkRequestID(x); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *Checker) Check(x Exchange) error {
 	case path == "":
 		return c.valid(pointer("components", "schemas", "NotFound"), x.ResponseBody)
 	case method == "options" && x.Response.StatusCode == http.StatusNoContent:
-		return nil // a browser's question before a request, whose routes are described
+		return nil // a CORS preflight; only its routes are described
 	case c.at("paths", path, method) == nil:
 		return c.valid(pointer("components", "schemas", "MethodNotAllowed"), x.ResponseBody)
 	}
@@ -50,8 +50,8 @@ func (c *Checker) Check(x Exchange) error {
 	return nil
 }
 
-// find returns the described path of a request. net/http would redirect one with dots or empty elements, which is described
-// nowhere.
+// find returns the described path that matches a request. It returns "" for a path with dots or empty elements, which
+// net/http would redirect.
 func (c *Checker) find(r *http.Request) string {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return ""
@@ -109,7 +109,7 @@ func (c *Checker) checkRequest(path, method string, x Exchange) error {
 		}
 		value := []byte(q.Get(name))
 		if object(param["schema"])["type"] != "integer" {
-			value, _ = json.Marshal(string(value)) // a string always can be
+			value, _ = json.Marshal(string(value)) // a string always marshals
 		}
 		if err := c.valid(pointer(append(at, "schema")...), value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -123,7 +123,8 @@ func (c *Checker) checkRequest(path, method string, x Exchange) error {
 
 var requestID = regexp.MustCompile(`^req_[A-Za-z0-9_-]{20,26}$`)
 
-// checkRequestID checks the form of X-Request-Id, and that the body's request_id is the same (docs/reference/errors.md).
+// checkRequestID checks the format of X-Request-Id, and that the body's request_id is equal to it
+// (docs/reference/errors.md).
 func checkRequestID(x Exchange) error {
 	id := x.Response.Header.Get("X-Request-Id")
 	if !requestID.MatchString(id) {
@@ -135,7 +136,7 @@ func checkRequestID(x Exchange) error {
 	if json.Unmarshal(x.ResponseBody, &body) == nil && body.RequestID != nil && *body.RequestID != id {
 		return fmt.Errorf("request_id is %q in the body and %q in the header", *body.RequestID, id)
 	}
-	plain := strings.HasPrefix(x.Response.Header.Get("Content-Type"), "text/") // what people see instead of a page
+	plain := strings.HasPrefix(x.Response.Header.Get("Content-Type"), "text/") // plain text shown to people instead of a page
 	if x.Response.StatusCode >= http.StatusBadRequest && body.RequestID == nil && !plain {
 		return fmt.Errorf("an error without request_id: %d", x.Response.StatusCode)
 	}

@@ -82,7 +82,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// TestEveryOperationHasSchemas compiles every schema that an answer or a request can be held to.
+// TestEveryOperationHasSchemas compiles every request and response schema.
 func TestEveryOperationHasSchemas(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Checker checks against one description. It is safe for concurrent use.
+// Checker checks traffic against one description. It is safe for concurrent use.
 type Checker struct {
 	doc   any
-	paths *http.ServeMux // whose patterns are the described paths
+	paths *http.ServeMux // its patterns are the described paths
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema // by pointer into the description
 }
 
-// resource is the compiler's name of the description; nothing is fetched.
+// resource is the URL under which the compiler knows the description; nothing is fetched.
 const resource = "carillon:openapi"
 
-// New reads a description and validates it as OpenAPI 3.1.
+// New parses a description and validates it as OpenAPI 3.1.
 func New(description []byte) (*Checker, error) {
 	api, err := openapi3.NewLoader().LoadFromData(description)
 	if err != nil {
@@ -46,7 +46,7 @@ func New(description []byte) (*Checker, error) {
 	return c, c.compiler.AddResource(resource, doc)
 }
 
-// at returns the part of the description under these keys, nil when there is none.
+// at returns the part of the description at these keys, or nil.
 func (c *Checker) at(keys ...string) any {
 	v := c.doc
 	for _, k := range keys {
@@ -87,7 +87,7 @@ func (c *Checker) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// pointer returns the JSON pointer (RFC 6901) of these keys, as a fragment.
+// pointer returns the JSON pointer (RFC 6901) of these keys as a URL fragment.
 func pointer(keys ...string) string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
 	var b strings.Builder
@@ -97,7 +97,7 @@ func pointer(keys ...string) string {
 	return b.String()
 }
 
-// split gives the keys of a reference into the description; those that it refers to have no special characters.
+// split splits a reference into the description into keys. The referenced keys contain no special characters.
 func split(ref string) []string {
 	return strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 }

@@ -10,14 +10,15 @@ import (
 	"testing"
 )
 
-// Transport sends requests through Next and checks every response. A fault fails the test.
+// Transport sends requests through Next and checks every response. A violation fails the test.
 type Transport struct {
 	Test    testing.TB
 	Checker *Checker
 	Next    http.RoundTripper
 }
 
-// RoundTrip sends one request. The panel's API and the pages for browsers are not part of the description and are not checked.
+// RoundTrip sends one request. The panel's API and the pages for browsers are not part of the description, so they are
+// not checked.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent, err := drain(&r.Body)
 	if err != nil {
@@ -42,7 +43,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// drain reads a body and replaces it with what it read.
+// drain reads a body and replaces it with a copy.
 func drain(body *io.ReadCloser) ([]byte, error) {
 	if *body == nil || *body == http.NoBody {
 		return nil, nil
