@@ -1,6 +1,6 @@
-// Package httpio handles HTTP for every endpoint: it routes, reads bodies within limits, writes JSON responses, the one
-// form of errors (docs/reference/errors.md), CORS headers and server-sent events, gives each request its id and logs a
-// line about it. It knows no endpoint: api and panel return rows of type Route.
+// Package httpio handles HTTP for every endpoint. It routes, reads bodies within limits, writes JSON responses, errors
+// in their single format (docs/reference/errors.md), CORS headers and server-sent events, assigns request ids and logs
+// requests. It knows no endpoint: api and panel return rows of type Route.
 package httpio
 
 import (
@@ -20,7 +20,7 @@ type contextKey int
 
 const stateKey contextKey = 0
 
-// state belongs to one request: the bounds of its route, and what its log line needs.
+// state belongs to one request: the limits of its route, and the data for its log line.
 type state struct {
 	id      string
 	company string
@@ -29,13 +29,13 @@ type state struct {
 	access  string // of the route
 	maxBody int64
 	held    int64        // bytes of the router's memory for bodies
-	holder  share.Holder // of them
-	unread  bool         // a part of the body is left on the connection
-	key     string       // the id of the access key
+	holder  share.Holder // owner of the held bytes
+	unread  bool         // part of the body was not read from the connection
+	key     string       // id of the access key
 	message string       // of the error in the response
 	body    []byte       // of the request, as far as it was read
-	read    bool         // a part of the body at least
-	refusal []byte       // the response, where it is an error
+	read    bool         // at least part of the body was read
+	refusal []byte       // the response, if it is an error
 	router  *Router
 }
 
@@ -46,16 +46,16 @@ func stateOf(ctx context.Context) *state {
 	return &state{maxBody: DefaultMaxBody}
 }
 
-// RequestID is the id of the request a context belongs to.
+// RequestID returns the id of the request that a context belongs to.
 func RequestID(ctx context.Context) string { return stateOf(ctx).id }
 
-// SetCompany names the company in the request's log line, and as the holder of its body.
+// SetCompany sets the company of a request, for its log line and as the holder of its body.
 func SetCompany(ctx context.Context, companyID string) { stateOf(ctx).company = companyID }
 
-// SetKey names the access key of the request, by its id.
+// SetKey sets the id of the request's access key.
 func SetKey(ctx context.Context, keyID string) { stateOf(ctx).key = keyID }
 
-// JSON writes v with the status. HTML characters are not escaped: programs read responses.
+// JSON writes v with the status. It does not escape HTML characters, because responses are read by programs.
 func JSON(w http.ResponseWriter, status int, v any) error {
 	body, err := encode(v)
 	if err != nil {
@@ -74,10 +74,10 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Created is the value of a 201.
+// Created is the value of a 201 response.
 type Created struct{ Value any }
 
-// Value makes the handler of a function that returns the value of a 200, nil for a 204, or a Created.
+// Value returns a handler for a function that returns the value of a 200 response, nil for a 204, or a Created.
 func Value(handle func(r *http.Request) (any, error)) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		v, err := handle(r)
@@ -98,18 +98,18 @@ func Value(handle func(r *http.Request) (any, error)) Handler {
 // shortBody fits into net/http's response buffer of 2048 bytes.
 const shortBody = 2000
 
-// Raw writes JSON that is already encoded. No cache may keep it unless the header says so already.
+// Raw writes encoded JSON. It forbids caching unless Cache-Control is already set.
 func Raw(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if h["Cache-Control"] == nil {
 		h["Cache-Control"] = noStore
 	}
-	if len(body) > shortBody { // net/http sets the length of a shorter one
+	if len(body) > shortBody { // net/http sets the length of a shorter body
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // a client that left is not an error; the caller says what it is, and browsers do not guess
+	_, _ = w.Write(body) //nolint:gosec // a disconnected client is not an error; the content type is set and browsers must not sniff
 	return nil
 }
 
@@ -119,7 +119,7 @@ var (
 	noStore  = []string{"no-store"}
 )
 
-// errorBody has the key order of the contract; absent keys are left out.
+// errorBody is the JSON of an error. The contract fixes the order of its keys; absent keys are omitted.
 type errorBody struct {
 	Error      string           `json:"error"`
 	Message    string           `json:"message"`
@@ -128,11 +128,12 @@ type errorBody struct {
 	RequestID  string           `json:"request_id"`
 }
 
-// clientLeft is the status in the log and the metrics of a request that was given up because its client closed the connection:
-// nobody reads it.
+// clientLeft is the status, in the log and the metrics, of a request that was aborted because its client disconnected.
+// It is never sent.
 const clientLeft = 499
 
-// Error writes err. What is not a *carillon.Error becomes internal_error with a fixed reason; its text goes to the log.
+// Error writes err as the response. Anything other than a *carillon.Error becomes internal_error with a fixed reason,
+// and its text goes to the log.
 func Error(w http.ResponseWriter, r *http.Request, err error) {
 	st := stateOf(r.Context())
 	st.err = err
@@ -156,7 +157,7 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	body, err := encode(errorBody{e.Code.String(), e.Message, e.Details, e.RetryAfter, st.id})
-	if err != nil { // of details that cannot be written
+	if err != nil { // the details could not be marshaled
 		body, _ = encode(errorBody{Error: e.Code.String(), Message: e.Message, RequestID: st.id})
 	}
 	st.message, st.refusal = e.Message, body
@@ -170,12 +171,12 @@ func internalError(err error) *carillon.Error {
 	}
 }
 
-// Logger is slog with the request's id.
+// Logger returns log with the request's id.
 func Logger(ctx context.Context, log *slog.Logger) *slog.Logger {
 	return log.With("request_id", RequestID(ctx))
 }
 
-// Repeatable writes JSON that a repeat of the request gets again, and says so where this is one.
+// Repeatable writes JSON that repeats of the request receive as well, and marks a replayed response.
 func Repeatable(w http.ResponseWriter, body []byte, replayed bool) error {
 	if replayed {
 		w.Header().Set("Idempotent-Replayed", "true")

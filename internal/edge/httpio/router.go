@@ -18,32 +18,32 @@ import (
 	"carillon/internal/base/share"
 )
 
-// Handler writes the response of a request, or returns the error to respond with.
+// Handler writes the response to a request, or returns an error for Router to write.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // Route is one row of the route map.
 type Route struct {
-	Pattern    string // as net/http has them: `POST /functions/v1/notify`
-	Access     string // the credential it takes: none, key:<scope>, customer (a key as customer_id), chat, user, company, panel, provider
-	Permission string // what the role of the caller must allow, for routes of the panel
+	Pattern    string // in net/http syntax: `POST /functions/v1/notify`
+	Access     string // the accepted credential: none, key:<scope>, customer (a key as customer_id), chat, user, company, panel, provider
+	Permission string // permission that the caller's role needs, for routes of the panel
 	CORS       CORS
-	MaxBody    int64 // bytes; 0: DefaultMaxBody
-	Stream     bool  // the response is a stream of events
-	Page       bool  // a page for every path below it: another method of a path that nothing else serves is a 404
-	Probe      bool  // asked every few seconds, by machines: logged for debugging only
+	MaxBody    int64 // bytes; 0 means DefaultMaxBody
+	Stream     bool  // the response is an event stream
+	Page       bool  // a page for every path below it: an unsupported method on an otherwise unserved path is a 404
+	Probe      bool  // polled every few seconds by machines, so logged at debug level only
 	Handle     Handler
 }
 
-// Response describes a finished request for metrics and traces: nothing of its query, its headers or its body.
+// Response describes a finished request for metrics and traces. It contains nothing of its query, headers or body.
 type Response struct {
-	Pattern  string // of the route; "unknown" where there is none
+	Pattern  string // of the route; "unknown" if none matched
 	Status   int
-	Code     string // of the error; "" where there is none
+	Code     string // of the error; empty on success
 	Duration time.Duration
-	Stream   bool // it lasted as long as the client listened
+	Stream   bool // a stream, whose duration depends on the client
 }
 
-// Refusal is a request of a company that was responded to with an error, with its secrets.
+// Refusal is a company's request that got an error response, including its secrets.
 type Refusal struct {
 	RequestID, CompanyID, KeyID string
 	Status                      int
@@ -54,25 +54,25 @@ type Refusal struct {
 	Took                        time.Duration
 }
 
-// Observer is called after every response: metrics, traces.
+// Observer is called after every response, for metrics and traces.
 type Observer func(ctx context.Context, r Response)
 
-// Router serves routes with exact paths: a trailing or doubled slash is a JSON 404, never a redirect, which would repeat
-// the key in the query.
+// Router serves routes with exact paths. A trailing or doubled slash is a JSON 404, never a redirect, which would
+// repeat the access key in the query.
 type Router struct {
-	// Refused is called after each response that is an error and whose request named a company by its access key, unless the
-	// client has left: what the company is to see of it. It must not keep the slices.
+	// Refused is called after each error response to a request with a company's access key, unless the client has
+	// disconnected. Its data is shown to the company. It must not retain the slices.
 	Refused func(r *http.Request, x Refusal)
-	// Proxies are the trusted reverse proxies, by which a client's address is found.
+	// Proxies are the trusted reverse proxies, needed to find a client's address.
 	Proxies []netip.Prefix
-	// Bodies and Streams bound what its requests hold.
+	// Bodies and Streams limit the resources held by requests.
 	Bodies, Streams *share.Share
-	// Slow is from how long on a request is logged although it succeeded; DefaultSlow unless it is set.
+	// Slow is the duration from which a successful request is logged; default DefaultSlow.
 	Slow time.Duration
 
 	mux      *http.ServeMux
 	routes   []Route
-	literal  map[string][]string // the methods of each path without a wildcard
+	literal  map[string][]string // methods of each path without a wildcard
 	kinds    map[string]Route    // by pattern
 	refusals refusals
 	closing  chan struct{} // closed when streams must end
@@ -83,10 +83,10 @@ type Router struct {
 	newID    func() string
 }
 
-// DefaultSlow is from how long on a request is slow.
+// DefaultSlow is the default of Router.Slow.
 const DefaultSlow = time.Second
 
-// NewRouter builds a router.
+// NewRouter returns a router for the routes.
 func NewRouter(log *slog.Logger, observe Observer, routes ...Route) *Router {
 	routes = append(slices.Clip(routes), preflights(routes)...)
 	rt := &Router{
@@ -121,24 +121,25 @@ func (rt *Router) add(route Route) {
 			rt.streams.Add(1)
 			defer rt.streams.Done()
 		}
-		if route.Stream && r.Method == http.MethodHead { // GET patterns match it, and it has no body to stream
+		if route.Stream && r.Method == http.MethodHead { // GET patterns also match HEAD, which has no body to stream
 			w.WriteHeader(http.StatusOK)
 			return
 		}
 		err := route.Handle(w, r)
 		if rec, ok := w.(*recorder); err != nil && ok && rec.status != 0 {
-			st.err = err // too late for the client, not for the log
+			st.err = err // too late for the response, but not for the log
 		} else if err != nil {
 			Error(w, r, err)
 		}
 	})
 }
 
-// CloseStreams ends every stream, so that clients move to another node: before the server waits for requests to end.
+// CloseStreams ends every stream, so that clients move to another node. It is called before the server waits for
+// requests to end.
 func (rt *Router) CloseStreams() { rt.close() }
 
-// AwaitStreams waits until streams have ended, also those on connections that the server does not know any more: sockets. It is
-// called when no more requests come.
+// AwaitStreams waits until all streams have ended, including WebSockets, whose connections the server no longer
+// tracks. It is called once no more requests arrive.
 func (rt *Router) AwaitStreams(ctx context.Context) {
 	done := make(chan struct{})
 	go func() { defer close(done); rt.streams.Wait() }()
@@ -148,10 +149,11 @@ func (rt *Router) AwaitStreams(ctx context.Context) {
 	}
 }
 
-// Routes is the route map, for tests that walk it.
+// Routes returns the route map, for tests.
 func (rt *Router) Routes() []Route { return rt.routes }
 
-// ServeHTTP serves one request and logs a line about it: no query string, no header, no body. Of refusals only some have one.
+// ServeHTTP serves one request and logs a line without its query string, headers and body. Only some refusals are
+// logged.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	x := &exchange{state: state{id: rt.newID(), maxBody: DefaultMaxBody, router: rt}, recorder: recorder{ResponseWriter: w}}
@@ -164,13 +166,13 @@ func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !strings.HasPrefix(r.URL.Path, "/") || !rt.clean(r):
 		Error(rec, r, carillon.Absent("Route"))
 	case exact && !slices.Contains(methods, r.Method) && !(r.Method == http.MethodHead && slices.Contains(methods, http.MethodGet)):
-		rt.unknown(rec, r) // not the id of a route such as GET /notify/{id}: /notify/voice takes POST alone
+		rt.unknown(rec, r) // prevents matching a route such as GET /notify/{id}: /notify/voice accepts only POST
 	default:
 		rt.mux.ServeHTTP(rec, r)
 	}
 }
 
-// clean reports whether a path is written as routes are. People type a page's address with a slash at its end.
+// clean reports whether a path is in canonical form. A page may have a trailing slash, because people type it.
 func (rt *Router) clean(r *http.Request) bool {
 	p := path.Clean(r.URL.Path)
 	if p == r.URL.Path {
@@ -183,16 +185,16 @@ func (rt *Router) clean(r *http.Request) bool {
 	return rt.kinds[pattern].Page
 }
 
-// exchange is what one request needs, in one allocation.
+// exchange holds the data of one request in a single allocation.
 type exchange struct {
 	state    state
 	recorder recorder
-	ids      [1]string // the value of X-Request-Id
+	ids      [1]string // value of X-Request-Id
 }
 
 func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.Time) {
 	if p := recover(); p != nil {
-		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
+		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way
 			panic(p)
 		}
 		st.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -238,8 +240,8 @@ func (rt *Router) finish(rec *recorder, r *http.Request, st *state, begin time.T
 	rt.log.LogAttrs(r.Context(), level, "responded", attrs...)
 }
 
-// level is that of a request's line: requests that neither failed nor were slow are logged for debugging only, and so are
-// probes. A window of maintenance is no fault.
+// level returns the log level of a request: debug for probes and for requests that neither failed nor were slow. A
+// response due to a maintenance window is not an error.
 func (rt *Router) level(pattern string, status int, err error, took time.Duration) slog.Level {
 	e, _ := errors.AsType[*carillon.Error](err)
 	switch {
@@ -253,7 +255,7 @@ func (rt *Router) level(pattern string, status int, err error, took time.Duratio
 	return slog.LevelDebug
 }
 
-// unknown responds where no route matches: 405 with Allow where another method would do, else 404.
+// unknown responds if no route matches: 405 with Allow if another method would match, otherwise 404.
 func (rt *Router) unknown(w http.ResponseWriter, r *http.Request) {
 	allowed := rt.allowed(r)
 	if len(allowed) == 0 {
@@ -266,7 +268,7 @@ func (rt *Router) unknown(w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// allowed lists the methods that the request's path takes; a path that routes name letter for letter is theirs alone.
+// allowed returns the methods of the request's path. For a path with literal routes, wildcard routes do not count.
 func (rt *Router) allowed(r *http.Request) []string {
 	var allowed []string
 	methods, exact := rt.literal[r.URL.Path]
@@ -286,7 +288,7 @@ func (rt *Router) allowed(r *http.Request) []string {
 	return allowed
 }
 
-// recorder keeps the status of a response.
+// recorder records the status of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -306,5 +308,5 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

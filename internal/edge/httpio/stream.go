@@ -13,27 +13,29 @@ import (
 )
 
 const (
-	// maxStream bounds a stream, so that the caller's credential is checked again now and then; clients reconnect.
+	// maxStream is the maximum duration of a stream. Clients then reconnect, which checks the caller's credential
+	// again.
 	maxStream = 30 * time.Minute
 	heartbeat = 20 * time.Second
-	// writeWithin is how long one write to a stream may take: a client that does not read holds a connection no longer.
+	// writeWithin is the timeout of one write to a stream, so that a client that does not read cannot hold its
+	// connection.
 	writeWithin = 20 * time.Second
-	// yieldRetry is when the client of a stream that gave way to another one of its session is to open it again. Without it the pages of
-	// somebody who has one page too many would end each other's streams for ever.
+	// yieldRetry is the reconnect delay for a client whose stream was replaced by a newer one of its session. Without
+	// it, the pages of a user with one page too many would keep ending each other's streams.
 	yieldRetry = 30 * time.Second
 )
 
-// Event is one server-sent event. ID is empty where nothing is stored to replay from.
+// Event is one server-sent event. ID is empty if the event cannot be replayed from storage.
 type Event struct {
 	ID   string
 	Name string
-	Data []byte // one line
+	Data []byte // a single line
 }
 
-// Stream is a response of server-sent events (HTML standard, section 9.2). It outlives the server's time-outs, and ends
-// when the client leaves, when a write takes too long, or when the router closes its streams.
+// Stream is a response of server-sent events (HTML standard, section 9.2). The server's timeouts do not apply to it.
+// It ends when the client disconnects, when a write times out, or when the router closes its streams.
 type Stream struct {
-	ctx     context.Context //nolint:containedctx // the stream is the request
+	ctx     context.Context //nolint:containedctx // a stream lives as long as its request
 	w       http.ResponseWriter
 	control *http.ResponseController
 	closing <-chan struct{}
@@ -41,8 +43,8 @@ type Stream struct {
 	buf     bytes.Buffer
 }
 
-// OpenStream writes the headers of a stream, which holds a place of Follow until Close. Once the headers are written errors can no
-// longer be sent to the client.
+// OpenStream writes the headers of a stream. The stream holds the place, obtained from Follow, until Close. After the
+// headers have been written, errors can no longer be sent to the client.
 func OpenStream(w http.ResponseWriter, r *http.Request, place *share.Place) (*Stream, error) {
 	s := &Stream{ctx: r.Context(), w: w, control: http.NewResponseController(w), place: place}
 	if st := stateOf(r.Context()); st.router != nil {
@@ -55,8 +57,8 @@ func OpenStream(w http.ResponseWriter, r *http.Request, place *share.Place) (*St
 	return s, nil
 }
 
-// Follow takes one of the router's streams for a request that waits for events, whose client is found here; before the request
-// asks the database, so that refused ones cost nothing. Errors: those of share.Share.Take.
+// Follow reserves one of the router's streams for a request that waits for events. It sets the client of by. Call it
+// before the request queries the database, so that refused requests cost nothing. Errors: those of share.Share.Take.
 func Follow(r *http.Request, by share.Holder) (*share.Place, error) {
 	rt := stateOf(r.Context()).router
 	if rt == nil {
@@ -66,7 +68,7 @@ func Follow(r *http.Request, by share.Holder) (*share.Place, error) {
 	return rt.Streams.Take(by)
 }
 
-// Close gives the stream's place back.
+// Close releases the stream's place.
 func (s *Stream) Close() { s.place.Release() }
 
 func (s *Stream) open() error {
@@ -78,16 +80,16 @@ func (s *Stream) open() error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // reverse proxies must not collect it
+	h.Set("X-Accel-Buffering", "no") // reverse proxies must not buffer the stream
 	w.WriteHeader(http.StatusOK)
 	s.buf.WriteString(": open\n\n")
 	return s.flush()
 }
 
-// Serve writes the events of each call of next until the stream ends. next is called at the start, after each signal on
-// ready, and with each heartbeat, so that a quiet stream ends too when its caller may not read it any more; a closed ready
-// ends the stream, and so does another stream of its session that needs its place. The error is next's; a client that left or
-// does not read is none.
+// Serve writes the events from each call of next until the stream ends. It calls next at the start, after each signal
+// on ready, and at each heartbeat, so that an idle stream also ends once its caller loses access. The stream also ends
+// when ready is closed or when a newer stream of its session needs its place. Serve returns the error of next; a
+// client that disconnects or does not read is not an error.
 func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]Event, error)) error {
 	beat := time.NewTimer(firstBeat())
 	defer beat.Stop()
@@ -104,13 +106,13 @@ func (s *Stream) Serve(ready <-chan struct{}, next func(ctx context.Context) ([]
 	}
 }
 
-// firstBeat is when the first heartbeat of a stream comes: at random, because the streams that were opened together, after a
-// start say, would look at the database together too, again and again.
+// firstBeat returns the delay before a stream's first heartbeat. It is random so that streams opened together, for
+// example after a restart, do not keep querying the database at the same time.
 func firstBeat() time.Duration {
-	return heartbeat/2 + rand.N(heartbeat/2) //nolint:gosec // no secret
+	return heartbeat/2 + rand.N(heartbeat/2) //nolint:gosec // not a secret
 }
 
-// wait blocks until there may be events or a heartbeat was written; it reports whether the stream goes on.
+// wait blocks until new events may exist or a heartbeat was written. It reports whether the stream continues.
 func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat *time.Timer) bool {
 	select {
 	case <-ctx.Done():
@@ -130,7 +132,7 @@ func (s *Stream) wait(ctx context.Context, ready <-chan struct{}, beat *time.Tim
 	}
 }
 
-// Send writes events and flushes them.
+// Send writes and flushes events.
 func (s *Stream) Send(events ...Event) error {
 	for _, e := range events {
 		if e.ID != "" {
@@ -149,7 +151,7 @@ func (s *Stream) Send(events ...Event) error {
 func (s *Stream) flush() error {
 	err := s.control.SetWriteDeadline(time.Now().Add(writeWithin))
 	if err == nil {
-		_, err = s.w.Write(s.buf.Bytes()) //nolint:gosec // events, which browsers do not take for a page
+		_, err = s.w.Write(s.buf.Bytes()) //nolint:gosec // an event stream, which browsers do not render as a page
 	}
 	if err == nil {
 		err = s.control.Flush()
@@ -158,7 +160,8 @@ func (s *Stream) flush() error {
 	return err
 }
 
-// Closing is closed when the streams of the server that a request belongs to must end; nil: it belongs to none.
+// Closing returns a channel that is closed when the streams of the request's server must end. It is nil if the request
+// belongs to no server.
 func Closing(ctx context.Context) <-chan struct{} {
 	if st := stateOf(ctx); st.router != nil {
 		return st.router.closing

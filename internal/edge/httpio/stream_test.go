@@ -41,7 +41,7 @@ func TestStreamOutlivesTheTimeoutsAndEndsWhenStreamsAreClosed(t *testing.T) {
 		if got := resp.Header.Get("Content-Type"); got != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("the headers are %v", resp.Header)
 		}
-		time.AfterFunc(time.Second, func() { ready <- struct{}{} }) // past both timeouts
+		time.AfterFunc(time.Second, func() { ready <- struct{}{} }) // after both timeouts
 		var got []string
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 			got = append(got, lines.Text())
@@ -87,7 +87,7 @@ func TestClientThatLeavesEndsTheStream(t *testing.T) {
 	}
 }
 
-// streamWriter is a response that is written to at once.
+// streamWriter is a response recorder that supports deadlines.
 type streamWriter struct{ *httptest.ResponseRecorder }
 
 func (streamWriter) SetReadDeadline(time.Time) error  { return nil }
@@ -117,7 +117,7 @@ func TestAQuietStreamIsCheckedWithEachHeartbeat(t *testing.T) {
 	})
 }
 
-// followers is a router whose streams are bound as a small node's, with a client behind a trusted proxy.
+// followers returns a router with the stream limits of a small node, and a client behind a trusted proxy.
 func followers(t *testing.T, r share.Resource) (open func(company, session, client string) (*http.Response, error)) {
 	t.Helper()
 	rt := newTestRouter(Route{Pattern: "GET /events", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
@@ -203,7 +203,7 @@ func TestAnotherStreamOfASessionEndsItsOldest(t *testing.T) {
 		}
 	}
 	text, err := io.ReadAll(first.Body)
-	if err != nil || !strings.HasSuffix(string(text), "\n\nretry: 30000\n\n") { // it ends in order, and is not opened again at once
+	if err != nil || !strings.HasSuffix(string(text), "\n\nretry: 30000\n\n") { // it ends normally, with a delay before reconnecting
 		t.Errorf("the oldest stream ended with %v after %q", err, text)
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"carillon"
 )
 
-// Unreadable returns the response that stands for net/http's own to a request that it could not read or route, and its
-// request id; plain is the beginning of what net/http writes on the connection. It is false for the response of a handler.
+// Unreadable returns a replacement for net/http's own response to a request that it could not read or route, and the
+// replacement's request id. plain is the beginning of the data that net/http writes to the connection. ok is false if
+// the response comes from a handler.
 func Unreadable(plain []byte) (response []byte, requestID string, ok bool) {
 	line, header, _ := bytes.Cut(plain, []byte("\r\n"))
 	text, ok := strings.CutPrefix(string(line), "HTTP/1.1 ")
@@ -21,7 +22,7 @@ func Unreadable(plain []byte) (response []byte, requestID string, ok bool) {
 	switch {
 	case !ok || err != nil:
 		return nil, "", false
-	case status == http.StatusExpectationFailed: // it is written like a handler's, and no handler of ours writes it
+	case status == http.StatusExpectationFailed: // looks like a handler's response, but none of our handlers sends it
 	case !bytes.HasPrefix(header, []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")):
 		return nil, "", false
 	}
@@ -36,7 +37,7 @@ func Unreadable(plain []byte) (response []byte, requestID string, ok bool) {
 	if err := enc.Encode(errorBody{e.Code.String(), e.Message, e.Details, 0, id}); err != nil {
 		return nil, "", false
 	}
-	body.Truncate(body.Len() - 1) // the line end
+	body.Truncate(body.Len() - 1) // the line break
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Type: "+
 		"application/json\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), id, body.Len(), body.Bytes()), id, true

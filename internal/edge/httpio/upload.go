@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// uploadWithin is how long the body of an upload may take, and uploadPace how many bytes a second lengthen that: a slow line gets its
-	// time, and a body that hardly comes holds nothing for long.
+	// uploadWithin is the base timeout of an upload's body. Each uploadPace received bytes extend it by a second: a
+	// slow connection gets enough time, and a stalled body does not hold resources for long.
 	uploadWithin = 2 * time.Minute
 	uploadPace   = 32 << 10
 	extendEvery  = 1 << 20
-	// uploadSlack is how much a multipart body may have besides its file.
+	// uploadSlack is the number of bytes allowed in a multipart body in addition to its file.
 	uploadSlack = 64 << 10
 )
 
-// Uploaded is a file in a multipart body. It is read once, to its end; then Read may fail with payload_too_large.
+// Uploaded is a file in a multipart body. It can be read once. Read fails with payload_too_large if the file exceeds
+// the limit.
 type Uploaded struct {
-	Name string // as the sender gave it
+	Name string // as given by the client
 
 	r       *http.Request
 	control *http.ResponseController
@@ -34,8 +35,8 @@ type Uploaded struct {
 	read    int64
 }
 
-// Upload returns the file in the part of that name of a multipart body, of at most that many bytes. The route must have a MaxBody
-// that is no less. Errors: validation_failed, payload_too_large.
+// Upload returns the file in the part named field of a multipart body, limited to most bytes. The route's MaxBody must
+// not be smaller. Errors: validation_failed, payload_too_large.
 func Upload(w http.ResponseWriter, r *http.Request, field string, most int64) (*Uploaded, error) {
 	st := stateOf(r.Context())
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -50,7 +51,7 @@ func Upload(w http.ResponseWriter, r *http.Request, field string, most int64) (*
 	case r.ContentLength > most+uploadSlack:
 		return nil, fileTooLarge(st, r, most)
 	}
-	// The server's time-outs are for short requests.
+	// The server's timeouts are for short requests.
 	u := &Uploaded{r: r, control: http.NewResponseController(w), begun: time.Now(), most: most}
 	if err := u.extend(); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func Upload(w http.ResponseWriter, r *http.Request, field string, most int64) (*
 	}
 }
 
-// extend sets the deadlines by what has come.
+// extend moves the deadlines according to the bytes received.
 func (u *Uploaded) extend() error {
 	end := u.begun.Add(uploadWithin + time.Duration(u.read)*time.Second/uploadPace)
 	return errors.Join(u.control.SetReadDeadline(end), u.control.SetWriteDeadline(end.Add(10*time.Second)))
@@ -95,7 +96,7 @@ func (u *Uploaded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Leave reads what is left of the body of a file that is refused, within bounds, so that its sender sees the response.
+// Leave reads the rest of a refused file's body, up to a limit, so that the client sees the response.
 func (u *Uploaded) Leave() { drop(stateOf(u.r.Context()), u.r) }
 
 func cutShort(err error) error {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// uploads is a router with a route that responds with the file that it got.
+// uploads returns a router with a route that echoes the uploaded file.
 func uploads(most int64) *Router {
 	return newTestRouter(Route{Pattern: "POST /file", MaxBody: 1 << 30, Handle: func(w http.ResponseWriter, r *http.Request) error {
 		in, err := Upload(w, r, "file", most)
@@ -45,7 +45,7 @@ func uploadBody(t *testing.T, field, name, content string) (contentType, body st
 	return w.FormDataContentType(), b.String()
 }
 
-// slowly is a body that comes in two halves.
+// slowly is a body that arrives in two halves with a pause between them.
 type slowly struct {
 	halves []string
 	pause  time.Duration
@@ -112,7 +112,7 @@ func TestUploadsAreBoundedAndNeedAFile(t *testing.T) {
 	}
 }
 
-// deadlines is a recorder whose connection has deadlines.
+// deadlines is a response recorder that supports deadlines.
 type deadlines struct{ *httptest.ResponseRecorder }
 
 func (deadlines) SetReadDeadline(time.Time) error  { return nil }

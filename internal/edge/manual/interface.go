@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// apiHome is the first page of the interface.
+// apiHome is the start page of the API reference.
 type apiHome struct {
 	Text   template.HTML
 	Groups []*group
 }
 
-// group is the operations of one tag, a page.
+// group is a page with the operations of one tag.
 type group struct {
 	Name, Title string
 	Text        template.HTML
@@ -34,7 +34,7 @@ type endpoint struct {
 	Try                       *try
 }
 
-// credential is one of those that open an operation.
+// credential is a credential that an operation accepts.
 type credential struct {
 	Name   string
 	Scopes []string
@@ -47,9 +47,9 @@ type parameter struct {
 	Example string
 }
 
-// content is a body and its example.
+// content is a body with an example.
 type content struct {
-	Kind     string // its media type
+	Kind     string // media type
 	Text     template.HTML
 	Fields   []field
 	Variants []variant
@@ -68,14 +68,14 @@ type failure struct {
 	Example      string
 }
 
-// try is what the form for trying an operation needs: a company's key, a token, or nothing.
+// try configures the form for trying an operation.
 type try struct {
-	Credential string // key, token, none
-	Token      string // where the token is from
-	Changes    bool   // whether it may change something
+	Credential string // key, token or none
+	Token      string // origin of the token
+	Changes    bool   // whether the operation may change something
 }
 
-// addInterface makes the pages of the interface, and returns them in order.
+// addInterface adds the pages of the API reference, and returns them in order.
 func (lib *library) addInterface(d description) (all []*page) {
 	home := &apiHome{Text: inline(d.at("info").text("description"))}
 	first := &page{
@@ -107,7 +107,7 @@ func (lib *library) addInterface(d description) (all []*page) {
 	return all
 }
 
-// words are the names of an operation's fields, for the search.
+// words returns the names of an operation's fields, for the search index.
 func words(o *endpoint) string {
 	var b strings.Builder
 	for _, p := range o.Parameters {
@@ -191,7 +191,7 @@ func (d description) credentials(o *object) (all []credential) {
 	return all
 }
 
-// credentialNames are what people call the description's security schemes.
+// credentialNames are the display names of the description's security schemes.
 //
 //nolint:gochecknoglobals,gosec // read only, and no credentials
 var credentialNames = map[string]string{
@@ -217,7 +217,7 @@ func (d description) parameter(p *object) parameter {
 	return x
 }
 
-// content is the body of a request or response, in its first media type.
+// content returns the body of a request or response in its first media type.
 func (d description) content(of *object) *content {
 	kinds := of.at("content")
 	if kinds == nil || len(kinds.keys) == 0 {
@@ -232,7 +232,7 @@ func (d description) content(of *object) *content {
 	return c
 }
 
-// failures are the errors that a status may have, each with its cause.
+// failures returns the possible errors of a status with their causes.
 func (d description) failures(status string, r *object) (all []failure) {
 	media := r.at("content").at("application/json")
 	if media == nil {
@@ -265,8 +265,9 @@ func number(status string) (n int) {
 	return n
 }
 
-// trial says how an operation can be tried from the page: not where a browser does it otherwise, by a socket, a stream, a file or a
-// provider's signature, and not with a key in the address, which the browser would keep.
+// trial returns the form for trying an operation, or nil if a form cannot send it: operations with a WebSocket,
+// stream, file or provider signature, and those with a key in the address, which the browser would keep in its
+// history.
 func (o *endpoint) trial(described *object) *try {
 	inAddress := slices.ContainsFunc(o.Parameters, func(p parameter) bool { return p.Name == "customer_id" })
 	provider := slices.Contains(described.texts("tags"), "provider")

@@ -14,20 +14,20 @@ import (
 type page struct {
 	path     string // below /docs, without an extension
 	title    string
-	summary  string // its first sentence
-	source   []byte // Markdown; nil for pages made from the description
+	summary  string // the first sentence
+	source   []byte // Markdown; nil for pages generated from the description
 	html     template.HTML
 	heads    []head // for "on this page"
 	template string
 	parts    []part // for the search
 
-	group *group   // of the interface
-	api   *apiHome // of the interface, its first page
+	group *group   // for a page of the API reference
+	api   *apiHome // for the start page of the API reference
 	query string
 	found []hit
 }
 
-// Template fields are exported by methods, so that only this package builds pages.
+// Templates access the fields through methods, so that only this package builds pages.
 
 func (p *page) Path() string        { return p.path }
 func (p *page) Title() string       { return p.title }
@@ -40,7 +40,7 @@ func (p *page) Query() string       { return p.query }
 func (p *page) Found() []hit        { return p.found }
 func (p *page) Markdown() bool      { return p.source != nil }
 
-// section is a part of the navigation.
+// section is a section of the navigation.
 type section struct {
 	Title, Path, Text string
 	Pages             []*page
@@ -49,13 +49,14 @@ type section struct {
 // head is a heading within a page.
 type head struct{ ID, Text string }
 
-// library is all pages.
+// library holds all pages.
 type library struct {
 	pages    map[string]*page
 	sections []section
 }
 
-// The pages that come first in the navigation, and what stands under Operation; any others of a folder follow by their titles.
+// The pages listed first in the navigation, and the pages of the section Operation. The remaining pages of a folder
+// follow, sorted by title.
 //
 //nolint:gochecknoglobals // read only
 var (
@@ -92,7 +93,7 @@ func newLibrary(o Options) (*library, error) {
 	return lib, nil
 }
 
-// readMarkdown reads all pages of the folder docs.
+// readMarkdown reads all pages of the docs folder.
 func (lib *library) readMarkdown(files fs.FS) error {
 	var names []string
 	if err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -118,7 +119,7 @@ func (lib *library) readMarkdown(files fs.FS) error {
 	return nil
 }
 
-// indexes makes the pages of folders that have none of their own.
+// indexes adds index pages for folders without a README.
 func (lib *library) indexes() {
 	for _, x := range []struct{ folder, title, text string }{
 		{"guides", "Guides", "From the first start to many nodes."}, {
@@ -140,7 +141,7 @@ func (lib *library) indexes() {
 	}
 }
 
-// folder lists the pages of a folder, those that are named first.
+// folder returns the pages of a folder, with the named ones first.
 func (lib *library) folder(name string, first []string) (all []*page) {
 	for p, one := range lib.pages {
 		if path.Dir(p) == name {

@@ -1,12 +1,12 @@
-// Package manual serves the documentation under /docs: the reference of the public interface, made from its OpenAPI description, with
-// code to copy and a form to try each operation; and the pages of the folder docs, as pages and as Markdown, with a search over all of
-// them. Nobody needs to sign in to read it. A key that somebody tries operations with stays in their page.
+// Package manual serves the documentation under /docs: the reference of the public interface, generated from its OpenAPI
+// description, with code samples and a form for trying each operation; and the docs folder, as HTML pages and as Markdown.
+// A search covers all of it. No sign-in is needed. A key entered for trying operations stays in the browser.
 //
-//	/docs                 what there is
+//	/docs                 the start page
 //	/docs/api, /docs/api/{tag}   the public interface
 //	/docs/guides/…, /docs/reference/…, /docs/adr/…, /docs/{page}; with .md as Markdown
 //	/docs/search?q=       the search
-//	/llms.txt             the list of the pages for language models
+//	/llms.txt             the list of pages for language models
 package manual
 
 import (
@@ -30,23 +30,23 @@ import (
 
 const root = "/docs"
 
-// Options are what the manual is made from.
+// Options are the sources of the manual.
 type Options struct {
-	OpenAPI []byte        // the description of the public interface, as JSON
-	Pages   fs.FS         // the folder docs
-	Files   *web.Files    // with the built script and style
-	Base    func() string // the public address, once the program listens
+	OpenAPI []byte        // description of the public interface, as JSON
+	Pages   fs.FS         // the docs folder
+	Files   *web.Files    // with the built script and stylesheet
+	Base    func() string // returns the public address once the program listens
 }
 
 // Manual serves the documentation.
 type Manual struct {
 	Options
-	make   func() (*library, error) // once
+	make   func() (*library, error) // runs once
 	ready  sync.Map                 // pages by path
-	assets map[string]string        // the script's and the style's address; empty where they are not built
+	assets map[string]string        // addresses of the script and stylesheet; empty if they are not built
 }
 
-// New builds the manual. Its pages are made when somebody asks for one.
+// New returns the manual. Its pages are rendered on first request.
 func New(o Options) *Manual {
 	m := &Manual{Options: o, assets: map[string]string{}}
 	for _, name := range []string{"docs.js", "docs.css"} {
@@ -70,7 +70,7 @@ func (m *Manual) Routes() []httpio.Route {
 	}
 }
 
-// written is a page as it is sent.
+// written is a rendered page in the forms in which it is sent.
 type written struct {
 	plain, zipped []byte
 	tag           string
@@ -93,7 +93,7 @@ func (m *Manual) show(w http.ResponseWriter, r *http.Request) error {
 		return carillon.Absent("Page")
 	}
 	if x, ok := m.ready.Load(name); ok {
-		return send(w, r, "text/html; charset=utf-8", x.(*written)) //nolint:forcetypeassert // only this function stores
+		return send(w, r, "text/html; charset=utf-8", x.(*written)) //nolint:forcetypeassert // only this function stores values
 	}
 	var b bytes.Buffer
 	if err := m.write(&b, lib, p); err != nil {
@@ -107,7 +107,7 @@ func (m *Manual) show(w http.ResponseWriter, r *http.Request) error {
 func pack(text []byte) *written {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
-	_, _ = z.Write(text)                                  // a buffer takes everything
+	_, _ = z.Write(text)                                  // writing to a buffer cannot fail
 	_ = z.Close()
 	sum := sha256.Sum256(text)
 	return &written{plain: text, zipped: b.Bytes(), tag: hex.EncodeToString(sum[:12])}
@@ -137,7 +137,7 @@ func send(w http.ResponseWriter, r *http.Request, kind string, x *written) error
 		return nil
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, err := w.Write(body) //nolint:gosec // a page made from our own files
+	_, err := w.Write(body) //nolint:gosec // rendered from our own files
 	return err
 }
 
@@ -146,7 +146,7 @@ func (m *Manual) asset(w http.ResponseWriter, r *http.Request) error {
 	if m.assets[name] == "" {
 		return carillon.Absent("File")
 	}
-	age := 0 // an address without the version names what changes
+	age := 0 // without a version, the content at this address may change
 	if _, version, _ := strings.Cut(m.assets[name], "?v="); r.URL.Query().Get("v") == version {
 		age = web.Forever
 	}
@@ -178,7 +178,7 @@ func (m *Manual) search(w http.ResponseWriter, r *http.Request) error {
 	return send(w, r, "text/html; charset=utf-8", pack(b.Bytes()))
 }
 
-// list writes /llms.txt.
+// list serves /llms.txt.
 func (m *Manual) list(w http.ResponseWriter, r *http.Request) error {
 	lib, err := m.make()
 	if err != nil {
@@ -204,7 +204,7 @@ func (m *Manual) list(w http.ResponseWriter, r *http.Request) error {
 	return send(w, r, "text/plain; charset=utf-8", pack([]byte(b.String())))
 }
 
-// frame is what every page shows around its content.
+// frame is the layout around every page's content.
 type frame struct {
 	Page          *page
 	Sections      []section
@@ -219,7 +219,7 @@ func (m *Manual) write(b *bytes.Buffer, lib *library, p *page) error {
 	if err := templates.ExecuteTemplate(&body, p.template, f); err != nil {
 		return fmt.Errorf("write the page %s: %w", p.path, err)
 	}
-	f.Body = template.HTML(body.String()) //nolint:gosec // made by a template
+	f.Body = template.HTML(body.String()) //nolint:gosec // produced by a template
 	if err := templates.ExecuteTemplate(b, "frame", f); err != nil {
 		return fmt.Errorf("write the page %s: %w", p.path, err)
 	}

@@ -106,7 +106,8 @@ func TestEveryLinkOfThePagesLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// TestEveryDocumentIsAPage: whoever adds one finds it under /docs, and, but for decisions and a folder's own page, in the navigation.
+// TestEveryDocumentIsAPage checks that every document has a page under /docs and, except for decisions and index
+// pages, an entry in the navigation.
 func TestEveryDocumentIsAPage(t *testing.T) {
 	r := newReaderOf(t)
 	shown := map[string]bool{}
@@ -160,7 +161,7 @@ func TestEveryOperationIsShownWithAllThatItHas(t *testing.T) {
 				t.Errorf("%s has %d errors, %d responses, %d snippets", o.ID, len(o.Errors), len(o.Good), len(o.Snippets))
 			}
 			for _, e := range o.Errors {
-				json := strings.ToLower(e.Code) == e.Code // else a line of text on a widget's page, or a file's
+				json := strings.ToLower(e.Code) == e.Code // otherwise a plain text error of a widget's page or a file
 				if e.Code == "" || len(e.Cause) < 20 || json && (e.Example == "" || len(e.Cause) < 60) {
 					t.Errorf("%s: the error %+v", o.ID, e)
 				}
@@ -182,7 +183,7 @@ func TestEveryOperationIsShownWithAllThatItHas(t *testing.T) {
 	}
 }
 
-// The snippets for sending are what a reader copies first.
+// The snippets for sending are the first ones that readers copy.
 func TestSnippetsAreWhatOneWouldWrite(t *testing.T) {
 	r := newReaderOf(t)
 	var send *endpoint

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// markdown renders without raw HTML, and without styles, which the policy of the pages forbids.
+// markdown renders without raw HTML, and without inline styles, which the pages' content security policy forbids.
 //
 //nolint:gochecknoglobals // has no state
 var markdown = goldmark.New(
@@ -24,15 +24,15 @@ var markdown = goldmark.New(
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
-// comments are notes to whoever edits a page.
+// comments matches HTML comments, which are notes for editors of a page.
 var comments = regexp.MustCompile(`(?s)<!--.*?-->\n?`)
 
-// part is what the search looks through: what stands under one heading.
+// part is a unit of the search index: the text under one heading.
 type part struct {
 	id, title, text string
 }
 
-// readPage makes a page of a file of the folder docs; names are all of its files.
+// readPage converts a file of the docs folder to a page. names lists all files of the folder.
 func readPage(name string, source []byte, names []string) (*page, error) {
 	p := &page{path: pathOf(name), source: source, template: "markdown"}
 	text := comments.ReplaceAll(source, nil)
@@ -58,7 +58,7 @@ func readPage(name string, source []byte, names []string) (*page, error) {
 	}); err != nil {
 		return nil, err
 	}
-	for _, link := range gone { // not during the walk, which would end there
+	for _, link := range gone { // after the walk, which a removal would end
 		link.Parent().ReplaceChild(link.Parent(), link, ast.NewString([]byte(plain(link, text))))
 	}
 	var b bytes.Buffer
@@ -71,7 +71,7 @@ func readPage(name string, source []byte, names []string) (*page, error) {
 
 func newReader(source []byte) text.Reader { return text.NewReader(source) }
 
-// pathOf is where the page of a file is: docs/reference/README.md is the page of its folder.
+// pathOf returns the path of a file's page. docs/reference/README.md is the page of its folder.
 func pathOf(name string) string {
 	name = strings.TrimSuffix(name, ".md")
 	if path.Base(name) == "README" {
@@ -80,7 +80,8 @@ func pathOf(name string) string {
 	return strings.ToLower(name)
 }
 
-// target is where a link of a file leads on the pages; ok is false where it leads to what the program does not hold, such as a source file.
+// target returns the address of a link's target within the manual. ok is false if the manual does not contain the
+// target, for example a source file.
 func target(from, to string, names []string) (string, bool) {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "mailto:") {
 		return to, true
@@ -103,7 +104,7 @@ func target(from, to string, names []string) (string, bool) {
 	return root + "/" + pathOf(inside) + anchor, true
 }
 
-// read takes the title, the summary, the headings and the parts for the search from a parsed page, and leaves the title out of it.
+// read extracts the title, summary, headings and search parts from a parsed page, and removes the title from it.
 func (p *page) read(doc ast.Node, source []byte) {
 	var now part
 	keep := func() {
@@ -117,7 +118,7 @@ func (p *page) read(doc ast.Node, source []byte) {
 			words := plain(h, source)
 			id := ""
 			if v, ok := h.AttributeString("id"); ok {
-				id = string(v.([]byte)) //nolint:forcetypeassert // the parser's
+				id = string(v.([]byte)) //nolint:forcetypeassert // set by the parser
 			}
 			keep()
 			now = part{id: id, title: words}
@@ -141,7 +142,7 @@ func (p *page) read(doc ast.Node, source []byte) {
 	keep()
 }
 
-// plain is the text of a part of a page, with a space between its blocks.
+// plain returns the text of a node, with a space between its blocks.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
@@ -174,7 +175,7 @@ func plain(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// firstSentence is a text's first sentence, or its beginning.
+// firstSentence returns the first sentence of a text, or its beginning.
 func firstSentence(s string) string {
 	if i := strings.Index(s, ". "); i > 0 {
 		s = s[:i+1]
@@ -187,7 +188,7 @@ func firstSentence(s string) string {
 	return s
 }
 
-// scrollable lets keyboards scroll what is wider than the page.
+// scrollable makes content wider than the page scrollable by keyboard.
 func scrollable(html string) string {
 	return strings.NewReplacer(
 		"<table>", `<div class="table" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>", "<pre>",
@@ -197,7 +198,7 @@ func scrollable(html string) string {
 	).Replace(html)
 }
 
-// inline renders a short text of the description, such as one with code in backticks.
+// inline renders a short text of the description, for example with code in backticks.
 func inline(s string) template.HTML {
 	var b bytes.Buffer
 	if err := markdown.Convert([]byte(strings.TrimSpace(s)), &b); err != nil {

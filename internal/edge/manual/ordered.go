@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object whose keys keep their order, in which the description lists them.
+// object is a JSON object that keeps the order of its keys, because pages list fields in the order of the description.
 type object struct {
 	keys []string
 	of   map[string]any
@@ -21,7 +21,7 @@ func (o *object) get(key string) any {
 	return o.of[key]
 }
 
-// at returns the object under a key, nil where there is none.
+// at returns the object under a key, or nil.
 func (o *object) at(key string) *object {
 	x, _ := o.get(key).(*object)
 	return x
@@ -37,7 +37,7 @@ func (o *object) list(key string) []any {
 	return l
 }
 
-// texts returns the texts of a list, or of a single one.
+// texts returns the strings of a list, or a single string as a list.
 func (o *object) texts(key string) (all []string) {
 	if s := o.text(key); s != "" {
 		return []string{s}
@@ -50,7 +50,7 @@ func (o *object) texts(key string) (all []string) {
 	return all
 }
 
-// parse reads JSON with objects in order.
+// parse decodes JSON and keeps the order of keys.
 func parse(data []byte) (*object, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -110,10 +110,10 @@ func members(d *json.Decoder) (*object, error) {
 	return o, err
 }
 
-// pretty writes a value as people write JSON: what is short on one line.
+// pretty formats a value as readable JSON, with short lists and objects on one line.
 func pretty(v any) string { return prettyAt(v, "") }
 
-const maxLine = 72 // characters of a list or object that stands on one line
+const maxLine = 72 // characters of a list or object on one line
 
 func prettyAt(v any, indent string) string {
 	one := compact(v)
@@ -156,6 +156,6 @@ func compact(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts, numbers, booleans and null
+	_ = e.Encode(v) // only strings, numbers, booleans and null
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// field is a row of a body's table.
+// field is a row in a body's table of fields.
 type field struct {
 	Name     string
 	Type     string
 	Required bool
-	Notes    []string // bounds
-	Values   []string // the only ones
+	Notes    []string // limits
+	Values   []string // the allowed values
 	Text     template.HTML
 	Fields   []field
 	Variants []variant
@@ -26,7 +26,7 @@ type variant struct {
 	Fields []field
 }
 
-// description is the interface's description, by which references are followed.
+// description is the API description; its methods resolve references.
 type description struct {
 	*object
 	base string // the public address
@@ -37,7 +37,8 @@ func parseDescription(text []byte, base string) (description, error) {
 	return description{o, base}, err
 }
 
-// follow returns what a reference stands for, and the reference; a part that is none stays what it is.
+// follow resolves a reference, and returns the target and the reference. A part that is not a reference is returned
+// unchanged.
 func (d description) follow(x *object) (*object, string) {
 	ref := x.text("$ref")
 	if ref == "" {
@@ -50,10 +51,10 @@ func (d description) follow(x *object) (*object, string) {
 	return at, ref
 }
 
-// deepest is how far fields show the fields within them.
+// deepest is the maximum nesting depth of displayed fields.
 const deepest = 6
 
-// body is what a schema holds.
+// body returns the text, fields and variants of a schema.
 func (d description) body(schema *object, seen []string) (text template.HTML, fields []field, variants []variant) {
 	schema, ref := d.follow(schema)
 	if ref != "" {
@@ -120,7 +121,7 @@ func (d description) body(schema *object, seen []string) (text template.HTML, fi
 	return text, fields, variants
 }
 
-// single is the one schema behind an allOf, or behind a oneOf whose other form is null.
+// single returns the only schema in an allOf, or in a oneOf or anyOf whose other form is null.
 func (d description) single(schema *object) *object {
 	for _, key := range []string{"allOf", "oneOf", "anyOf"} {
 		var left []*object
@@ -144,7 +145,7 @@ func (d description) field(name string, schema *object, seen []string) field {
 	return f
 }
 
-// kind is a schema's type in words, its only values, and its bounds.
+// kind returns a schema's type in words, its allowed values, and its limits.
 func (d description) kind(schema *object) (kind string, values, notes []string) {
 	schema, _ = d.follow(schema)
 	if one := d.single(schema); one != nil {
@@ -178,7 +179,7 @@ func (d description) kind(schema *object) (kind string, values, notes []string) 
 	return kind, values, bounds(schema)
 }
 
-// plainValue is a value without the quotes of a text.
+// plainValue formats a value, with strings unquoted.
 func plainValue(v any) string {
 	if s, ok := v.(string); ok {
 		return s

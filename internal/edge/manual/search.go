@@ -7,20 +7,20 @@ import (
 	"unicode"
 )
 
-// hit is a part of a page that has all words of a query.
+// hit is a part of a page that contains all words of a query.
 type hit struct {
 	Path, Page, Title string
-	Text              template.HTML // around the first word that was found
+	Text              template.HTML // around the first match
 	score             int
 }
 
 const (
 	maxHits  = 30
 	maxWords = 8
-	around   = 90 // bytes that a hit shows on either side
+	around   = 90 // bytes shown on each side of a match
 )
 
-// search finds the parts of pages that have all words of a query, the best first.
+// search returns the parts of pages that contain all words of a query, best match first.
 func (lib *library) search(query string) (hits []hit) {
 	wanted := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
@@ -65,17 +65,17 @@ func match(p *page, x part, wanted []string) (hit, bool) {
 		h.score += n
 	}
 	if strings.HasPrefix(p.path, "adr/") || p.path == "reference/contract" {
-		h.score /= 3 // for who develops Carillon
+		h.score /= 3 // these are for developers of Carillon
 	}
 	h.Text = excerpt(x.text, wanted[0])
 	return h, true
 }
 
-// excerpt is a text around a word, which is marked.
+// excerpt returns the text around a word, with the word highlighted.
 func excerpt(text, word string) template.HTML {
 	lower := strings.ToLower(text)
 	at := strings.Index(lower, word)
-	if at < 0 || len(lower) != len(text) { // letters that change their size
+	if at < 0 || len(lower) != len(text) { // the word is missing, or lowercasing changed the length of the text
 		at, word = 0, ""
 	}
 	from, to := max(0, at-around), min(len(text), at+len(word)+around)

@@ -11,27 +11,27 @@ import (
 // snippet is the code of a request in one language.
 type snippet struct {
 	ID, Name string
-	Code     template.HTML // with places for the address and the key
+	Code     template.HTML // with placeholders for the address and the key
 }
 
-// Places in snippets, which cannot be in any of their texts.
+// Placeholders in snippets. These characters occur in none of their texts.
 const (
 	basePlace = "\x01"
 	keyPlace  = "\x02"
 )
 
-// request is what the snippets of an operation send.
+// request is the request that an operation's snippets send.
 type request struct {
 	method, address string // below the base, with the query
-	token           string // what the Bearer is called in the environment; empty: none
+	token           string // name of the environment variable with the Bearer token; empty if none
 	file            bool
 	body            string
 }
 
-// snippets writes the request of an operation in each language, with its required parameters, to a base address.
+// snippets returns an operation's request in each language, with its required parameters, sent to a base address.
 func snippets(base string, o *endpoint) (all []snippet) {
 	if len(o.Good) > 0 && o.Good[0].Status == "101" {
-		return nil // a socket
+		return nil // a WebSocket
 	}
 	r := request{method: o.Method, address: o.Path}
 	var query []string

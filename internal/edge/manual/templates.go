@@ -9,7 +9,7 @@ import (
 //go:embed pages.html
 var pagesHTML string
 
-// templates are the frame around every page and what stands in it.
+// templates are the layout of every page and its contents.
 //
 //nolint:gochecknoglobals // read only
 var templates = template.Must(template.New("pages").Funcs(template.FuncMap{

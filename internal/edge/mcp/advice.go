@@ -7,7 +7,7 @@ import (
 	"carillon/client"
 )
 
-// advised adds to an error what an assistant can do about it (docs/reference/errors.md).
+// advised appends advice for the assistant to an error (docs/reference/errors.md).
 func advised(err error) error {
 	var refused *client.Error
 	var gone *client.Unreachable
@@ -30,7 +30,7 @@ func advised(err error) error {
 	return err
 }
 
-// advice is for each code of the interface.
+// advice returns the advice for each error code.
 func advice() map[string]string {
 	return map[string]string{
 		"validation_failed": "Correct the field that details name, and call again.",

@@ -8,7 +8,7 @@ import (
 	"carillon/client"
 )
 
-// TestEveryErrorComesWithAdvice compares the advice with the codes of the interface.
+// TestEveryErrorComesWithAdvice compares the advice with the API's error codes.
 func TestEveryErrorComesWithAdvice(t *testing.T) {
 	source, err := os.ReadFile("../../../errors.go")
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	maxCallers  = 1000            // keys that are remembered
-	rememberFor = 5 * time.Minute // what a key allows
+	maxCallers  = 1000            // cached keys
+	rememberFor = 5 * time.Minute // how long a key's permissions are cached
 	maxBody     = 1 << 20
 	maxHeader   = 16 << 10
 	readWithin  = 30 * time.Second
 	drainWithin = 20 * time.Second
 )
 
-// Handler serves streamable HTTP. Each client brings its own access key: Authorization: Bearer. No sessions are kept: every request stands
-// for itself. Requests of pages of other sites are refused, and those for other hosts than the ones given,
-// before their key is looked at.
+// Handler serves MCP over streamable HTTP. Each client sends its own access key as Authorization: Bearer. There are no
+// sessions: every request is independent. Requests from pages of other sites, and for hosts other than the given ones,
+// are refused before their key is checked.
 type Handler struct {
 	c     *client.Client
 	o     Options
@@ -45,9 +45,9 @@ type caller struct {
 
 type callerKey struct{}
 
-// NewHandler returns the handler for an installation. hosts are the names, without a port, that clients may address.
+// NewHandler returns a handler for an installation. hosts lists the names, without a port, that clients may use.
 func NewHandler(c *client.Client, o Options, hosts []string) *Handler {
-	o.Files = false // they are the server's, not the client's
+	o.Files = false // the files would be the server's, not the client's
 	h := &Handler{c: c, o: o, hosts: hosts, callers: map[[sha256.Size]byte]*caller{}}
 	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		s, _ := r.Context().Value(callerKey{}).(*sdk.Server)
@@ -86,12 +86,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.Clone(context.WithValue(r.Context(), callerKey{}, s))
 	if r.Method == http.MethodPost && acceptsJSON(r.Header.Values("Accept")) {
-		r.Header.Set("Accept", "application/json, text/event-stream") // the library wants both named, and responds in JSON in any case
+		r.Header.Set("Accept", "application/json, text/event-stream") // the library requires both, and always responds in JSON
 	}
 	h.next.ServeHTTP(w, r)
 }
 
-// acceptsJSON reports whether a client takes JSON, by its headers Accept: one without any takes everything.
+// acceptsJSON reports whether the Accept headers allow JSON. A client without the header accepts everything.
 func acceptsJSON(values []string) bool {
 	if len(values) == 0 {
 		return true
@@ -106,7 +106,8 @@ func acceptsJSON(values []string) bool {
 	return false
 }
 
-// serves reports whether clients may address a host: a page whose own name resolves to this machine may not.
+// serves reports whether clients may use a host name. This blocks pages whose own domain resolves to this machine (DNS
+// rebinding).
 func (h *Handler) serves(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -121,7 +122,8 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why, status)
 }
 
-// serverFor is the server of a key, which is asked about once in a while. A key that was revoked meanwhile is refused by each call.
+// serverFor returns the server of a key. The key's scopes are cached for rememberFor; a key revoked in the meantime is
+// refused by each call.
 func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error) {
 	digest, now := sha256.Sum256([]byte(key)), time.Now()
 	h.mu.Lock()
@@ -146,14 +148,14 @@ func (h *Handler) serverFor(ctx context.Context, key string) (*sdk.Server, error
 	return x.server, nil
 }
 
-// Serve serves until ctx ends, and then what is under way.
+// Serve serves until ctx ends, and then drains open requests.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: readWithin, ReadTimeout: readWithin, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: maxHeader,
 	}
 	stopped := make(chan error, 1)
-	go func() { // the context has ended: what is under way gets one of its own
+	go func() { // the context has ended, so draining needs its own
 		<-ctx.Done()
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWithin)
 		defer cancel()

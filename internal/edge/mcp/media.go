@@ -16,7 +16,8 @@ import (
 	"carillon/client"
 )
 
-// maxContent is how large a file is that comes as an argument: in base64, and with the rest of the call, it fits into maxBody.
+// maxContent limits the size of a file passed as an argument: in base64 and with the rest of the call, it fits into
+// maxBody.
 const maxContent = 700 << 10
 
 type contentInput struct {
@@ -30,8 +31,8 @@ type fileInput struct {
 	Content string `json:"content,omitempty" jsonschema:"instead of path: the file in base64; it has at most 700 KiB"`
 }
 
-// media adds the tool that uploads a file. Whoever starts this server by hand has its files uploaded by path too; those who call it
-// over HTTP must not make it read files of its machine.
+// media adds the tool that uploads a file. With files, the tool also accepts paths: the user who starts this server
+// locally may upload their own files, but HTTP clients must not make it read files of its machine.
 func (t tools) media(s *sdk.Server, key *client.Key, files bool) {
 	if !key.Allows("notify:send") {
 		return
@@ -79,7 +80,7 @@ func (t tools) uploadFile(ctx context.Context, in fileInput) (any, error) {
 	case !filepath.IsAbs(in.Path):
 		return nil, errors.New("path must be absolute, such as /home/ana/menu.pdf: this server runs in a folder of its own")
 	}
-	found, err := os.Stat(in.Path) // opening a pipe would wait for its other end
+	found, err := os.Stat(in.Path) // opening a pipe would block until its other end is opened
 	if err == nil && !found.Mode().IsRegular() {
 		return nil, errors.New("path must name a file, not a folder or a device")
 	}

@@ -12,7 +12,8 @@ import (
 	"carillon/client"
 )
 
-// phones are the sandbox's phones, which the panel shows to users: what was sent to a number of the sandbox, and answers from it.
+// phones are the sandbox's phones, as the panel shows them: they display messages sent to a sandbox number, and answer
+// from it.
 type phones struct{ c *client.Client }
 
 type phoneInput struct {
@@ -28,7 +29,8 @@ type writeInput struct {
 	About  string `json:"about,omitempty" jsonschema:"id of the message whose button is tapped, from read_sandbox_phone"`
 }
 
-// add adds the tools that the key's scopes allow too: a user's session gives an assistant no rights beyond its key.
+// add adds the tools that the key's scopes also allow, because a user's session must not give an assistant more rights
+// than its key.
 func (p phones) add(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:read") {
 		p.reading(s)

@@ -81,12 +81,12 @@ func (t tools) templates(s *sdk.Server, key *client.Key) {
 	}
 }
 
-// draft creates a template. An error names the tool's arguments instead of the interface's fields.
+// draft creates a template. Errors refer to the tool's arguments instead of the API's fields.
 func (t tools) draft(ctx context.Context, in draftInput) (any, error) {
 	d := client.Draft{
 		Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Samples: in.Samples,
 	}
-	names := []string{"content", "body", "phone_number", "sender_number"} // beginnings of fields, and of arguments
+	names := []string{"content", "body", "phone_number", "sender_number"} // pairs of field prefix and argument prefix
 	part := func(c client.Component, member, argument string) {
 		names = append(names, fmt.Sprintf("components.%d.%s", len(d.Components), member), argument)
 		d.Components = append(d.Components, c)
@@ -114,7 +114,7 @@ func (t tools) draft(ctx context.Context, in draftInput) (any, error) {
 
 var marker = regexp.MustCompile(`{{\s*(\w+)\s*}}`)
 
-// component is the header in the interface's form.
+// component converts the header to the API's form.
 func (h *headerInput) component() (c client.Component, err error) {
 	c = client.Component{Type: "HEADER", Format: strings.ToUpper(cmp.Or(h.Format, "TEXT")), Text: h.Text}
 	if h.Sample == "" {
@@ -144,7 +144,7 @@ func (b buttonInput) button() client.Button {
 	return x
 }
 
-// renamed is an error whose field is named otherwise: names are pairs of beginnings, the present one and the other.
+// renamed replaces the field name in an error. names holds pairs of prefixes: the API's and its replacement.
 func renamed(err error, names []string) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) {

@@ -13,7 +13,7 @@ import (
 	"carillon/client"
 )
 
-// tools are those of the public interface.
+// tools are the tools for the public API.
 type tools struct{ c *client.Client }
 
 type recipient struct {
@@ -65,7 +65,7 @@ func contact(r recipient) client.Contact {
 	return client.Contact{Number: r.Number, Name: r.Name, Fields: r.Fields}
 }
 
-// sending adds the tools that send, or change what was not sent yet.
+// sending adds the tools that send, or that change messages not yet sent.
 func (t tools) sending(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:send") {
 		add(s, sends, "send_message", "Send a template message",
@@ -96,7 +96,8 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 	}
 }
 
-// sendKey is the Idempotency-Key of a send: a digest, because a header has no letters beyond ASCII and a name may.
+// sendKey returns the Idempotency-Key of a send. It is a digest, because a header cannot contain the non-ASCII
+// characters that an id may have.
 func sendKey(id string) (string, error) {
 	if id == "" || len(id) > 200 {
 		return "", errors.New("send_id must have 1 to 200 characters")
@@ -171,7 +172,7 @@ type eventsInput struct {
 	Wait   int      `json:"wait,omitempty" jsonschema:"seconds to wait for the first event, at most 25"`
 }
 
-// reading adds the tools that look up.
+// reading adds the read-only tools.
 func (t tools) reading(s *sdk.Server, key *client.Key) {
 	if key.Allows("notify:read") {
 		add(s, reads, "get_notification", "Look up a notification",

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Sources are the parts whose metrics are read when Prometheus scrapes.
+// Sources are the components whose metrics are read on each Prometheus scrape.
 type Sources struct {
 	Store       *store.Store
 	Queue       *queue.Queue
@@ -28,16 +28,16 @@ type Sources struct {
 	Hooks       *hook.Deliverer
 	Auth        *auth.Auth
 	SIP         *sip.Engine
-	Unheard     *rtp.Refused // packets of sound that calls did not hear
+	Unheard     *rtp.Refused // audio packets that calls refused
 	Shares      *share.Set
 	Readiness   *Readiness
 	Connections func() (open int, evicted map[string]int)
 }
 
-// Read adds the metrics of these parts.
+// Read registers the metrics of these components.
 func (m *Metrics) Read(from *Sources) { m.Registry.MustRegister(from) }
 
-// statsTimeout is how long a scrape waits for values that need a query; after it they are left out.
+// statsTimeout bounds how long a scrape waits for values that need a query. Later values are omitted.
 const statsTimeout = time.Second
 
 //nolint:gochecknoglobals // descriptions, read only

@@ -1,4 +1,4 @@
-// Package ops has what operators and their monitoring see of the program: metrics, readiness, profiles.
+// Package ops provides monitoring for operators: metrics, readiness and profiles.
 package ops
 
 import (
@@ -21,8 +21,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Metrics are what Prometheus reads (docs/metrics.md). Labels are routes, statuses and closed lists, never a key, a number
-// or an id, except for at most a hundred senders whose circuit breaker is not closed.
+// Metrics are the Prometheus metrics (docs/metrics.md). Labels are routes, statuses and values from closed lists,
+// never a key, a number or an id, except for the ids of up to a hundred senders whose circuit breaker is not closed.
 type Metrics struct {
 	Registry *prometheus.Registry
 	Chat     *Chat
@@ -51,7 +51,7 @@ type Metrics struct {
 	purgeBacklog  prometheus.Gauge
 }
 
-// NewMetrics builds the metrics that are counted as things happen; engine is the database's.
+// NewMetrics returns the metrics that are counted as events happen. engine is the database engine.
 func NewMetrics(version, engine string) *Metrics {
 	m := &Metrics{Registry: prometheus.NewRegistry()}
 	m.ofRequests()
@@ -114,19 +114,19 @@ func (m *Metrics) ofPurge() {
 	m.Registry.MustRegister(m.purgeBacklog)
 }
 
-// Purged counts a step of deleting what is old.
+// Purged counts one step of deleting old data.
 func (m *Metrics) Purged(what string, p purge.Purged) {
 	m.purged.WithLabelValues(what).Add(float64(p.Rows))
 	m.purgeStep.WithLabelValues(what).Observe(p.Took.Seconds())
 }
 
-// Backlog sets how far deleting is behind.
+// Backlog sets the age of the oldest data that is overdue for deletion.
 func (m *Metrics) Backlog(age time.Duration) { m.purgeBacklog.Set(age.Seconds()) }
 
-// Kept counts calls of the interface that companies see in the panel.
+// Kept counts API calls that are stored for display in the panel.
 func (m *Metrics) Kept(what string, n int) { m.kept.WithLabelValues(what).Add(float64(n)) }
 
-// Dropped counts those that the panel does not show.
+// Dropped counts API calls that are not stored for the panel.
 func (m *Metrics) Dropped(what string, n int) { m.dropped.WithLabelValues(what).Add(float64(n)) }
 
 func (m *Metrics) ofMessages() {

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store/bulk"
 )
 
-// Files count the rows of files that are sent to.
+// Files counts the rows of uploaded recipient files.
 type Files struct{ rows *prometheus.CounterVec }
 
 // Checked implements bulk.Observer.
@@ -23,7 +23,7 @@ func (x *Files) Accepted(rows int) { x.rows.WithLabelValues("accepted").Add(floa
 //nolint:gochecknoglobals // a description, read only
 var filesDesc = desc("carillon_send_files", "Files of all companies that are being checked, sent or canceled, by state.", "state")
 
-// ofFiles reads what is counted when Prometheus scrapes.
+// ofFiles emits the gauges of files on each scrape.
 func (g *Sources) ofFiles(gauge emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// Chat are the metrics of conversations that are counted as they happen.
+// Chat holds the metrics of conversations that are counted as events happen.
 type Chat struct {
 	opened  prometheus.Counter
 	moves   *prometheus.CounterVec
@@ -22,7 +22,7 @@ type Chat struct {
 	replies *prometheus.CounterVec
 }
 
-// ofConversations adds the metrics of conversations.
+// ofConversations registers the metrics of conversations.
 func (m *Metrics) ofConversations() {
 	x := &Chat{
 		moves: m.vec("carillon_chat_moves_total", "Conversations that came into another state, by that state.", "state"),
@@ -80,7 +80,7 @@ var (
 	streamsDesc = desc("carillon_streams", "Open streams of this node by topic: conversation, inbox, notifications, calls.", "topic")
 )
 
-// ofConversations reads what is counted when Prometheus scrapes.
+// ofConversations emits the gauges of conversations on each scrape.
 func (g *Sources) ofConversations(gauge emit) {
 	for topic, n := range g.Hub.Streams() {
 		gauge(streamsDesc, float64(n), topic)

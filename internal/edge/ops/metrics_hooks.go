@@ -6,14 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// ofHooks adds the metrics of events that are sent to endpoints.
+// ofHooks registers the metrics of webhook deliveries.
 func (m *Metrics) ofHooks() {
 	m.hooked = m.vec("carillon_webhook_attempts_total", "Requests to endpoints of webhooks, by outcome: succeeded, failed.", "outcome")
 	m.hookTook = m.histogram("carillon_webhook_seconds", "Time from a request to an endpoint of webhooks to its response.",
 		prometheus.ExponentialBuckets(0.005, 2, 13))
 }
 
-// HookAttempted counts a request to an endpoint.
+// HookAttempted counts a request to a webhook endpoint.
 func (m *Metrics) HookAttempted(ok bool, took time.Duration) {
 	outcome := "failed"
 	if ok {

@@ -16,7 +16,7 @@ var (
 	shareLevels = []share.Level{share.Node, share.Company, share.Visitors, share.Client, share.Session}
 )
 
-// ofShares reads what the node holds.
+// ofShares emits the shared resources used on this node.
 func (g *Sources) ofShares(gauge, count emit) {
 	for _, c := range g.Shares.Counts() {
 		gauge(heldDesc, float64(c.Used), c.Resource.Name)

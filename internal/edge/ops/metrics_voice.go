@@ -6,14 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Voice are the metrics of what is said aloud.
+// Voice holds the metrics of spoken conversations.
 type Voice struct {
 	talks  prometheus.Gauge
 	steps  *prometheus.HistogramVec
 	failed *prometheus.CounterVec
 }
 
-// ofVoices adds the metrics of what is said aloud.
+// ofVoices registers the metrics of spoken conversations.
 func (m *Metrics) ofVoices() {
 	x := &Voice{
 		talks: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -43,7 +43,7 @@ var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls an
 	"stranger, stranger_connection, line, rate, transactions, connections, handshake, unfinished, unreadable; "+
 	"docs/guides/production.md says what to do about each.", "reason")
 
-// ofSIP reads what the SIP user agent refused.
+// ofSIP emits the refusals of the SIP user agent.
 func (g *Sources) ofSIP(count emit) {
 	for reason, n := range g.SIP.Refusals() {
 		count(sipDesc, float64(n), reason)

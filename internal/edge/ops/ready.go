@@ -15,28 +15,28 @@ import (
 	"carillon/internal/store"
 )
 
-// Requests to /readyz within a second share one run of the checks, and none waits for a database that hangs.
+// Requests to /readyz within a second share one run of the checks, and none blocks on a hanging database.
 const (
-	readyMaxAge  = time.Second     // of a result
-	readyTimeout = 2 * time.Second // of a run of the checks
-	readyWait    = 3 * time.Second // of a request
+	readyMaxAge  = time.Second     // maximum age of a cached result
+	readyTimeout = 2 * time.Second // timeout of a run of the checks
+	readyWait    = 3 * time.Second // maximum wait of a request
 )
 
-// check is one condition of readiness. fault is empty when it holds, else a public text. err is only logged, because
-// errors of the database name hosts and users.
+// check is the result of one readiness check. fault is a public text, empty if the check passed. err is only logged,
+// because database errors contain hosts and users.
 type check struct {
 	name    string
 	fault   string
 	err     error
-	warning string // a problem in spite of which the program serves
+	warning string // a problem that does not prevent serving
 }
 
-// Readiness shares one run of the checks among concurrent requests.
+// Readiness runs the checks. Concurrent requests share one run.
 type Readiness struct {
 	log      *slog.Logger
 	check    func(ctx context.Context) []check
 	stopping <-chan struct{}
-	last     *cache.Cache[result] // under ""
+	last     *cache.Cache[result] // single entry, under the key ""
 
 	mu    sync.Mutex
 	fault string // of the last run
@@ -47,7 +47,7 @@ type result struct {
 	at     time.Time
 }
 
-// NewReadiness builds the readiness of these conditions.
+// NewReadiness returns the readiness for these conditions.
 func NewReadiness(log *slog.Logger, c Conditions) *Readiness {
 	return newReadiness(log, c.check, c.Stopping)
 }
@@ -56,7 +56,7 @@ func newReadiness(log *slog.Logger, run func(ctx context.Context) []check, stopp
 	return &Readiness{log: log, check: run, stopping: stopping, last: cache.New[result](1, readyTimeout)}
 }
 
-// checks returns the result of each check, and the error to respond with when one of them fails.
+// checks returns the result of each check, and an error if any of them failed.
 func (r *Readiness) checks(ctx context.Context) ([]check, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
@@ -79,7 +79,8 @@ func (r *Readiness) checks(ctx context.Context) ([]check, error) {
 	return last.checks, nil
 }
 
-// record logs when the program ceases to be ready, with what the response may not show, and when it is ready again.
+// record logs when the program becomes unready, with the details hidden from the response, and when it becomes ready
+// again.
 func (r *Readiness) record(ctx context.Context, checks []check) {
 	var failed check
 	for _, c := range checks {
@@ -101,10 +102,10 @@ func (r *Readiness) record(ctx context.Context, checks []check) {
 	r.fault = failed.fault
 }
 
-// Ready returns the result of each check, and the error to respond with when one of them fails.
+// Ready returns the result of each check, and an error if any of them failed.
 func (r *Readiness) Ready(ctx context.Context) (carillon.Details, error) {
 	select {
-	case <-r.stopping: // not only when the last result is too old
+	case <-r.stopping: // immediately, without waiting for the cached result to expire
 		return nil, unready("The program is stopping", nil, nil)
 	default:
 	}
@@ -112,15 +113,15 @@ func (r *Readiness) Ready(ctx context.Context) (carillon.Details, error) {
 	return detailsOf(checks), err
 }
 
-// Conditions are what readiness checks.
+// Conditions are the inputs of the readiness checks.
 type Conditions struct {
 	Store    *store.Store
 	Queue    *queue.Queue
 	Stopping <-chan struct{} // closed when the program begins to stop
-	KeyOpen  func() bool     // whether others can read the master key; nil: they cannot
+	KeyOpen  func() bool     // reports whether other users can read the master key; may be nil
 }
 
-// check runs all of them.
+// check runs all checks.
 func (c Conditions) check(ctx context.Context) []check {
 	checks := []check{c.running()}
 	database := check{name: "database"}
@@ -178,10 +179,10 @@ func (c Conditions) lease() check {
 	return check{name: "lease"}
 }
 
-// maxSearchLag is from when on lists by number or campaign are slow because so much is not in the search table yet.
+// maxSearchLag is the lag of the search table above which lists by number or campaign become slow.
 const maxSearchLag = 10 * time.Minute
 
-// search only warns: what is not in the search table yet is found without it.
+// search only warns, because rows missing from the search table are still found without it, just more slowly.
 func (c Conditions) search(ctx context.Context) check {
 	result := check{name: "search"}
 	switch lag, err := c.Store.Search.Lag(ctx, time.Now()); {
@@ -193,7 +194,7 @@ func (c Conditions) search(ctx context.Context) check {
 	return result
 }
 
-// failover only warns: a server whose replication cannot be read may still serve.
+// failover only warns: a server whose replication status cannot be read may still serve.
 func (c Conditions) failover(ctx context.Context) check {
 	result := check{name: "failover"}
 	warnings, err := c.Store.DB.Health.FailoverWarnings(ctx)
@@ -204,7 +205,7 @@ func (c Conditions) failover(ctx context.Context) check {
 	return result
 }
 
-// masterKey only warns: the key may have been read already.
+// masterKey only warns, because others may already have read the key.
 func (c Conditions) masterKey() check {
 	result := check{name: "master_key"}
 	if c.KeyOpen != nil && c.KeyOpen() {

@@ -12,10 +12,10 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// Observer has metrics and traces record what requests and notify report.
+// Observer forwards reports from requests and notify to metrics and traces.
 type Observer struct {
 	Metrics *Metrics
-	Tracing *tracing.Tracing // nil: off
+	Tracing *tracing.Tracing // nil disables tracing
 }
 
 // Responded records the response to a request.
@@ -44,18 +44,18 @@ func (o Observer) Delivered(d notify.Delivered) {
 	outcome := outcomeOf(d.Move, d.Outcome)
 	o.Metrics.late.Observe(time.Since(d.Due).Seconds())
 	o.Metrics.ended.WithLabelValues(outcome, string(d.Outcome.Reason)).Inc()
-	if d.Ref.NotificationID != "" { // else it could not be read: the trace that this belongs to is not known
+	if d.Ref.NotificationID != "" { // otherwise the message could not be read, so its trace is unknown
 		o.Tracing.Attempt(d.Ref, d.SenderUID, d.Due, d.Begin, outcome, d.Outcome.Reason)
 	}
 }
 
-// Reconciled implements notify.Observer: it counts unknown outcomes that the senders' policies decided.
+// Reconciled implements notify.Observer. It counts unknown outcomes that were resolved by the senders' policies.
 func (o Observer) Reconciled(retried, failed int) {
 	o.Metrics.ended.WithLabelValues("retry", string(carillon.ReasonOutcomeUnknown)).Add(float64(retried))
 	o.Metrics.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }
 
-// Senders adds a span for each request to a provider when traces are exported.
+// Senders adds a span to each provider request if traces are exported.
 func (o Observer) Senders(senders map[string]notify.Sender) map[string]notify.Sender {
 	if o.Tracing == nil {
 		return senders

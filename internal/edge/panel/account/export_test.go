@@ -7,7 +7,7 @@ import (
 	"carillon/internal/edge/panel/member"
 )
 
-// The bounds that tests reach.
+// Limits that tests reach.
 const (
 	AccountMails  = accountMails
 	CompanyMails  = companyMails
@@ -16,7 +16,7 @@ const (
 	AttemptCookie = attemptCookie
 )
 
-// Attempt is what the browser keeps of a sign-in under way.
+// Attempt is the sign-in state kept in the browser.
 type Attempt = attempt
 
 //nolint:gochecknoglobals // for tests

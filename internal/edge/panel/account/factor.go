@@ -17,7 +17,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Factors serves the second factor of the caller's sign-in, and its removal for members who lost theirs.
+// Factors serves the caller's second factor, and its removal for members who lost theirs.
 type Factors struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -36,11 +36,11 @@ func (s Factors) Routes() []httpio.Route {
 
 func (s Factors) factors() auth.Factors { return auth.NewFactors(s.Gate.Auth) }
 
-// factorState is the second factor in a response.
+// factorState is the state of a second factor in a response.
 type factorState struct {
 	Enabled  bool    `json:"enabled"`
 	Since    *string `json:"since"`
-	Recovery int     `json:"recovery_codes"` // that are left
+	Recovery int     `json:"recovery_codes"` // number of unused recovery codes
 }
 
 func (s Factors) show(r *http.Request, c *auth.Caller) (any, error) {
@@ -51,7 +51,7 @@ func (s Factors) show(r *http.Request, c *auth.Caller) (any, error) {
 	return factorState{true, auth.TimeOrNull(x.ConfirmedAt), x.Recovery}, nil
 }
 
-// propose makes a secret for an authenticator, for who knows the present password.
+// propose generates a secret for an authenticator app. It requires the current password.
 func (s Factors) propose(r *http.Request, c *auth.Caller) (any, error) {
 	if _, err := s.withPassword(r, c, "present"); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s Factors) propose(r *http.Request, c *auth.Caller) (any, error) {
 	return s.factors().Propose(r.Context(), c)
 }
 
-// withPassword reads a body and checks the present password in it.
+// withPassword reads a request body and checks the current password in it.
 func (s Factors) withPassword(r *http.Request, c *auth.Caller, known ...string) (*jsonbody.Object, error) {
 	o, err := form.Object(r, known...)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s Factors) withPassword(r *http.Request, c *auth.Caller, known ...string) 
 	return o, s.Gate.Auth.CheckPassword(r.Context(), c, present)
 }
 
-// recovery is what a response shows once.
+// recovery holds new recovery codes, which are shown only once.
 type recovery struct {
 	Codes []string `json:"recovery_codes"`
 }
@@ -90,7 +90,7 @@ func (s Factors) confirm(r *http.Request, c *auth.Caller) (any, error) {
 	return recovery{codes}, err
 }
 
-// recover replaces the recovery codes, for who has a code of the authenticator.
+// recover replaces the recovery codes. It requires a code from the authenticator.
 func (s Factors) recover(r *http.Request, c *auth.Caller) (any, error) {
 	o, err := form.Object(r, "code")
 	if err != nil {
@@ -107,7 +107,7 @@ func (s Factors) recover(r *http.Request, c *auth.Caller) (any, error) {
 	return recovery{codes}, err
 }
 
-// removeOwn turns the caller's second factor off, for who knows the present password and has a code.
+// removeOwn turns off the caller's second factor. It requires the current password and a code.
 func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 	o, err := s.withPassword(r, c, "present", "code")
 	if err != nil {
@@ -125,7 +125,7 @@ func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 	})
 }
 
-// remove turns the second factor of a member off who lost it, and ends the member's sessions.
+// remove turns off the second factor of a member who lost it, and ends the member's sessions.
 func (s Factors) remove(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if id == by.AccountID {

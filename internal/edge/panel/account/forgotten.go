@@ -21,13 +21,13 @@ import (
 
 const (
 	passwordLinkLife = time.Hour
-	passwordLinks    = 3  // that are asked for and valid at once: nobody floods somebody else's mailbox
-	forgottenRate    = 3  // requests a minute for one e-mail
-	forgottenClients = 10 // and from one address
-	linkTries        = 60 // secrets of links a minute that one address may try
+	passwordLinks    = 3  // requested links valid at the same time, so that nobody can flood another person's mailbox
+	forgottenRate    = 3  // requests per minute for one e-mail address
+	forgottenClients = 10 // requests per minute from one client network
+	linkTries        = 60 // link secrets that one client network may try per minute
 )
 
-// Forgotten serves links that set a forgotten password: by e-mail for who asks, or made by who administers the users.
+// Forgotten serves links for setting a new password: sent by e-mail on request, or made by a user administrator.
 type Forgotten struct {
 	Gate    *member.Gate
 	Store   *store.Store
@@ -42,7 +42,7 @@ func (x Forgotten) Routes() []httpio.Route {
 	}
 }
 
-// ask sends a link to the account of an e-mail. The response is the same where there is none.
+// ask sends a link to the account with an e-mail address. The response does not reveal whether the account exists.
 func (x Forgotten) ask(r *http.Request) (any, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
@@ -76,7 +76,8 @@ func (x Forgotten) ask(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// message stores a new link for the account of an e-mail and writes to it; nil where there is none, or it has been sent enough of them.
+// message stores a new link for the account with an e-mail address and returns the e-mail with it, or nil if there is
+// no such account or it has received too many.
 func (x Forgotten) message(ctx context.Context, address, language string) (*mail.Message, error) {
 	a, err := x.Store.Accounts.AccountByEmail(ctx, address)
 	if err != nil || a == nil {
@@ -105,8 +106,8 @@ func (x Forgotten) message(ctx context.Context, address, language string) (*mail
 
 var errEnough = errors.New("the account has enough valid links")
 
-// link stores a new link, where check allows it, and returns its address. Earlier ones stay valid: who asks for one for somebody else
-// takes nothing from them.
+// link stores a new link if check allows it, and returns its address. Earlier links stay valid, so that requesting a
+// link for someone else does not invalidate theirs.
 func (x Forgotten) link(
 	ctx context.Context, made accounts.PasswordLink, check func(ctx context.Context, tx *configure.Tx) error,
 ) (string, error) {
@@ -122,8 +123,8 @@ func (x Forgotten) link(
 	return x.Gate.BaseURL() + "/panel/forgotten#" + secret, err
 }
 
-// set sets the password of the account that a link is for, and ends its sessions. Where only its mailbox can have the link, the account is
-// proved.
+// set sets the password of a link's account and ends its sessions. If only the account's mailbox received the link,
+// the account counts as proved.
 func (x Forgotten) set(r *http.Request) (any, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
@@ -189,9 +190,9 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 	})
 }
 
-// proofBy is when the account is proved once its password was set by a link; zero: it is not. Whoever made the link may have used it,
-// unless it went to the mailbox alone. A mailbox does not stand in for a second factor, which stays: where that is not known to be
-// the person's either, the account is still to be proved.
+// proofBy returns when the account is proved after its password was set with a link; zero if it is not. Unless the
+// link went only to the mailbox, its creator may have used it. A mailbox does not replace a second factor, which stays
+// enabled: an unproved account with a confirmed factor stays unproved, because the factor may be someone else's.
 func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *accounts.Account) (time.Time, error) {
 	if !link.Proves() {
 		return time.Time{}, nil
@@ -203,7 +204,7 @@ func (x Forgotten) proofBy(ctx context.Context, link *accounts.PasswordLink, a *
 	return time.Now(), nil
 }
 
-// mayTryLink limits how many secrets of links an address may try. Errors: rate_limit_exceeded.
+// mayTryLink limits the link secrets that a client network may try. Errors: rate_limit_exceeded.
 func mayTryLink(r *http.Request, g *member.Gate) error {
 	_, err := g.Limits.Allow(r.Context(), "links/address/"+g.Network(r), linkTries, 1)
 	return err
@@ -213,8 +214,8 @@ func deadLink() error {
 	return carillon.NoAccess("The link is not valid: it was used, or the password was changed otherwise", "invalid")
 }
 
-// stillMay checks that who made a link may still set the member's password: the member may have joined another company since, into which
-// the link would reach. Errors: unauthorized.
+// stillMay checks that the creator of a link may still set the member's password. The member may have joined another
+// company since, which the link would give access to. Errors: unauthorized.
 func stillMay(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink) error {
 	theirs, err := accounts.Memberships(ctx, tx, link.MadeBy)
 	if err != nil {
@@ -233,14 +234,14 @@ func stillMay(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink
 	return err
 }
 
-// madeLink is the response to who made a link for somebody else.
+// madeLink is the response for the creator of a link for another member.
 type madeLink struct {
 	Sent    bool   `json:"sent"`
-	Link    string `json:"link,omitempty"` // where no e-mail took it to the person
+	Link    string `json:"link,omitempty"` // set if no e-mail delivered the link
 	Problem string `json:"problem,omitempty"`
 }
 
-// make makes a link for a member, and sends it where the installation can.
+// make creates a link for a member, and sends it if the installation can send e-mail.
 func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "language")
 	if err != nil {

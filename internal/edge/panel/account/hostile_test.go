@@ -36,7 +36,7 @@ func TestALinksSecretIsNotGuessed(t *testing.T) {
 		return `{"token":"` + token + `","password":"` + paneltest.Password + `","name":"Eve"}`
 	}
 	limited := 0
-	for i := range 2 * account.LinkTries { // a minute may begin meanwhile
+	for i := range 2 * account.LinkTries { // a new minute may begin in between
 		body := body(fmt.Sprintf("guess-%d", i))
 		path := paths[i%3]
 		switch path {
@@ -81,7 +81,7 @@ func TestAnInvitationEndsWithTheRightOfWhoInvited(t *testing.T) {
 				w.Want("PATCH", "/panel/v1/users/"+w.ID(by), owner, `{"role":"developer"}`, 204, "", "")
 			case "removed":
 				w.Want("DELETE", "/panel/v1/users/"+w.ID(by), owner, "", 204, "", "")
-			case "moved": // by a set-up, which asks nobody
+			case "moved": // through a set-up, which needs no consent
 				join(w, by, w.CompanyOf("other"), "owner")
 				w.Want("DELETE", "/panel/v1/users/"+w.ID(by)+"?company="+acme.ID, owner, "", 204, "", "")
 			}
@@ -103,7 +103,7 @@ func TestAnInvitationEndsWithTheRightOfWhoInvited(t *testing.T) {
 		if row["expired"] != true {
 			t.Errorf("the list shows it as good: %v", row)
 		}
-		// Somebody who may invite sends it again, and it is good again.
+		// Another member with the permission sends the invitation again, which makes it valid again.
 		w.Want("POST", "/panel/v1/invitations/"+row["id"].(string)+"/resend", owner, `{}`, 200, "", "")
 		_, link := w.Post.Last(t)
 		invitation(w, link, http.StatusOK)
@@ -116,14 +116,15 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 	w.Company("other")
 	owner := w.As("owner@acme.test")
 
-	// The invited joined otherwise meanwhile, with a smaller role: the link makes them neither a member twice nor an admin.
+	// The invited person joins another way in the meantime, with a lower role: the link makes them neither a member
+	// twice nor an admin.
 	link := w.Invite(owner, "vera@acme.test", "admin")
 	w.Want("POST", "/panel/v1/users", owner, `{"email":"vera@acme.test","password":"`+paneltest.Password+`","role":"viewer"}`, 201, "", "")
 	if rec := w.Accept(link, ""); rec.Code != http.StatusConflict {
 		t.Errorf("an account that came to be: %d %s", rec.Code, rec.Body)
 	}
 	prove(w, "vera@acme.test")
-	// the account is known now: who holds the link must be signed in with it
+	// the account is proved now, so the link requires its sign-in
 	if rec := w.Accept(link, ""); rec.Code != http.StatusUnauthorized {
 		t.Errorf("an account that is proved: %d %s", rec.Code, rec.Body)
 	}
@@ -134,7 +135,7 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 		t.Errorf("a member: %d %s, %v", rec.Code, rec.Body, got)
 	}
 
-	// A password that was set from a link for another account's invitation stays that account's.
+	// An invitation accepted in a browser that is signed in with another account does not affect that account.
 	stranger := paneltest.SignedIn(w, "owner@other.test")
 	link = w.Invite(owner, "new@acme.test", "viewer")
 	w.Accept(link, stranger.Cookie.Name+"="+stranger.Cookie.Value)
@@ -144,7 +145,7 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 	if rec := w.Accept(link, ""); rec.Code != http.StatusUnauthorized {
 		t.Errorf("a link that was used: %d", rec.Code)
 	}
-	// A link for a password is none for an invitation, nor the other way round.
+	// A password link does not work as an invitation, or vice versa.
 	w.Want("POST", "/panel/v1/users/"+w.ID("viewer@acme.test")+"/password-link", owner, `{}`, 200, "", "")
 	_, password := w.Post.Last(t)
 	if rec := w.Accept(password, ""); rec.Code != http.StatusUnauthorized {
@@ -174,5 +175,5 @@ func TestALatePasswordLinkIsRefused(t *testing.T) {
 	if rec.Code != http.StatusUnauthorized || !strings.Contains(rec.Body.String(), "expired") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	w.As("viewer@acme.test") // with the password it had
+	w.As("viewer@acme.test") // with the unchanged password
 }

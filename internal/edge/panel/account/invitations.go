@@ -20,8 +20,8 @@ import (
 
 const (
 	invitationLife = 7 * 24 * time.Hour
-	maxInvitations = 200 // open at once in a company
-	invitationRate = 30  // a minute in a company
+	maxInvitations = 200 // open at the same time, per company
+	invitationRate = 30  // per minute and company
 )
 
 // Mailer sends e-mails.
@@ -30,7 +30,7 @@ type Mailer interface {
 	Post(job mail.Job) bool
 }
 
-// Invitations asks people to become members of a company. Who has the link of an invitation may accept it; it is good once.
+// Invitations invites people to a company. Anyone with an invitation's link can accept it, once.
 type Invitations struct {
 	Gate     *member.Gate
 	Store    *store.Store
@@ -49,8 +49,8 @@ func (x Invitations) Routes() []httpio.Route {
 	}
 }
 
-// invitationRow is an invitation in a response. Link is there only where no e-mail took it to the person, and Problem says why an
-// e-mail did not.
+// invitationRow is an invitation in a response. Link is set only if no e-mail delivered it. Problem is the reason why
+// an e-mail failed.
 type invitationRow struct {
 	ID        string  `json:"id"`
 	Email     string  `json:"email"`
@@ -72,7 +72,7 @@ func invitationRowOf(x *accounts.Invitation) invitationRow {
 	}
 }
 
-// list responds with the open invitations. There are no pages: a company has few.
+// list responds with the open invitations. It is not paginated, because a company has few.
 func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
 	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, maxInvitations)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
@@ -123,7 +123,7 @@ func (x Invitations) invite(r *http.Request, by member.Member) (any, error) {
 	return httpio.Created{Value: row}, nil
 }
 
-// resend sends an invitation again, under a new link: the one before is no longer valid.
+// resend sends an invitation again with a new link, and invalidates the previous link.
 func (x Invitations) resend(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "language")
 	if err != nil {
@@ -149,7 +149,7 @@ func (x Invitations) resend(r *http.Request, by member.Member) (any, error) {
 	return x.put(r.Context(), by, found, language)
 }
 
-// put stores an invitation under a new link and sends it.
+// put stores an invitation with a new link and sends it.
 func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invitation, language string) (*invitationRow, error) {
 	if _, err := x.Gate.Limits.Allow(ctx, "invitations/"+by.CompanyID, invitationRate, 1); err != nil {
 		return nil, err
@@ -187,7 +187,8 @@ func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invi
 	return &row, nil
 }
 
-// room checks that the invited is no member, and that the company has not too many invitations. Errors: conflict, limit_exceeded.
+// room checks that the invited person is not a member yet, and that the company has room for another invitation.
+// Errors: conflict, limit_exceeded.
 func (x Invitations) room(ctx context.Context, tx *configure.Tx, i *accounts.Invitation) error {
 	a, err := x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	if err != nil {
@@ -228,13 +229,13 @@ func (x Invitations) withdraw(r *http.Request, by member.Member) (any, error) {
 	})
 }
 
-// invited is what a page shows of an invitation to who has its link.
+// invited is an invitation as shown to the holder of its link.
 type invited struct {
 	Email     string `json:"email"`
 	Role      string `json:"role"`
 	Company   string `json:"company"`
 	InvitedBy string `json:"invited_by"`
-	Known     bool   `json:"known"` // whether a proved account has the e-mail: then its owner signs in to accept
+	Known     bool   `json:"known"` // a proved account has the e-mail address, so its owner must sign in to accept
 }
 
 func (x Invitations) look(r *http.Request) (any, error) {
@@ -256,8 +257,9 @@ func (x Invitations) look(r *http.Request) (any, error) {
 	return invited{i.Email, i.Role, company.Name, i.InvitedBy, a != nil && !a.ProvedAt.IsZero()}, nil
 }
 
-// valid finds the invitation of a token, and the account that has its e-mail, if one has. Errors: unauthorized, whose reason is
-// invalid or expired; conflict, whose reason is unproved, where neither the account nor the link says who its person is.
+// valid returns the invitation of a token, and the account with its e-mail address, if any. Errors: unauthorized, with
+// reason invalid or expired; conflict, with reason unproved, if neither the account nor the link proves the person's
+// identity.
 func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, i *accounts.Invitation, a *accounts.Account, err error) {
 	secret, err = secretOf(o, "token")
 	if err == nil {
@@ -291,7 +293,7 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	return secret, i, a, err
 }
 
-// stands refuses an invitation whose inviter may no longer give its role. Errors: unauthorized.
+// stands refuses an invitation whose inviter may no longer grant its role. Errors: unauthorized.
 func stands(ctx context.Context, q db.Querier, i *accounts.Invitation) error {
 	ok, err := auth.InvitationStands(ctx, q, i)
 	if err == nil && !ok {
@@ -300,9 +302,9 @@ func stands(ctx context.Context, q db.Querier, i *accounts.Invitation) error {
 	return err
 }
 
-// accept makes the bearer of an invitation's link a member: with a new account that gets the password and is signed in, or, where a
-// proved account has the e-mail, as who is signed in with it. An account that was made for them and is not proved becomes theirs: it gets
-// the password, and whoever made it is signed out.
+// accept makes the holder of an invitation's link a member. If a proved account has the e-mail address, the caller
+// must be signed in with it. Otherwise accept creates an account with the password and signs it in. An unproved
+// account that someone created for the person becomes theirs: it gets the password, and its previous sessions end.
 func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return err
@@ -357,7 +359,7 @@ func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 	return x.Sessions.signedIn(w, r, cookie, c)
 }
 
-// handOver gives an account that nobody has proved to who has the link of an invitation that left by e-mail. Errors: conflict.
+// handOver gives an unproved account to the holder of an invitation link that was sent by e-mail. Errors: conflict.
 func handOver(ctx context.Context, tx *configure.Tx, a *accounts.Account, name, hash string) error {
 	now := time.Now()
 	proved, err := accounts.Prove(ctx, tx, a.ID, hash, now)
@@ -370,7 +372,8 @@ func handOver(ctx context.Context, tx *configure.Tx, a *accounts.Account, name, 
 	return accounts.PutAccount(ctx, tx, &accounts.Account{ID: a.ID, Email: a.Email, Name: name}, now)
 }
 
-// acceptKnown makes the caller a member, who must have the e-mail that was invited, and the account be proved still.
+// acceptKnown makes the caller a member. The caller's e-mail address must be the invited one, and the account must
+// still be proved.
 func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret string, i *accounts.Invitation) error {
 	c, err := x.Gate.Caller(r)
 	if err != nil {
@@ -396,7 +399,8 @@ func (x Invitations) acceptKnown(w http.ResponseWriter, r *http.Request, secret 
 	return httpio.JSON(w, http.StatusOK, me)
 }
 
-// join spends an invitation and makes an account a member. Errors: unauthorized when the invitation was spent meanwhile.
+// join consumes an invitation and makes an account a member. Errors: unauthorized if the invitation was used in the
+// meantime.
 func (x Invitations) join(
 	ctx context.Context, secret string, i *accounts.Invitation,
 	account func(ctx context.Context, tx *configure.Tx) (id string, err error),

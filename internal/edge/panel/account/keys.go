@@ -32,10 +32,11 @@ func (p Keys) Routes() []httpio.Route {
 	}
 }
 
-// maxKeys bounds a company's keys that are not revoked.
+// maxKeys limits the unrevoked keys of a company.
 const maxKeys = 500
 
-// prefixLength is how much of a key a list shows: enough to distinguish keys, too little to guess the rest.
+// prefixLength is the number of characters of a key shown in lists: enough to distinguish keys, too few to guess the
+// rest.
 const prefixLength = 8
 
 // keyRow is an access key in a response. Key is set only in the response to its creation.
@@ -122,7 +123,7 @@ func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
 
 const maxLabel = 100 // characters
 
-// scopes reads a list of scopes; an absent list means all.
+// scopes reads a list of scopes. An absent list means all scopes.
 func scopes(o *jsonbody.Object) ([]string, error) {
 	const field = "scopes"
 	all, present, err := o.Find(field).Strings(field)
@@ -143,7 +144,7 @@ func scopes(o *jsonbody.Object) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// expiry reads an instant in the future; zero where there is none.
+// expiry reads a time in the future, or zero if absent.
 func expiry(o *jsonbody.Object, now time.Time) (time.Time, error) {
 	const field = "expires_at"
 	s, present, err := o.String(field, field)

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-// mailer sends e-mails.
+// mailer returns the sender of e-mails in a test.
 func mailer(w *paneltest.World) account.Letters { return account.Letters{w.Limits, w.Post} }
 
 func TestAStrangerGetsFewInvitationsADayFromAllCompanies(t *testing.T) {

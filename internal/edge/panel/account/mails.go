@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// mailTexts are the e-mails in one language. {name}, {company} and {link} are filled in.
+// mailTexts are the e-mail texts in one language, with the placeholders {name}, {company} and {link}.
 type mailTexts struct {
 	invited, invitedText, accept, expires     string
 	forgotten, forgottenText, set, forgetting string
@@ -52,7 +52,8 @@ var mailLanguages = map[string]mailTexts{
 	},
 }
 
-// mailLanguage reads the language of an e-mail: the one that is asked for, else the first that the browser wants and there is.
+// mailLanguage returns the language of an e-mail: the requested one, or else the first supported language of the
+// browser.
 func mailLanguage(o *jsonbody.Object, r *http.Request) (string, error) {
 	s, given, err := o.String("language", "language")
 	if err != nil {
@@ -85,7 +86,7 @@ func forgottenMail(language, link string) mail.Message {
 	return letter(language, t.forgotten, t.forgottenText, t.set, link, t.forgetting)
 }
 
-// letter is an e-mail with one link.
+// letter returns an e-mail with one link.
 func letter(language, subject, text, button, link, note string) mail.Message {
 	e := html.EscapeString
 	return mail.Message{
@@ -101,11 +102,11 @@ func letter(language, subject, text, button, link, note string) mail.Message {
 	}
 }
 
-// mails is a kind of e-mails to people who did not ask for them, or did not prove that they did. They leave by the operator's server, whose
-// reputation all companies share.
+// mails is a kind of e-mail to people who did not request it, or did not prove that they did. These are limited
+// because they are sent through the operator's server, whose reputation all companies share.
 type mails struct {
 	name string
-	most int // a day to one address
+	most int // per day and address
 }
 
 //nolint:gochecknoglobals // read only
@@ -115,18 +116,18 @@ var (
 )
 
 const (
-	companyMails = 200 // a day of one company, of all kinds
-	accountMails = 100 // a day of one of its members
+	companyMails = 200 // per day and company, all kinds together
+	accountMails = 100 // per day and member
 )
 
-// Letters sends e-mails within the bounds of a day.
+// Letters sends e-mails within daily limits.
 type Letters struct {
 	Limits *limit.Limits
-	Mail   Mailer // nil: no e-mails are sent
+	Mail   Mailer // nil disables e-mail
 }
 
-// deliver sends an e-mail on behalf of a member, where the installation can and may today. problem says why it did not leave: in the
-// server's words, or that there were enough.
+// deliver sends an e-mail on behalf of a member if the installation can send e-mail and the daily limits allow it.
+// problem is the reason why it was not sent: the mail server's text or the exceeded limit.
 func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x mail.Message) (sent bool, problem string, err error) {
 	if d.Mail == nil {
 		return false, "", nil
@@ -154,12 +155,12 @@ func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x ma
 	return true, "", nil
 }
 
-// to is the name of the count of e-mails to an address.
+// to returns the name of the counter of e-mails to an address.
 func (k mails) to(address string) string {
 	return "mails/" + k.name + "/" + configure.Digest(config.FoldEmail(address))
 }
 
-// enough counts an e-mail to an address, and reports whether it got enough of the kind today.
+// enough counts an e-mail to an address, and reports whether the address has reached today's limit for the kind.
 func (d Letters) enough(ctx context.Context, kind mails, address string) (bool, error) {
 	err := d.Limits.AllowToday(ctx, kind.to(address), kind.most)
 	if carillon.IsCode(err, carillon.RateLimitExceeded) {

@@ -19,7 +19,8 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// changePassword sets the caller's own password, who must know the present one, and ends the caller's other sessions.
+// changePassword sets the caller's own password and ends the caller's other sessions. It requires the current
+// password.
 func (m Users) changePassword(r *http.Request, c *auth.Caller) (any, error) {
 	o, err := form.Object(r, "present", "password")
 	if err != nil {
@@ -48,14 +49,14 @@ func (m Users) changePassword(r *http.Request, c *auth.Caller) (any, error) {
 	})
 }
 
-// signOutOthers ends the caller's sessions but for the one of the request.
+// signOutOthers ends the caller's sessions except the current one.
 func (m Users) signOutOthers(r *http.Request, c *auth.Caller) (any, error) {
 	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return accounts.EndSessions(ctx, tx, c.Account.ID, c.SessionID, time.Now())
 	})
 }
 
-// resetPassword sets a member's password, which two people know then, and ends the member's sessions.
+// resetPassword sets a member's password, which two people then know, and ends the member's sessions.
 func (m Users) resetPassword(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "password")
 	if err != nil {
@@ -101,7 +102,7 @@ func (m Users) signOutUser(r *http.Request, by member.Member) (any, error) {
 	})
 }
 
-// changeRole gives a member another role, which is none above the caller's; the last owner stays one.
+// changeRole gives a member another role, at most the caller's. The last owner cannot lose the role.
 func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "role")
 	if err != nil {
@@ -133,7 +134,7 @@ func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
 	return nil, m.Conversations.Desk.Dismiss(r.Context(), by.Teammate(), id)
 }
 
-// anotherOwner checks that a company keeps an owner without this member. Errors: conflict.
+// anotherOwner checks that the company has another owner besides this member. Errors: conflict.
 func anotherOwner(ctx context.Context, tx *configure.Tx, m accounts.Membership) error {
 	if m.Role != string(auth.Owner) {
 		return nil
@@ -145,8 +146,8 @@ func anotherOwner(ctx context.Context, tx *configure.Tx, m accounts.Membership) 
 	return err
 }
 
-// removeUser ends a membership, and the account with the last of them: an account without a company would wait for one that
-// adopts it. Access tokens are checked against the memberships at every request.
+// removeUser ends a membership, and deletes the account with its last membership: an account without a company could
+// be claimed by any company. Access tokens are checked against the memberships at every request.
 func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if err := m.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
@@ -164,8 +165,8 @@ func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
 	return nil, m.Conversations.Desk.Dismiss(r.Context(), by.Teammate(), id)
 }
 
-// memberOf returns the membership of an account in the caller's company, and how many it has. Errors: not_found, forbidden for
-// roles above the caller's.
+// memberOf returns the membership of an account in the caller's company, and the account's number of memberships.
+// Errors: not_found; forbidden for roles above the caller's.
 func memberOf(ctx context.Context, tx *configure.Tx, by member.Member, accountID string) (m accounts.Membership, of int, err error) {
 	if !carillon.ValidUUID(accountID) {
 		return m, 0, carillon.Absent("User")
@@ -184,8 +185,8 @@ func memberOf(ctx context.Context, tx *configure.Tx, by member.Member, accountID
 	return all[i], len(all), nil
 }
 
-// ownMember checks that the account is a member of the caller's company alone: what changes its sessions would reach into
-// another company. Errors: those of memberOf, conflict.
+// ownMember checks that the account is a member of the caller's company only, because changing its sessions would
+// affect other companies. Errors: those of memberOf, conflict.
 func ownMember(ctx context.Context, tx *configure.Tx, by member.Member, accountID string) error {
 	_, of, err := memberOf(ctx, tx, by, accountID)
 	if err == nil && of > 1 {
@@ -196,8 +197,8 @@ func ownMember(ctx context.Context, tx *configure.Tx, by member.Member, accountI
 
 const minPassword = 12 // characters
 
-// password reads a password of 12 characters or more, without rules on which ones (NIST SP 800-63B). No error contains the
-// value. present is false where there is none.
+// password reads a password of at least 12 characters, without rules about their kinds (NIST SP 800-63B). No error
+// contains the value. present is false if it is absent.
 func password(o *jsonbody.Object) (s string, present bool, err error) {
 	const field = "password"
 	s, present, err = o.String(field, field)

@@ -16,7 +16,7 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
 	beta := w.Company("beta")
-	w.Post.Down = errors.New("550 mailbox full") // so that the link is shown to who made it
+	w.Post.Down = errors.New("550 mailbox full") // so that the link is shown to its creator
 	admin := w.As("admin@acme.test")
 	var victim string
 	link := func(email string) (token string) {
@@ -130,7 +130,7 @@ func TestAForgottenPasswordIsSet(t *testing.T) {
 		t.Errorf("the fourth in a minute: %d", rec.Code)
 	}
 
-	// Made by an administrator, where a password that is changed otherwise makes it invalid.
+	// A link made by an administrator becomes invalid when the password is changed another way.
 	admin := w.As("admin@acme.test")
 	id := w.ID("teammate@acme.test")
 	w.Want("POST", "/panel/v1/users/"+id+"/password-link", w.As("owner@beta.test"), `{}`, 404, "not_found", "")
