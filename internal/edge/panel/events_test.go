@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/events"
 )
 
-// follow opens the stream of a company's events and returns its lines; they are closed when it ends.
+// follow opens a company's event stream and returns its lines. The channel is closed when the stream ends.
 func follow(w *paneltest.World, url, authorization string) <-chan string {
 	w.T.Helper()
 	r, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, url+"/panel/v1/events", nil)

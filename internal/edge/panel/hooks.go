@@ -9,8 +9,8 @@ import (
 	"carillon/internal/edge/webhooks"
 )
 
-// hookRoutes are what members do with the endpoints of webhooks, and the events of the company. The endpoints themselves are
-// resources.
+// hookRoutes returns the routes for members' actions on webhooks, and for the company's events. The webhooks
+// themselves are resources.
 func hookRoutes(g *member.Gate, table []webhooks.Action) (all []httpio.Route) {
 	for _, a := range table {
 		if a.PanelPath == "" {

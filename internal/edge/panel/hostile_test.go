@@ -15,7 +15,8 @@ import (
 	"carillon/web"
 )
 
-// forms are bodies that a page of another site can send without asking first, and what browsers say about where they come from.
+// forms returns the headers of requests that a page of another site can send without a preflight, and of what browsers
+// report about their origin.
 func forms() (all [][]string) {
 	for _, kind := range []string{
 		"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json", "",
@@ -30,15 +31,15 @@ func forms() (all [][]string) {
 			all = append(all, append([]string{"Content-Type", kind}, from...))
 		}
 	}
-	// And what only a script of a page that may do so can send.
+	// In addition, requests that only a script on a permitted page can send.
 	return append(
 		all, paneltest.FromPage("Origin", "https://evil.test"), []string{member.PageHeader, "1", "Sec-Fetch-Site", "cross-site"},
 		[]string{member.PageHeader, "1", "Origin", "null"},
 	)
 }
 
-// TestNoFormOfAnotherSiteChangesAnything takes every route of the panel that is not a GET, those to come too: even a form on the panel's
-// own origin lacks the header.
+// TestNoFormOfAnotherSiteChangesAnything covers every route of the panel except GET, including future ones. Even a
+// form on the panel's own origin lacks the required header.
 func TestNoFormOfAnotherSiteChangesAnything(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
@@ -65,7 +66,7 @@ func TestNoFormOfAnotherSiteChangesAnything(t *testing.T) {
 	}
 }
 
-// A GET changes nothing and its response stays with the panel's pages: no other origin may read it.
+// A GET changes nothing, and no other origin may read its response.
 func TestNoOtherOriginReadsAnything(t *testing.T) {
 	w := paneltest.New(t)
 	for _, route := range w.Routes {

@@ -20,8 +20,8 @@ import (
 
 const squattersPassword = "the-squatters-battery"
 
-// squat has the administrator of a company make an account with somebody else's e-mail, sign in with it and turn a second factor on. It
-// returns the squatter's session and recovery codes.
+// squat lets a company's administrator create an account with someone else's e-mail address, sign in with it and turn
+// on a second factor. It returns the squatter's session and recovery codes.
 func squat(w *paneltest.World, admin, email string) (session string, codes []string) {
 	w.T.Helper()
 	w.Want("POST", "/panel/v1/users", admin, `{"email":"`+email+`","password":"`+squattersPassword+`","role":"viewer"}`, 201, "", "")
@@ -42,7 +42,7 @@ func squat(w *paneltest.World, admin, email string) (session string, codes []str
 	return session, codes
 }
 
-// shut checks that nothing of a squatter's gets into an account any more.
+// shut checks that the squatter's session, password and second factor no longer work.
 func shut(w *paneltest.World, email, session string, codes []string) {
 	w.T.Helper()
 	ended(w, session)
@@ -55,7 +55,7 @@ func shut(w *paneltest.World, email, session string, codes []string) {
 	}
 }
 
-// acceptAs accepts an invitation as a page does.
+// acceptAs accepts an invitation like the page does.
 func acceptAs(w *paneltest.World, token, cookie, more string) *httptest.ResponseRecorder {
 	return w.Page("POST", "/panel/v1/invitation/accept", cookie, `{"token":"`+token+`"`+more+`}`)
 }
@@ -169,7 +169,7 @@ func TestALinkThatTheInviterSawProvesNothing(t *testing.T) {
 		t.Errorf("the account does not work in its own company any more: %v", err)
 	}
 
-	// Who made an account by such a link may have been the inviter.
+	// The inviter saw the link and may have created the account with it, so the account stays unproved.
 	made = w.Want("POST", "/panel/v1/invitations", w.As("owner@beta.test"), `{"email":"new@beta.test","role":"viewer"}`, 201, "", "")
 	_, token, _ = strings.Cut(made["link"].(string), "#")
 	if rec := acceptAs(w, token, "", `,"name":"New","password":"`+squattersPassword+`"`); rec.Code != 200 {
@@ -281,7 +281,7 @@ func TestALetterThatFoldsToAnotherAddressIsNotFolded(t *testing.T) {
 	if err := signIn(w, "KIM@ALPHA.TEST", paneltest.Password); err != nil {
 		t.Errorf("in capitals: %v", err)
 	}
-	for _, other := range []string{"\u212Aim@alpha.test", "k\u0130m@alpha.test"} { // the Kelvin sign, a capital I with a dot
+	for _, other := range []string{"\u212Aim@alpha.test", "k\u0130m@alpha.test"} { // the Kelvin sign, and a capital I with a dot
 		_, c, err := auth.NewBrowsers(w.Auth).SignInVouched(
 			t.Context(), auth.Vouched{Issuer: "https://id.test", Subject: other, Email: other}, auth.Client{},
 		)
@@ -291,8 +291,8 @@ func TestALetterThatFoldsToAnotherAddressIsNotFolded(t *testing.T) {
 	}
 }
 
-// A link to the mailbox sets the password of an account that somebody else made, and leaves its second factor: an invitation by e-mail
-// still takes the whole account.
+// A password link sent to the mailbox sets the password of an account created by someone else, and keeps its second
+// factor. An invitation by e-mail still takes over the whole account.
 func TestAnotherOnesSecondFactorKeepsNobodyOutForGood(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("alpha")
@@ -316,7 +316,7 @@ func TestAnotherOnesSecondFactorKeepsNobodyOutForGood(t *testing.T) {
 	shut(w, cfo, session, codes)
 }
 
-// prove records that an account's mailbox answered.
+// prove records that the person of an account has confirmed its mailbox.
 func prove(w *paneltest.World, email string) {
 	w.T.Helper()
 	if err := w.Store.Config.Update(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {

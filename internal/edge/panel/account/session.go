@@ -1,5 +1,5 @@
-// Package account serves the accounts of people: sign-in, second factors, passwords, invitations, the users of a company, and its access
-// keys. Start with Sessions.
+// Package account serves people's accounts: sign-in, second factors, passwords, invitations, the users of a company,
+// and its access keys. Start reading with Sessions.
 package account
 
 import (
@@ -18,20 +18,20 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// The panel's pages sign in with a cookie that scripts cannot read and that other sites' requests do not carry. A request that
-// changes something also needs a header that no other site's page can send without being asked first, and when the browser says
-// where the request comes from, it must be the panel.
+// The panel's pages authenticate with an HttpOnly, SameSite=Strict cookie. A request that changes something also needs
+// a header that pages of other sites cannot send without a CORS preflight. If the browser reports the origin of the
+// request, it must be the panel's.
 const cookieLife = 90 * 24 * time.Hour // the server ends sessions earlier
 
-// maxCredentials bounds a body that needs no credential.
+// maxCredentials limits the body of a request without a credential.
 const maxCredentials = 16 << 10
 
 // Sessions serves the sign-in of the panel's pages and the list of the caller's sessions.
 type Sessions struct {
 	Gate  *member.Gate
 	Store *store.Store
-	SSO   SSO    // nil: there is no single sign-on
-	Mail  Mailer // nil: no e-mails are sent
+	SSO   SSO    // nil disables single sign-on
+	Mail  Mailer // nil disables e-mail
 }
 
 func (s Sessions) Routes() []httpio.Route {
@@ -47,9 +47,9 @@ func (s Sessions) Routes() []httpio.Route {
 
 func (s Sessions) browsers() auth.Browsers { return auth.NewBrowsers(s.Gate.Auth) }
 
-// cookie is the one of a session; a negative life deletes it.
+// cookie returns a session cookie. A negative life deletes it.
 func (s Sessions) cookie(secret string, life time.Duration) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // without TLS on this machine alone
+	return &http.Cookie{ //nolint:gosec // insecure only without TLS on the local machine
 		Name: member.SessionCookie, Value: secret, Path: member.SessionPath, MaxAge: int(life / time.Second), HttpOnly: true,
 		Secure: strings.HasPrefix(s.Gate.BaseURL(), "https://"), SameSite: http.SameSiteStrictMode,
 	}
@@ -59,7 +59,7 @@ func (s Sessions) cookie(secret string, life time.Duration) *http.Cookie {
 type me struct {
 	Account   meAccount   `json:"account"`
 	Companies []meCompany `json:"companies"`
-	First     bool        `json:"first"` // whether the first owner is still to be made: not once somebody has signed in
+	First     bool        `json:"first"` // the first owner must still be created; false once someone has signed in
 }
 
 type meAccount struct {
@@ -92,7 +92,7 @@ func (s Sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
 	return x, nil
 }
 
-// signIn begins a session under a new secret, whatever cookie the browser brought, and ends the one of that cookie.
+// signIn begins a session with a new secret, even if the browser sent a cookie, and ends that cookie's session.
 func (s Sessions) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Gate.OwnPage(r); err != nil {
 		return err
@@ -121,12 +121,12 @@ func (s Sessions) signIn(w http.ResponseWriter, r *http.Request) error {
 	return s.signedIn(w, r, secret, c)
 }
 
-// client is where a request comes from.
+// client returns the origin of a request.
 func (s Sessions) client(r *http.Request) auth.Client {
 	return auth.Client{Address: httpio.ClientAddress(r, s.Gate.Proxies), Agent: r.UserAgent()}
 }
 
-// signedIn gives the browser the secret of its new session, and responds with who has signed in.
+// signedIn sets the cookie of the new session and responds with the signed-in account.
 func (s Sessions) signedIn(w http.ResponseWriter, r *http.Request, secret string, c *auth.Caller) error {
 	if err := s.endPrevious(r); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s Sessions) signedIn(w http.ResponseWriter, r *http.Request, secret string
 	return httpio.JSON(w, http.StatusOK, x)
 }
 
-// endPrevious ends the session that the browser had until now.
+// endPrevious ends the browser's previous session.
 func (s Sessions) endPrevious(r *http.Request) error {
 	cookie, err := r.Cookie(member.SessionCookie)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s Sessions) endPrevious(r *http.Request) error {
 	return s.Gate.Auth.SignOut(r.Context(), c)
 }
 
-// secretOf reads a required text that no error may show.
+// secretOf reads a required string that must not appear in errors.
 func secretOf(o *jsonbody.Object, field string) (string, error) {
 	text, _, err := o.String(field, field)
 	if err != nil {
@@ -167,8 +167,8 @@ func secretOf(o *jsonbody.Object, field string) (string, error) {
 	return text, nil
 }
 
-// setup responds with what the page of the sign-in needs to know: whether the first owner is still to be made, with the one-time
-// token, whether a forgotten password can be set by e-mail, and what single sign-on is called where there is one.
+// setup responds with the data for the sign-in page: whether the first owner must still be created with the one-time
+// token, whether a forgotten password can be reset by e-mail, and the name of the single sign-on server, if any.
 func (s Sessions) setup(r *http.Request) (any, error) {
 	exists, err := s.Store.Accounts.AnyAccount(r.Context())
 	x := struct {
@@ -195,7 +195,7 @@ func (s Sessions) signOut(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sessionRow is a session in a response. One that was begun over the public interface has neither address nor agent.
+// sessionRow is a session in a response. A session started over the public interface has neither address nor agent.
 type sessionRow struct {
 	ID        string  `json:"id"`
 	CreatedAt *string `json:"created_at"`

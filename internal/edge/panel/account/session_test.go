@@ -88,7 +88,7 @@ func TestAnotherSiteChangesNothingWithThePanelsCookie(t *testing.T) {
 	if rows := w.Want("GET", "/panel/v1/keys", w.As("owner@acme.test"), "", 200, "", "")["data"].([]any); len(rows) != 0 {
 		t.Errorf("another site made %v", rows)
 	}
-	// Behind a proxy that replaces the host, the public address is the panel's own.
+	// Behind a proxy that replaces the Host header, the public address is still the panel's own.
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "http://10.0.0.7:8080/panel/v1/keys", strings.NewReader(`{"label":"x"}`))
 	for i, h := 0, paneltest.FromPage("Content-Type", "application/json"); i < len(h); i += 2 {
 		r.Header.Set(h[i], h[i+1])

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/edge/panel/member"
 )
 
-// SSO is a server for single sign-on.
+// SSO is a single sign-on server.
 type SSO interface {
 	Issuer() string
 	Name() string
@@ -32,13 +32,14 @@ const (
 	attemptCookie = "carillon_sso"
 	attemptPath   = member.Prefix + "/sso"
 	attemptLife   = 10 * time.Minute
-	attemptRate   = 120 // steps of sign-ins a minute from one network: each may cost requests to the server
+	attemptRate   = 120 // sign-in steps per minute from one network; each may cost requests to the server
 )
 
-// attempt is what the browser keeps of a sign-in under way: the server sends it back from another site, so the cookie is Lax.
+// attempt is the sign-in state kept in the browser. Its cookie is SameSite=Lax, because the server redirects back from
+// another site.
 type attempt struct {
 	sso.Attempt
-	Next string `json:"next,omitempty"` // the page that was wanted, below /panel
+	Next string `json:"next,omitempty"` // the requested page, below /panel
 }
 
 func (s Sessions) ssoRoutes() []httpio.Route {
@@ -50,7 +51,7 @@ func (s Sessions) ssoRoutes() []httpio.Route {
 
 func (s Sessions) redirectURL() string { return s.Gate.BaseURL() + attemptPath + "/callback" }
 
-// beginSSO sends the browser to the server for single sign-on.
+// beginSSO redirects the browser to the single sign-on server.
 func (s Sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 	if s.SSO == nil {
 		return carillon.Absent("Single sign-on")
@@ -72,19 +73,19 @@ func (s Sessions) beginSSO(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// mayTry counts a step of a sign-in. Errors: rate_limit_exceeded.
+// mayTry limits the rate of sign-in steps. Errors: rate_limit_exceeded.
 func (s Sessions) mayTry(r *http.Request) error {
 	_, err := s.Gate.Limits.Allow(r.Context(), "sso/address/"+s.Gate.Network(r), attemptRate, 1)
 	return err
 }
 
 func (s Sessions) attemptCookie(value string, life time.Duration) *http.Cookie {
-	c := s.cookie(value, life) //nolint:gosec // Lax, since it comes back from the other site
+	c := s.cookie(value, life) //nolint:gosec // Lax, because the browser returns from another site
 	c.Name, c.Path, c.SameSite = attemptCookie, attemptPath, http.SameSiteLaxMode
 	return c
 }
 
-// ownPath returns a path below the panel that a page asks for, empty where it is none: never another site.
+// ownPath returns next if it is a path below the panel, otherwise "". This prevents redirects to other sites.
 func ownPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || path.Clean(u.Path) != u.Path ||
@@ -94,7 +95,7 @@ func ownPath(next string) string {
 	return next
 }
 
-// finishSSO signs the browser in that the server sent back, and sends it on to the page that was wanted.
+// finishSSO signs in a browser that returns from the server, and redirects it to the requested page.
 func (s Sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 	if s.SSO == nil {
 		return carillon.Absent("Single sign-on")
@@ -133,13 +134,13 @@ func (s Sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, s.cookie(secret, cookieLife))
-	http.Redirect(w, r, member.SessionPath+ownPath(a.Next), http.StatusSeeOther) // the cookie may be another's
+	http.Redirect(w, r, member.SessionPath+ownPath(a.Next), http.StatusSeeOther) // checked again, because someone else may have planted the cookie
 	return nil
 }
 
 var errStranger = errors.New("nobody with this e-mail is a member or invited")
 
-// ssoProblem sends the browser back to the page of the sign-in, which says what went wrong.
+// ssoProblem redirects the browser to the sign-in page, which explains the problem.
 func (s Sessions) ssoProblem(w http.ResponseWriter, r *http.Request, err error) error {
 	problem := "refused"
 	switch {

@@ -12,7 +12,8 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-// Entra ID never says whether an e-mail is verified: nobody is known by one unless the operator trusts the server's.
+// Entra ID never reports whether an e-mail address is verified. It identifies no one unless the operator trusts the
+// server's addresses.
 func TestAnEmailThatIsNotSaidToBeVerifiedCountsWhereTheOperatorTrustsIt(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
@@ -48,11 +49,12 @@ func TestAnEmailThatIsNotSaidToBeVerifiedCountsWhereTheOperatorTrustsIt(t *testi
 	if got := w.Page("GET", "/panel/v1/session", session, ""); to != "/panel" || !strings.Contains(got.Body.String(), email) {
 		t.Errorf("with trust: %s, %s", to, got.Body)
 	}
-	// The account was made by somebody else: nobody signs in with its password any more.
+	// The account was created by someone else, so its password must stop working.
 	if err := signIn(w, email, paneltest.Password); err == nil {
 		t.Error("the password still signs in")
 	}
-	// Another subject with the same e-mail does not take the account over; the first one is known without its e-mail.
+	// Another subject with the same address cannot take over the account. The first subject is recognized without its
+	// address.
 	x.Say(map[string]any{"email": email, "sub": "somebody else"})
 	if to, _ := visit(); to != stranger {
 		t.Errorf("another subject: %s", to)

@@ -24,7 +24,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// invitation asks for what the page of an invitation shows.
+// invitation requests the data that the invitation page shows.
 func invitation(w *paneltest.World, token string, status int) (shown map[string]any) {
 	w.T.Helper()
 	rec := w.Page("POST", "/panel/v1/invitation", "", `{"token":"`+token+`"}`)
@@ -61,7 +61,7 @@ func TestSomebodyIsInvited(t *testing.T) {
 		t.Errorf("the invitation shows %v", seen)
 	}
 
-	// Sent again, the first link is no longer good.
+	// After a resend, the first link is no longer valid.
 	w.Want("POST", "/panel/v1/invitations/"+made["id"].(string)+"/resend", admin, `{}`, 200, "", "")
 	if e := invitation(w, token, 401); e["details"].(map[string]any)["reason"] != "invalid" {
 		t.Error(e)
@@ -112,7 +112,7 @@ func TestAnAccountIsInvitedToAnotherCompany(t *testing.T) {
 	if seen := invitation(w, token, 200); seen["known"] != true {
 		t.Error(seen)
 	}
-	w.Want("POST", "/panel/v1/invitation/accept", "", body, 403, "forbidden", "") // no page of the panel
+	w.Want("POST", "/panel/v1/invitation/accept", "", body, 403, "forbidden", "") // not sent by a page of the panel
 	signIn := func(email string) string {
 		return cookieOf(
 			w.Page("POST", "/panel/v1/session", "", `{"email":"`+email+`","password":"`+paneltest.Password+`"}`), member.SessionCookie,
@@ -158,7 +158,7 @@ func TestInvitationsAreOneCompanysAndEnd(t *testing.T) {
 	stranger, admin := w.As("owner@beta.test"), w.As("admin@acme.test")
 	w.Want("POST", "/panel/v1/invitations/"+late.ID+"/resend", stranger, `{}`, 404, "not_found", "")
 	w.Want("DELETE", "/panel/v1/invitations/"+late.ID, stranger, "", 404, "not_found", "")
-	w.Want("DELETE", "/panel/v1/invitations/"+late.ID, admin, "", 403, "forbidden", "") // an owner's
+	w.Want("DELETE", "/panel/v1/invitations/"+late.ID, admin, "", 403, "forbidden", "") // an owner's invitation
 	w.Want("POST", "/panel/v1/invitations/"+late.ID+"/resend", admin, `{}`, 403, "forbidden", "")
 	w.Want("DELETE", "/panel/v1/invitations/"+late.ID, w.As("owner@acme.test"), "", 204, "", "")
 
@@ -211,7 +211,7 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 		t.Errorf("without it: %d", rec.Code)
 	}
 
-	// Somebody who lost theirs is helped by who administers the users.
+	// A user administrator helps someone who lost their second factor.
 	p = w.Want("POST", "/panel/v1/user/second-factor", viewer, `{"present":"`+paneltest.Password+`"}`, 200, "", "")
 	if code, err = totp.GenerateCode(p["secret"].(string), time.Now()); err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestSingleSignOn(t *testing.T) {
 			t.Errorf("%s: %d %s", next, got.Code, got.Body)
 		}
 	}
-	// The cookie of the attempt may be planted: what it names as the next page is checked again.
+	// The attempt's cookie may be planted, so its next page is checked again.
 	for _, next := range paneltest.HostileNexts {
 		cookie, address := begin("/keys")
 		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(cookie, account.AttemptCookie+"="))
@@ -304,7 +304,7 @@ func TestSingleSignOn(t *testing.T) {
 		cookie = account.AttemptCookie + "=" + base64.RawURLEncoding.EncodeToString(must(json.Marshal(a)))
 		leads(finish(cookie, ssotest.SignIn(t, address, ssotest.User, ssotest.Password)), "/panel")
 	}
-	// Another browser's response, a response without an attempt, and one that was used.
+	// Rejected: another browser's response, a response without an attempt, and a reused response.
 	mine, _ := begin("")
 	theirs, address := begin("")
 	back = ssotest.SignIn(t, address, ssotest.User, ssotest.Password)

@@ -111,7 +111,7 @@ func readNewUser(r *http.Request) (u newUser, err error) {
 	return u, nil
 }
 
-// role reads the new member's role; the first user is an owner.
+// role reads the new member's role. The first user is an owner.
 func role(o *jsonbody.Object, first bool) (string, error) {
 	s, present, err := o.String("role", "role")
 	switch {
@@ -127,7 +127,7 @@ func role(o *jsonbody.Object, first bool) (string, error) {
 	return s, nil
 }
 
-// firstOr creates the first company and its owner when the one-time token is the Bearer, else it serves the route.
+// firstOr creates the first company and its owner if the Bearer is the one-time token; otherwise it serves the route.
 func (m Users) firstOr(route httpio.Route) httpio.Route {
 	usual := route.Handle
 	route.Handle = func(w http.ResponseWriter, r *http.Request) error {
@@ -158,9 +158,9 @@ func (m Users) addUser(r *http.Request, by member.Member) (any, error) {
 	return created(a, u.role), nil
 }
 
-// join adds the account with the e-mail to the company and creates it where there is none. An existing account keeps its
-// password, and only somebody who administers one of its companies may add it: nobody can take over or discover the
-// accounts of others.
+// join adds the account with the e-mail address to the company, and creates it if necessary. An existing account keeps
+// its password, and only an administrator of one of its companies may add it, so that nobody can take over or discover
+// other accounts.
 func (m Users) join(ctx context.Context, by member.Member, u newUser) (*accounts.Account, error) {
 	a, err := m.Store.Accounts.AccountByEmail(ctx, u.email)
 	if err != nil {
@@ -226,7 +226,7 @@ func (m Users) addFirst(r *http.Request) (any, error) {
 	if err := m.Gate.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
 		return nil, err
 	}
-	a := &accounts.Account{Email: u.email, Name: u.name, ProvedAt: time.Now()} // the operator's own
+	a := &accounts.Account{Email: u.email, Name: u.name, ProvedAt: time.Now()} // the operator's own account
 	if a.PasswordHash, err = m.Gate.Auth.HashPassword(r.Context(), u.password); err != nil {
 		return nil, err
 	}

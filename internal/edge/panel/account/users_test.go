@@ -66,7 +66,7 @@ func TestAnotherCompanysKeysAreOutOfReach(t *testing.T) {
 	}
 }
 
-// join makes an account a member of a company, as a set-up does.
+// join makes an account a member of a company, like a set-up does.
 func join(w *paneltest.World, email, companyID, role string) {
 	w.T.Helper()
 	a, err := w.Store.Accounts.AccountByEmail(w.T.Context(), email)
@@ -86,7 +86,7 @@ func TestWhoAdministersSeveralCompaniesNamesOne(t *testing.T) {
 	second := w.Company("second")
 	join(w, "owner@acme.test", second.ID, "admin")
 	both := w.As("owner@acme.test")
-	// Who administers both may take a member of one into the other.
+	// An administrator of both companies may add a member of one to the other.
 	w.Want("POST", "/panel/v1/users?company="+second.ID, both, `{"email":"teammate@acme.test"}`, 201, "", "")
 	w.Want("GET", "/panel/v1/keys", both, "", 400, "validation_failed", "company")
 	w.Want("GET", "/panel/v1/keys?company="+second.ID, both, "", 200, "", "")
@@ -154,7 +154,7 @@ func TestAddingAUserNeverTakesOverAnAccount(t *testing.T) {
 	evil := w.As("owner@evil.test")
 	w.Want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","password":"another-password"}`, 409, "conflict", "")
 	w.Want("POST", "/panel/v1/users", evil, `{"email":"owner@acme.test","name":"Renamed"}`, 409, "conflict", "")
-	w.As("owner@acme.test") // with the password it had
+	w.As("owner@acme.test") // with the unchanged password
 	a, err := w.Store.Accounts.AccountByEmail(t.Context(), "owner@acme.test")
 	if err != nil || a.Name != "" {
 		t.Errorf("the account is %+v, %v", a, err)

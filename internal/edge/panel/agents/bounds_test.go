@@ -17,7 +17,7 @@ func TestACompanyWritesItsResourcesAtABoundedRate(t *testing.T) {
 	by := w.As("developer@acme.test")
 	large := `{"id":"faq","articles":[{"title":"a","text":"` + strings.Repeat("word ", 12_000) + `","url":""},{"title":"b","text":"` +
 		strings.Repeat("word ", 12_000) + `","url":""}]}`
-	w.Want("POST", "/panel/v1/knowledge", by, large, 201, "", "") // counts as two
+	w.Want("POST", "/panel/v1/knowledge", by, large, 201, "", "") // counts as two writes
 	made := w.Want("POST", "/panel/v1/agents", by, `{"name":"a"}`, 201, "", "")
 	one := "/panel/v1/agents/" + made["id"].(string)
 	const writesPerMinute = 240
@@ -25,11 +25,11 @@ func TestACompanyWritesItsResourcesAtABoundedRate(t *testing.T) {
 		if status, got := w.Do("PUT", one, by, `{"name":"a"}`); status != 200 {
 			t.Fatal(i, status, got)
 		}
-		if status, got := w.Do("PUT", one, by, `{}`); status != 400 { // what is refused does not count
+		if status, got := w.Do("PUT", one, by, `{}`); status != 400 { // refused writes do not count
 			t.Fatal(i, status, got)
 		}
 	}
-	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 200, "", "") // of which one still fits
+	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 200, "", "") // only part of this write still fits
 	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 429, "rate_limit_exceeded", "")
 	for _, r := range [][3]string{
 		{"POST", "/panel/v1/agents", `{"name":"a"}`}, {"PUT", "/panel/v1/webhooks/x", `{}`},

@@ -24,18 +24,18 @@ import (
 	"carillon/internal/store/questions"
 )
 
-// Knowledge serves what knowledge needs beyond storing it: importing an article, trying a search, and the questions that agents
-// had no answer to.
+// Knowledge serves the operations on knowledge besides storing it: importing an article, testing a search, and listing
+// the questions that agents could not answer.
 type Knowledge struct {
 	Gate    *member.Gate
 	Store   *store.Store
 	Search  *knowledge.Search
-	Pages   *egress.Client // reads pages that become articles
+	Pages   *egress.Client // fetches the pages that become articles
 	Imports *share.Share
 }
 
 const (
-	maxBases       = 100  // that are searched at once
+	maxBases       = 100  // searched together
 	maxSearched    = 1000 // characters of a query
 	searchLimit    = 5
 	maxSearchLimit = 20
@@ -51,7 +51,7 @@ func (x Knowledge) Routes() []httpio.Route {
 	}
 }
 
-// proposal is an article as it was imported. Nothing is stored.
+// proposal is an imported article that is not stored yet.
 type proposal struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`
@@ -138,7 +138,7 @@ func (x Knowledge) fetch(ctx context.Context, address string) (a knowledge.Artic
 	return a, nil
 }
 
-// unreadable is the error of a page that could not be read.
+// unreadable converts the error of fetching a page.
 func unreadable(err error) error {
 	var denied *egress.DeniedError
 	switch {
@@ -159,7 +159,7 @@ type searched struct {
 	Text      string  `json:"text"`
 	URL       string  `json:"url"`
 	Score     float64 `json:"score"`
-	Answers   bool    `json:"answers"` // an agent would answer with it
+	Answers   bool    `json:"answers"` // good enough for an agent to answer with
 }
 
 func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
@@ -198,7 +198,7 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 	}{results}, nil
 }
 
-// bases are the knowledge to search: what is named, else the company's.
+// bases returns the ids of the knowledge to search: the named ones, or else all of the company's.
 func (x Knowledge) bases(ctx context.Context, by member.Member, named []string) ([]string, error) {
 	if len(named) == 0 {
 		return x.Store.Resources.KnowledgeIDs(ctx, by.CompanyID, maxBases)
@@ -218,7 +218,7 @@ func (x Knowledge) bases(ctx context.Context, by member.Member, named []string) 
 type questionRow struct {
 	ID             string `json:"id"`
 	AgentID        string `json:"agent_id"`
-	AgentName      string `json:"agent_name"` // "": there is no such agent any more
+	AgentName      string `json:"agent_name"` // empty if the agent no longer exists
 	Question       string `json:"question"`
 	Language       string `json:"language"`
 	Count          int64  `json:"count"`

@@ -1,5 +1,5 @@
-// Package agents serves agents, knowledge and the other resources of a company, and the ways to try an agent: in writing, by its voice, in
-// a talk. Start with Resources.
+// Package agents serves agents, knowledge and the other resources of a company, and the ways to try an agent: in
+// writing, by its voice, and in a conversation. Start reading with Resources.
 package agents
 
 import (
@@ -22,18 +22,19 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// Resources serves agents, knowledge, flows, widgets, secrets and webhooks: the routes of one kind. A body is what a set-up has, in JSON
-// and with secrets as values. A secret is never read back, but for one that was made: the response that made it shows it.
+// Resources serves agents, knowledge, flows, widgets, secrets and webhooks, with the same routes for each kind. A body
+// has the fields of a set-up file, in JSON and with secrets as values. A secret is never returned, except a generated
+// one in the response that created it.
 type Resources struct {
 	Gate    *member.Gate
 	Store   *store.Store
 	Hooks   *hook.Deliverer
-	Kinds   []resource.Kind                // each refers only to kinds before it
-	Unbuilt func(resource.Resource) string // why this version does not use it yet, empty where it does
+	Kinds   []resource.Kind                // each kind refers only to earlier kinds
+	Unbuilt func(resource.Resource) string // returns why this version does not use the resource yet; empty if it does
 	kind    resource.Kind
 }
 
-// resourceRoutes are the routes of each kind.
+// Routes returns the routes of each kind.
 func (s Resources) Routes() (all []httpio.Route) {
 	for _, k := range s.Kinds {
 		x := s
@@ -80,7 +81,8 @@ func (s Resources) list(r *http.Request, by member.Member) (any, error) {
 	return httpio.ListOf(page, s.kind.Name, rows, func(x row) string { return x.id }, func(x row) row { return x }), nil
 }
 
-// batch is how many resources are read at once: a document may have a megabyte, and a page has no more.
+// batch is the number of resources read at a time. It is small because a document may have a megabyte, which is also
+// the limit of a page.
 const batch = 4
 
 // row is a resource in a response.
@@ -106,7 +108,8 @@ func (s Resources) get(r *http.Request, by member.Member, id string) (any, error
 	return s.show(x, false), nil
 }
 
-// id is the path's: ids that the company does not choose are UUIDs, in any letter case. Errors: not_found for what is no id.
+// id reads the id from the path. Ids not chosen by the company are UUIDs, in any letter case. Errors: not_found for an
+// invalid id.
 func (s Resources) id(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	switch {
@@ -118,7 +121,7 @@ func (s Resources) id(r *http.Request) (string, error) {
 	return "", carillon.Absent(s.kind.Title())
 }
 
-// show is a resource in a response. It has a warning where this version does not use it yet.
+// show returns a resource for a response, with a warning if this version does not use it yet.
 func (s Resources) show(x resource.Resource, made bool) json.RawMessage {
 	if !made {
 		resource.HideSecrets(x)
@@ -131,11 +134,11 @@ func (s Resources) show(x resource.Resource, made bool) json.RawMessage {
 	if reason == "" {
 		return text
 	}
-	warning, _ := json.Marshal(reason) // a text cannot fail
+	warning, _ := json.Marshal(reason) // a string always marshals
 	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(warning) + "}")
 }
 
-// admit refuses a webhook that nothing could be delivered to.
+// admit refuses a webhook to which nothing could be delivered.
 func (s Resources) admit(ctx context.Context, companyID string, x resource.Resource) error {
 	if w, ok := x.(*hook.Webhook); ok {
 		return s.Hooks.Admit(ctx, companyID, w)
@@ -191,6 +194,6 @@ func (s Resources) remove(r *http.Request, by member.Member, id string) (any, er
 		s.kind.Name != flow.Kind().Name {
 		return nil, err
 	}
-	_, err := s.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // else the list would still show the flow
+	_, err := s.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, time.Time{}) // otherwise the list would still show the flow
 	return nil, err
 }

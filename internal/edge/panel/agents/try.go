@@ -27,7 +27,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// Playground lets an administrator talk with an agent, which may have changes that are not stored. No conversation is made.
+// Playground lets an administrator chat with an agent, including unsaved changes. No conversation is stored.
 type Playground struct {
 	Gate    *member.Gate
 	Store   *store.Store
@@ -45,17 +45,17 @@ func (x Playground) Routes() []httpio.Route {
 	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
 }
 
-// played is what the agent did.
+// played is the agent's response.
 type played struct {
 	Text       string         `json:"text"`
 	Sources    []playedSource `json:"sources"`
 	Choices    []string       `json:"choices"`
-	Asks       string         `json:"asks,omitempty"`    // what the contact is asked: it comes back as asked
-	Handoff    string         `json:"handoff,omitempty"` // the reason for which a teammate is to take over
+	Asks       string         `json:"asks,omitempty"`    // question to the contact; the page sends it back as asked
+	Handoff    string         `json:"handoff,omitempty"` // reason for handing over to a teammate
 	End        bool           `json:"end"`
 	Unanswered bool           `json:"unanswered"`
 	MS         int64          `json:"ms"`
-	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond itself
+	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond
 }
 
 type playedSource struct {
@@ -92,7 +92,7 @@ func (x Playground) play(r *http.Request, by member.Member) (any, error) {
 	return x.reply(r.Context(), by, request)
 }
 
-// unsaved is the agent of the body, else the stored one.
+// unsaved returns the agent in the body, or else the stored one.
 func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
 	given, present, err := o.Find("agent").Object("agent")
 	if err != nil || !present {
@@ -111,7 +111,7 @@ func unsaved(o *jsonbody.Object, stored *agent.Agent) (*agent.Agent, error) {
 	return a, nil
 }
 
-// said reads what was said so far; the contact has the last word.
+// said reads the conversation so far, which must end with a turn of the contact.
 func said(o *jsonbody.Object) (all []agent.Said, err error) {
 	turns, present, err := o.Array("said", "said")
 	switch {
@@ -179,7 +179,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	return p, err
 }
 
-// agentOf reads the path's agent. Errors: not_found.
+// agentOf returns the agent named in the path. Errors: not_found.
 func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, error) {
 	id, err := form.ID(r, agent.Kind().Title())
 	if err != nil {
@@ -193,7 +193,7 @@ func agentOf(r *http.Request, s *store.Store, by member.Member) (*agent.Agent, e
 	return a, nil
 }
 
-// Listening lets an administrator hear how an agent sounds, which may have changes that are not stored.
+// Listening lets an administrator hear an agent's voice, including unsaved changes.
 type Listening struct {
 	Gate     *member.Gate
 	Store    *store.Store
@@ -212,7 +212,7 @@ func (x Listening) Routes() []httpio.Route {
 	return []httpio.Route{x.Gate.Raw("POST", "/agents/{id}/speak", auth.MayWriteResources, x.speak)}
 }
 
-// speak responds with a text in the agent's voice.
+// speak responds with a text spoken in the agent's voice.
 func (x Listening) speak(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	u, err := x.utterance(r, by)
 	if err != nil {
@@ -235,7 +235,7 @@ func (x Listening) speak(w http.ResponseWriter, r *http.Request, by member.Membe
 	return err
 }
 
-// utterance reads what is to be spoken.
+// utterance reads the text to speak.
 func (x Listening) utterance(r *http.Request, by member.Member) (*voice.Utterance, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
@@ -256,7 +256,7 @@ func (x Listening) utterance(r *http.Request, by member.Member) (*voice.Utteranc
 	return &voice.Utterance{CompanyID: by.CompanyID, Voice: a.Voice.Settings(), Language: language, Text: text, Rate: speakRate}, err
 }
 
-// sound makes the sound, of a minute and a half at most. Errors: service_unavailable.
+// sound generates the audio, of at most 90 seconds. Errors: service_unavailable.
 func (x Listening) sound(ctx context.Context, u voice.Utterance) ([]int16, error) {
 	speaker := x.Speakers[u.Voice.Speaker]
 	if speaker == nil {
@@ -285,12 +285,12 @@ func unheard(reason string, cause error) error {
 	}
 }
 
-// Trials open talks of teammates with agents.
+// Trials opens conversations of teammates with agents.
 type Trials interface {
 	TalkTo(ctx context.Context, by widget.Teammate, agentID, language string) (*widget.Signed, error)
 }
 
-// Trying lets an administrator talk aloud with an agent as it is stored.
+// Trying lets an administrator talk with a stored agent by voice.
 type Trying struct {
 	Gate          *member.Gate
 	Store         *store.Store
@@ -298,7 +298,7 @@ type Trying struct {
 	Conversations *conversation.Conversations
 }
 
-// talkTo gives out the address of a socket on which the caller talks with an agent as a visitor would.
+// talkTo responds with the address of a socket on which the caller talks with an agent like a visitor.
 func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
@@ -324,7 +324,7 @@ func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
 	return signed, err
 }
 
-// testTag marks conversations that a teammate holds with an agent to try it.
+// testTag marks the conversations in which a teammate tries an agent.
 const testTag = "test"
 
 func (x Trying) Routes() []httpio.Route {

@@ -1,4 +1,4 @@
-// Package calls serves telephone calls, and the sandbox's telephones: what they got, and what is done on them.
+// Package calls serves telephone calls, and the sandbox's telephones: what they received, and actions on them.
 package calls
 
 import (
@@ -23,9 +23,10 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// Switchboard hangs up calls that are under way.
+// Switchboard hangs up calls in progress.
 type Switchboard interface {
-	// HangUp ends a notification's call, and reports the state it was in; empty: it is not under way. Errors: not_found.
+	// HangUp ends a notification's call and returns the state it was in, or "" if it is not in progress. Errors:
+	// not_found.
 	HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error)
 }
 
@@ -49,11 +50,11 @@ func (x Calls) Routes() []httpio.Route {
 }
 
 const (
-	callList     = "calls" // the kinds of cursors
+	callList     = "calls" // cursor kinds
 	incomingList = "incoming"
 )
 
-// callRow is a call in the list; the line is the id of its sender, empty where that is gone.
+// callRow is a call in the list. LineID is the id of its sender, empty if the sender was removed.
 type callRow struct {
 	notify.CallRow
 	LineID string `json:"line_id,omitempty"`
@@ -75,7 +76,7 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 	case "", "outgoing":
 	case "incoming":
 		read = x.incoming
-		some = some && f.Campaign == "" // they belong to none
+		some = some && f.Campaign == "" // incoming calls have no campaign
 	default:
 		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
@@ -90,7 +91,7 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 	return httpio.List[callRow]{Data: rows, Next: next}, nil
 }
 
-// outgoing reads a page of calls that were placed, and the cursor of the next one.
+// outgoing reads a page of placed calls, and the cursor of the next page.
 func (x Calls) outgoing(
 	ctx context.Context, companyID string, q url.Values, f stored.Filter,
 ) (rows []notify.CallRow, cursor *string, err error) {
@@ -112,7 +113,7 @@ func (x Calls) outgoing(
 	return rows, cursor, err
 }
 
-// incoming reads a page of calls to lines, and the cursor of the next one.
+// incoming reads a page of calls to the company's lines, and the cursor of the next page.
 func (x Calls) incoming(
 	ctx context.Context, companyID string, q url.Values, f stored.Filter,
 ) (rows []notify.CallRow, cursor *string, err error) {
@@ -126,7 +127,7 @@ func (x Calls) incoming(
 	return rows, httpio.NextCursor(incomingList, next), err
 }
 
-// lines are the ids of a company's lines by their number.
+// lines returns the ids of a company's lines by their internal number (UID).
 func (x Calls) lines(ctx context.Context, companyID string) (map[int64]string, error) {
 	senders, err := x.Store.Senders.Senders(ctx, companyID)
 	if err != nil {
@@ -139,7 +140,7 @@ func (x Calls) lines(ctx context.Context, companyID string) (map[int64]string, e
 	return lines, nil
 }
 
-// readCallFilter reads what narrows the list; false: nothing can match.
+// readCallFilter reads the list's filter. found is false if no call can match.
 func readCallFilter(q url.Values, lines map[int64]string, f *stored.Filter) (found bool, err error) {
 	if f.States, err = form.QueryStates(q, form.CallStates(), "calls"); err != nil {
 		return false, err
@@ -188,7 +189,7 @@ func (x Calls) get(r *http.Request, by member.Member, id string) (any, error) {
 	return callPage{p, lines[p.SenderUID]}, err
 }
 
-// hangUp ends a call, or cancels one that waits, as `DELETE notify/{id}?hangup=true` does.
+// hangUp ends a call, or cancels a waiting one, like `DELETE notify/{id}?hangup=true`.
 func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error) {
 	for again := true; ; again = false {
 		state, err := x.Calls.HangUp(r.Context(), by.CompanyID, id)
@@ -198,7 +199,7 @@ func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error)
 		if err != nil || state != "" {
 			return notify.HungUp(id, state), err
 		}
-		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id) // messages are not canceled here
+		c, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id) // this route must not cancel messages
 		if err == nil && c.Direction == "incoming" {
 			err = carillon.InConflict("The call has ended")
 		}
@@ -209,11 +210,11 @@ func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error)
 		if !again || !carillon.IsCode(err, carillon.Conflict) {
 			return canceled, err
 		}
-		// The call may have started between the two.
+		// The call may have started between HangUp and Cancel, so try once more.
 	}
 }
 
-// recording responds with the sound of a call.
+// recording responds with the audio of a call.
 func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	id, err := form.ID(r, "Call")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/senders"
 )
 
-// accepted stores a call, or a message, of a company.
+// accepted stores a call or a message of a company.
 func accepted(w *paneltest.World, line *carillon.Sender, channel carillon.Channel, body string) string {
 	w.T.Helper()
 	now := time.Now()

@@ -26,26 +26,26 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// Receiver takes what people write over messaging channels.
+// Receiver receives inbound messages from messaging channels.
 type Receiver interface {
-	// Receive stores what people wrote to a sender, as the channel's callback does.
+	// Receive stores messages to a sender, like the channel's callback does.
 	Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error
 }
 
-// Mobile is the sandbox's channel, whose phones people hold in their hands here.
+// Mobile is the sandbox's channel; the panel shows its phones.
 type Mobile interface {
-	// MessageID is the channel's id of a message that a phone writes, by its number or the id of the person; client is the phone's
-	// own of it.
+	// MessageID returns the channel's id of a message from a phone. address is the phone's number or the person's id,
+	// and client is the phone's own id of the message.
 	MessageID(address, client string) string
-	// Person is the identity of the person with a username, who hides the number.
+	// Person returns the identity of the person with a username, who hides the number.
 	Person(s *carillon.Sender, username string) identity.Identity
-	// Sample is a file that phones send.
+	// Sample returns a file that phones can send.
 	Sample(id string) (f provider.InboundFile, ok bool)
-	// Refresh has this node know at once which phones are unreachable; others know it within a second.
+	// Refresh makes this node reread which phones are unreachable. Other nodes notice within a second.
 	Refresh(ctx context.Context) error
 }
 
-// Handset serves the messages of the sandbox's phones: what they got, and what is done on them.
+// Handset serves the messages of the sandbox's phones: what they received, and actions on them.
 type Handset struct {
 	Gate     *member.Gate
 	Store    *store.Store
@@ -66,12 +66,12 @@ func (x Handset) Routes() []httpio.Route {
 const (
 	handsetNotifications = 30
 	handsetTurns         = inbox.MaxTurns
-	numbersLooked        = 20 // notifications
+	numbersLooked        = 20 // notifications searched for numbers
 	numbersEach          = 5
 	maxNumbers           = 20
 )
 
-// sandboxSender finds a messaging sender of the sandbox.
+// sandboxSender returns a messaging sender of the sandbox.
 func (x Handset) sandboxSender(ctx context.Context, companyID, name string) (*carillon.Sender, error) {
 	named, err := x.Store.Senders.SendersNamed(ctx, companyID, name)
 	if err != nil {
@@ -86,7 +86,7 @@ func (x Handset) sandboxSender(ctx context.Context, companyID, name string) (*ca
 
 // bubble is a message on a phone.
 type bubble struct {
-	ID      string         `json:"id"` // the channel's
+	ID      string         `json:"id"` // the channel's id
 	Own     bool           `json:"own"`
 	Kind    string         `json:"kind"` // template, text, choices, choice, file, reaction
 	At      string         `json:"at"`
@@ -97,8 +97,8 @@ type bubble struct {
 	Choices []string       `json:"choices,omitempty"`
 	Sources []chats.Source `json:"sources,omitempty"`
 	File    *chats.File    `json:"file,omitempty"`
-	Read    bool           `json:"read"`            // of the phone's own: the company has read it
-	About   string         `json:"about,omitempty"` // of the phone's own: the beginning of the message that it is for
+	Read    bool           `json:"read"`            // for the phone's own message: read by the company
+	About   string         `json:"about,omitempty"` // for the phone's own message: the beginning of the message it refers to
 	at      time.Time
 }
 
@@ -116,16 +116,17 @@ type bubbleButton struct {
 	Payload string `json:"payload,omitempty"`
 }
 
-// holder is whose phone it is: of a number, or of a person with a username whose number the company does not get to know.
+// holder identifies the owner of a phone: a number, or a person with a username whose number the company does not
+// know.
 type holder struct {
 	number, username string
 	known            identity.Identity
 }
 
-// address is the key of the stored phone: the number, or the channel's id of the person.
+// address returns the key of the stored phone: the number, or the channel's id of the person.
 func (h *holder) address() string { return cmp.Or(h.number, h.known.Key.String()) }
 
-// lines are those of the phone that the company may know.
+// lines returns the phone's lines that the company may know.
 func (h *holder) lines() []identity.Key {
 	if h.number == "" {
 		return nil
@@ -133,10 +134,10 @@ func (h *holder) lines() []identity.Key {
 	return []identity.Key{h.known.Key}
 }
 
-// usernameForm is the form of usernames, behind the sign that distinguishes them from numbers.
+// usernameForm matches @ and a username; the @ distinguishes usernames from numbers.
 var usernameForm = regexp.MustCompile(`^@[A-Za-z0-9._]{1,30}$`)
 
-// holderOf reads whose phone it is: a number, or `@` and a username.
+// holderOf parses the owner of a phone: a number, or `@` and a username.
 func (x Handset) holderOf(s *carillon.Sender, text string) (*holder, error) {
 	switch {
 	case usernameForm.MatchString(text):
@@ -154,13 +155,13 @@ func (x Handset) holderOf(s *carillon.Sender, text string) (*holder, error) {
 // screen is a phone as its owner sees it.
 type screen struct {
 	Sender      string   `json:"sender"`
-	Number      string   `json:"number"` // as it was asked for
+	Number      string   `json:"number"` // as requested
 	Unreachable bool     `json:"unreachable"`
-	Typing      bool     `json:"typing"` // the company writes
+	Typing      bool     `json:"typing"` // the company is typing
 	Messages    []bubble `json:"messages"`
 }
 
-// show responds with a phone: the messages that it got of a sender, and what it wrote, the oldest first.
+// show responds with a phone: the messages received from a sender and those it wrote, oldest first.
 func (x Handset) show(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	s, err := x.sandboxSender(r.Context(), by.CompanyID, q.Get("sender"))
@@ -196,7 +197,7 @@ func (x Handset) show(r *http.Request, by member.Member) (any, error) {
 	return page, nil
 }
 
-// bubbleOf is a message of a template.
+// bubbleOf returns a template message as shown on the phone.
 func bubbleOf(m *notify.Shown) bubble {
 	b := bubble{ID: m.ProviderID, Kind: "template", Text: m.Body, Footer: m.Footer, At: carillon.FormatTime(m.At), at: m.At}
 	if m.HeaderFormat != "" {
@@ -208,7 +209,7 @@ func bubbleOf(m *notify.Shown) bubble {
 	return b
 }
 
-// said are the turns of the holder's conversation that the phone shows: what it wrote, and what was delivered to it.
+// said returns the turns of the owner's conversation that the phone shows: the owner's, and the delivered replies.
 func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h *holder, read time.Time) ([]bubble, error) {
 	c, err := x.Store.Chats.OfPerson(ctx, companyID, h.known)
 	if err != nil || c == nil {
@@ -251,7 +252,7 @@ func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h 
 	return all, nil
 }
 
-// numbers responds with the numbers that a sender wrote to last, and the senders of the sandbox.
+// numbers responds with the numbers that a sender wrote to most recently, and the senders of the sandbox.
 func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 	type senderName struct {
 		ID     string `json:"id"`
@@ -298,7 +299,7 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 	return page, nil
 }
 
-// named reads the sender of a phone, and whose it is.
+// named reads the sender and the owner of a phone.
 func (x Handset) named(ctx context.Context, o *jsonbody.Object, companyID string) (*carillon.Sender, *holder, error) {
 	name, err := form.Text(o, "sender", form.MaxName)
 	if err != nil {
@@ -316,7 +317,7 @@ func (x Handset) named(ctx context.Context, o *jsonbody.Object, companyID string
 	return s, h, err
 }
 
-// set makes a phone unreachable, or reachable again.
+// set makes a phone unreachable or reachable.
 func (x Handset) set(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "sender", "number", "unreachable")
 	if err != nil {
@@ -339,7 +340,7 @@ func (x Handset) set(r *http.Request, by member.Member) (any, error) {
 	return nil, x.Mobile.Refresh(r.Context())
 }
 
-// write has a phone write to a sender.
+// write sends a message from a phone to a sender.
 func (x Handset) write(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "sender", "number", "client_id", "kind", "text", "payload", "reply_to", "name", "file")
 	if err != nil {
@@ -373,7 +374,7 @@ const (
 	maxReacted = 16
 )
 
-// readInbound reads what a phone writes.
+// readInbound reads the message from a phone.
 func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, error) {
 	client, err := form.Text(o, "client_id", form.MaxClientID)
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	"carillon/internal/store"
 )
 
-// Phone is the sandbox's phone of this node.
+// Phone is the sandbox's phone on this node.
 type Phone interface {
-	Calls(companyID string) []*handset.Heard // of the company's lines, the newest first
+	Calls(companyID string) []*handset.Heard // of the company's lines, newest first
 }
 
-// Sandbox serves the page of the sandbox's phone: what it got, and a call to it.
+// Sandbox serves the page of the sandbox's phone: the calls it received, and calling it.
 type Sandbox struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -44,19 +44,19 @@ func (x Sandbox) Routes() []httpio.Route {
 // heardRow is a call to the phone.
 type heardRow struct {
 	ID         string  `json:"id"`
-	CallID     string  `json:"call_id"` // empty: it tried a line
+	CallID     string  `json:"call_id"` // empty for a test call of a line
 	Number     string  `json:"number"`
 	From       string  `json:"from"`
-	Suffix     string  `json:"suffix"` // of the number, where it decides what happens
+	Suffix     string  `json:"suffix"` // the number's suffix, if it determines the phone's behavior
 	At         string  `json:"at"`
 	AnsweredAt *string `json:"answered_at"`
 	EndedAt    *string `json:"ended_at"`
-	Code       int     `json:"code"` // that it was refused with; 0: it was not
+	Code       int     `json:"code"` // rejection code; 0 if not rejected
 	Keys       string  `json:"keys"`
 	HeardMS    int64   `json:"heard_ms"`
 }
 
-// list responds with the last calls of the company's lines to the phone of this node, and what its numbers do.
+// list responds with the latest calls of the company's lines to this node's phone, and the behaviors of its numbers.
 func (x Sandbox) list(_ *http.Request, by member.Member) (any, error) {
 	page := struct {
 		Data       []heardRow          `json:"data"`
@@ -73,7 +73,7 @@ func (x Sandbox) list(_ *http.Request, by member.Member) (any, error) {
 	return page, nil
 }
 
-// recording responds with what the phone heard of a call.
+// recording responds with the audio that the phone received in a call.
 func (x Sandbox) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	all, id := x.Phone.Calls(by.CompanyID), r.PathValue("id")
 	i := slices.IndexFunc(all, func(c *handset.Heard) bool { return c.CallID == id })
@@ -88,7 +88,7 @@ func (x Sandbox) recording(w http.ResponseWriter, r *http.Request, by member.Mem
 	return err
 }
 
-// call has an agent call the phone, as an application's request would have it.
+// call places a call from an agent to the phone, like an application's request.
 func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "sender", "agent_id", "suffix", "first_name")
 	if err != nil {
@@ -134,10 +134,11 @@ func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
 	}{id, number}, err
 }
 
-// sandboxNumber is a number that does what the suffix says. It is another one each time, for one that asks to be called no more is not.
+// sandboxNumber returns a number with the behavior of the suffix. The rest of the number is random, because a number
+// that opts out is not called again.
 func sandboxNumber(suffix string) string {
 	if suffix == "" {
 		suffix = "1234"
 	}
-	return "34600" + strconv.Itoa(100+rand.IntN(900)) + suffix //nolint:gosec // no secret
+	return "34600" + strconv.Itoa(100+rand.IntN(900)) + suffix //nolint:gosec // not a secret
 }

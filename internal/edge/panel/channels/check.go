@@ -24,7 +24,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// cloudSenders serves what is known of senders from their providers: checks, and how a sender is at the moment.
+// Routes returns the routes of senders, their checks and their current state.
 func (x Senders) Routes() []httpio.Route {
 	return []httpio.Route{
 		x.Gate.Route("GET", "/senders", auth.MayReadSenders, x.listSenders),
@@ -39,29 +39,29 @@ func (x Senders) Routes() []httpio.Route {
 	}
 }
 
-// itemCallback is the item that the panel adds to what a provider finds: whether callbacks come.
+// itemCallback is the finding that the panel adds to a provider's findings: whether callbacks arrive.
 const itemCallback = "callback"
 
-// callbackElsewhere is what is found where the channel posts to another program.
+// callbackElsewhere is the code of the finding that the channel posts callbacks to another program.
 const callbackElsewhere = "callback_elsewhere"
 
-// reportRow is what the channel of a sender says of it. Instants are null where nothing is known.
+// reportRow is the channel's report about a sender. Timestamps are null if unknown.
 type reportRow struct {
 	HandshakeAt *string            `json:"handshake_at"`
-	CallbackAt  *string            `json:"callback_at"` // of about the last callback
-	Notice      string             `json:"notice"`      // the last event that the channel reported by itself
+	CallbackAt  *string            `json:"callback_at"` // approximate time of the last callback
+	Notice      string             `json:"notice"`      // the channel's last event about the sender itself
 	NoticeAt    *string            `json:"notice_at"`
 	Quality     string             `json:"quality"`
 	QualityAt   *string            `json:"quality_at"`
-	Messages    string             `json:"messages"` // how many may be sent, in the channel's words
+	Messages    string             `json:"messages"` // the sending limit, in the channel's words
 	MessagesAt  *string            `json:"messages_at"`
 	CheckedAt   *string            `json:"checked_at"`
-	Name        string             `json:"name"`  // that recipients see
-	Worst       string             `json:"worst"` // of the last check's findings; empty: there was no check
+	Name        string             `json:"name"`  // as shown to recipients
+	Worst       string             `json:"worst"` // worst finding of the last check; empty if there was none
 	Findings    []provider.Finding `json:"findings,omitempty"`
 }
 
-// reportOf is a report in a response, with its findings or only the worst of them.
+// reportOf returns a report for a response, with all findings or only the worst.
 func reportOf(r stored.Report, whole bool) *reportRow {
 	x := &reportRow{
 		HandshakeAt: auth.TimeOrNull(r.HandshakeAt), CallbackAt: auth.TimeOrNull(r.CallbackAt), Notice: r.Notice,
@@ -82,7 +82,8 @@ func reportOf(r stored.Report, whole bool) *reportRow {
 	return x
 }
 
-// fresh is a report whose finding about callbacks is of now: they may have come since the check. That they are posted elsewhere stays.
+// fresh returns the report with an up-to-date finding about callbacks, which may have arrived since the check. A
+// finding that they are posted elsewhere is kept.
 func (s Senders) fresh(x *carillon.Sender, r stored.Report) stored.Report {
 	i := slices.IndexFunc(r.Findings, func(f provider.Finding) bool { return f.Item == itemCallback })
 	own := s.callbackOf(x)
@@ -94,13 +95,13 @@ func (s Senders) fresh(x *carillon.Sender, r stored.Report) stored.Report {
 	return r
 }
 
-// callbackAt is where the provider is to post callbacks.
+// callbackAt is the address to which the provider must post callbacks.
 type callbackAt struct {
 	URL    string `json:"url"`
-	Public bool   `json:"public"` // a provider can reach it, as far as the address says
+	Public bool   `json:"public"` // judging by the address, a provider can reach it
 }
 
-// callbackOf is nil for providers that post none.
+// callbackOf returns the sender's callback address, or nil for providers without callbacks.
 func (s Senders) callbackOf(x *carillon.Sender) *callbackAt {
 	if s.Providers[x.Provider].Inspect == nil {
 		return nil
@@ -109,7 +110,7 @@ func (s Senders) callbackOf(x *carillon.Sender) *callbackAt {
 	return &callbackAt{URL: base + "/callbacks/" + x.Provider + "/" + url.PathEscape(x.ID), Public: reachable(base)}
 }
 
-// reachable reports whether others may reach an address, as far as it says so itself.
+// reachable reports whether an address looks reachable from the internet.
 func reachable(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" {
@@ -123,7 +124,7 @@ func reachable(base string) bool {
 		!strings.HasSuffix(host, ".internal")
 }
 
-// check asks the trunk of a line, or the provider of another sender.
+// check queries the trunk of a line, or the provider of any other sender.
 func (x Senders) check(r *http.Request, by member.Member) (any, error) {
 	s, err := x.find(r, by)
 	if err != nil {
@@ -142,7 +143,7 @@ func (x Senders) check(r *http.Request, by member.Member) (any, error) {
 	}
 	found := inspect(r.Context(), s)
 	if err := r.Context().Err(); err != nil {
-		return nil, err // nobody waits for it, and it may have ended early
+		return nil, err // the caller has left, and the result may be incomplete
 	}
 	report, err := x.Store.Senders.Report(r.Context(), by.CompanyID, s.UID)
 	if err != nil {
@@ -164,7 +165,8 @@ func (x Senders) check(r *http.Request, by member.Member) (any, error) {
 	return reportOf(report, true), err
 }
 
-// confirmed reports whether the channel says that the number is the sender's: the channel itself, not a server that the company named.
+// confirmed reports whether the channel confirms that the number is the sender's. A server chosen by the company
+// cannot confirm it.
 func (x Senders) confirmed(s *carillon.Sender, found provider.Inspection) bool {
 	if away := x.Providers[s.Provider].Away; away != nil {
 		if at, _ := settingsOf(s)[away.Setting].(string); at != "" && at != away.Usual {
@@ -174,7 +176,8 @@ func (x Senders) confirmed(s *carillon.Sender, found provider.Inspection) bool {
 	return slices.ContainsFunc(found.Findings, func(f provider.Finding) bool { return f.Item == "number" && f.State == provider.FindingOK })
 }
 
-// callbackFinding says whether callbacks come, and if not why. elsewhere is where the channel posts them; empty: it did not say.
+// callbackFinding returns whether callbacks arrive and, if not, the reason. elsewhere is the address to which the
+// channel posts, or "" if unknown.
 func callbackFinding(own *callbackAt, elsewhere string, r stored.Report) provider.Finding {
 	f := provider.Finding{Item: itemCallback, State: provider.FindingBad}
 	folder, _, _ := strings.Cut(own.URL, "/callbacks/")
@@ -193,7 +196,7 @@ func callbackFinding(own *callbackAt, elsewhere string, r stored.Report) provide
 	return f
 }
 
-// hostOf is all of an address that is shown: the rest may contain others' secrets.
+// hostOf returns the part of an address that may be shown. The rest may contain secrets.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
@@ -202,7 +205,7 @@ func hostOf(address string) string {
 	return carillon.Shorten(u.Hostname())
 }
 
-// checkNew asks about a sender that is not stored. Its secrets are in the body; nothing of it is kept.
+// checkNew checks a sender that is not stored. Its secrets are in the body, and nothing is stored.
 func (x Senders) checkNew(r *http.Request, by member.Member) (any, error) {
 	s, err := x.read(r, by, "")
 	if err != nil {
@@ -227,7 +230,7 @@ func (x Senders) checkNew(r *http.Request, by member.Member) (any, error) {
 	), r.Context().Err()
 }
 
-// subscribe has the provider send the callbacks of a sender's account.
+// subscribe makes the provider send the callbacks of a sender's account.
 func (x Senders) subscribe(r *http.Request, by member.Member) (any, error) {
 	s, err := x.find(r, by)
 	if err != nil {
@@ -243,23 +246,23 @@ func (x Senders) subscribe(r *http.Request, by member.Member) (any, error) {
 	return nil, subscribe(r.Context(), s)
 }
 
-// senderState is how a sender is at the moment.
+// senderState is the current state of a sender.
 type senderState struct {
 	Report    *reportRow     `json:"report"`
 	Breaker   breakerRow     `json:"breaker"`
 	Waiting   backlog        `json:"waiting"`
-	Hour      sending.Counts `json:"hour"` // what became of the recipients accepted in the last hours
+	Hour      sending.Counts `json:"hour"` // recipients accepted since the start of the previous hour, by state
 	HourFrom  string         `json:"hour_from"`
 	Templates int            `json:"templates"`
 	Approved  int            `json:"approved_templates"`
 }
 
-// backlog is what waits in a sender's lane.
+// backlog is the number of messages waiting in a sender's lane.
 type backlog struct {
 	Messages int   `json:"messages"`
-	More     bool  `json:"more"` // there are more than were counted
+	More     bool  `json:"more"` // counting stopped at a limit
 	Due      int   `json:"due"`
-	LateMS   int64 `json:"late_ms"` // how long ago the oldest of these was due
+	LateMS   int64 `json:"late_ms"` // delay of the oldest due message
 }
 
 func (x Senders) state(r *http.Request, by member.Member) (any, error) {
@@ -289,7 +292,7 @@ func (x Senders) state(r *http.Request, by member.Member) (any, error) {
 	return shown, x.figures(ctx, &shown, s, now)
 }
 
-// figures adds what was sent since the hour before this one began, and the templates.
+// figures adds the counts since the start of the previous hour, and the templates.
 func (x Senders) figures(ctx context.Context, shown *senderState, s *carillon.Sender, now time.Time) error {
 	from := now.Add(-time.Hour).Truncate(time.Hour)
 	total, err := x.Store.Stats.Total(ctx, s.CompanyID, stats.Filter{From: from, SenderUID: s.UID})
@@ -307,7 +310,7 @@ func (x Senders) figures(ctx context.Context, shown *senderState, s *carillon.Se
 	return err
 }
 
-// breakerFor is the circuit breaker of a sender; the zero value: it is closed.
+// breakerFor returns the circuit breaker of a sender. The zero value means that it is closed.
 func breakerFor(all []work.Breaker, senderUID int64) work.Breaker {
 	for _, b := range all {
 		if b.SenderUID == senderUID {

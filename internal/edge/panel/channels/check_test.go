@@ -16,7 +16,7 @@ import (
 const cloudSender = `{"id":"main","number":"15555550100","channel":"messaging","provider":"whatsapp","default":true,"settings":{` +
 	cloud + `}}`
 
-// The channel's word proves a number; that of a server which the company named does not.
+// The channel itself can prove a number; a server named by the company cannot.
 func TestACheckByTheChannelItselfProvesANumber(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")
@@ -106,7 +106,7 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 	if got := state()["report"].(map[string]any); got["notice"] != "FLAGGED" || got["messages"] != "TIER_250" {
 		t.Error(got)
 	}
-	// Callbacks that came since the check count.
+	// Callbacks received after the check count.
 	w.Cloud.Found.Callback = ""
 	if got := w.Want("POST", "/panel/v1/senders/main/check", by, "", 200, "", ""); !strings.Contains(fmt.Sprint(got), "callback_never") {
 		t.Error(got)

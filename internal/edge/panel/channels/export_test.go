@@ -1,6 +1,6 @@
 package channels
 
-// The bounds that tests reach.
+// Limits that tests reach.
 const (
 	TrialsPerMinute = trialsPerMinute
 	ChecksPerMinute = checksPerMinute

@@ -22,21 +22,22 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Lines are what voice lines are tried with, on this node.
+// Lines accesses voice lines on this node.
 type Lines interface {
-	// Health is how a line's trunk responded when it was last asked; the zero value: it was not, or the line has none.
+	// Health returns the trunk's latest response. It is the zero value if the trunk was not checked or the line has
+	// none.
 	Health(line *carillon.Sender) sip.Health
-	// Ask asks a line's trunk whether it is there. Errors: conflict for a line that has none.
+	// Ask checks whether a line's trunk responds. Errors: conflict for a line without a trunk.
 	Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error)
-	// Disputed reports whether calls to a number that has these lines are refused, because several companies have it.
+	// Disputed reports whether calls to a number with these lines are refused, because several companies claim it.
 	Disputed(lines []*carillon.Sender) bool
-	// Denies reports whether a number is never called.
+	// Denies reports whether a number must never be called.
 	Denies(number string) bool
-	// Try places a call that says one sentence.
+	// Try places a call that speaks one sentence.
 	Try(ctx context.Context, line *carillon.Sender, x telephone.Trial) telephone.TrialEnd
 }
 
-// trialStep is a message between the line and its trunk in a response.
+// trialStep is a message between the line and its trunk, in a response.
 type trialStep struct {
 	AfterMS int64  `json:"after_ms"`
 	Ours    bool   `json:"ours"`
@@ -44,7 +45,7 @@ type trialStep struct {
 	Text    string `json:"text"`
 }
 
-// trialEnd is the end of a trial in a response.
+// trialEnd is the result of a test call, in a response.
 type trialEnd struct {
 	Problem  string `json:"problem"`
 	Code     int    `json:"code"`
@@ -56,31 +57,31 @@ type trialEnd struct {
 }
 
 const (
-	linesShown      = 200 // whose calls are counted
-	trialsPerMinute = 4   // of a line, on all nodes
+	linesShown      = 200 // lines whose calls are counted
+	trialsPerMinute = 4   // per line, on all nodes together
 	checksPerMinute = 30
 	maxTrial        = 90 * time.Second
 )
 
-// lineRow is what the list of senders has of a voice line besides.
+// lineRow holds the additional fields of a voice line in the list of senders.
 type lineRow struct {
 	Trunk         string     `json:"trunk"`
 	CallerID      string     `json:"caller_id"`
-	Agent         string     `json:"agent"` // that answers calls to the line
+	Agent         string     `json:"agent"` // answers calls to the line
 	MaxConcurrent int        `json:"max_concurrent"`
-	UnderWay      *int       `json:"under_way"` // null: not counted
+	UnderWay      *int       `json:"under_way"` // null if not counted
 	RingTimeout   string     `json:"ring_timeout"`
-	Health        *healthRow `json:"health"` // null: the trunk was not asked yet, or there is none
+	Health        *healthRow `json:"health"` // null if the trunk was not checked yet, or there is none
 }
 
-// healthRow is how a trunk responded. Any response says that it is there.
+// healthRow is the trunk's response to a check. Any response means that it is reachable.
 type healthRow struct {
 	At       string `json:"at"`
 	Responds bool   `json:"responds"`
 	Code     int    `json:"code"`
 	Reason   string `json:"reason"`
 	MS       int64  `json:"ms"`
-	Problem  string `json:"problem"` // unreachable, denied; empty: it responds
+	Problem  string `json:"problem"` // unreachable, denied; empty if it responds
 }
 
 func healthOf(h sip.Health) *healthRow {
@@ -97,7 +98,7 @@ func healthOf(h sip.Health) *healthRow {
 	return x
 }
 
-// TestCalls serves what voice lines have besides other senders.
+// TestCalls serves the test calls of voice lines.
 type TestCalls struct {
 	Gate    *member.Gate
 	Store   *store.Store
@@ -112,7 +113,7 @@ func (x TestCalls) Routes() []httpio.Route {
 	}
 }
 
-// lineRow is what the list has of a line.
+// lineRow returns the list's additional fields of a line.
 func (s Senders) lineRow(ctx context.Context, line *carillon.Sender, count bool) (*lineRow, error) {
 	set := settingsOf(line)
 	text := func(name string) string { s, _ := set[name].(string); return s }
@@ -130,7 +131,7 @@ func (s Senders) lineRow(ctx context.Context, line *carillon.Sender, count bool)
 	return r, nil
 }
 
-// line reads the voice line of the path. Errors: not_found, validation_failed for another sender.
+// line returns the voice line named in the path. Errors: not_found, also for a sender that is not a voice line.
 func (x TestCalls) line(r *http.Request, by member.Member) (*carillon.Sender, error) {
 	line, err := x.Senders.find(r, by)
 	if err == nil && line.Channel != carillon.Voice {
@@ -139,7 +140,7 @@ func (x TestCalls) line(r *http.Request, by member.Member) (*carillon.Sender, er
 	return line, err
 }
 
-// try streams what happens in a test call: the event step for each message, then the event end.
+// try streams a test call: an event named step for each message, then an event named end.
 func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	line, err := x.line(r, by)
 	if err != nil {
@@ -159,7 +160,7 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxTrial)
 	defer cancel()
-	if closing := httpio.Closing(r.Context()); closing != nil { // a program that stops hangs up
+	if closing := httpio.Closing(r.Context()); closing != nil { // hang up when the program stops
 		go func() {
 			select {
 			case <-closing:
@@ -179,7 +180,7 @@ func (x TestCalls) try(w http.ResponseWriter, r *http.Request, by member.Member)
 	return x.stream(ctx, w, r, by, line, trial)
 }
 
-// stream places the call, and streams what happens.
+// stream places the call and streams its progress.
 func (x TestCalls) stream(
 	ctx context.Context, w http.ResponseWriter, r *http.Request, by member.Member, line *carillon.Sender, trial *telephone.Trial,
 ) error {
@@ -193,7 +194,7 @@ func (x TestCalls) stream(
 	}
 	defer s.Close()
 	send := func(name string, value any) {
-		data, _ := json.Marshal(value) // texts and numbers cannot fail
+		data, _ := json.Marshal(value) // strings and numbers always marshal
 		_ = s.Send(httpio.Event{Name: name, Data: data})
 	}
 	trial.Show = func(s telephone.TrialStep) { send("step", trialStep{s.After.Milliseconds(), s.Ours, s.Code, s.Text}) }
@@ -202,7 +203,7 @@ func (x TestCalls) stream(
 	return nil
 }
 
-// trial reads what is called, and refuses what may not be: nobody's phone rings who is not to be called, or not now.
+// trial reads the number to call, and refuses numbers that must not be called, or not at this time.
 func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sender) (*telephone.Trial, error) {
 	o, err := form.Object(r, "number", "language", "outside_hours")
 	if err != nil {

@@ -64,7 +64,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	}, made["settings"]); d != "" {
 		t.Error(d)
 	}
-	// The password stays with its trunk.
+	// The password stays bound to its trunk.
 	change := `{"number":"15555550101","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
 	w.Want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "other.example.com", ""), 400, "validation_failed", "settings.password")
 	w.Want(
@@ -83,7 +83,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	}
 	w.Want("PUT", "/panel/v1/senders/main", by, fmt.Sprintf(change, "other.example.com", `,"password":""`), 200, "", "")
 
-	// A trunk that a set-up file gave may be anywhere, until a member chooses another one.
+	// A trunk from a set-up file may have any address, until a member chooses another one.
 	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return senders.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
@@ -164,7 +164,7 @@ data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 	}
 	w.Want("POST", call, by, `{"number":"34600111333"}`, 400, "validation_failed", "number")
 
-	// Outside of the calling hours nobody is rung without a word.
+	// Outside calling hours, a test call needs explicit confirmation.
 	acme.CallingHours = &carillon.CallingHours{Timezone: "UTC", From: "00:00", To: "00:01", Days: []string{
 		strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Format("Mon")),
 	}}
@@ -186,7 +186,7 @@ data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 	w.Want("POST", call, by, `{"number":"34600111222","outside_hours":true}`, 429, "rate_limit_exceeded", "")
 }
 
-// stream posts and returns what is streamed.
+// stream posts a request and returns the streamed response.
 func stream(w *paneltest.World, authorization, path, body string) string {
 	w.T.Helper()
 	srv := httptest.NewServer(w.Router)

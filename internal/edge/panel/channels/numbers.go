@@ -17,7 +17,8 @@ import (
 	"carillon/internal/store/senders"
 )
 
-// Numbers settles whose a telephone number is that lines of several companies have. It serves whoever runs the installation.
+// Numbers settles which company owns a telephone number that is a line of several companies. Only the operator of the
+// installation may use it.
 type Numbers struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -32,11 +33,11 @@ func (x Numbers) Routes() []httpio.Route {
 	}
 }
 
-// numberRow is a number that several companies have a line of.
+// numberRow is a number that is a line of several companies.
 type numberRow struct {
 	Number   string       `json:"number"`
-	Assigned *string      `json:"assigned"` // the company that it was given to; null: none
-	Disputed bool         `json:"disputed"` // calls to it are refused
+	Assigned *string      `json:"assigned"` // company that the number is assigned to; null if none
+	Disputed bool         `json:"disputed"` // calls to the number are refused
 	Lines    []numberLine `json:"lines"`
 }
 
@@ -45,7 +46,7 @@ type numberLine struct {
 	CompanyName string `json:"company_name"`
 	ID          string `json:"id"`
 	Trunk       string `json:"trunk"`
-	Declared    bool   `json:"declared"` // by a set-up file
+	Declared    bool   `json:"declared"` // declared by a set-up file
 }
 
 func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
@@ -72,7 +73,7 @@ func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
 	return rows, nil
 }
 
-// row is the lines of one number.
+// row returns the lines of one number.
 func (x Numbers) row(ctx context.Context, lines []*carillon.Sender) (numberRow, error) {
 	row := numberRow{Number: lines[0].Number}
 	owner, err := x.Store.Senders.NumberOwner(ctx, row.Number)
@@ -155,7 +156,7 @@ func pathNumber(r *http.Request) (string, error) {
 	return found, nil
 }
 
-// rivals are the lines of other companies with a line's number, and whoever the number was given to.
+// rivals are the lines of other companies with the same number, and the company that the number is assigned to.
 type rivals struct {
 	owner string
 	lines []*carillon.Sender
@@ -175,15 +176,16 @@ func (v rivals) same(w rivals) bool {
 	})
 }
 
-// entered reports whether a member enters the number or the address of a sender, rather than keeping those that are stored.
+// entered reports whether a member changes the number or address of a sender, instead of keeping the stored ones.
 func (s Senders) entered(x, have *carillon.Sender) bool {
 	a := s.Providers[x.Provider].Away
 	return a != nil && a.Claim != "" &&
 		(have == nil || have.Provider != x.Provider || have.Number != x.Number || settingsOf(have)[a.Setting] != settingsOf(x)[a.Setting])
 }
 
-// claim refuses a number that another company has on the same trunk, or was given. It returns what it went by; the names of trunks are
-// looked up, so it is not asked inside a transaction.
+// claim refuses a number that another company uses on the same trunk, or that is assigned to another company. It
+// returns the data of its decision for claimed. It resolves the host names of trunks, so it must not run inside a
+// transaction.
 func (s Senders) claim(ctx context.Context, x, have *carillon.Sender) (rivals, error) {
 	if !s.entered(x, have) {
 		return rivals{}, nil
@@ -207,7 +209,7 @@ func (s Senders) claim(ctx context.Context, x, have *carillon.Sender) (rivals, e
 	return v, nil
 }
 
-// claimed checks inside the transaction that nobody else entered the number since it was claimed.
+// claimed checks inside the transaction that the rivals are unchanged since claim.
 func (s Senders) claimed(ctx context.Context, tx *configure.Tx, x, have *carillon.Sender, before rivals) error {
 	if !s.entered(x, have) {
 		return nil

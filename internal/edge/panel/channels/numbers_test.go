@@ -18,7 +18,7 @@ import (
 
 const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
 
-// declare declares a line as a set-up file does.
+// declare declares a line like a set-up file does.
 func declare(w *paneltest.World, company *carillon.Company, id, number, trunk string) {
 	w.T.Helper()
 	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
@@ -61,30 +61,30 @@ func TestANumberIsEnteredByOneCompanyOnATrunk(t *testing.T) {
 		{mine, "hers", number, trunk, "201 <nil>"},
 		{theirs, "one", number, trunk, "409 number"},
 		{theirs, "one", number, trunk + ";transport=tcp", "409 number"},
-		{theirs, "one", number, "same.example.com", "409 number"},  // another name of it
-		{theirs, "one", number, "other.example.com", "201 <nil>"},  // the number of another network
+		{theirs, "one", number, "same.example.com", "409 number"},  // another name of the same trunk
+		{theirs, "one", number, "other.example.com", "201 <nil>"},  // the same number in another network
 		{theirs, "two", "15555550102", trunk, "201 <nil>"},         // another number
-		{mine, "again", number, "other.example.com", "409 number"}, // of the company itself
+		{mine, "again", number, "other.example.com", "409 number"}, // the company's own number
 		{mine, "second", "15555550102", "same.example.com", "409 number"},
 	} {
 		if got := add(step.by, step.id, step.number, step.trunk); got != step.want {
 			t.Errorf("step %d: %s, want %s", i, got, step.want)
 		}
 	}
-	// A line that is there takes neither the number nor the trunk either.
+	// An existing line cannot be changed to the number or the trunk either.
 	change := `{"number":"%s","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
 	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 409, "conflict", "number")
 	w.Want("PUT", "/panel/v1/senders/one", theirs, fmt.Sprintf(change, number, trunk, ""), 409, "conflict", "number")
 	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, "15555550102", trunk, `,"caller_id":"1"`), 200, "", "")
-	// Whoever runs the installation says whose it is.
+	// The operator of the installation assigns the number.
 	w.Want("PUT", "/panel/v1/numbers/"+number, theirs, fmt.Sprintf(`{"company":"%s"}`, beta.ID), 403, "forbidden", "")
 	w.Want("PUT", "/panel/v1/numbers/"+number, mine, fmt.Sprintf(`{"company":"%s"}`, beta.ID), 204, "", "")
-	// its line "one" has it
+	// taken by the company's own line "one"
 	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 409, "conflict", "number")
 	w.Want("DELETE", "/panel/v1/senders/one", theirs, "", 204, "", "")
 	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 200, "", "")
 	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, "other.example.com", ""), 409, "conflict", "number")
-	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, trunk, `,"caller_id":"1"`), 200, "", "") // what it has stays
+	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, trunk, `,"caller_id":"1"`), 200, "", "") // unchanged values stay valid
 }
 
 func TestALineOfASetUpFileThatAMemberRenumbersIsTheirs(t *testing.T) {

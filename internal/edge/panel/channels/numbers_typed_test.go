@@ -7,7 +7,7 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-// typedNumbers are forms of numbers that people type, and the numbers; "": it is none.
+// typedNumbers maps numbers as people type them to their digits; "" if invalid.
 func typedNumbers() map[string]string {
 	return map[string]string{
 		"+49 (0)30 1234567": "49301234567", "0034 600-111 222": "34600111222",

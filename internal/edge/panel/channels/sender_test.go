@@ -43,7 +43,7 @@ func TestASenderIsAddedShownReplacedAndRemoved(t *testing.T) {
 	w.Want("POST", "/panel/v1/senders", by, body, 409, "conflict", "id")
 	w.Want("POST", "/panel/v1/senders", by, strings.Replace(body, `"main"`, `"twin"`, 1), 409, "conflict", "number")
 
-	// Secrets that are left out keep their values.
+	// Omitted secrets keep their values.
 	w.Want(
 		"PUT", "/panel/v1/senders/main", by,
 		`{"number":"15555550100","channel":"messaging","provider":"whatsapp","per_second":5,"settings":{"access_token":"fresh"}}`, 200,
@@ -102,7 +102,7 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 	}
 	w.Want("POST", "/panel/v1/senders", by, head+`,"base_url":"https://graph.facebook.com"}}`, 201, "", "")
 
-	// What a set-up file gave stays, and may be sent back as it is shown.
+	// Values from a set-up file stay, and may be sent back unchanged.
 	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return senders.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Messaging, Provider: "whatsapp", MediaCheck: "syntax",

@@ -1,5 +1,5 @@
-// Package channels serves the senders of a company: their settings, what their providers say of them, and the lines of telephone numbers.
-// Start with Senders.
+// Package channels serves the senders of a company: their settings, their providers' reports, and the lines of
+// telephone numbers. Start reading with Senders.
 package channels
 
 import (
@@ -25,42 +25,44 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Provider is what the panel knows of a provider's settings.
+// Provider describes a provider's settings to the panel.
 type Provider struct {
-	Check   func(json.RawMessage) error // nil: anything will do
-	Shown   []string                    // the settings that are no secrets
-	Secrets []string                    // those of which it is said whether they are set
-	// Away is a setting whose value is an address that members may choose, where Admit admits it; nil: there is none.
+	Check   func(json.RawMessage) error // nil accepts anything
+	Shown   []string                    // settings that are not secrets
+	Secrets []string                    // secrets that are shown as set or not set
+	// Away describes a setting with an address that members may choose; nil if there is none.
 	Away *Away
-	// Inspect asks the provider about a sender, and Subscribe has the provider send its callbacks. nil: there is nobody to ask.
+	// Inspect queries the provider about a sender. Subscribe makes the provider send its callbacks. Both are nil if
+	// the provider has no such API.
 	Inspect   func(ctx context.Context, s *carillon.Sender) provider.Inspection
 	Subscribe func(ctx context.Context, s *carillon.Sender) error
 }
 
-// Away is an address outside of the program that a sender connects to: one that a member chose could let the member send requests from
-// inside the installation's network. One that a set-up file gave stays as it is while it is not
-// changed here, wherever it is.
+// Away is an external address that a sender connects to. An address chosen by a member could be used to send requests
+// into the installation's network, so Admit checks it. An address from a set-up file is exempt until a member changes
+// it.
 type Away struct {
-	Setting string // whose value it is
-	Usual   string // the default, which anybody may choose; empty: there is none
-	Mark    string // a setting that is true once a member has chosen the address: it is checked again when it is used
-	Secret  string // a setting that is to be given again with another address, so that it goes nowhere else
+	Setting string // setting with the address
+	Usual   string // the default, which any member may choose; empty if none
+	Mark    string // setting that is true once a member has chosen the address, which is then checked again at each use
+	Secret  string // setting that must be given again with a new address, so that the secret does not leak to it
 	Admit   func(ctx context.Context, settings json.RawMessage) error
-	// Claim is a setting that is true once a member has entered the sender's number or the address, and Meets reports whether two senders'
-	// settings lead to one place, where a number is one company's. Empty and nil: numbers prove themselves in another way.
+	// Claim is a setting that is true once a member has entered the sender's number or address. Meets reports whether
+	// the settings of two senders lead to the same trunk, on which a number belongs to one company. Both are unset if
+	// numbers are proven another way.
 	Claim string
 	Meets func(ctx context.Context, one, other json.RawMessage) bool
 }
 
-// maxSenders bounds the senders of a company that are added here.
+// maxSenders limits the senders that members of a company add.
 const maxSenders = 1000
 
-// Senders serves the routes of single senders. A body is what a set-up has, in JSON. Settings that are secrets are never read
-// back; those that a body leaves out keep their values.
+// Senders serves the routes of single senders. A body has the fields of a set-up file, in JSON. Secrets are never
+// returned; secrets omitted in a body keep their values.
 type Senders struct {
 	Gate      *member.Gate
 	Store     *store.Store
-	Providers map[string]Provider // that senders may be given here, by name
+	Providers map[string]Provider // the providers that members may choose, by name
 	Lines     Lines
 }
 
@@ -78,8 +80,8 @@ type wholeSender struct {
 	MediaCheck    string            `json:"media_check"`
 	Unknown       map[string]string `json:"unknown_outcome"`
 	Settings      map[string]any    `json:"settings"`
-	Secrets       []string          `json:"secrets"`            // the names of those that are set
-	Callback      *callbackAt       `json:"callback,omitempty"` // where the provider is to post callbacks
+	Secrets       []string          `json:"secrets"`            // names of the secrets that are set
+	Callback      *callbackAt       `json:"callback,omitempty"` // address to which the provider must post callbacks
 	Breaker       breakerRow        `json:"breaker"`
 }
 
@@ -91,7 +93,7 @@ func (s Senders) get(r *http.Request, by member.Member) (any, error) {
 	return s.show(r.Context(), x)
 }
 
-// find reads the sender of the path. Errors: not_found.
+// find returns the sender named in the path. Errors: not_found.
 func (s Senders) find(r *http.Request, by member.Member) (*carillon.Sender, error) {
 	id, err := senderID(r)
 	if err != nil {
@@ -108,7 +110,7 @@ func (s Senders) find(r *http.Request, by member.Member) (*carillon.Sender, erro
 	return named[i], nil
 }
 
-// senderID is the path's. Errors: not_found for what is no id.
+// senderID reads the id from the path. Errors: not_found for an invalid id.
 func senderID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !resource.ValidIdentifier(id) {
@@ -152,10 +154,10 @@ func (s Senders) show(ctx context.Context, x *carillon.Sender) (wholeSender, err
 	return w, err
 }
 
-// settingsOf reads the settings of a sender, which are an object wherever they are stored.
+// settingsOf decodes the settings of a sender. Stored settings are always an object.
 func settingsOf(x *carillon.Sender) map[string]any {
 	values := map[string]any{}
-	_ = json.Unmarshal(x.Settings, &values) // what is not an object has no settings
+	_ = json.Unmarshal(x.Settings, &values) // anything but an object has no settings
 	return values
 }
 
@@ -213,7 +215,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 	if err := s.complete(x, have); err != nil {
 		return nil, err
 	}
-	if err := s.admit(r.Context(), x); err != nil { // names are not looked up inside the transaction
+	if err := s.admit(r.Context(), x); err != nil { // host names must not be resolved inside the transaction
 		return nil, err
 	}
 	others, err := s.claim(r.Context(), x, have)
@@ -231,7 +233,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 		if have.Channel != x.Channel {
 			return carillon.Invalid("channel", "A sender keeps its channel: add another sender")
 		}
-		x.Settings = given // a repeated transaction starts over
+		x.Settings = given // start over when the transaction is retried
 		if err := s.complete(x, have); err != nil {
 			return err
 		}
@@ -247,7 +249,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 	return s.show(r.Context(), x)
 }
 
-// read reads a body; id is the path's, empty for a new sender.
+// read reads a sender from a body. id is from the path, empty for a new sender.
 func (s Senders) read(r *http.Request, by member.Member, id string) (*carillon.Sender, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
@@ -279,7 +281,7 @@ func names(all map[string]Provider) (list []string) {
 	return list
 }
 
-// complete checks the settings of a sender, after it has filled those that are left out with those of the stored one.
+// complete fills omitted secrets from the stored sender, and checks the settings.
 func (s Senders) complete(x, have *carillon.Sender) error {
 	p, values, stored := s.Providers[x.Provider], settingsOf(x), map[string]any{}
 	if have != nil && have.Provider == x.Provider {
@@ -311,7 +313,7 @@ func (s Senders) complete(x, have *carillon.Sender) error {
 	return p.Check(raw)
 }
 
-// mark says of the settings who chose the address: this member, or whoever chose the stored one.
+// mark records in the settings that a member chose the address. An unchanged address keeps the stored mark.
 func (a *Away) mark(values, stored map[string]any) error {
 	if a == nil {
 		return nil
@@ -331,7 +333,7 @@ func (a *Away) mark(values, stored map[string]any) error {
 	return nil
 }
 
-// admit checks the address of a sender, where a member chose it.
+// admit checks the address of a sender if a member chose it.
 func (s Senders) admit(ctx context.Context, x *carillon.Sender) error {
 	a := s.Providers[x.Provider].Away
 	if a == nil {
@@ -346,7 +348,7 @@ func (s Senders) remove(r *http.Request, by member.Member, id string) (any, erro
 	})
 }
 
-// senderRow is a sender with the state of its circuit breaker. Its settings are left out: they contain secrets.
+// senderRow is a sender with the state of its circuit breaker, without its settings, which contain secrets.
 type senderRow struct {
 	ID       string           `json:"id"`
 	Number   string           `json:"number"`
@@ -354,11 +356,11 @@ type senderRow struct {
 	Provider string           `json:"provider"`
 	Default  bool             `json:"default"`
 	Breaker  breakerRow       `json:"breaker"`
-	Line     *lineRow         `json:"line,omitempty"`   // of voice lines, where they are asked for by their channel
-	Report   *reportRow       `json:"report,omitempty"` // of messaging senders, in the same case
+	Line     *lineRow         `json:"line,omitempty"`   // voice lines only, if the list is filtered by channel
+	Report   *reportRow       `json:"report,omitempty"` // messaging senders only, if the list is filtered by channel
 }
 
-// breakerRow is the state of a sender's circuit breaker. Class and the fields after it are null while it is closed.
+// breakerRow is the state of a sender's circuit breaker. The fields after State are null while it is closed.
 type breakerRow struct {
 	State  work.BreakerState `json:"state"`
 	Class  *provider.Fault   `json:"class"`
@@ -367,7 +369,8 @@ type breakerRow struct {
 	Until  *string           `json:"until"`
 }
 
-// listSenders responds with the company's senders, or those of a channel. There are no pages: a company has few.
+// listSenders responds with the company's senders, optionally of one channel. It is not paginated, because a company
+// has few.
 func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 	channel := carillon.Channel(r.URL.Query().Get("channel"))
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
@@ -418,7 +421,7 @@ func breakerOf(b work.Breaker, now time.Time) breakerRow {
 		return breakerRow{State: work.BreakerClosed}
 	}
 	if b.State == work.BreakerOpen && !b.Until.After(now) {
-		b.State = work.BreakerHalfOpen // no message was due since then that would have probed it
+		b.State = work.BreakerHalfOpen // since then, no message was due that would have probed it
 	}
 	return breakerRow{State: b.State, Class: &b.Fault, Detail: &b.Detail, Since: auth.TimeOrNull(b.Since), Until: auth.TimeOrNull(b.Until)}
 }

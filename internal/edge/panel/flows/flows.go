@@ -1,4 +1,4 @@
-// Package flows serves the flows of a company: drafts, versions, test runs, and the runs that people are in.
+// Package flows serves the flows of a company: drafts, versions, test runs, and the runs with contacts.
 package flows
 
 import (
@@ -23,16 +23,16 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// Flows serves what is written, published and tried of flows. The flows that people talk with are resources; a draft is stored next to
-// them, as it was sent and with its faults, until it is published.
+// Flows serves the editing, publishing and testing of flows. Published flows are resources. A draft is stored
+// separately, as it was sent and including its faults, until it is published.
 type Flows struct {
 	Gate  *member.Gate
 	Store *store.Store
 }
 
 const (
-	maxCount    = 1000 // runs of a day that are counted
-	maxVersions = 200  // that are listed
+	maxCount    = 1000 // counted runs per day
+	maxVersions = 200  // versions in a list
 	noVersion   = "Version of the flow"
 )
 
@@ -56,15 +56,15 @@ func (x Flows) Routes() []httpio.Route {
 type flowRow struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name"`
-	Trigger   *flow.Trigger `json:"trigger"` // null: it is not published
+	Trigger   *flow.Trigger `json:"trigger"` // null if not published
 	Steps     int           `json:"steps"`
-	Version   int           `json:"version"` // 0: none was kept yet
+	Version   int           `json:"version"` // 0 if no version has been stored yet
 	DraftAt   *string       `json:"draft_at"`
 	RunsDay   int           `json:"runs_day"` // at most maxCount
 	LastError *flowFailure  `json:"last_failure"`
 }
 
-// flowFailure is the last run of a flow that failed.
+// flowFailure is the latest failed run of a flow.
 type flowFailure struct {
 	RunID string `json:"run_id"`
 	At    string `json:"at"`
@@ -105,7 +105,7 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 	return httpio.RowsOf(rows), nil
 }
 
-// row is a published flow in the list.
+// row returns a published flow for the list.
 func (x Flows) row(ctx context.Context, companyID string, published tables.Head) (row flowRow, err error) {
 	h, _ := published.Value.(*flow.Head)
 	row = flowRow{ID: published.ID, Name: published.Name, Trigger: &h.Trigger, Steps: h.Steps}
@@ -122,7 +122,7 @@ func (x Flows) row(ctx context.Context, companyID string, published tables.Head)
 	return row, err
 }
 
-// kept is the number of the version that a published flow is; 0: none was kept yet.
+// kept returns the version number of a published flow, or 0 if no version has been stored yet.
 func (x Flows) kept(ctx context.Context, companyID string, f *flow.Flow) (int, error) {
 	_, digest, err := f.Document()
 	if err != nil {
@@ -131,29 +131,29 @@ func (x Flows) kept(ctx context.Context, companyID string, f *flow.Flow) (int, e
 	return x.Store.Runs.Kept(ctx, companyID, f.ID, digest)
 }
 
-// editable is a flow as the editor has it.
+// editable is a flow in the editor.
 type editable struct {
 	ID        string          `json:"id"`
 	Flow      json.RawMessage `json:"flow"`
-	SavedAt   *string         `json:"saved_at"` // of the draft; null: the published flow is shown
+	SavedAt   *string         `json:"saved_at"` // when the draft was saved; null if the published flow is shown
 	Published bool            `json:"published"`
 	Version   int             `json:"version"`
 	Faults    []flowFault     `json:"faults"`
 }
 
-// flowFault is something that keeps a flow from being published.
+// flowFault is a fault that prevents publishing a flow.
 type flowFault struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
 }
 
-// exactly is an instant with its milliseconds: what is sent back is compared.
+// exactly formats a timestamp with milliseconds, because clients send it back for comparison.
 func exactly(t time.Time) *string {
 	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
 	return &s
 }
 
-// faultsOf are what the validation finds in a flow.
+// faultsOf returns the validation errors of a flow.
 func faultsOf(f *flow.Flow) []flowFault {
 	all := []flowFault{}
 	err := f.Validate()
@@ -174,7 +174,7 @@ func faultsOf(f *flow.Flow) []flowFault {
 	return all
 }
 
-// published reads a company's flow; nil: it is not published.
+// published returns a company's published flow, or nil.
 func (x Flows) published(ctx context.Context, companyID, id string) (*flow.Flow, error) {
 	stored, err := x.Store.Resources.Resource(ctx, companyID, flow.Kind(), id)
 	if carillon.IsCode(err, carillon.NotFound) {
@@ -193,7 +193,7 @@ func (x Flows) draft(r *http.Request, by member.Member, id string) (any, error) 
 	return e, err
 }
 
-// editable reads a flow for the editor: its draft, else what is published. Errors: not_found.
+// editable returns a flow for the editor: its draft, or else the published flow. Errors: not_found.
 func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, error) {
 	f, err := x.published(ctx, companyID, id)
 	if err != nil {
@@ -227,7 +227,7 @@ func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, e
 	return e, nil
 }
 
-// unfinished reads the field `flow` of a body: as it was sent, and as a flow that may have faults.
+// unfinished reads the field `flow` of a body: its text as sent, and the decoded flow, which may have faults.
 func unfinished(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err error) {
 	const field = "flow"
 	v := o.Find(field)
@@ -246,7 +246,7 @@ func unfinished(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err err
 	return json.RawMessage(v.Raw()), f, nil
 }
 
-// check responds with what is wrong with a flow, and stores nothing.
+// check responds with the faults of a flow and stores nothing.
 func (x Flows) check(r *http.Request, _ member.Member) (any, error) {
 	o, err := form.Object(r, "flow")
 	if err != nil {
@@ -279,10 +279,10 @@ func (x Flows) begin(r *http.Request, by member.Member) (any, error) {
 	return httpio.Created{Value: e}, err
 }
 
-// store stores a draft in place of the one that was seen.
+// store replaces a draft if it is still the one saved at seen.
 func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMessage, f *flow.Flow, seen time.Time) error {
 	var c resource.Check
-	c.Name("flow.name", f.Name) // the list shows it
+	c.Name("flow.name", f.Name) // the list shows the name
 	if err := c.Err(); err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 	)
 }
 
-// save stores the draft of a flow, where nobody else has saved one since saved_at.
+// save stores the draft of a flow, unless someone else has saved one since saved_at.
 func (x Flows) save(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "flow", "saved_at")
 	if err != nil {
@@ -315,7 +315,7 @@ func (x Flows) save(r *http.Request, by member.Member, id string) (any, error) {
 	return x.editable(r.Context(), by.CompanyID, id)
 }
 
-// instant reads an instant that this program has sent; zero: it is absent or null.
+// instant reads a timestamp that this program has sent; zero if absent or null.
 func instant(o *jsonbody.Object, field string) (time.Time, error) {
 	s, present, err := o.String(field, field)
 	if err != nil || !present {
@@ -336,7 +336,7 @@ func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, err
 }
 
-// publish makes the draft the flow that people talk with. Runs that are under way go on with the version that they began with.
+// publish makes the draft the published flow. Runs in progress continue with the version they began with.
 func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error) {
 	d, err := x.Store.Runs.Draft(r.Context(), by.CompanyID, id)
 	if err == nil && d == nil {
@@ -375,14 +375,14 @@ func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error
 	return x.editable(r.Context(), by.CompanyID, id)
 }
 
-// HideRequests hides what a flow's requests may show to a company's servers alone, from who may not change flows.
+// HideRequests hides the confidential parts of a flow's HTTP requests from members who may not change flows.
 func HideRequests(by member.Member, x resource.Resource) {
 	if f, ok := x.(*flow.Flow); ok && !by.Role.Can(auth.MayWriteResources) {
 		f.HideRequests()
 	}
 }
 
-// shownTo is the definition of a flow as a member gets it.
+// shownTo returns the definition of a flow as a member may see it.
 func shownTo(by member.Member, definition json.RawMessage) (json.RawMessage, error) {
 	if by.Role.Can(auth.MayWriteResources) {
 		return definition, nil
@@ -397,11 +397,11 @@ func shownTo(by member.Member, definition json.RawMessage) (json.RawMessage, err
 	return json.Marshal(f)
 }
 
-// flowVersion is a flow as it was.
+// flowVersion is a stored version of a flow.
 type flowVersion struct {
 	Version   int             `json:"version"`
 	CreatedAt string          `json:"created_at,omitempty"`
-	Current   bool            `json:"current"` // it is the one that is published
+	Current   bool            `json:"current"` // the published version
 	Flow      json.RawMessage `json:"flow,omitempty"`
 }
 

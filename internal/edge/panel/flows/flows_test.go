@@ -69,7 +69,7 @@ func TestADraftIsSavedCheckedPublishedAndKept(t *testing.T) {
 		w.Want("GET", one+path, reads, "", 404, "not_found", "")
 	}
 	w.Want("GET", one+"/versions/1", other, "", 404, "not_found", "")
-	// What was published before is the same version again.
+	// Publishing an earlier definition yields its earlier version number.
 	w.Want("PUT", one+"/draft", by, `{"flow":`+greeting+`}`, 200, "", "")
 	if got := w.Want("POST", one+"/publish", by, "", 200, "", ""); got["version"] != 1.0 {
 		t.Error(got)
@@ -136,7 +136,7 @@ func TestAFlowIsTriedWithoutDoingAnything(t *testing.T) {
 	}
 }
 
-// The keys of the company's servers are for those who may change flows.
+// Only members who may change flows may see the keys of the company's servers.
 func TestReadersOfFlowsGetNoValuesOfHeaders(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")

@@ -19,7 +19,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// Runs serves the runs of a company's flows to who may read its conversations.
+// Runs serves the runs of a company's flows to members who may read its conversations.
 type Runs struct {
 	Gate          *member.Gate
 	Store         *store.Store
@@ -27,7 +27,7 @@ type Runs struct {
 }
 
 const (
-	runList = "runs" // the kind of cursors
+	runList = "runs" // cursor kind
 	noRun   = "Run"
 )
 
@@ -44,10 +44,10 @@ func (x Runs) Routes() []httpio.Route {
 type runRow struct {
 	ID             string  `json:"id"`
 	FlowID         string  `json:"flow_id"`
-	Flow           string  `json:"flow"` // its name; "": it was removed
+	Flow           string  `json:"flow"` // name of the flow; empty if it was removed
 	Version        int     `json:"version"`
 	ConversationID string  `json:"conversation_id"`
-	Name           string  `json:"name"` // of the contact
+	Name           string  `json:"name"` // name of the contact
 	Number         string  `json:"number"`
 	Username       string  `json:"username,omitempty"`
 	Channel        string  `json:"channel"`
@@ -64,7 +64,7 @@ type runRow struct {
 	ChangedAt      string  `json:"changed_at"`
 }
 
-// runShown is a run with what happened in it and the steps that it began with.
+// runShown is a run with its log and the steps it began with.
 type runShown struct {
 	runRow
 	Variables  map[string]string `json:"variables"`
@@ -122,7 +122,7 @@ func (x Runs) list(r *http.Request, by member.Member) (any, error) {
 	return httpio.ListOf(page, runList, rows, func(row runRow) string { return key[row.ID] }, func(row runRow) runRow { return row }), nil
 }
 
-// RowsOf are runs with the names of their flows and contacts.
+// RowsOf returns runs with the names of their flows and contacts.
 func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.Run) ([]runRow, error) {
 	heads, err := s.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
@@ -154,7 +154,7 @@ func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.R
 	return rows, nil
 }
 
-// find reads the path's run. Errors: not_found.
+// find returns the run named in the path. Errors: not_found.
 func (x Runs) find(r *http.Request, by member.Member) (*runs.Run, error) {
 	id, err := form.ID(r, noRun)
 	if err != nil {
@@ -204,7 +204,7 @@ func (x Runs) shown(ctx context.Context, by member.Member, run *runs.Run) (*runS
 	return s, nil
 }
 
-// stop ends a run; the conversation goes on with its agent. Errors: conflict where the run is over.
+// stop ends a run. The conversation continues with its agent. Errors: conflict if the run has ended.
 func (x Runs) stop(r *http.Request, by member.Member) (any, error) {
 	run, err := x.find(r, by)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// maxSecrets are more secrets than a company may have.
+// maxSecrets exceeds the number of secrets that a company may have.
 const maxSecrets = 1000
 
-// secretRow is a secret in the list, which never has its value.
+// secretRow is a secret in the list, without its value.
 type secretRow struct {
 	Name   string       `json:"name"`
 	Hosts  []string     `json:"hosts"`
-	SetAt  *string      `json:"set_at"`  // null: it is not recorded any more
-	SetBy  string       `json:"set_by"`  // the person, or how it was set up
-	UsedAt *string      `json:"used_at"` // within a minute; null: never
-	Flows  []secretUser `json:"flows"`   // published ones that send it
+	SetAt  *string      `json:"set_at"`  // null if no longer recorded
+	SetBy  string       `json:"set_by"`  // the person, or the kind of set-up
+	UsedAt *string      `json:"used_at"` // accurate to a minute; null if never used
+	Flows  []secretUser `json:"flows"`   // published flows that send it
 }
 
 type secretUser struct {
@@ -32,7 +32,7 @@ type secretUser struct {
 	Name string `json:"name"`
 }
 
-// ListSecrets responds with all secrets of a company; writing them is that of other resources.
+// ListSecrets returns a handler that lists all secrets of a company. They are written like other resources.
 func ListSecrets(s *store.Store) member.Handler {
 	return func(r *http.Request, by member.Member) (any, error) { return listSecrets(r, s, by) }
 }
@@ -70,7 +70,7 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 	return httpio.RowsOf(rows), nil
 }
 
-// whoSet says who set a secret last, and when.
+// whoSet sets the author and time of a secret's last change.
 func whoSet(ctx context.Context, x *store.Store, companyID string, row *secretRow) error {
 	last, err := x.Audit.List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
 	for _, c := range last {

@@ -36,7 +36,7 @@ func TestSecretsAreWrittenAndNeverShown(t *testing.T) {
 		shown, w.Want("GET", "/panel/v1/secrets/shop_key", by, "", 200, "", ""),
 		w.Want("PUT", "/panel/v1/secrets/shop_key", by, `{"name":"shop_key","hosts":["shop.test"]}`, 200, "", ""),
 	)
-	// For other hosts the value is given again.
+	// For other hosts, the value must be given again.
 	for _, hosts := range []string{`"shop.test","evil.test"`, `"evil.test"`} {
 		w.Want("PUT", "/panel/v1/secrets/shop_key", by, `{"name":"shop_key","hosts":[`+hosts+`]}`, 400, "validation_failed", "value")
 	}
@@ -125,7 +125,7 @@ func TestATestRunShowsNoSecret(t *testing.T) {
 	}
 }
 
-// What requests tell a company's servers is for those who may change flows: in lists, versions and runs.
+// Only members who may change flows see the requests to a company's servers, in lists, versions and runs.
 func TestReadersOfFlowsGetNoQueriesAndBodies(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")

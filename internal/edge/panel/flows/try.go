@@ -18,32 +18,32 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// Bounds of a test run.
+// Limits of a test run.
 const (
 	maxInputs = 200
 	maxValues = 200
 	maxValue  = 4000 // bytes
-	// triesPerMinute are test runs of a company, each of which may do the work of that many bursts of a run.
+	// triesPerMinute limits the test runs of a company. Each may do the work of tryBursts bursts of a regular run.
 	triesPerMinute = 60
 	tryBursts      = 4
 )
 
-// triedFlow is how a flow goes with some inputs. Nothing is stored, and nothing is done outside.
+// triedFlow is the result of running a flow with some inputs. Nothing is stored, and no effect is executed.
 type triedFlow struct {
 	Turns   []triedTurn       `json:"turns"`
 	State   flow.State        `json:"state"`
-	Path    string            `json:"path"` // where it stands
+	Path    string            `json:"path"` // path of the current step
 	Values  map[string]string `json:"values"`
 	Choices []string          `json:"choices"`
-	Effect  *triedEffect      `json:"effect"` // whose outcome is wanted next
+	Effect  *triedEffect      `json:"effect"` // effect whose outcome is the next input
 	WaitMS  int64             `json:"wait_ms,omitempty"`
 	Steps   int               `json:"steps"`
 	Error   string            `json:"error,omitempty"`
 }
 
-// triedTurn is what followed from one input; the first turn has none.
+// triedTurn is the reaction to one input. The first turn has none.
 type triedTurn struct {
-	Input   int           `json:"input"`    // its number; -1: none
+	Input   int           `json:"input"`    // index of the input; -1 if none
 	AfterMS int64         `json:"after_ms"` // since the run began
 	Said    []triedSaying `json:"said"`
 	Log     []flow.Entry  `json:"log"`
@@ -56,7 +56,7 @@ type triedSaying struct {
 	Choices []string `json:"choices,omitempty"`
 }
 
-// triedEffect is what the flow would do outside, with its values filled in.
+// triedEffect is an effect that the flow would execute, with its values filled in.
 type triedEffect struct {
 	Kind         string             `json:"kind"`
 	HTTP         *flow.HTTP         `json:"http,omitempty"`
@@ -64,7 +64,7 @@ type triedEffect struct {
 	PlaceCall    *flow.PlaceCall    `json:"place_call,omitempty"`
 }
 
-// flowInput is what moves a test run on: a response of the contact, the outcome of an effect, or that the time has passed.
+// flowInput advances a test run: a response of the contact, the outcome of an effect, or the end of a wait.
 type flowInput struct {
 	kind    string
 	text    string
@@ -73,7 +73,7 @@ type flowInput struct {
 	refused bool
 }
 
-// try runs a flow from its beginning, by the inputs so far.
+// try runs a flow from its beginning with the inputs so far.
 func (x Flows) try(r *http.Request, by member.Member) (any, error) {
 	if _, err := x.Gate.Limits.Allow(r.Context(), "try flow "+by.CompanyID, triesPerMinute, 1); err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func (x Flows) try(r *http.Request, by member.Member) (any, error) {
 	return tryFlow(r.Context(), p, values, conversation.FlowWords(language), inputs)
 }
 
-// tryFlow runs a program by inputs until ctx ends. An input for which the run does not wait is left out. Errors: validation_failed where
-// the inputs have the flow do more work than a person who tries it.
+// tryFlow runs a program with the inputs until ctx ends. It skips inputs that the run is not waiting for. Errors:
+// validation_failed if the inputs make the flow do more work than a test run may.
 func tryFlow(ctx context.Context, p *flow.Program, values flow.Values, w flow.Words, inputs []flowInput) (*triedFlow, error) {
 	begin := time.Unix(0, 0).UTC()
 	now, run, t := begin, &flow.Run{State: flow.Ready, Values: values}, &triedFlow{Choices: []string{}}

@@ -9,7 +9,7 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-// costly does as much as a run may between two responses, for each.
+// costly is a flow that does the maximum work of a burst after each response.
 const costly = `{"name":"a","trigger":{},"steps":[{"id":"ask","say":"?"},{"ask":"x"},{"if":"x matches '([a-z]{30}){29}'"},{"goto":"ask"}]}`
 
 func TestATestRunIsForEditorsAndMetered(t *testing.T) {

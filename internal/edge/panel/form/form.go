@@ -1,4 +1,4 @@
-// Package form reads what the panel's pages send: bodies, queries and ids of paths. Its errors name the field.
+// Package form reads input from the panel's pages: bodies, queries and ids in paths. Its errors name the field.
 package form
 
 import (
@@ -19,24 +19,24 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// Bounds of texts, in characters.
+// Limits of texts, in characters.
 const (
 	MaxName         = 100
 	MaxEmail        = 254 // RFC 5321, section 4.5.3.1.3
 	MaxCampaign     = 255
 	MaxTemplateName = 512
 	MaxClientID     = 64
-	MaxWritten      = 4096 // of a message, as the channel has it
+	MaxWritten      = 4096 // of a message, as on the channel
 )
 
 const (
-	// MaxVariables bounds the variables of a template.
+	// MaxVariables limits the variables of a template.
 	MaxVariables = 40
 
-	maxStates = 20 // that a list is narrowed to
+	maxStates = 20 // states in a list's filter
 )
 
-// Object reads a body and rejects unknown fields, so that a misspelled one does not count as absent.
+// Object reads a body and rejects unknown fields, so that a misspelled field is not treated as absent.
 func Object(r *http.Request, known ...string) (*jsonbody.Object, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func Object(r *http.Request, known ...string) (*jsonbody.Object, error) {
 	return o, nil
 }
 
-// Text reads a required string of at most that many characters, on one line.
+// Text reads a required single-line string of at most limit characters.
 func Text(o *jsonbody.Object, field string, limit int) (string, error) {
 	s, _, err := o.String(field, field)
 	if err != nil {
@@ -68,7 +68,7 @@ func Text(o *jsonbody.Object, field string, limit int) (string, error) {
 	return s, nil
 }
 
-// Lines reads a required text of at most that many characters, on any number of lines.
+// Lines reads a required string of at most limit characters, which may have several lines.
 func Lines(o *jsonbody.Object, field string, limit int) (string, error) {
 	s, _, err := o.String(field, field)
 	if err != nil {
@@ -84,7 +84,7 @@ func Lines(o *jsonbody.Object, field string, limit int) (string, error) {
 	return s, nil
 }
 
-// Optional reads a text that may be left out (nil) or be empty.
+// Optional reads a string that may be absent (nil) or empty.
 func Optional(o *jsonbody.Object, field string, read func() (string, error)) (*string, error) {
 	s, given, err := o.String(field, field)
 	if err == nil && given && strings.TrimSpace(s) != "" {
@@ -109,7 +109,7 @@ func Email(o *jsonbody.Object) (string, error) {
 	return config.FoldEmail(s), nil
 }
 
-// Language reads an optional language.
+// Language reads an optional language; usual is the default.
 func Language(o *jsonbody.Object, usual string) (string, error) {
 	const field = "language"
 	language, present, err := o.String(field, field)
@@ -124,7 +124,7 @@ func Language(o *jsonbody.Object, usual string) (string, error) {
 	return language, nil
 }
 
-// Number reads a telephone number that a person typed.
+// Number parses a telephone number typed by a person.
 func Number(field, text string) (string, error) {
 	found := number.Find(text)
 	if found == "" {
@@ -133,7 +133,7 @@ func Number(field, text string) (string, error) {
 	return found, nil
 }
 
-// ID is the path's id, in lower case. Errors: not_found for a text that is no id.
+// ID returns the id in the path, in lower case. Errors: not_found for an invalid id.
 func ID(r *http.Request, what string) (string, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if !carillon.ValidUUID(id) {
@@ -142,7 +142,7 @@ func ID(r *http.Request, what string) (string, error) {
 	return id, nil
 }
 
-// SameID checks that a body has no other id than the path.
+// SameID checks that the body's id, if any, is the one in the path.
 func SameID(o *jsonbody.Object, id string) error {
 	given, present, err := o.String("id", "id")
 	if err == nil && present && !strings.EqualFold(given, id) {
@@ -151,7 +151,7 @@ func SameID(o *jsonbody.Object, id string) error {
 	return err
 }
 
-// Known lists the values that a field may have.
+// Known lists the allowed values of a field, for errors.
 func Known[S ~string](all []S) string {
 	names := make([]string, len(all))
 	for i, s := range all {
@@ -160,7 +160,7 @@ func Known[S ~string](all []S) string {
 	return strings.Join(names, ", ")
 }
 
-// Query reads a text of the query, of at most that many characters.
+// Query reads a string of the query, of at most limit characters.
 func Query(q url.Values, name string, limit int) (string, error) {
 	s := strings.TrimSpace(q.Get(name))
 	switch {
@@ -172,7 +172,7 @@ func Query(q url.Values, name string, limit int) (string, error) {
 	return s, nil
 }
 
-// QueryTime reads an instant of the query.
+// QueryTime reads a timestamp of the query; otherwise is the default.
 func QueryTime(q url.Values, name string, otherwise time.Time) (time.Time, error) {
 	text := q.Get(name)
 	if text == "" {
@@ -185,7 +185,7 @@ func QueryTime(q url.Values, name string, otherwise time.Time) (time.Time, error
 	return at.UTC(), nil
 }
 
-// QueryStates reads the states that a list is narrowed to; what names what has them.
+// QueryStates reads the filter by state. what names the listed items, for errors.
 func QueryStates(q url.Values, known []carillon.State, what string) (states []carillon.State, err error) {
 	text := q.Get("state")
 	if text == "" {
@@ -200,7 +200,7 @@ func QueryStates(q url.Values, known []carillon.State, what string) (states []ca
 	return states, nil
 }
 
-// CallStates are the states of calls.
+// CallStates returns the states of calls.
 func CallStates() []carillon.State {
 	return []carillon.State{
 		carillon.StateScheduled, carillon.StateQueued, carillon.StateDialing, carillon.StateRinging, carillon.StateInProgress,

@@ -14,13 +14,13 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// Canned serves the answers that a company's teammates write often.
+// Canned serves a company's canned replies.
 type Canned struct {
 	Gate  *member.Gate
 	Store *store.Store
 }
 
-// validShortcut is what calls a canned reply while a teammate writes.
+// validShortcut matches the shortcut that inserts a canned reply while a teammate writes.
 var validShortcut = regexp.MustCompile(`^[a-z0-9_-]{1,40}$`)
 
 const maxCanned = 4000 // characters
@@ -35,7 +35,7 @@ func (x Canned) Routes() []httpio.Route {
 	}
 }
 
-// list responds with all of them: a company has few.
+// list responds with all canned replies, without pages: a company has few.
 func (x Canned) list(r *http.Request, by member.Member) (any, error) {
 	rows, err := x.Store.Canned.List(r.Context(), by.CompanyID)
 	return httpio.RowsOf(append([]chats.Canned{}, rows...)), err

@@ -26,7 +26,7 @@ type change struct {
 	Conversation chats.Summary   `json:"conversation"`
 }
 
-// changed makes the response. The conflict of a conversation that another teammate has names them.
+// changed builds the response. If the conversation is assigned to another teammate, the conflict includes their name.
 func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Conversation, err error) (any, error) {
 	var e *carillon.Error
 	if errors.As(err, &e) && e.Code == carillon.Conflict {
@@ -46,7 +46,7 @@ func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Con
 	return all, nil
 }
 
-// withName adds the name of the teammate who has a conversation to a conflict.
+// withName adds the name of the assigned teammate to a conflict.
 func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID string) error {
 	a, err := s.Accounts.Account(ctx, accountID)
 	if err != nil {
@@ -125,7 +125,7 @@ func (x Inbox) readAnswer(r *http.Request, by member.Member, id string, o *jsonb
 	return in, err
 }
 
-// readSaid reads what a teammate writes.
+// readSaid reads a teammate's text.
 func readSaid(o *jsonbody.Object) (in conversation.Said, err error) {
 	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {
 		return in, err
@@ -135,7 +135,7 @@ func readSaid(o *jsonbody.Object) (in conversation.Said, err error) {
 	return in, err
 }
 
-// seqOf reads the required seq of a turn; 0 is before the first.
+// seqOf reads the required sequence number of a turn; 0 is before the first turn.
 func seqOf(o *jsonbody.Object, field string) (int64, error) {
 	v := o.Find(field)
 	if !v.Present() {
@@ -196,7 +196,7 @@ func (x Inbox) assign(r *http.Request, by member.Member) (any, error) {
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-// teammate is a member who may answer conversations, nil for others.
+// teammate returns a member who may answer conversations, or nil.
 func (x Inbox) teammate(ctx context.Context, companyID, accountID string) (*accounts.Account, error) {
 	if !carillon.ValidUUID(accountID) {
 		return nil, nil
@@ -236,7 +236,7 @@ func (x Inbox) tag(r *http.Request, by member.Member, id string) (any, error) {
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-// readTags reads a list of tags; one that is repeated counts once.
+// readTags reads a list of tags, without duplicates.
 func readTags(o *jsonbody.Object) ([]string, error) {
 	const field = "tags"
 	given, present, err := o.Find(field).Strings(field)
