@@ -23,14 +23,14 @@ import (
 //go:embed page.html
 var pageHTML string
 
-// pageText are the texts of the status page in one language.
+// pageText holds the texts of the status page in one language.
 type pageText struct {
 	Running, Open, NotBuilt, Addresses, Interface, Documentation, Description, Administration, Ready, Commands, FirstOwner, MakeKey, Send,
 	All string
 }
 
-// page is what a browser sees at the address of the installation: that the program runs, and where to go on. A program that was
-// compiled without the panel's pages shows it at their address too, with how to build them.
+// page is the page at the address of the installation. It shows that the program runs, and links to the other pages.
+// In a program compiled without the panel's pages, it also replaces the panel and explains how to build them.
 type page struct {
 	template *template.Template
 	matcher  language.Matcher
@@ -73,8 +73,8 @@ func newPage(built bool) page {
 	}
 }
 
-// Pages returns the routes of what a browser sees, and what it sees at the address of the installation. addresses are those of
-// Deps.
+// Pages returns the routes of pages for browsers, and the handler for the address of the installation. addresses is
+// Deps.Addresses.
 func Pages(files *web.Files, addresses func() (base, widget string)) (routes []httpio.Route, root httpio.Handler) {
 	p := newPage(files.Built())
 	show := p.show
@@ -97,13 +97,13 @@ func Pages(files *web.Files, addresses func() (base, widget string)) (routes []h
 	}, p.show
 }
 
-// application is the page of the panel, which shows by itself what its address names.
+// application is the panel's page, a single-page application.
 type application struct {
 	files     *web.Files
 	addresses func() (base, widget string)
 }
 
-// What stands in the built page for what only a running program knows.
+// Placeholders in the built page, which the server replaces when it serves the page.
 const (
 	nonceMark  = "CSP_NONCE"
 	baseMark   = "CARILLON_BASE"
@@ -142,8 +142,8 @@ func (a application) show(w http.ResponseWriter, r *http.Request) error {
 
 var hostForm = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// assets are the sources of the panel's own files, for worklets, which have no nonce: at the public address, and at the one that
-// the page was asked for.
+// assets returns the CSP sources of the panel's own files, for worklets, which have no nonce: at the public address,
+// and at the requested host.
 func assets(base, host string) (sources string) {
 	if u, err := url.Parse(base); err == nil && hostForm.MatchString(u.Host) {
 		sources = " " + u.Scheme + "://" + u.Host + member.SessionPath + "/assets/"
@@ -157,7 +157,8 @@ func assets(base, host string) (sources string) {
 	return sources
 }
 
-// socketOrigin is the source of the public address's sockets, which 'self' does not cover in every browser.
+// socketOrigin returns the CSP source of WebSockets at the public address, which 'self' does not cover in every
+// browser.
 func socketOrigin(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || !hostForm.MatchString(u.Host) {

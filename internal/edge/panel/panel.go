@@ -1,8 +1,9 @@
-// Package panel serves the administration of a company: its pages under /panel, and under /panel/v1 what they call. Callers are
-// members of the company, by their own access token or the cookie of a browser's session, whose role has the permission that the
-// route names (auth.Permission); the company is the one that `?company=` names, or the only one where their role has it. Responses
-// and errors have the form of the public interface. Each folder is a subject; Routes puts them together.
-// A new installation gets its first owner here, by the one-time token that the program prints while nobody can sign in.
+// Package panel serves the administration of a company: its pages under /panel, and their API under /panel/v1. Callers
+// are members of the company, authenticated by an access token or a session cookie, whose role has the route's
+// permission (auth.Permission). The company is the one in `?company=`, or the only one in which the caller's role has
+// the permission. Responses and errors have the form of the public interface. Each folder is one subject; Routes
+// combines them. A new installation gets its first owner here, with the one-time token that the program prints while
+// there is no account.
 package panel
 
 import (
@@ -46,7 +47,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// Deps are the parts the panel calls.
+// Deps are the dependencies of the panel.
 type Deps struct {
 	Store   *store.Store
 	Auth    *auth.Auth
@@ -61,34 +62,34 @@ type Deps struct {
 
 	Search  *knowledge.Search
 	Thinker agent.Thinker
-	Pages   *egress.Client // reads pages that become articles
+	Pages   *egress.Client // fetches the pages that become articles
 
 	Talks    inbox.Talks              // of visitors, on this node
-	Trials   agents.Trials            // of agents, aloud
+	Trials   agents.Trials            // spoken tests of agents
 	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
 
-	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
-	// known once the program listens.
+	// Addresses returns the public addresses of the interface and of the widgets' pages, without a trailing slash.
+	// They are known once the program listens.
 	Addresses func() (base, widget string)
 	Proxies   []netip.Prefix // trusted proxies
 
-	Kinds     []resource.Kind                // of resources; each refers only to kinds before it
-	Unbuilt   func(resource.Resource) string // why this version does not use it yet, empty where it does
-	Providers map[string]channels.Provider   // that senders may be given here, by name
+	Kinds     []resource.Kind                // resource kinds; each refers only to earlier kinds
+	Unbuilt   func(resource.Resource) string // returns why this version does not use the resource yet; empty if it does
+	Providers map[string]channels.Provider   // the providers that members may choose, by name
 	Lines     channels.Lines
-	Phone     calls.Phone // the sandbox's
+	Phone     calls.Phone // the sandbox's phone
 	Messages  interface {
 		inbox.Reader
 		calls.Receiver
 	}
 	Mobile calls.Mobile
 	Limits *limit.Limits
-	Shares *share.Set // nil: shares of the panel alone
+	Shares *share.Set // nil creates shares for the panel alone
 	People *person.People
-	Jobs   *bulk.Jobs // that send to the people of files
+	Jobs   *bulk.Jobs // sending to the people in a file
 	Hooks  *hook.Deliverer
-	Mail   account.Mailer // nil: no e-mails are sent
-	SSO    account.SSO    // nil: there is no single sign-on
+	Mail   account.Mailer // nil disables e-mail
+	SSO    account.SSO    // nil disables single sign-on
 }
 
 // Routes returns the routes of the administration.
@@ -164,7 +165,7 @@ func (x screens) routes() []httpio.Route {
 	return []httpio.Route{x.gate.Stream("GET", "/events", auth.MayReadNotifications, x.events)}
 }
 
-// events streams what happens to the company's notifications, or by ?topic=calls to its calls (stream.Serve).
+// events streams the events of the company's notifications or, with ?topic=calls, of its calls (stream.Serve).
 func (x screens) events(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	topic := cmp.Or(r.URL.Query().Get("topic"), events.Notifications)
 	if topic != events.Notifications && topic != events.Calls {

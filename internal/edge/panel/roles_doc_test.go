@@ -18,7 +18,7 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-// rolesOf is who may call each route, written out.
+// rolesOf lists the roles that may call each route, written by hand.
 var rolesOf = map[string]string{
 	"GET /panel/v1/activity/calls":                "owner admin developer",
 	"GET /panel/v1/activity/calls/{id}":           "owner admin developer",
@@ -207,15 +207,15 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 
 const rolesPage = "../../../docs/reference/roles.md"
 
-// resourcePath has the kinds of resources that have the same roles.
+// resourcePath matches the kinds of resources that have the same roles.
 var resourcePath = regexp.MustCompile(`/(agents|knowledge|flows|widgets)\b`)
 
-// documented is the row of a route in docs/reference/roles.md.
+// documented returns the row of a route in docs/reference/roles.md.
 func documented(route httpio.Route) string {
 	return resourcePath.ReplaceAllString(route.Pattern, "/{resources}")
 }
 
-// rolesDocument is docs/reference/roles.md as the permissions and the routes of the program make it.
+// rolesDocument generates docs/reference/roles.md from the permissions and the routes of the program.
 func rolesDocument(t *testing.T, routes []httpio.Route) string {
 	t.Helper()
 	var b strings.Builder
@@ -320,7 +320,7 @@ func TestRolesDoc(t *testing.T) {
 	}
 }
 
-// documentedRoles reads from the page who may call each route.
+// documentedRoles parses the page for the roles that may call each route.
 func documentedRoles(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(rolesPage)
@@ -339,8 +339,8 @@ func documentedRoles(t *testing.T) map[string][]string {
 	return roles
 }
 
-// TestEveryRouteAdmitsTheRolesOfItsPermission proves the documented table, and compares it with rolesOf, which is written by hand: whoever
-// widens a role changes both.
+// TestEveryRouteAdmitsTheRolesOfItsPermission verifies the documented table and compares it with rolesOf, which is
+// written by hand, so that widening a role requires changing both.
 func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 	w := paneltest.New(t)
 	acme, _ := w.Company("acme"), w.Company("other")
@@ -352,7 +352,7 @@ func TestEveryRouteAdmitsTheRolesOfItsPermission(t *testing.T) {
 	page, tried := documentedRoles(t), map[string]bool{}
 	for _, route := range w.Routes {
 		if route.Access == "user" || route.Access == "none" {
-			continue // for everybody's own account, and for who signs in
+			continue // routes for sign-in and for everyone's own account
 		}
 		name := documented(route)
 		roles := page[name]

@@ -14,9 +14,9 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// connections bounds the connections of a listener, in all and by address. Near a bound the connection that has been idle
-// longest is closed to make room. Without an idle one, another connection of the same address is refused, and beyond the
-// bound of all it waits to be accepted. The zero bounds are none.
+// connections limits the connections of a listener, in total and per address. At a limit, the connection that has been
+// idle longest is closed to make room. If none is idle, a further connection of the same address is refused, and a
+// connection beyond the total waits to be accepted. Zero means no limit.
 type connections struct {
 	net.Listener
 	most       int
@@ -29,17 +29,17 @@ type connections struct {
 	closed  bool
 	open    int
 	from    map[netip.Prefix]*source
-	idle    list.List // of *connection, the longest idle first
+	idle    list.List // of *connection, longest idle first
 	evicted map[string]int
 }
 
-// source is an address, or an IPv6 network of 64 bits, which one client has to itself.
+// source is an address, or an IPv6 /64 network, which belongs to one client.
 type source struct {
 	open int
 	idle list.List // of *connection
 }
 
-// connection is one accepted connection. A connection is idle while no request is under way on it.
+// connection is one accepted connection. It is idle while it carries no request.
 type connection struct {
 	net.Conn // a *net.TCPConn
 	owner    *connections
@@ -47,7 +47,7 @@ type connection struct {
 	from     netip.Prefix
 	fresh    atomic.Bool // nothing was written since it became idle
 
-	// Guarded by owner.mu. idle and ofSource are its places in the lists, nil while it is busy.
+	// Guarded by owner.mu. idle and ofSource are its elements in the idle lists, nil while it is busy.
 	idle, ofSource *list.Element
 	closed         bool
 }
@@ -91,7 +91,8 @@ func (l *connections) awaitRoom() error {
 	return nil
 }
 
-// admit counts a connection, evicting an idle one where a bound is reached; nil when its address has too many busy ones.
+// admit counts a connection, and evicts an idle one if a limit is reached. It returns nil if the address has too many
+// busy connections.
 func (l *connections) admit(c *net.TCPConn) *connection {
 	address := c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("") //nolint:forcetypeassert // of a TCP connection
 	x := &connection{Conn: c, owner: l, from: network(address)}
@@ -115,14 +116,15 @@ func (l *connections) admit(c *net.TCPConn) *connection {
 	return x
 }
 
-// crowded is the list whose first connection gives way to one of a source: the source's own where it has more connections than
-// the one whose connection has been idle longest, so that who opens many closes none of others.
+// crowded returns the list whose longest idle connection is evicted for a new connection of a source. It is the
+// source's own list if the source has more connections than that of the longest idle connection overall, so that a
+// client with many connections does not evict those of others.
 func (l *connections) crowded(s *source, address netip.Addr) *list.List {
 	first := l.idle.Front()
 	if first == nil || s.idle.Len() == 0 || l.isTrusted(address) {
 		return &l.idle
 	}
-	if first.Value.(*connection).source.open >= s.open { //nolint:forcetypeassert // the lists hold nothing else
+	if first.Value.(*connection).source.open >= s.open { //nolint:forcetypeassert // the lists contain no other type
 		return &l.idle
 	}
 	return &s.idle
@@ -132,20 +134,20 @@ func (l *connections) isTrusted(a netip.Addr) bool {
 	return slices.ContainsFunc(l.trusted, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// evict closes the connection that has been idle longest, of one list, and reports whether there was one.
+// evict closes the longest idle connection of a list, and reports whether there was one.
 func (l *connections) evict(idle *list.List, reason string) bool {
 	first := idle.Front()
 	if first == nil {
 		return false
 	}
-	x := first.Value.(*connection) //nolint:forcetypeassert // the lists hold nothing else
+	x := first.Value.(*connection) //nolint:forcetypeassert // the lists contain no other type
 	_ = x.Conn.Close()
 	l.forget(x)
 	l.evicted[reason]++
 	return true
 }
 
-// forget removes a closed connection from the counts; it is called with mu held.
+// forget removes a closed connection from the counts. The caller holds mu.
 func (l *connections) forget(x *connection) {
 	if x.closed {
 		return
@@ -159,7 +161,7 @@ func (l *connections) forget(x *connection) {
 	l.changed.Signal()
 }
 
-// setIdle adds a connection to the lists of idle ones, or removes it; it is called with the owner's mu held.
+// setIdle adds a connection to the idle lists or removes it. The caller holds the owner's mu.
 func (x *connection) setIdle(idle bool) {
 	if x.idle != nil {
 		x.owner.idle.Remove(x.idle)
@@ -171,7 +173,7 @@ func (x *connection) setIdle(idle bool) {
 	}
 }
 
-// state follows the states of connections; it is the server's ConnState.
+// state tracks the states of connections. It is the server's ConnState callback.
 func (l *connections) state(c net.Conn, s http.ConnState) {
 	x, ok := c.(*connection)
 	if !ok {
@@ -185,7 +187,7 @@ func (l *connections) state(c net.Conn, s http.ConnState) {
 	defer l.mu.Unlock()
 	x.setIdle(idle)
 	if idle {
-		l.changed.Signal() // it may make room
+		l.changed.Signal() // it can be evicted to make room
 	}
 }
 
@@ -198,8 +200,8 @@ func (l *connections) Close() error {
 	return l.Listener.Close()
 }
 
-// Write implements net.Conn. net/http's own errors, which are plain text, get the form of ours: they are the first bytes after
-// the connection was idle, written at once.
+// Write implements net.Conn. It converts net/http's own plain text errors to our error format. They are recognized as
+// the first bytes after the connection was idle, written in one call.
 func (x *connection) Write(b []byte) (int, error) {
 	if !x.fresh.Swap(false) {
 		return x.Conn.Write(b)
@@ -216,7 +218,7 @@ func (x *connection) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// CloseWrite ends what is sent: net/http does so after it refused a request whose client may still write.
+// CloseWrite closes the sending side. net/http does this after it refused a request whose client may still be writing.
 func (x *connection) CloseWrite() error {
 	return x.Conn.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // the listener is a TCP listener
 }
@@ -229,19 +231,19 @@ func (x *connection) Close() error {
 	return x.Conn.Close()
 }
 
-// counts returns the open connections, and those closed or refused at a bound, by reason.
+// counts returns the number of open connections, and the numbers closed or refused at a limit, by reason.
 func (l *connections) counts() (open int, evicted map[string]int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open, map[string]int{"idle": l.evicted["idle"], "address": l.evicted["address"], "refused": l.evicted["refused"]}
 }
 
-// network returns what the addresses of one client have in common: the IPv4 address, or 64 bits of the IPv6 address.
+// network returns the common prefix of one client's addresses: the IPv4 address, or 64 bits of the IPv6 address.
 func network(a netip.Addr) netip.Prefix {
 	bits := 64
 	if a.Is4() {
 		bits = 32
 	}
-	p, _ := a.Prefix(bits) // the bits fit
+	p, _ := a.Prefix(bits) // the prefix length is valid
 	return p
 }

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// limited is a server whose connections are bounded, and whose clients may take their time.
+// limited returns a server with connection limits, which tolerates slow clients.
 func limited(t *testing.T, most, perAddress int, trusted ...netip.Prefix) *connections {
 	t.Helper()
 	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -35,7 +35,7 @@ func limited(t *testing.T, most, perAddress int, trusted ...netip.Prefix) *conne
 	return l
 }
 
-// dialFrom connects to a server from an address of the loopback network.
+// dialFrom connects to a server from a loopback address.
 func dialFrom(t *testing.T, l net.Listener, from string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -123,7 +123,7 @@ func TestOneAddressHoldsAShareOfTheConnections(t *testing.T) {
 		over += n - want
 		eventually(t, "all of "+from+" are accepted or refused", func() bool {
 			open, evicted := l.counts()
-			// One that has not begun its request yet when the next one comes makes room for it.
+			// A connection that has not begun its request counts as idle and is evicted for the next one.
 			return open == before+want && evicted["refused"]+evicted["address"] == over && evicted["idle"] == 0
 		})
 		select {
@@ -172,7 +172,7 @@ func TestOneAddressHasAQuarterUnlessItIsSet(t *testing.T) {
 	}
 }
 
-// hung is after how long what a test waits for will not come any more.
+// hung is the time after which a test fails instead of waiting longer.
 const hung = 2 * time.Minute
 
 // eventually waits until a condition holds.

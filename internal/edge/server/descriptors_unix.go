@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// descriptors returns how many files and connections the process may have open; 0: as many as it likes.
+// descriptors returns the limit of open files and connections of the process, or 0 if unlimited.
 func descriptors() int {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil || uint64(l.Cur) > math.MaxInt32 {
 		return 0
 	}
-	return int(l.Cur) //nolint:gosec // it is at most MaxInt32
+	return int(l.Cur) //nolint:gosec // at most MaxInt32
 }

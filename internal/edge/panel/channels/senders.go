@@ -281,7 +281,7 @@ func names(all map[string]Provider) (list []string) {
 	return list
 }
 
-// complete fills omitted secrets from the stored sender, and checks the settings.
+// complete fills omitted settings from the stored sender, and checks them all.
 func (s Senders) complete(x, have *carillon.Sender) error {
 	p, values, stored := s.Providers[x.Provider], settingsOf(x), map[string]any{}
 	if have != nil && have.Provider == x.Provider {

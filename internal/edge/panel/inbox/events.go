@@ -14,8 +14,8 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// events streams what happens in the company's conversations (stream.Serve). A caller who may answer them is present as
-// long as the stream is open.
+// events streams the events of the company's conversations (stream.Serve). A caller who may answer conversations
+// counts as present while the stream is open.
 func (x People) events(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	f := &follower{people: x, r: r}
 	defer f.leave()
@@ -28,10 +28,10 @@ func (x People) events(w http.ResponseWriter, r *http.Request, by member.Member)
 type follower struct {
 	people People
 	r      *http.Request
-	visit  *conversation.Visit // of a caller who may answer
+	visit  *conversation.Visit // set if the caller may answer
 }
 
-// allowed checks the caller, and records that they are there.
+// allowed checks the caller, and records their presence.
 func (f *follower) allowed(ctx context.Context) error {
 	by, err := f.people.Gate.Member(f.r.WithContext(ctx), auth.MayReadConversations)
 	if err != nil {
@@ -68,7 +68,7 @@ type deliveryOf struct {
 	delivery
 }
 
-// inboxEvent is an event of the topic as teammates get it.
+// inboxEvent converts an event of the topic for teammates.
 func inboxEvent(e *events.Event) (httpio.Event, bool) {
 	if e.Kind == "delivery" {
 		d := deliveryOf{ConversationID: e.Subject}

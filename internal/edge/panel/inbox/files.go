@@ -34,7 +34,7 @@ func (x Files) Routes() []httpio.Route {
 	}
 }
 
-// receive takes a file that the teammate is going to show in an answer.
+// receive stores a file for the teammate's next answer.
 func (x Files) receive(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	c, err := find(r, x.Store, by)
 	if err != nil {
@@ -49,7 +49,7 @@ func (x Files) receive(w http.ResponseWriter, r *http.Request, by member.Member)
 	return httpio.JSON(w, http.StatusOK, kept)
 }
 
-// sender is the member as files know them.
+// sender returns the member as the sender of a file.
 func sender(by member.Member, conversationID string) files.From {
 	return files.From{CompanyID: by.CompanyID, ConversationID: conversationID, SentBy: by.AccountID}
 }
@@ -68,12 +68,12 @@ func (x Files) serve(w http.ResponseWriter, r *http.Request, by member.Member) e
 	)
 }
 
-// fileURL is where members of the company load a file; it is no secret.
+// fileURL returns the address from which members of the company load a file. It contains no secret.
 func fileURL(companyID, conversationID, id string) string {
 	return member.Prefix + "/conversations/" + conversationID + "/files/" + id + "?company=" + url.QueryEscape(companyID)
 }
 
-// Views are turns as teammates see them, with the addresses of their files.
+// Views returns turns as teammates see them, with the addresses of their files.
 func Views(companyID, conversationID string, turns []chats.Turn) []chats.TurnView {
 	all := chats.Views(turns)
 	for i := range all {

@@ -1,4 +1,5 @@
-// Package inbox serves the conversations of a company to its teammates. Start with Inbox; Channel has the rules of messaging channels.
+// Package inbox serves the conversations of a company to its teammates. Start reading with Inbox. Channel has the
+// rules of messaging channels.
 package inbox
 
 import (
@@ -33,7 +34,7 @@ const (
 	maxSearch      = 100 // characters
 	maxTag         = 40
 	maxTags        = 20
-	conversationID = "conversation" // the kind of cursors
+	conversationID = "conversation" // cursor kind
 )
 
 func (x Inbox) Routes() []httpio.Route {
@@ -104,7 +105,7 @@ func (x Inbox) counts(r *http.Request, by member.Member) (any, error) {
 	return x.Store.Chats.Count(r.Context(), by.CompanyID, by.AccountID)
 }
 
-// find reads the path's conversation.
+// find returns the conversation named in the path.
 func find(r *http.Request, s *store.Store, by member.Member) (*chats.Conversation, error) {
 	id, err := form.ID(r, "Conversation")
 	if err != nil {
@@ -117,14 +118,15 @@ func find(r *http.Request, s *store.Store, by member.Member) (*chats.Conversatio
 type thread struct {
 	Conversation chats.Summary     `json:"conversation"`
 	Contact      chats.ContactView `json:"contact"`
-	Window       *windowView       `json:"window,omitempty"` // of one over a messaging channel
+	Window       *windowView       `json:"window,omitempty"` // only for a messaging channel
 	part
 }
 
-// part are some turns; more: there are further ones, before them or, where they were asked for after a seq, behind them.
+// part is a range of turns. More reports whether there are further turns: before them, or after them if turns after a
+// seq were requested.
 type part struct {
 	Turns      []chats.TurnView `json:"turns"`
-	Deliveries []delivery       `json:"deliveries,omitempty"` // of turns over a messaging channel
+	Deliveries []delivery       `json:"deliveries,omitempty"` // only for a messaging channel
 	More       bool             `json:"more"`
 }
 
@@ -153,7 +155,7 @@ func (x Inbox) get(r *http.Request, by member.Member) (any, error) {
 	return thread{chats.Summarize(c), contact.View(), window, p}, nil
 }
 
-// turns responds with the turns right before a seq, or right after one.
+// turns responds with the turns immediately before or after a seq.
 func (x Inbox) turns(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	if q.Has("before") == q.Has("after") {

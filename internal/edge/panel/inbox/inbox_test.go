@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/events"
 )
 
-// followInbox opens a stream of the inbox; ended is closed when it ends.
+// followInbox opens a stream of the inbox. The returned channel is closed when the stream ends.
 func followInbox(w *paneltest.World, ctx context.Context, url, authorization string) (ended <-chan struct{}) {
 	w.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/panel/v1/inbox/events", nil)
@@ -36,7 +36,8 @@ func followInbox(w *paneltest.World, ctx context.Context, url, authorization str
 	return done
 }
 
-// Whoever may no longer answer is not counted on; whoever may no longer read gets no more. Others are left alone.
+// A member who may no longer answer is not counted as present, and one who may no longer read receives no more events.
+// Other members are unaffected.
 func TestTheInboxFollowsTheRoleOfItsReader(t *testing.T) {
 	t.Parallel()
 	w := paneltest.New(t)
@@ -61,7 +62,7 @@ func TestTheInboxFollowsTheRoleOfItsReader(t *testing.T) {
 		}
 		return all
 	}
-	// eventually has something happen in the inbox until the condition holds.
+	// eventually keeps causing events in the inbox until the condition holds.
 	eventually := func(what string, holds func() bool) {
 		t.Helper()
 		tick := time.NewTicker(50 * time.Millisecond)

@@ -24,19 +24,21 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// Reader reports to messaging channels.
+// Reader reports read receipts and typing to messaging channels.
 type Reader interface {
-	// Read reports to the channel that a person's last message was read, and where typing is true that a reply is being written.
+	// Read reports to the channel that a person's last message was read and, if typing is true, that a reply is being
+	// written.
 	Read(ctx context.Context, companyID, conversationID string, typing bool) error
 }
 
-// Channel is what the inbox knows of conversations over messaging channels.
+// Channel adds the data of messaging channels to the inbox.
 type Channel struct {
 	Store    *store.Store
 	Messages Reader
 }
 
-// Templates serves what conversations over a messaging channel have besides: the window, where replies stand, and templates.
+// Templates serves the additional data of conversations over a messaging channel: the reply window, the delivery state
+// of replies, and templates.
 type Templates struct {
 	Gate          *member.Gate
 	Store         *store.Store
@@ -56,22 +58,22 @@ func (x Templates) Routes() []httpio.Route {
 const (
 	overMessages = "whatsapp" // the channel of conversations over messaging channels
 	maxOffered   = 200
-	// maxTemplates is how many templates, the newest ones, are looked up at once.
+	// maxTemplates is the number of templates looked up together, newest first.
 	maxTemplates = 20
 	maxMark      = 5 * time.Second
 )
 
-// windowView is until when replies may be sent.
+// windowView is the reply window: the time until which replies may be sent.
 type windowView struct {
 	Until    string `json:"until"`
-	Number   string `json:"number"` // the contact's; "": the channel did not say it
+	Number   string `json:"number"` // the contact's number; empty if the channel did not report it
 	UserID   string `json:"user_id,omitempty"`
-	SenderID string `json:"sender_id"` // "": it was removed
-	Sender   string `json:"sender"`    // its number
+	SenderID string `json:"sender_id"` // empty if the sender was removed
+	Sender   string `json:"sender"`    // number of the sender
 	Provider string `json:"provider"`
 }
 
-// delivery is where a reply stands.
+// delivery is the delivery state of a reply.
 type delivery struct {
 	Seq    int64  `json:"seq"`
 	State  string `json:"state"`
@@ -79,7 +81,7 @@ type delivery struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// window returns the window of a conversation; nil: it has none.
+// window returns the reply window of a conversation, or nil if it has none.
 func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView, *chats.Window, error) {
 	if c.Channel != overMessages {
 		return nil, nil, nil
@@ -96,7 +98,7 @@ func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView
 	return v, w, err
 }
 
-// deliveries are where the replies of turns stand, and the templates that teammates sent.
+// deliveries returns the delivery states of the replies in turns, and of the templates sent by teammates.
 func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
 	if c.Channel != overMessages || len(turns) == 0 {
 		return nil, nil
@@ -121,7 +123,7 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 	return all, nil
 }
 
-// delivered is where the template of a turn stands; none where its notification is gone.
+// delivered returns the delivery state of the template in a turn, or nothing if its notification was deleted.
 func (x Channel) delivered(ctx context.Context, companyID string, t *chats.Turn) ([]delivery, error) {
 	v, _, err := notify.Sent{Store: x.Store}.Find(ctx, companyID, t.Extra.Notification, 0, 1)
 	if carillon.IsCode(err, carillon.NotFound) || err == nil && len(v.Recipients) == 0 {
@@ -141,7 +143,7 @@ func (x Channel) delivered(ctx context.Context, companyID string, t *chats.Turn)
 	return []delivery{d}, nil
 }
 
-// open refuses a reply in a conversation whose window is closed. Errors: conflict.
+// open refuses a reply if the conversation's reply window is closed. Errors: conflict.
 func (x Channel) open(ctx context.Context, companyID, id string) error {
 	c, err := x.Store.Chats.Find(ctx, companyID, id)
 	if err != nil || c.Channel != overMessages {
@@ -160,14 +162,14 @@ func (x Channel) open(ctx context.Context, companyID, id string) error {
 	return nil
 }
 
-// mark reports to the channel of a conversation that it was read, or that a teammate is writing.
+// mark reports to the conversation's channel that it was read, or that a teammate is typing.
 func (x Channel) mark(ctx context.Context, c *chats.Conversation, typing bool) {
 	if c.Channel != overMessages {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxMark)
 	defer cancel()
-	_ = x.Messages.Read(ctx, c.CompanyID, c.ID, typing) // of no consequence
+	_ = x.Messages.Read(ctx, c.CompanyID, c.ID, typing) // a failure has no consequences
 }
 
 // offered is a template that a teammate may send.
@@ -176,10 +178,10 @@ type offered struct {
 	Language   string               `json:"language"`
 	Category   string               `json:"category"`
 	Components []carillon.Component `json:"components"`
-	Needs      []string             `json:"needs"` // the keys of components_push
+	Needs      []string             `json:"needs"` // the required keys of components_push
 }
 
-// reached is a conversation with the contact's number and the sender of its window.
+// reached returns a conversation with its reply window and the window's sender.
 func (x Templates) reached(r *http.Request, by member.Member) (*chats.Conversation, *chats.Window, *carillon.Sender, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
@@ -220,7 +222,7 @@ func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
 	return page, nil
 }
 
-// send sends a template to the contact, as an application's request would, and shows it in the conversation.
+// send sends a template to the contact, like an application's request, and shows it in the conversation.
 func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 	client, name, language, variables, err := readTemplate(r)
 	if err != nil {
@@ -270,7 +272,7 @@ func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
-// readTemplate reads which template is to be sent.
+// readTemplate reads the template to send.
 func readTemplate(r *http.Request) (client, name, language string, variables map[string]string, err error) {
 	o, err := form.Object(r, "client_id", "name", "language", "variables")
 	if err != nil {
@@ -301,7 +303,7 @@ func readTemplate(r *http.Request) (client, name, language string, variables map
 	return client, name, language, variables, nil
 }
 
-// classOf is the class of what is sent of a template.
+// classOf returns the class of messages of a template.
 func classOf(t *carillon.Template) carillon.Class {
 	switch t.Category {
 	case "MARKETING":
@@ -312,7 +314,7 @@ func classOf(t *carillon.Template) carillon.Class {
 	return carillon.Transactional
 }
 
-// fieldsOf is a contact as requests name one.
+// fieldsOf returns a contact in the form used by requests.
 func fieldsOf(c *chats.Contact, number string) map[string]string {
 	contact := map[string]string{"number": number}
 	if c.Name != "" {
@@ -321,7 +323,7 @@ func fieldsOf(c *chats.Contact, number string) map[string]string {
 	return contact
 }
 
-// renderedOf is the text of a request's only message.
+// renderedOf returns the text of a request's only message.
 func renderedOf(t *carillon.Template, req *request.Request) (string, error) {
 	c, err := req.Content(t, 0)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// People serves who takes part: contacts, teammates, and who of them is there.
+// People serves the participants of conversations: contacts, teammates, and their presence.
 type People struct {
 	Gate          *member.Gate
 	Store         *store.Store
@@ -47,14 +47,15 @@ const (
 	membersAtOnce    = 200
 )
 
-// profile is a contact with the rest of what the company has with them.
+// profile is a contact with their conversations and notifications.
 type profile struct {
 	Contact       chats.ContactView `json:"contact"`
 	Conversations []chats.Summary   `json:"conversations"`
 	Notifications []*notify.View    `json:"notifications"`
 }
 
-// contact responds with the contact of a conversation, its other conversations, and what was sent to its numbers.
+// contact responds with the contact of a conversation, the contact's other conversations, and the notifications sent
+// to its numbers.
 func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
@@ -90,7 +91,7 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	return p, err
 }
 
-// editContact replaces those of name, e-mail address and number that are given; an empty one removes it.
+// editContact replaces the given fields among name, e-mail address and number. An empty value removes the field.
 func (x People) editContact(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "name", "email", "number")
 	if err != nil {
@@ -140,7 +141,7 @@ type teammateRow struct {
 	Away      bool   `json:"away"`
 }
 
-// teammates responds with the members who may answer, and who of them is there.
+// teammates responds with the members who may answer, and their presence.
 func (x People) teammates(r *http.Request, by member.Member) (any, error) {
 	present, err := x.Store.Attendance.Present(r.Context(), by.CompanyID, time.Now())
 	if err != nil {
@@ -179,7 +180,7 @@ func (x People) eachMember(ctx context.Context, companyID string, found func(m a
 	}
 }
 
-// setAway records whether the caller takes no conversations though the inbox is open.
+// setAway records whether the caller accepts no conversations although the inbox is open.
 func (x People) setAway(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "away")
 	if err != nil {

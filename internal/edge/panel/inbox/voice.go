@@ -18,13 +18,13 @@ import (
 	"carillon/internal/voice"
 )
 
-// Talks are the talks that visitors hold; *voice.Sessions is one.
+// Talks are the spoken conversations of visitors. *voice.Sessions implements it.
 type Talks interface {
 	Talking(companyID, conversationID string) bool // on this node
 	Join(ctx context.Context, t voice.Teammate) error
 }
 
-// Voice serves what teammates say aloud to visitors.
+// Voice lets teammates talk with visitors.
 type Voice struct {
 	Gate          *member.Gate
 	Store         *store.Store
@@ -43,7 +43,8 @@ func (x Voice) Routes() []httpio.Route {
 	}
 }
 
-// join makes the request a socket on which the teammate talks with the visitor of a conversation, which is theirs from then on.
+// join upgrades the request to a socket on which the teammate talks with the visitor of a conversation. It assigns the
+// conversation to the teammate.
 func (x Voice) join(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	if err := x.ownSocket(r); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (x Voice) taken(ctx context.Context, by member.Member, id, from string) err
 	return err
 }
 
-// ownSocket refuses sockets of other sites, which browsers open with the panel's cookie and without asking first.
+// ownSocket refuses sockets from other sites: browsers open them with the panel's cookie and without a CORS preflight.
 func (x Voice) ownSocket(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" && r.Header.Get("Authorization") != "" || origin != "" && x.Gate.OwnOrigin(r, origin) {
@@ -84,15 +85,15 @@ func (x Voice) ownSocket(r *http.Request) error {
 	return carillon.Denied("The request comes from another site")
 }
 
-// hold has the teammate talk until they leave, the visitor does, or their role no longer allows it.
+// hold keeps the teammate connected until they leave, the visitor leaves, or their role no longer allows it.
 func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.Conn) error {
 	if _, err := conn.Initiation(r.Context()); err != nil {
 		return err
 	}
-	begin := sync.OnceFunc(func() { conn.Begin(id) }) // once the visitor is there; else the first message is the error
+	begin := sync.OnceFunc(func() { conn.Begin(id) }) // called once the visitor is connected; otherwise the first message is the error
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	var returned atomic.Pointer[error] // of giving the conversation back to the agent
+	var returned atomic.Pointer[error] // result of giving the conversation back to the agent
 	return conn.Serve(ctx, func(ctx context.Context) error {
 		go x.watch(ctx, r, roleCheckedEach, leave)
 		err := x.Talks.Join(ctx, voice.Teammate{
@@ -110,7 +111,7 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 		return x.broken(ctx, by, id)
 	}, convai.Client{
 		End: leave,
-		ToAgent: func() { // before the teammate leaves, so that what the visitor says from then on is for the agent
+		ToAgent: func() { // before the teammate leaves, so that the agent hears everything the visitor says afterwards
 			_, err := x.Conversations.Desk.Release(context.WithoutCancel(ctx), by.Teammate(), id, true)
 			returned.Store(&err)
 			leave()
@@ -118,8 +119,8 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 	})
 }
 
-// broken is an error where the talk of a conversation that is still the teammate's ended: the visitor's connection broke, and they
-// may come back. The page asks again then.
+// broken returns an error if the visitor's connection was lost while the conversation was still the teammate's. The
+// visitor may reconnect, so the page retries.
 func (x Voice) broken(ctx context.Context, by member.Member, id string) error {
 	c, err := x.Store.Chats.Find(ctx, by.CompanyID, id)
 	if err == nil && c.State == chats.Active && c.Assignee == by.AccountID && !x.Talks.Talking(by.CompanyID, id) {
@@ -128,7 +129,7 @@ func (x Voice) broken(ctx context.Context, by member.Member, id string) error {
 	return err
 }
 
-// watch ends a talk whose teammate may no longer answer.
+// watch disconnects a teammate who may no longer answer.
 func (x Voice) watch(ctx context.Context, r *http.Request, every time.Duration, leave func()) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -19,7 +19,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// dial opens the socket of a conversation; the status is that of the response, 101 where it is a socket.
+// dial opens the socket of a conversation. The status is that of the response, 101 for an open socket.
 func dial(t *testing.T, url, id string, header ...string) (*websocket.Conn, int, string) {
 	t.Helper()
 	h := http.Header{}
@@ -40,7 +40,7 @@ func dial(t *testing.T, url, id string, header ...string) (*websocket.Conn, int,
 	return ws, resp.StatusCode, ""
 }
 
-// next reads messages until one of a type comes; an error ends with the connection's close.
+// next reads messages until one of a type arrives. An error message ends with the close of the connection.
 func next(t *testing.T, ws *websocket.Conn, kind string) map[string]any {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -1,5 +1,5 @@
-// Package member checks who calls a route of the panel: a member of a company whose role has the permission that the route names. Every
-// subject of the panel has a Gate, which makes its routes.
+// Package member authenticates callers of the panel's routes: members of a company whose role has the route's
+// permission. Every subject of the panel has a Gate, which creates its routes.
 package member
 
 import (
@@ -24,20 +24,20 @@ import (
 )
 
 const (
-	// Prefix begins the paths of all routes.
+	// Prefix is the prefix of all paths.
 	Prefix = "/panel/v1"
-	// SessionPath is the folder of the panel's pages, which the cookie of a session is for.
+	// SessionPath is the path of the panel's pages and of the session cookie.
 	SessionPath = "/panel"
-	// SessionCookie has the secret of a browser's session.
+	// SessionCookie is the name of the cookie with the secret of a browser's session.
 	SessionCookie = "carillon_session"
-	// PageHeader is a header that no other site's page can send without being asked first.
+	// PageHeader is a header that pages of other sites cannot send without a CORS preflight.
 	PageHeader = "X-Carillon-Panel"
 )
 
-// commandAgent begins the User-Agent of the program's own commands.
+// commandAgent is the prefix of the User-Agent of the program's own commands.
 const commandAgent = "carillon/"
 
-// Member is the caller, whose role has the route's permission.
+// Member is an authenticated caller whose role has the route's permission.
 type Member struct {
 	AccountID string
 	Name      string // as contacts see it
@@ -46,17 +46,17 @@ type Member struct {
 	Role      auth.Role
 }
 
-// Holder is the member for the shares of a node.
+// Holder returns the member as a holder of the node's shared resources.
 func (m Member) Holder() share.Holder {
 	return share.Holder{Company: m.CompanyID, Session: m.AccountID}
 }
 
-// Teammate is the member as conversations know them.
+// Teammate returns the member in the form used by conversations.
 func (m Member) Teammate() conversation.By {
 	return conversation.By{CompanyID: m.CompanyID, AccountID: m.AccountID, Name: m.Name}
 }
 
-// ShownName is how teammates see one another.
+// ShownName returns the name that teammates see of one another.
 func ShownName(name, email string) string {
 	if name == "" {
 		return email
@@ -64,7 +64,7 @@ func ShownName(name, email string) string {
 	return name
 }
 
-// Gate admits callers, and makes the routes that only they may call.
+// Gate authenticates callers and creates the routes that require a member.
 type Gate struct {
 	Auth      *auth.Auth
 	Limits    *limit.Limits
@@ -72,21 +72,21 @@ type Gate struct {
 	Proxies   []netip.Prefix // trusted proxies
 }
 
-// Handler responds to a member with a value (httpio.Value).
+// Handler returns the value of the response to a member (httpio.Value).
 type Handler func(r *http.Request, by Member) (any, error)
 
-// Writer writes its response to a member.
+// Writer writes its own response to a member.
 type Writer func(w http.ResponseWriter, r *http.Request, by Member) error
 
-// One is a handler for one object of the company, which the path names.
+// One is a handler for one object of the company, named in the path.
 type One func(r *http.Request, by Member, id string) (any, error)
 
-// ID calls handle with the path's id. Errors: not_found, which says what is absent.
+// ID returns a handler that calls handle with the id in the path. what names the object in the error not_found.
 func ID(what string, handle One) Handler {
 	return With(func(r *http.Request) (string, error) { return form.ID(r, what) }, handle)
 }
 
-// With calls handle with an id of another form.
+// With is like ID, but read extracts the id.
 func With(read func(r *http.Request) (id string, err error), handle One) Handler {
 	return func(r *http.Request, by Member) (any, error) {
 		id, err := read(r)
@@ -113,7 +113,7 @@ func (g *Gate) Route(method, path string, needed auth.Permission, handle Handler
 	}
 }
 
-// Raw is Route for a response that is no JSON.
+// Raw is like Route, for responses other than JSON.
 func (g *Gate) Raw(method, path string, needed auth.Permission, handle Writer) httpio.Route {
 	return httpio.Route{
 		Pattern:    method + " " + Prefix + path,
@@ -129,14 +129,14 @@ func (g *Gate) Raw(method, path string, needed auth.Permission, handle Writer) h
 	}
 }
 
-// Stream is Raw for a stream or a socket.
+// Stream is like Raw, for an event stream or a WebSocket.
 func (g *Gate) Stream(method, path string, needed auth.Permission, handle Writer) httpio.Route {
 	route := g.Raw(method, path, needed, handle)
 	route.Stream = true
 	return route
 }
 
-// Upload is Raw for a body of up to maxBody bytes, which is not read where the caller is refused.
+// Upload is like Raw, for a body of up to maxBody bytes. The body is not read if the caller is refused.
 func (g *Gate) Upload(path string, needed auth.Permission, maxBody int64, handle Writer) httpio.Route {
 	return httpio.Route{
 		Pattern:    "POST " + Prefix + path,
@@ -154,7 +154,7 @@ func (g *Gate) Upload(path string, needed auth.Permission, maxBody int64, handle
 	}
 }
 
-// Own is a route for the callers' own account: it needs no company, not even one that is not suspended.
+// Own returns a route for the caller's own account. It needs no company, so it works even if the company is suspended.
 func (g *Gate) Own(method, path string, handle func(r *http.Request, c *auth.Caller) (any, error)) httpio.Route {
 	return httpio.Route{
 		Pattern: method + " " + Prefix + path,
@@ -170,12 +170,14 @@ func (g *Gate) Own(method, path string, handle func(r *http.Request, c *auth.Cal
 }
 
 const (
-	// maxWrites bounds what a company writes of its resources in a minute: a write of more than writeBytes counts as several.
+	// maxWrites limits a company's writes of resources per minute. A larger write counts once for each started
+	// writeBytes.
 	maxWrites  = 240
 	writeBytes = 64 << 10
 )
 
-// Write is a route that writes a resource, a draft or a canned reply. A refused request writes nothing, and does not count.
+// Write returns a route that writes a resource, a draft or a canned reply. Refused requests do not count against the
+// limit.
 func (g *Gate) Write(method, path string, needed auth.Permission, handle Handler) httpio.Route {
 	return g.Route(method, path, needed, func(r *http.Request, by Member) (any, error) {
 		name := "resources/" + by.CompanyID
@@ -187,12 +189,12 @@ func (g *Gate) Write(method, path string, needed auth.Permission, handle Handler
 			return nil, err
 		}
 		size := r.ContentLength
-		if size < 0 { // it was not announced
+		if size < 0 { // unknown length
 			size = httpio.DefaultMaxBody
 		}
 		for range 1 + size/writeBytes {
 			if _, err := g.Limits.Allow(context.WithoutCancel(r.Context()), name, maxWrites, 1); err != nil {
-				break // the minute is full; this one is written
+				break // the limit is reached, but this write has already succeeded
 			}
 		}
 		return done, nil
@@ -219,7 +221,7 @@ func (g *Gate) enter(r *http.Request, needed auth.Permission) (*http.Request, Me
 	return g.By(r, c.Account), Member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
 }
 
-// Operator admits only owners of the installation's first company: what concerns every company.
+// Operator admits only owners of the installation's first company, for operations that affect all companies.
 func Operator(ctx context.Context, s *store.Store, by Member) error {
 	first, err := s.Accounts.OldestCompany(ctx)
 	if err != nil {
@@ -231,8 +233,8 @@ func Operator(ctx context.Context, s *store.Store, by Member) error {
 	return nil
 }
 
-// Caller returns the caller of a request: the bearer of an access token, else the browser whose session the cookie names. Errors:
-// unauthorized; forbidden for a request with a cookie that may be another site's.
+// Caller returns the caller of a request, from an access token or else from the session cookie. Errors: unauthorized;
+// forbidden for a request with a cookie that may come from another site.
 func (g *Gate) Caller(r *http.Request) (*auth.Caller, error) {
 	authorization := r.Header.Get("Authorization")
 	cookie, err := r.Cookie(SessionCookie)
@@ -245,7 +247,7 @@ func (g *Gate) Caller(r *http.Request) (*auth.Caller, error) {
 	return auth.NewBrowsers(g.Auth).Caller(r.Context(), cookie.Value)
 }
 
-// OwnPage refuses a request that changes something unless it comes from a page of the panel.
+// OwnPage refuses a request that changes something, unless it comes from a page of the panel.
 func (g *Gate) OwnPage(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -270,18 +272,18 @@ func (g *Gate) OwnOrigin(r *http.Request, origin string) bool {
 	return strings.EqualFold(u.Host, r.Host) || err == nil && u.Scheme == base.Scheme && strings.EqualFold(u.Host, base.Host)
 }
 
-// BaseURL is the public address of the interface.
+// BaseURL returns the public address of the interface.
 func (g *Gate) BaseURL() string {
 	base, _ := g.Addresses()
 	return base
 }
 
-// Network is a digest of the caller's network, for limits.
+// Network returns a digest of the caller's network, for rate limits.
 func (g *Gate) Network(r *http.Request) string {
 	return configure.Digest(auth.Network(httpio.ClientAddress(r, g.Proxies)))
 }
 
-// By returns a request whose changes are recorded as an account's.
+// By returns the request with an account as the author of its changes.
 func (g *Gate) By(r *http.Request, a *accounts.Account) *http.Request {
 	author := audit.Author{Kind: "account", ID: a.ID, Name: a.Email, Origin: audit.Panel, Address: httpio.ClientAddress(r, g.Proxies)}
 	if strings.HasPrefix(r.UserAgent(), commandAgent) {
@@ -290,7 +292,7 @@ func (g *Gate) By(r *http.Request, a *accounts.Account) *http.Request {
 	return r.WithContext(audit.By(r.Context(), author))
 }
 
-// ByNew is By for an account that the request makes; it gets its id here.
+// ByNew is like By for an account that the request creates. It assigns the account's id.
 func (g *Gate) ByNew(r *http.Request, a *accounts.Account) *http.Request {
 	a.ID = carillon.NewID(time.Now())
 	return g.By(r, a)

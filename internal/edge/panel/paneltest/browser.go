@@ -9,14 +9,14 @@ import (
 	"carillon/internal/edge/panel/member"
 )
 
-// Browser is a browser with the panel open: it keeps its cookie and sends what the panel's pages send.
+// Browser is a browser with the panel open: it keeps its cookie and sends the headers of the panel's pages.
 type Browser struct {
 	*World
 	Cookie *http.Cookie
 	last   *http.Response
 }
 
-// Send sends a request with the cookie and these headers, in pairs, and gives the status and the answer.
+// Send sends a request with the cookie and the given header pairs, and returns the status and the decoded response.
 func (b *Browser) Send(method, path, body string, header ...string) (int, map[string]any) {
 	b.T.Helper()
 	r := httptest.NewRequestWithContext(b.T.Context(), method, "https://panel.test"+path, strings.NewReader(body))
@@ -42,7 +42,7 @@ func (b *Browser) Send(method, path, body string, header ...string) (int, map[st
 	return rec.Code, got
 }
 
-// FromPage is the headers of a request by the panel's own page.
+// FromPage returns the headers of a request from the panel's own page.
 func FromPage(more ...string) []string {
 	return append([]string{member.PageHeader, "1", "Origin", "https://panel.test", "Sec-Fetch-Site", "same-origin"}, more...)
 }

@@ -24,7 +24,7 @@ func (p *postbox) To(address string) (n int) {
 	return n
 }
 
-// postbox keeps e-mails, or refuses them.
+// postbox records e-mails, or refuses them if Down is set.
 type postbox struct {
 	mu   sync.Mutex
 	All  []mail.Message
@@ -63,7 +63,7 @@ func (p *postbox) Last(t *testing.T) (mail.Message, string) {
 	return x, found[1]
 }
 
-// Page sends a request as a page of the panel does, with a cookie.
+// Page sends a request like a page of the panel, with a cookie.
 func (w *World) Page(method, path, cookie, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(w.T.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -76,7 +76,7 @@ func (w *World) Page(method, path, cookie, body string) *httptest.ResponseRecord
 	return rec
 }
 
-// ssoThere is the server for single sign-on of a test, once it has one.
+// ssoThere is the test's single sign-on server, which a test may set later.
 type ssoThere struct{ *sso.Server }
 
 func (s ssoThere) Name() string {

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// callsThere hangs up as the part that places calls does, and calls nobody.
+// callsThere hangs up stored calls but places none.
 type callsThere struct{ store *store.Store }
 
 func (x callsThere) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
@@ -41,7 +41,7 @@ func (w *World) Execute(query string, args ...any) {
 	}
 }
 
-// admitTrunk admits trunks of example.com, where a member chose them.
+// admitTrunk admits only trunks at example.com if a member chose them.
 func admitTrunk(_ context.Context, settings json.RawMessage) error {
 	t, err := sip.TrunkOf(settings)
 	if err == nil && t.Public && !strings.HasSuffix(t.Host, "example.com") {
@@ -50,7 +50,7 @@ func admitTrunk(_ context.Context, settings json.RawMessage) error {
 	return err
 }
 
-// meetTrunks has sip.example.com and same.example.com at one address.
+// meetTrunks treats sip.example.com and same.example.com as the same address.
 func meetTrunks(_ context.Context, one, other json.RawMessage) bool {
 	name := func(raw json.RawMessage) string {
 		t, err := sip.TrunkOf(raw)
@@ -62,7 +62,7 @@ func meetTrunks(_ context.Context, one, other json.RawMessage) bool {
 	return name(one) == name(other)
 }
 
-// linesThere are lines whose trunk responds and refuses every call.
+// linesThere are lines whose trunk responds but refuses every call.
 type linesThere struct{ asked []string }
 
 func (l *linesThere) Health(*carillon.Sender) sip.Health { return sip.Health{} }
@@ -85,15 +85,15 @@ func (l *linesThere) Try(_ context.Context, _ *carillon.Sender, x telephone.Tria
 	return telephone.TrialEnd{Problem: "forbidden", Code: 403, Detail: x.Company + " " + x.Language}
 }
 
-// nobodyCalled is a phone of the sandbox that nobody called.
+// nobodyCalled is a sandbox phone that received no calls.
 type nobodyCalled struct{}
 
 func (nobodyCalled) Calls(string) []*handset.Heard { return nil }
 
-// exchange records what the panel has the channel do.
+// exchange records the panel's requests to the channel.
 type exchange struct {
 	Received []provider.Inbound
-	Reads    []bool // whether typing
+	Reads    []bool // value of typing in each call
 }
 
 func (x *exchange) Receive(_ context.Context, _ *carillon.Sender, all []provider.Inbound) error {
@@ -115,7 +115,7 @@ func (x *exchange) Sample(id string) (provider.InboundFile, bool) {
 	return provider.InboundFile{ID: id}, id == "photo"
 }
 
-// admitChannel admits addresses of example.com, where a member chose them.
+// admitChannel admits only addresses at example.com if a member chose them.
 func admitChannel(_ context.Context, settings json.RawMessage) error {
 	base, chosen, err := whatsapp.BaseURL(settings)
 	if err == nil && chosen && !strings.HasSuffix(base.Host, "example.com") {
@@ -124,7 +124,7 @@ func admitChannel(_ context.Context, settings json.RawMessage) error {
 	return err
 }
 
-// cloudThere is a channel that finds the same of every sender.
+// cloudThere is a channel that returns the same findings for every sender.
 type cloudThere struct {
 	Found      provider.Inspection
 	Asked      []string

@@ -14,14 +14,14 @@ import (
 	"carillon/internal/voice"
 )
 
-// talksThere stands for the talks of a node, and for a speaker: what a teammate says comes back to them.
+// talksThere is a fake for a node's spoken conversations, and for a speaker. It echoes the teammate's speech.
 type talksThere struct {
 	Mu     sync.Mutex
-	There  map[string]bool // conversations
+	There  map[string]bool // conversations with a connected visitor, by company and id
 	Joined []voice.Teammate
 	Spoken []voice.Utterance
 	Trials []widget.Teammate
-	Opened string        // the conversation of a trial
+	Opened string        // id of the conversation of a trial
 	Broken chan struct{} // closed when the visitors' connections break
 }
 
@@ -82,10 +82,10 @@ func (x *talksThere) Speak(_ context.Context, u voice.Utterance, emit func(pcm [
 	return nil
 }
 
-// HeldAloud is the channel of conversations that visitors hold aloud.
+// HeldAloud is the channel of spoken conversations.
 const HeldAloud = "web_voice"
 
-// Visit begins a conversation of a visitor, who is on the line if it is held aloud.
+// Visit opens a visitor's conversation. In a spoken one, the visitor is connected.
 func (w *World) Visit(companyID, channel string) string {
 	w.T.Helper()
 	c, _, err := w.Chats.Open(w.T.Context(), conversation.Start{

@@ -1,4 +1,4 @@
-// Package paneltest has the panel over a real store, with stand-ins for telephones, channels, mail and single sign-on.
+// Package paneltest runs the panel on a real store, with fakes for telephones, channels, mail and single sign-on.
 package paneltest
 
 import (
@@ -42,7 +42,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// HostileNexts lead out of the panel where somebody follows them without care.
+// HostileNexts lead to another site if they are followed without a check.
 var HostileNexts = []string{
 	"//evil.test", `\\evil.test`, `/\evil.test`, `\/evil.test`, "https://evil.test", "https:evil.test", "javascript:alert(1)",
 	"JaVaScRiPt:alert(1)", "data:text/html,x",
@@ -141,7 +141,7 @@ func New(t *testing.T) *World {
 	return &World{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}
 }
 
-// Gate admits members as the router's routes do.
+// Gate returns a gate like that of the router's routes.
 func (w *World) Gate() *member.Gate {
 	return &member.Gate{
 		Auth: w.Auth, Limits: w.Limits,
@@ -149,7 +149,7 @@ func (w *World) Gate() *member.Gate {
 	}
 }
 
-// Company makes a company with a member of each role, <role>@<name>.test.
+// Company creates a company with a member of each role, <role>@<name>.test.
 func (w *World) Company(name string) *carillon.Company {
 	w.T.Helper()
 	hash, err := w.Auth.HashPassword(w.T.Context(), Password)
@@ -172,7 +172,7 @@ func (w *World) Company(name string) *carillon.Company {
 	return c
 }
 
-// As signs in and gives the Authorization header.
+// As signs in and returns the Authorization header.
 func (w *World) As(email string) string {
 	w.T.Helper()
 	x, err := w.Auth.SignIn(w.T.Context(), auth.Credentials{Email: email, Password: Password}, "")
@@ -182,7 +182,7 @@ func (w *World) As(email string) string {
 	return "Bearer " + x.AccessToken
 }
 
-// Do sends a request and gives the status and the answer.
+// Do sends a request and returns the status and the decoded response.
 func (w *World) Do(method, path, authorization, body string) (int, map[string]any) {
 	w.T.Helper()
 	r := httptest.NewRequestWithContext(w.T.Context(), method, path, strings.NewReader(body))
@@ -205,7 +205,7 @@ func (w *World) Do(method, path, authorization, body string) (int, map[string]an
 	return rec.Code, got
 }
 
-// Want checks a status and, where it is an error, its code and field.
+// Want sends a request and checks the status and, for an error, its code and field.
 func (w *World) Want(method, path, authorization, body string, status int, code, field string) map[string]any {
 	w.T.Helper()
 	got, answered := w.Do(method, path, authorization, body)
@@ -216,7 +216,7 @@ func (w *World) Want(method, path, authorization, body string, status int, code,
 	return answered
 }
 
-// ID is the id of an account.
+// ID returns the id of an account.
 func (w *World) ID(email string) string {
 	w.T.Helper()
 	a, err := w.Store.Accounts.AccountByEmail(w.T.Context(), email)

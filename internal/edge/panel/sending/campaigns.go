@@ -37,7 +37,7 @@ func (x Campaigns) Routes() []httpio.Route {
 	}
 }
 
-// The kinds of cursors, and bounds.
+// Cursor kinds and limits.
 const (
 	campaignPages  = "campaigns"
 	recipientPages = "campaign-recipients"
@@ -46,7 +46,7 @@ const (
 	maxReason      = 64   // characters
 )
 
-// campaignRow is what became of the recipients of a campaign, as far as they are counted.
+// campaignRow holds the results of a campaign's recipients counted so far.
 type campaignRow struct {
 	Name        string `json:"name"`
 	FirstAt     string `json:"first_at"`
@@ -59,7 +59,7 @@ type campaignRow struct {
 	Failed      int64  `json:"failed"`
 	Skipped     int64  `json:"skipped"`
 	Canceled    int64  `json:"canceled"`
-	Unconfirmed int64  `json:"unconfirmed"` // sent, and neither delivered nor failed so far
+	Unconfirmed int64  `json:"unconfirmed"` // sent, but neither delivered nor failed so far
 }
 
 func campaignRowOf(c *stats.Campaign) campaignRow {
@@ -70,7 +70,7 @@ func campaignRowOf(c *stats.Campaign) campaignRow {
 	}
 }
 
-// list responds with the campaigns, the last used first, and until when their recipients are counted.
+// list responds with the campaigns, most recently used first, and the time up to which their recipients are counted.
 func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, campaignPages)
@@ -104,7 +104,7 @@ func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
 	}{httpio.Part(campaignPages, rows, after), carillon.FormatTime(asOf)}, err
 }
 
-// campaignOf is the query's campaign.
+// campaignOf returns the campaign named in the query.
 func campaignOf(q url.Values) (name string, err error) {
 	if name, err = form.Query(q, "name", form.MaxCampaign); err == nil && name == "" {
 		err = carillon.Missing("name")
@@ -131,7 +131,7 @@ func (x Campaigns) one(r *http.Request, by member.Member) (any, error) {
 	}{campaignRowOf(c), carillon.FormatTime(asOf)}, err
 }
 
-// walk begins a walk through the recipients of the query's campaign.
+// walk starts an iteration over the recipients of the query's campaign.
 func (x Campaigns) walk(r *http.Request, by member.Member, kind string) (*notify.Recipients, httpio.Page, error) {
 	q := r.URL.Query()
 	name, err := campaignOf(q)
@@ -153,7 +153,7 @@ func (x Campaigns) walk(r *http.Request, by member.Member, kind string) (*notify
 	return w, page, nil
 }
 
-// readReached reads what narrows the recipients of a campaign.
+// readReached reads the filter of a campaign's recipients.
 func readReached(q url.Values) (f notify.ReachedFilter, err error) {
 	if f.States, err = form.QueryStates(q, recipientStates(), "messages or calls"); err != nil {
 		return f, err
@@ -163,12 +163,12 @@ func readReached(q url.Values) (f notify.ReachedFilter, err error) {
 	return f, err
 }
 
-// recipientStates are the states of messages and calls.
+// recipientStates returns the states of messages and calls.
 func recipientStates() []carillon.State {
 	return append(form.CallStates(), carillon.StateSending, carillon.StateSent, carillon.StateDelivered, carillon.StateRead)
 }
 
-// recipients responds with a page of what became of each recipient.
+// recipients responds with a page of recipients and their results.
 func (x Campaigns) recipients(r *http.Request, by member.Member) (any, error) {
 	f, err := readReached(r.URL.Query())
 	if err != nil {
@@ -182,7 +182,7 @@ func (x Campaigns) recipients(r *http.Request, by member.Member) (any, error) {
 	return httpio.Part(recipientPages, found, next), err
 }
 
-// reasons counts why recipients failed or were skipped, among as many as one request looks at.
+// reasons counts the reasons for failed or skipped recipients. One request examines a limited number of recipients.
 func (x Campaigns) reasons(r *http.Request, by member.Member) (any, error) {
 	w, _, err := x.walk(r, by, reasonPages)
 	if err != nil {
@@ -196,7 +196,7 @@ func (x Campaigns) reasons(r *http.Request, by member.Member) (any, error) {
 	}{reasons, looked, httpio.NextCursor(reasonPages, next)}, err
 }
 
-// export responds with the recipients of a campaign as a CSV file, which is written as they are read.
+// export streams the recipients of a campaign as a CSV file.
 func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	f, err := readReached(r.URL.Query())
 	if err != nil {
@@ -216,7 +216,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 		return err
 	}
 	out := csv.NewWriter(httpio.OpenDownload(w, "campaign.csv"))
-	// Error reports what Write does not.
+	// errors of Write are reported by Error
 	_ = out.Write([]string{
 		"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at",
 		"message_id",
@@ -235,7 +235,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 			return nil
 		}
 		if some, err = walk.Next(r.Context(), maxExported); err != nil {
-			panic(http.ErrAbortHandler) // a file that ends early must not look whole
+			panic(http.ErrAbortHandler) // a truncated file must not look complete
 		}
 	}
 	out.Flush()

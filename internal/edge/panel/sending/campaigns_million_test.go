@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// lineCounter counts the lines that are written, and throws them away.
+// lineCounter counts the written lines and discards them.
 type lineCounter struct {
 	http.ResponseWriter
 	n atomic.Int64
@@ -33,14 +33,15 @@ func (w *lineCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestACampaignOfAMillion measures the pages, reasons and export of campaigns with a million recipients, in notifications of a hundred
-// and of one: an export must not hold more than a part of them in memory. `make measure` runs it.
+// TestACampaignOfAMillion measures the pages, reasons and export of campaigns with a million recipients, in
+// notifications of one hundred and of one recipient. An export must keep only a part of them in memory. `make measure`
+// runs it.
 func TestACampaignOfAMillion(t *testing.T) {
 	o := newOffice(t)
 	for i, name := range []string{"hundreds", "singles"} {
 		const total = 1_000_000
 		each := []int{100, 1}[i]
-		o.million(t, name, total/each, each, time.Now().Add(time.Duration(8*i-48)*time.Hour)) // each newer than what is searched so far
+		o.million(t, name, total/each, each, time.Now().Add(time.Duration(8*i-48)*time.Hour)) // each newer than the search table
 		for more := true; more; {
 			var err error
 			if more, err = o.Store.Search.Fill(t.Context(), time.Now()); err != nil {
@@ -84,7 +85,7 @@ func TestACampaignOfAMillion(t *testing.T) {
 	}
 }
 
-// million stores notifications of a campaign, some of whose messages failed.
+// million stores the notifications of a campaign, in which some messages failed.
 func (o *office) million(t *testing.T, name string, notifications, each int, begin time.Time) {
 	t.Helper()
 	for from := 0; from < notifications; from += 2000 {
@@ -117,7 +118,7 @@ func (o *office) million(t *testing.T, name string, notifications, each int, beg
 	}
 }
 
-// pages measures how long pages take from the first one on.
+// pages measures the response times of consecutive pages.
 func (o *office) pages(t *testing.T, name, path string) {
 	t.Helper()
 	var took []time.Duration

@@ -21,7 +21,7 @@ import (
 	stored "carillon/internal/store/bulk"
 )
 
-// Jobs serves the jobs that send a template to the people of a file.
+// Jobs serves the jobs that send a template to the people in a file.
 type Jobs struct {
 	Gate             *member.Gate
 	Store            *store.Store
@@ -68,20 +68,20 @@ type jobRow struct {
 	ChangedAt string  `json:"changed_at"`
 	BegunAt   *string `json:"begun_at"`
 	EndedAt   *string `json:"ended_at"`
-	Restored  *string `json:"restored_at"` // it may have been sent since the backup; null: it was not
+	Restored  *string `json:"restored_at"` // when a backup was restored after which the job may already have been sent; null if this is not the case
 }
 
-// jobPage is a job with all that its page shows.
+// jobPage is a job with all data of its page.
 type jobPage struct {
 	jobRow
 	Settings bulk.Settings `json:"settings"`
 	Quota    quotaRow      `json:"quota"`
-	Pace     int           `json:"per_second"` // of the sender; 0: it is not paced
-	Due      *string       `json:"due"`        // when the messages leave; null: at once
+	Pace     int           `json:"per_second"` // rate of the sender; 0 if unlimited
+	Due      *string       `json:"due"`        // when the messages are sent; null means immediately
 }
 
 type quotaRow struct {
-	Limit     int    `json:"limit"` // 0: none
+	Limit     int    `json:"limit"` // 0 means no limit
 	Used      int    `json:"used"`
 	ResetTime string `json:"reset_time"`
 }
@@ -98,7 +98,7 @@ func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 	if row.Result.Faults == nil {
 		row.Result.Faults = map[string]int{}
 	}
-	if a, err := x.Store.Accounts.Account(r.Context(), v.Author); err == nil { // the account may be gone
+	if a, err := x.Store.Accounts.Account(r.Context(), v.Author); err == nil { // the account may have been deleted
 		if row.Author = a.Name; row.Author == "" {
 			row.Author = a.Email
 		}
@@ -106,7 +106,7 @@ func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 	return row
 }
 
-// page is a job that was found or changed, or the error of that.
+// page returns the response for a job, or the error of finding or changing it.
 func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
 	return p, nil
 }
 
-const jobList = "jobs" // the kind of cursor
+const jobList = "jobs" // cursor kind
 
 func (x Jobs) list(r *http.Request, by member.Member) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), jobList)
@@ -155,7 +155,7 @@ func (x Jobs) list(r *http.Request, by member.Member) (any, error) {
 	return httpio.ListOf(page, jobList, all, key, func(v *bulk.View) jobRow { return x.row(r, v) }), nil
 }
 
-// upload makes a job of a file.
+// upload creates a job from a file.
 func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	if err := x.Store.DB.Commits.Full(); err != nil {
 		httpio.LeaveBody(r.Context())
@@ -180,10 +180,10 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 		CompanyID: by.CompanyID, Author: by.AccountID, Name: in.Name, Bytes: r.ContentLength, Key: key, Content: in,
 	})
 	if err != nil {
-		in.Leave() // the body is the request's
+		in.Leave() // the body belongs to the request
 		return err
 	}
-	_, _ = io.Copy(io.Discard, in) // of a repeated upload there is the rest, which the browser sends before it reads the response
+	_, _ = io.Copy(io.Discard, in) // a repeated upload is not read by Upload, but browsers send the whole body before they read the response
 	p, err := x.page(r, v, nil)
 	if err != nil {
 		return err
@@ -209,7 +209,8 @@ func (x Jobs) discard(r *http.Request, by member.Member, id string) (any, error)
 	return nil, x.Jobs.Discard(r.Context(), by.CompanyID, id)
 }
 
-// send begins to send a job. recipients is how many the page showed; again confirms a job that a restore made uncertain.
+// send starts sending a job. recipients is the number that the page displayed; again confirms sending a job that may
+// already have been sent before a restore.
 func (x Jobs) send(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "recipients", "again")
 	if err != nil {
@@ -227,7 +228,7 @@ func (x Jobs) send(r *http.Request, by member.Member, id string) (any, error) {
 	return x.page(r, v, err)
 }
 
-// cancel ends a job; accepted says that what it has accepted is canceled too.
+// cancel ends a job. With accepted, it also cancels the notifications already accepted.
 func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) {
 	o, err := form.Object(r, "accepted")
 	if err != nil {
@@ -242,11 +243,11 @@ func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) 
 }
 
 const (
-	badRowList = "bad rows" // the kind of cursor
+	badRowList = "bad rows" // cursor kind
 	maxSamples = 20
 )
 
-// rows responds with rows that are not sent.
+// rows responds with the rows that are not sent.
 func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
 	page, err := httpio.ReadPage(r.URL.Query(), badRowList)
 	if err != nil {
@@ -266,7 +267,7 @@ func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
 	return httpio.Part(badRowList, all, after), err
 }
 
-// samples responds with rows that are sent, from a number on.
+// samples responds with rows that are sent, starting at a row number.
 func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error) {
 	from := 0
 	if text := r.URL.Query().Get("from"); text != "" {
@@ -285,7 +286,7 @@ func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error)
 	}{append([]bulk.Sample{}, all...), t.Components}, nil
 }
 
-// file responds with the rows that are not sent as a CSV file.
+// file responds with a CSV file of the rows that are not sent.
 func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	id, err := form.ID(r, "Job")
 	if err != nil {
@@ -301,12 +302,12 @@ func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) err
 	}
 	defer place.Release()
 	if err := x.Jobs.WriteBad(r.Context(), v, httpio.OpenDownload(w, "rows-not-sent-"+id[len(id)-8:]+".csv")); err != nil {
-		panic(http.ErrAbortHandler) // a file that was cut must not look whole
+		panic(http.ErrAbortHandler) // a truncated file must not look complete
 	}
 	return nil
 }
 
-// change is a route that changes a job without a body.
+// change returns a handler that changes a job without a request body.
 func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) member.Handler {
 	return member.ID("Job", func(r *http.Request, by member.Member, id string) (any, error) {
 		v, err := do(r.Context(), by.CompanyID, id)
@@ -363,7 +364,7 @@ func readEdit(r *http.Request) (e bulk.Edit, err error) {
 	return e, err
 }
 
-// readColumns reads which columns are fields of contacts; nil: it is not given.
+// readColumns reads the mapping of contact fields to columns; nil if absent.
 func readColumns(o *jsonbody.Object) (map[string]int, error) {
 	fields, given, err := o.Find("fields").Object("fields")
 	if err != nil || !given {
@@ -378,7 +379,7 @@ func readColumns(o *jsonbody.Object) (map[string]int, error) {
 	return all, nil
 }
 
-// readValues reads where the values of variables come from; nil: it is not given.
+// readValues reads the sources of the variables' values; nil if absent.
 func readValues(o *jsonbody.Object) (map[string]bulk.Value, error) {
 	values, given, err := o.Find("values").Object("values")
 	if err != nil || !given {
@@ -415,7 +416,7 @@ func readValues(o *jsonbody.Object) (map[string]bulk.Value, error) {
 	return all, nil
 }
 
-// column reads the number of a column, or -1.
+// column reads a column number, or -1.
 func column(v jsonbody.Value, field string) (int, error) {
 	if string(v.Raw()) == "-1" {
 		return -1, nil
@@ -423,7 +424,7 @@ func column(v jsonbody.Value, field string) (int, error) {
 	return whole(v, field)
 }
 
-// whole reads a number that counts something.
+// whole reads a count.
 func whole(v jsonbody.Value, field string) (int, error) {
 	if !v.Present() {
 		return 0, carillon.Missing(field)

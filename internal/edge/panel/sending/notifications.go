@@ -25,7 +25,7 @@ import (
 	"carillon/internal/store/runs"
 )
 
-// Sent serves what a company sent to its members.
+// Sent serves a company's notifications to its members.
 type Sent struct {
 	Gate   *member.Gate
 	Store  *store.Store
@@ -50,15 +50,15 @@ func (x Sent) Routes() []httpio.Route {
 }
 
 const (
-	sentPages = "notifications" // the kind of cursors
-	maxIds    = 100             // notifications that are asked for by their ids
-	maxQuery  = 300             // characters of what is looked up
-	maxRuns   = 100             // of a notification
+	sentPages = "notifications" // cursor kind
+	maxIds    = 100             // notifications requested by id
+	maxQuery  = 300             // characters of a lookup
+	maxRuns   = 100             // runs of a notification
 )
 
 func (x Sent) sent() notify.Sent { return notify.Sent{Store: x.Store} }
 
-// list responds with a page of the company's notifications, or with those of `ids`.
+// list responds with a page of the company's notifications, or with those in `ids`.
 func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	if q.Has("ids") {
@@ -102,7 +102,7 @@ func readIDs(text string) ([]string, error) {
 	return ids, nil
 }
 
-// lookUp responds with what an id or a number belongs to, if anything.
+// lookUp responds with the object that an id or a number belongs to, if any.
 func (x Sent) lookUp(r *http.Request, by member.Member) (any, error) {
 	text := r.URL.Query().Get("q")
 	if len(text) > maxQuery {
@@ -116,13 +116,13 @@ func (x Sent) lookUp(r *http.Request, by member.Member) (any, error) {
 	return list, err
 }
 
-// sentPage is a notification with the runs of flows that its recipients began.
+// sentPage is a notification with the flow runs that it started.
 type sentPage struct {
 	*notify.Page
 	Runs []sentRun `json:"runs"`
 }
 
-// sentRun is a run of a flow that a notification began.
+// sentRun is a flow run that a notification started.
 type sentRun struct {
 	ID        string `json:"id"`
 	Flow      string `json:"flow"`
@@ -152,18 +152,18 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 	return page, err
 }
 
-// timeline responds with the events of a notification as a whole; states of its messages are not among them.
+// timeline responds with the events of a notification as a whole, without the states of its messages.
 func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
 	events, err := x.sent().Timeline(r.Context(), by.CompanyID, id)
 	return httpio.RowsOf(events), err
 }
 
-// request responds with the request as it came.
+// request responds with the original request.
 func (x Sent) request(r *http.Request, by member.Member, id string) (any, error) {
 	return x.sent().Request(r.Context(), by.CompanyID, id)
 }
 
-// filled responds with the template as recipient `n` gets it.
+// filled responds with the template as recipient `n` receives it.
 func (x Sent) filled(r *http.Request, by member.Member, id string) (any, error) {
 	n, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("n"), "0"))
 	if err != nil {
@@ -196,9 +196,10 @@ func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, err
 	return httpio.RowsOf(all), err
 }
 
-const maxResend = time.Minute // that one resend keeps others of the same people waiting
+const maxResend = time.Minute // how long one resend blocks another of the same notification
 
-// resend sends the same to failed recipients again, as a notification of its own. One at a time: what another one does is known then.
+// resend sends a notification to failed recipients again, as a new notification. Resends of a notification run one at
+// a time, so that each knows the results of the others.
 func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) {
 	to, err := readAgain(r)
 	if err != nil {
@@ -229,7 +230,8 @@ func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) 
 	}{as, len(to.Recipients)}, nil
 }
 
-// acceptResend accepts a resend and links it. Where the link cannot be stored the next one finds it by its key.
+// acceptResend accepts a resend and links it to the original. If the link cannot be stored, the next resend finds it
+// by its key.
 func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submission) (as string, err error) {
 	as, err = x.Send.Accept(r, by, s, nil)
 	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
@@ -241,7 +243,7 @@ func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submissi
 	return as, err
 }
 
-// readAgain reads to whom a notification is sent again.
+// readAgain reads the recipients of a resend.
 func readAgain(r *http.Request) (to notify.Again, err error) {
 	if to.Key, err = httpio.IdempotencyKey(r); err != nil {
 		return to, err
@@ -257,7 +259,7 @@ func readAgain(r *http.Request) (to notify.Again, err error) {
 	return to, err
 }
 
-// readRecipients reads the places of recipients in their notification.
+// readRecipients reads the positions of recipients in their notification.
 func readRecipients(o *jsonbody.Object) (all []int, err error) {
 	list, _, err := o.Array("recipients", "recipients")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// office is a company with a sender, whose notifications the test brings forward by itself.
+// office is a company with a sender whose notifications only advance when the test says so.
 type office struct {
 	*paneltest.World
 	company *carillon.Company
@@ -58,7 +58,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// send accepts a notification for numbers.
+// send accepts a notification to numbers.
 func (o *office) send(t *testing.T, campaign string, numbers ...string) string {
 	t.Helper()
 	contacts := make([]map[string]string, len(numbers))
@@ -246,13 +246,13 @@ func TestNobodyWhomAResendReachedGetsItTwice(t *testing.T) {
 	}
 	first := resend(id, `{"recipients":[0]}`)
 	refused(id, `{"recipients":[0,1]}`)
-	o.Execute("DELETE FROM idempotency") // the keys are forgotten after a while
+	o.Execute("DELETE FROM idempotency") // idempotency keys expire after a while
 	refused(id, `{"recipients":[0,1]}`)
 	if again := resend(id, `{"recipients":[0]}`); again != first {
 		t.Errorf("sent again to the same it is %s, not %s", again, first)
 	}
 
-	// What failed once more is sent again, from the first notification or from its resend, but not from both.
+	// A resend that failed can be sent again, from the first notification or from its resend, but not from both.
 	o.receive(t, first, 0, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
 	second := resend(first, `{"recipients":[0]}`)
 	if second == first {
@@ -262,7 +262,7 @@ func TestNobodyWhomAResendReachedGetsItTwice(t *testing.T) {
 	o.receive(t, second, 0, carillon.StateDelivered, "", "", "")
 	refused(id, `{"recipients":[0,1]}`)
 
-	// Unless somebody asks for it, once for each key.
+	// A forced resend is always allowed, once per key.
 	forced := `{"recipients":[0],"reached":true}`
 	third := resend(id, forced)
 	if third == first || third == second {
@@ -291,7 +291,7 @@ func TestAResendWhoseNodeWasKilledIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Company = o.company
-	if _, err := o.notify.Accept(t.Context(), s); err != nil { // and it is not linked
+	if _, err := o.notify.Accept(t.Context(), s); err != nil { // the link to the original is missing
 		t.Fatal(err)
 	}
 	o.Want("POST", "/panel/v1/notifications/"+id+"/resend", o.owner, `{"recipients":[0,1]}`, 400, "validation_failed", "recipients")
@@ -322,7 +322,7 @@ func TestACampaignsRecipientsArePagedCountedAndExported(t *testing.T) {
 		for n := range 40 {
 			numbers = append(numbers, strconv.Itoa(34600000000+i*100+n))
 		}
-		all = slices.Concat(numbers, all) // the newest notification first
+		all = slices.Concat(numbers, all) // newest notification first
 		o.send(t, "spring", numbers...)
 		o.send(t, "other", "34699999999")
 	}

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/store/stats"
 )
 
-// Overview serves what became of a company's recipients.
+// Overview serves the results of a company's recipients.
 type Overview struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -29,12 +29,12 @@ func (x Overview) Routes() []httpio.Route {
 
 const (
 	overviewDefault   = 24 * time.Hour
-	maxOverview       = 400 * 24 * time.Hour // as long as counts are kept
+	maxOverview       = 400 * 24 * time.Hour // the retention of counts
 	overviewCampaigns = 10
-	overviewRows      = 50 // of templates and of senders
+	overviewRows      = 50 // for templates and for senders
 )
 
-// Counts are the figures of recipients in a response.
+// Counts are the numbers of recipients in a response.
 type Counts struct {
 	Accepted  int64     `json:"accepted"`
 	Waiting   int64     `json:"waiting"`
@@ -44,10 +44,10 @@ type Counts struct {
 	Failed    int64     `json:"failed"`
 	Skipped   int64     `json:"skipped"`
 	Canceled  int64     `json:"canceled"`
-	Lateness  *lateness `json:"lateness,omitempty"` // left out where nothing was sent
+	Lateness  *lateness `json:"lateness,omitempty"` // omitted if nothing was sent
 }
 
-// lateness is how late messages were sent, in milliseconds. The percentiles are estimates.
+// lateness is the delay of sent messages, in milliseconds. The percentiles are estimates.
 type lateness struct {
 	Messages int64 `json:"messages"`
 	Average  int64 `json:"average_ms"`
@@ -66,15 +66,15 @@ func CountsOf(c *stats.Counts) Counts {
 	return shown
 }
 
-// counted are the figures of what has something in common.
+// counted holds the counts of recipients that share an attribute.
 type counted struct {
-	Hour     string           `json:"hour,omitempty"` // its beginning
+	Hour     string           `json:"hour,omitempty"` // start of the hour
 	Campaign *string          `json:"campaign,omitempty"`
-	LastAt   string           `json:"last_at,omitempty"` // of a campaign
+	LastAt   string           `json:"last_at,omitempty"` // for a campaign
 	Type     string           `json:"type,omitempty"`
 	Template string           `json:"template,omitempty"`
 	Language string           `json:"language,omitempty"`
-	Sender   string           `json:"sender,omitempty"` // its id
+	Sender   string           `json:"sender,omitempty"` // sender id
 	Number   string           `json:"number,omitempty"`
 	Channel  carillon.Channel `json:"channel,omitempty"`
 	Counts
@@ -85,11 +85,11 @@ type overviewShown struct {
 	To        string    `json:"to"`
 	AsOf      string    `json:"as_of"`
 	Total     Counts    `json:"total"`
-	Hours     []counted `json:"hours"` // without those in which nothing was accepted
+	Hours     []counted `json:"hours"` // without hours in which nothing was accepted
 	Types     []counted `json:"types"`
 	Templates []counted `json:"templates"`
 	Senders   []counted `json:"senders"`
-	Campaigns []counted `json:"campaigns"` // those that were used last
+	Campaigns []counted `json:"campaigns"` // most recently used campaigns
 }
 
 func (x Overview) show(r *http.Request, by member.Member) (any, error) {
@@ -128,7 +128,7 @@ func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 	return shown, err
 }
 
-// group adds up what groups have in common: their type, template and sender.
+// group sums the counts by type, by template and by sender.
 func (o *overviewShown) group(groups []stats.Group, senders []*carillon.Sender) {
 	of := make(map[int64]*carillon.Sender, len(senders))
 	for _, s := range senders {
@@ -148,7 +148,7 @@ func (o *overviewShown) group(groups []stats.Group, senders []*carillon.Sender) 
 	})
 }
 
-// added adds up groups by what the function returns, the greatest first.
+// added sums groups by the key that of returns, largest first.
 func added(groups []stats.Group, of func(g *stats.Group) counted) []counted {
 	sums := map[counted]*stats.Counts{}
 	for i := range groups {
@@ -172,7 +172,7 @@ func added(groups []stats.Group, of func(g *stats.Group) counted) []counted {
 	return all[:min(len(all), overviewRows)]
 }
 
-// campaigns are those that were used last, with what became of their recipients in the range.
+// campaigns returns the most recently used campaigns, with the results of their recipients in the range.
 func (x Overview) campaigns(r *http.Request, companyID string, f stats.Filter) ([]counted, error) {
 	ctx, rows := r.Context(), []counted{}
 	var all []stats.Campaign
@@ -201,7 +201,8 @@ func (x Overview) campaigns(r *http.Request, companyID string, f stats.Filter) (
 	return rows, nil
 }
 
-// readStatsFilter reads the range and the filters; false: nothing can match. The range begins and ends with whole hours.
+// readStatsFilter reads the range and the filters. found is false if nothing can match. The range consists of whole
+// hours.
 func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f stats.Filter, found bool, err error) {
 	if f.To, err = form.QueryTime(q, "to", now.Add(time.Hour)); err != nil {
 		return f, false, err

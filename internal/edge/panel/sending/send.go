@@ -1,5 +1,5 @@
-// Package sending serves what a company sends: notifications, jobs that send to the people of a file, campaigns, figures, and the numbers
-// that are skipped. Start with Send.
+// Package sending serves everything that a company sends: notifications, jobs for the people in a file, campaigns,
+// statistics, and suppressed numbers. Start reading with Send.
 package sending
 
 import (
@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store"
 )
 
-// Send accepts notifications from the page that sends one, with the checks and errors of `POST notify`.
+// Send accepts notifications from the panel's page for sending, with the checks and errors of `POST notify`.
 type Send struct {
 	Gate   *member.Gate
 	Store  *store.Store
@@ -28,7 +28,7 @@ func (x Send) Routes() []httpio.Route {
 	}
 }
 
-// send accepts a notification. The page gives each attempt an idempotency key of its own, so that a second click sends nothing.
+// send accepts a notification. The page uses one idempotency key per attempt, so that a second click sends nothing.
 func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	company, err := x.open(r, by)
 	if err != nil {
@@ -64,7 +64,7 @@ func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) err
 	return httpio.Repeatable(w, a.JSON, a.Replayed)
 }
 
-// open returns the company of a member whose messages may be accepted now.
+// open returns a member's company if its messages can be accepted now.
 func (x Send) open(r *http.Request, by member.Member) (*carillon.Company, error) {
 	if err := notify.UnderMaintenance(r.Context(), x.Store); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (x Send) open(r *http.Request, by member.Member) (*carillon.Company, error)
 	return x.Store.Accounts.Company(r.Context(), by.CompanyID)
 }
 
-// Accept accepts a submission of a member of the company, and returns the notification's id. The request of a submission without one
-// is made from a draft.
+// Accept accepts a submission of a member of the company and returns the notification's id. If the submission has no
+// request, Accept builds one from the draft.
 func (x Send) Accept(r *http.Request, by member.Member, s *notify.Submission, d *request.Draft) (id string, err error) {
 	if s.Company, err = x.open(r, by); err != nil {
 		return "", err

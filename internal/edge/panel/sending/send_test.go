@@ -17,7 +17,7 @@ import (
 	"carillon/internal/store/templates"
 )
 
-// template gives a company a sandbox's sender `main` with an approved template `hello` of one variable.
+// template gives a company the sandbox sender `main` with the approved template `hello`, which has one variable.
 func template(w *paneltest.World, c *carillon.Company) {
 	w.T.Helper()
 	owner := w.As("owner@" + c.Name + ".test")
@@ -41,7 +41,7 @@ func template(w *paneltest.World, c *carillon.Company) {
 	}
 }
 
-// with sends a request with a header.
+// with sends a request with an additional header.
 func with(w *paneltest.World, path, authorization, body, header, value string) (int, string, string) {
 	w.T.Helper()
 	r := httptest.NewRequestWithContext(w.T.Context(), "POST", path, strings.NewReader(body))
@@ -86,7 +86,7 @@ func TestANotificationIsSentOnceForADoubleClick(t *testing.T) {
 	w.Want("POST", path, marketer, greetingBody, 400, "validation_failed", "Idempotency-Key")
 }
 
-// upload sends a file as the page does.
+// upload sends a file like the page does.
 func upload(w *paneltest.World, authorization, text string, key ...string) (int, string) {
 	w.T.Helper()
 	var body bytes.Buffer
@@ -109,7 +109,7 @@ func upload(w *paneltest.World, authorization, text string, key ...string) (int,
 	return rec.Code, rec.Body.String()
 }
 
-// deadlines is a recorder that takes the deadlines of an upload.
+// deadlines is a response recorder that supports the deadlines of an upload.
 type deadlines struct{ *httptest.ResponseRecorder }
 
 func (deadlines) SetReadDeadline(time.Time) error  { return nil }
@@ -131,7 +131,7 @@ func TestAFileBecomesAJob(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatal(list)
 	}
-	for range 2 { // the response to the first was lost
+	for range 2 { // simulates losing the first response
 		if status, body := upload(w, marketer, "Teléfono;Nombre\n34600701234;Ana\n", "k"); status != 201 {
 			t.Fatal(status, body)
 		}

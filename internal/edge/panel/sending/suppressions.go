@@ -36,18 +36,18 @@ func (x Suppressions) Routes() []httpio.Route {
 }
 
 const (
-	suppressionList      = "suppressions" // the kind of cursors
-	maxSuppressions      = 5000           // numbers added at once
+	suppressionList      = "suppressions" // cursor kind
+	maxSuppressions      = 5000           // numbers per request
 	suppressionReason    = 255            // characters
-	suppressionsExported = 1000           // read at once
+	suppressionsExported = 1000           // rows read at a time
 )
 
 type suppressionRow struct {
-	Number    string            `json:"number"`            // "": none is known
+	Number    string            `json:"number"`            // empty if unknown
 	UserID    string            `json:"user_id,omitempty"` // the channel's id of the person
 	Type      suppressions.Type `json:"type"`
 	Reason    string            `json:"reason"`
-	Author    string            `json:"author,omitempty"` // the e-mail address of who added it here
+	Author    string            `json:"author,omitempty"` // e-mail address of the member who added it
 	CreatedAt string            `json:"created_at"`
 }
 
@@ -55,7 +55,7 @@ func suppressionRowOf(x suppressions.Suppression) suppressionRow {
 	return suppressionRow{x.Number, x.UserID, x.Type, x.Reason, x.Author, carillon.FormatTime(x.CreatedAt)}
 }
 
-// list responds with a page of the list, by number; those that begin with ?number= alone.
+// list responds with a page of the list, ordered by number. ?number= filters by prefix.
 func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, suppressionList)
@@ -74,7 +74,7 @@ func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
 
 const maxNumber = 15 // digits
 
-// digit drops what people write between the digits of a number.
+// digit drops the separators that people write between the digits of a number.
 func digit(c rune) rune {
 	if strings.ContainsRune("+ ()-./", c) {
 		return -1
@@ -82,7 +82,8 @@ func digit(c rune) rune {
 	return c
 }
 
-// add adds numbers. The response says how many were given, each once; those on the list stay as they are, but for what All widens.
+// add adds numbers. The response has the number of distinct numbers given. Numbers already on the list are unchanged,
+// unless the type All widens their suppression.
 func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
 	o, err := form.Object(r, "numbers", "type", "reason")
 	if err != nil {
@@ -152,7 +153,7 @@ func readSuppressionType(text string, present bool, err error) (suppressions.Typ
 	return "", carillon.InvalidValue("type", "One of all, marketing", carillon.Shorten(text))
 }
 
-// lift removes a person, by the number or the channel's id.
+// lift removes a person, given by number or by the channel's id.
 func (x Suppressions) lift(r *http.Request, by member.Member) (any, error) {
 	address := r.PathValue("id")
 	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
@@ -165,14 +166,14 @@ func (x Suppressions) lift(r *http.Request, by member.Member) (any, error) {
 	return nil, err
 }
 
-// export responds with the whole list as a CSV file, read in pages.
+// export responds with the whole list as a CSV file, read page by page.
 func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
 	page, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, "", "", suppressionsExported)
 	if err != nil {
 		return err
 	}
 	out := csv.NewWriter(httpio.OpenDownload(w, "suppressions.csv"))
-	_ = out.Write([]string{"number", "type", "reason", "author", "created_at", "user_id"}) // Error reports it
+	_ = out.Write([]string{"number", "type", "reason", "author", "created_at", "user_id"}) // errors are reported by Error
 	for len(page) > 0 {
 		for _, s := range page {
 			_ = out.Write([]string{
@@ -180,12 +181,12 @@ func (x Suppressions) export(w http.ResponseWriter, r *http.Request, by member.M
 			})
 		}
 		if out.Flush(); out.Error() != nil {
-			return nil //nolint:nilerr // the caller is gone, and the response has begun
+			return nil //nolint:nilerr // the caller has disconnected, and the response has begun
 		}
 		if page, err = x.Store.Suppressions.SuppressionsFrom(
 			r.Context(), by.CompanyID, "", page[len(page)-1].Address(), suppressionsExported,
 		); err != nil {
-			panic(http.ErrAbortHandler) // a file that ends early must not look whole
+			panic(http.ErrAbortHandler) // a truncated file must not look complete
 		}
 	}
 	return nil

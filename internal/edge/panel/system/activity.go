@@ -19,7 +19,7 @@ import (
 	"carillon/internal/store/audit"
 )
 
-// Activity serves what happened: calls of the interface, and changes (docs/reference/activity.md).
+// Activity serves the history of a company: API calls and changes (docs/reference/activity.md).
 type Activity struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -37,20 +37,20 @@ func (x Activity) Routes() []httpio.Route {
 	}
 }
 
-// The kinds of cursors.
+// Cursor kinds.
 const (
 	apiCallPages  = "api calls"
 	acceptedPages = "accepted"
 	changePages   = "changes"
 
 	maxAuthors = 500
-	maxFilter  = 300 // characters of what is filtered by
+	maxFilter  = 300 // characters of a filter
 )
 
 // usedKey is the access key of a call.
 type usedKey struct {
 	ID    string `json:"id"`
-	Label string `json:"label"` // empty: it is gone
+	Label string `json:"label"` // empty if the key was deleted
 }
 
 type apiCallRow struct {
@@ -67,7 +67,7 @@ type apiCallRow struct {
 	TookMS    float64 `json:"took_ms"`
 }
 
-// apiCallPage is a call with its request and its response, without secrets.
+// apiCallPage is a call with its request and response, without secrets.
 type apiCallPage struct {
 	apiCallRow
 	Query       string `json:"query"`
@@ -90,10 +90,10 @@ func (x Activity) apiCallRow(ctx context.Context, c *apicalls.Call) apiCallRow {
 	}
 }
 
-// key is an access key by its id, from the cache.
+// key returns an access key by its id, from the cache.
 func (x Activity) key(ctx context.Context, id string) usedKey {
 	k, err := x.Store.Keys.AccessKeyByID(ctx, id)
-	if err != nil || k == nil { // the list is of use without the label
+	if err != nil || k == nil { // the list is useful even without the label
 		return usedKey{ID: id}
 	}
 	return usedKey{id, k.Label}
@@ -108,7 +108,7 @@ func within(q url.Values) (from, to time.Time, err error) {
 	return from, to, err
 }
 
-// word reads a filter that is one text.
+// word reads a text filter.
 func word(q url.Values, name string) (string, error) {
 	text := strings.TrimSpace(q.Get(name))
 	if utf8.RuneCountInString(text) > maxFilter {
@@ -117,7 +117,7 @@ func word(q url.Values, name string) (string, error) {
 	return text, nil
 }
 
-// words reads several.
+// words reads several text filters.
 func words(q url.Values, to map[string]*string) error {
 	for name, text := range to {
 		var err error
@@ -128,7 +128,7 @@ func words(q url.Values, to map[string]*string) error {
 	return nil
 }
 
-// statuses are the classes of statuses that calls are filtered by, with the least and the greatest status of each.
+// statuses returns the status classes of the filter, each with its lowest and highest status.
 func statuses() map[string][2]int {
 	return map[string][2]int{"": {}, "4xx": {400, 499}, "5xx": {500, 599}}
 }
@@ -176,7 +176,7 @@ type acceptedRow struct {
 	Key            usedKey `json:"key"`
 }
 
-// accepted responds with references to requests that were accepted. There are at most some thousand.
+// accepted responds with references to accepted requests. There are at most a few thousand.
 func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, acceptedPages)
@@ -201,7 +201,7 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 	})
 	if page.After != "" {
 		at := slices.IndexFunc(all, func(a apicalls.Accepted) bool { return a.NotificationID == page.After })
-		if all = all[at+1:]; at < 0 { // it and all older ones are gone
+		if all = all[at+1:]; at < 0 { // the cursor's entry and all older ones were deleted
 			all = nil
 		}
 	}
@@ -211,7 +211,7 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 		}), nil
 }
 
-// changeAuthor is who changed something.
+// changeAuthor is the author of a change.
 type changeAuthor struct {
 	Key     string       `json:"key"` // for the filter
 	Name    string       `json:"name"`
@@ -274,7 +274,7 @@ func (x Activity) change(r *http.Request, by member.Member, id string) (any, err
 	return auditPage{auditRowOf(*c), append([]audit.Field{}, c.Changes...)}, nil
 }
 
-// authors responds with who has changed something, for the filter.
+// authors responds with all authors of changes, for the filter.
 func (x Activity) authors(r *http.Request, by member.Member) (any, error) {
 	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, maxAuthors)
 	rows := make([]changeAuthor, len(all))

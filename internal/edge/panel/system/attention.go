@@ -17,30 +17,30 @@ import (
 	"carillon/internal/store/work"
 )
 
-// concern is something that needs somebody's attention. Kind says which of the fields there are.
+// concern is a problem that needs attention. Kind determines which fields are set.
 type concern struct {
 	Kind string `json:"kind"`
 
-	Sender   string           `json:"sender,omitempty"` // its id: of sender_failing, messages_failing, calls_failing
+	Sender   string           `json:"sender,omitempty"` // sender id: sender_failing, messages_failing, calls_failing
 	Number   string           `json:"number,omitempty"`
 	Channel  carillon.Channel `json:"channel,omitempty"`
 	Class    provider.Fault   `json:"class,omitempty"`  // sender_failing
-	Detail   string           `json:"detail,omitempty"` // the provider's words
+	Detail   string           `json:"detail,omitempty"` // the provider's text
 	Since    string           `json:"since,omitempty"`
-	Until    string           `json:"until,omitempty"` // sender_failing: when it is tried again; maintenance: its end
+	Until    string           `json:"until,omitempty"` // sender_failing: the next attempt; maintenance: its end
 	Template string           `json:"template,omitempty"`
-	ID       string           `json:"id,omitempty"`   // of the template, of the webhook
+	ID       string           `json:"id,omitempty"`   // of the template or webhook
 	Host     string           `json:"host,omitempty"` // of the webhook
 	Language string           `json:"language,omitempty"`
 	Status   string           `json:"status,omitempty"`
 	Used     int64            `json:"used,omitempty"`
-	Of       int64            `json:"of,omitempty"`    // quota; messages_failing, calls_failing: all that ended
+	Of       int64            `json:"of,omitempty"`    // quota: the limit; messages_failing, calls_failing: all that ended
 	Count    int              `json:"count,omitempty"` // conversations_waiting
 	Behind   int              `json:"behind_s,omitempty"`
 	Reset    string           `json:"reset_time,omitempty"` // quota
 }
 
-// The kinds of concerns, in the order in which they are shown.
+// Kinds of concerns, in display order.
 const (
 	concernMaintenance   = "maintenance"
 	concernRestored      = "restored"
@@ -57,16 +57,16 @@ const (
 )
 
 const (
-	quotaShare     = 80 // percent from which on a quota needs attention
-	minFailing     = 5  // recipients of the last day
-	failingShare   = 20 // percent of those that ended
+	quotaShare     = 80 // percentage of the quota from which it needs attention
+	minFailing     = 5  // recipients in the last day
+	failingShare   = 20 // percentage of ended recipients
 	searchBehind   = 10 * time.Minute
 	countsBehind   = 2 * time.Minute
-	maxConcerns    = 50 // of templates
+	maxConcerns    = 50 // templates
 	attentionRange = 24 * time.Hour
 )
 
-// Attention serves what needs attention, the first steps of a new company, and its use of limits.
+// Attention serves current problems, the first steps of a new company, and its use of limits.
 type Attention struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -81,7 +81,7 @@ func (x Attention) Routes() []httpio.Route {
 	}
 }
 
-// attention responds with what needs attention, the most urgent first; nothing: there is nothing.
+// attention responds with the current problems, most urgent first.
 func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
 	shown := httpio.RowsOf([]concern{})
 	now := time.Now()
@@ -98,7 +98,8 @@ func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
 	return shown, nil
 }
 
-// ofInstallation are a maintenance window, and for who decides about it what is held after a restore.
+// ofInstallation returns the maintenance window and, for the installation's operators, the messages held after a
+// restore.
 func (x Attention) ofInstallation(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
 	m, err := x.Store.Accounts.Maintenance(ctx)
 	if err != nil {
@@ -163,7 +164,7 @@ func (x Attention) waitingConversations(ctx context.Context, by member.Member, _
 	return []concern{{Kind: concernConversations, Count: n.Unassigned}}, nil
 }
 
-// failures are the senders of which many of the last day's messages or calls failed.
+// failures returns the senders with many failed messages or calls in the last day.
 func (x Attention) failures(ctx context.Context, by member.Member, now time.Time) (all []concern, err error) {
 	_, groups, err := x.Store.Stats.Figures(ctx, by.CompanyID, stats.Filter{From: now.Add(-attentionRange).Truncate(time.Hour)})
 	if err != nil {
@@ -186,7 +187,7 @@ func (x Attention) failures(ctx context.Context, by member.Member, now time.Time
 		ended := n.Accepted - n.Waiting - n.Skipped - n.Canceled
 		c := concern{Kind: concernMessages, Sender: s.ID, Number: s.Number, Channel: s.Channel, Used: n.Failed, Of: ended}
 		share := int64(failingShare)
-		if s.Channel == carillon.Voice { // nobody is there to answer every call
+		if s.Channel == carillon.Voice { // unanswered calls are normal
 			c.Kind, share = concernCalls, 2*failingShare
 		}
 		if n.Failed >= minFailing && n.Failed*100 >= ended*share {
@@ -196,7 +197,7 @@ func (x Attention) failures(ctx context.Context, by member.Member, now time.Time
 	return all, err
 }
 
-// templatesStopped are the templates that the channel rejected, paused or disabled.
+// templatesStopped returns the templates that the channel rejected, paused or disabled.
 func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
 	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
@@ -226,7 +227,7 @@ func (x Attention) templatesStopped(ctx context.Context, by member.Member, _ tim
 	return all, nil
 }
 
-// failingWebhooks are the endpoints to which nothing is delivered, for who may see them.
+// failingWebhooks returns the webhooks whose deliveries fail, for members who may see them.
 func (x Attention) failingWebhooks(ctx context.Context, by member.Member, _ time.Time) (all []concern, err error) {
 	if !by.Role.Can(auth.MayReadWebhooks) {
 		return nil, nil
@@ -259,13 +260,13 @@ func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (
 	return all, err
 }
 
-// firstStep is something that a new company does once, and whether it has been done.
+// firstStep is a set-up step of a new company, and whether it is done.
 type firstStep struct {
 	Step string `json:"step"`
 	Done bool   `json:"done"`
 }
 
-// firstSteps responds with the first steps of a company, as the database has them.
+// firstSteps responds with the state of a company's first steps, according to the database.
 func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	ctx, now := r.Context(), time.Now()
 	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
@@ -304,14 +305,14 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	}), nil
 }
 
-// usageDays is how many days the use is shown of, today included.
+// usageDays is the number of days shown, including today.
 const usageDays = 30
 
 type usageShown struct {
 	*notify.Usage
 
-	Retention int        `json:"retention_days"` // 0: what has ended is kept for ever
-	Days      []usageDay `json:"days"`           // UTC; those without use are left out
+	Retention int        `json:"retention_days"` // 0 means unlimited retention
+	Days      []usageDay `json:"days"`           // UTC; days without use are omitted
 	Calls     usageCalls `json:"calls"`
 }
 
@@ -320,14 +321,14 @@ type usageDay struct {
 	Used int    `json:"used"`
 }
 
-// usageCalls are the calls of the same days.
+// usageCalls counts the calls of the same days.
 type usageCalls struct {
 	Placed   int64 `json:"placed"`
 	Dialed   int64 `json:"dialed"`
 	Answered int64 `json:"answered"`
 }
 
-// usage responds with what the company uses of its limits.
+// usage responds with the company's use of its limits.
 func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
 	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {

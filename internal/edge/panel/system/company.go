@@ -1,5 +1,5 @@
-// Package system serves what concerns a company or the installation as a whole: settings, maintenance, the decision after a restore,
-// activity, use of limits, concerns, and everything that is stored about one person.
+// Package system serves matters of a whole company or of the installation: settings, maintenance, the decision after a
+// restore, activity, use of limits, concerns, and everything stored about one person.
 package system
 
 import (
@@ -21,8 +21,8 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Company serves a company's own settings: those of a set-up, with the set-up's rules. Limits protect the installation and its
-// other companies, so only who operates it changes them here.
+// Company serves a company's own settings, with the fields and rules of a set-up file. Limits protect the installation
+// and its other companies, so only the operator may change them here.
 type Company struct {
 	Gate  *member.Gate
 	Store *store.Store
@@ -35,17 +35,17 @@ func (x Company) Routes() []httpio.Route {
 	}
 }
 
-// companyShown is a company in a response, with the fields of the set-up.
+// companyShown is a company in a response, with the fields of a set-up file.
 type companyShown struct {
 	ID            string                 `json:"id"`
 	Name          string                 `json:"name"`
 	Strict        bool                   `json:"strict_recipient_id"`
-	CallingHours  *carillon.CallingHours `json:"calling_hours"` // null: at any time
+	CallingHours  *carillon.CallingHours `json:"calling_hours"` // null means no restriction
 	Redial        redialShown            `json:"redial"`
-	RetentionDays int                    `json:"retention_days"` // 0: for ever
+	RetentionDays int                    `json:"retention_days"` // 0 means unlimited
 	Limits        carillon.Limits        `json:"limits"`
-	Version       string                 `json:"version"`         // of all of this: a change names the one that it was made of
-	LimitsOpen    bool                   `json:"limits_writable"` // by the caller
+	Version       string                 `json:"version"`         // version of all settings; a change must name the version it is based on
+	LimitsOpen    bool                   `json:"limits_writable"` // whether the caller may change the limits
 }
 
 type redialShown struct {
@@ -71,7 +71,7 @@ func (x Company) show(r *http.Request, by member.Member, c *carillon.Company) (c
 	if outcomes == nil {
 		outcomes = []carillon.State{}
 	}
-	after := cmp.Or(c.Redial.After, carillon.NewCompany("").Redial.After) // a policy that never calls again may have none
+	after := cmp.Or(c.Redial.After, carillon.NewCompany("").Redial.After) // a policy without redials may have no delay
 	return companyShown{
 		ID: c.ID, Name: c.Name, Strict: c.StrictRecipientID, CallingHours: c.CallingHours,
 		Redial:        redialShown{outcomes, c.Redial.Attempts, after.String()},
@@ -80,7 +80,7 @@ func (x Company) show(r *http.Request, by member.Member, c *carillon.Company) (c
 	}, nil
 }
 
-// versionOf differs whenever something differs that the settings show.
+// versionOf returns a digest of all settings shown.
 func versionOf(c *carillon.Company) (string, error) {
 	of := *c
 	of.Suppresses, of.Suspended = false, false
@@ -129,7 +129,7 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 	return x.show(r, by, &kept)
 }
 
-// changedMeanwhile refuses a change that was made of what is not stored any more.
+// changedMeanwhile returns the conflict for a change based on outdated settings.
 func changedMeanwhile() error {
 	return &carillon.Error{Code: carillon.Conflict, Message: "The settings were changed meanwhile", Details: carillon.Details{
 		{Key: "reason", Value: "changed_meanwhile"},

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 )
 
-// setTo sends a company's settings back with changes.
+// setTo sends back a company's settings with changes.
 func setTo(w *paneltest.World, by string, now map[string]any, change map[string]any, status int, code, field string) map[string]any {
 	w.T.Helper()
 	next := maps.Clone(now)
@@ -50,11 +50,11 @@ func TestACompanyChangesItsSettings(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 
-	// A change of what somebody else has changed since is refused.
+	// A change based on an outdated version is refused.
 	if got := setTo(w, by, first, change, 409, "conflict", ""); got["details"].(map[string]any)["reason"] != "changed_meanwhile" {
 		t.Error(got)
 	}
-	// Null hours are no hours; what is left out stays.
+	// Null removes the calling hours. Omitted settings stay.
 	open := w.Want(
 		"PUT", "/panel/v1/company", by, `{"name":"Acme Clinic","calling_hours":null,"version":"`+again["version"].(string)+`"}`, 200,
 		"", "",
@@ -88,7 +88,7 @@ func TestSettingsOfACompanyAreChecked(t *testing.T) {
 	setTo(w, owner, now, map[string]any{"name": "other"}, 409, "conflict", "")
 	setTo(w, w.As("developer@acme.test"), now, nil, 403, "forbidden", "")
 
-	// Limits are the operator's: an owner of the first company.
+	// Only the operator, an owner of the first company, may change limits.
 	more := map[string]any{"limits": map[string]any{"sends_per_minute": 7}}
 	setTo(w, w.As("admin@acme.test"), now, more, 403, "forbidden", "")
 	setTo(w, other, w.Want("GET", "/panel/v1/company", other, "", 200, "", ""), more, 403, "forbidden", "")

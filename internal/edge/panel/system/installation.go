@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/accounts"
 )
 
-// maintenance is the maintenance window in a response; both are null when none is set.
+// maintenance is the maintenance window in a response. Both fields are null if none is set.
 type maintenance struct {
 	From  *string `json:"from"`
 	Until *string `json:"until"`
@@ -24,7 +24,7 @@ func maintenanceOf(m accounts.Maintenance) maintenance {
 	return maintenance{auth.TimeOrNull(m.From), auth.TimeOrNull(m.Until)}
 }
 
-// Installation serves the maintenance window and the decision after a restore, to whoever runs the installation.
+// Installation serves the maintenance window and the decision after a restore, to the operator of the installation.
 type Installation struct {
 	Gate   *member.Gate
 	Store  *store.Store
@@ -46,7 +46,7 @@ func (p Installation) showMaintenance(r *http.Request, _ member.Member) (any, er
 	return maintenanceOf(m), err
 }
 
-// maxMaintenance is the limit of a window, so that a typing error does not close the interface for a year.
+// maxMaintenance limits a window, so that a typo cannot close the interface for a year.
 const maxMaintenance = 7 * 24 * time.Hour
 
 func (p Installation) startMaintenance(r *http.Request, by member.Member) (any, error) {
@@ -81,7 +81,7 @@ func (p Installation) endMaintenance(r *http.Request, by member.Member) (any, er
 	return nil, p.Store.Accounts.SetMaintenance(r.Context(), accounts.Maintenance{})
 }
 
-// restored is the state after a restore in a response; restored_at is null when there is nothing to decide.
+// restored is the state after a restore in a response. restored_at is null if there is nothing to decide.
 type restored struct {
 	At   *string    `json:"restored_at"`
 	Held []heldBack `json:"held"`
@@ -113,8 +113,8 @@ func (p Installation) showRestored(r *http.Request, by member.Member) (any, erro
 	return shown, nil
 }
 
-// decideRestored sends or fails the held messages of one company or of all, for some seconds. `held` in the response is how
-// many are left for another request.
+// decideRestored sends or fails the held messages of one company or of all, for a few seconds per request. `held` in
+// the response is the number left for further requests.
 func (p Installation) decideRestored(r *http.Request, by member.Member) (any, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (p Installation) decideRestored(r *http.Request, by member.Member) (any, er
 	}{decided, left}, nil
 }
 
-// heldOf returns the companies that a decision concerns: one, or all when company is empty.
+// heldOf returns the companies affected by a decision: one, or all if company is empty.
 func heldOf(all []store.HeldBack, company string) []store.HeldBack {
 	if company == "" {
 		return all

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/talk/person"
 )
 
-// People serves everything that is stored about one person, to those who may change the company's settings.
+// People serves everything stored about one person, to members who may change the company's settings.
 type People struct {
 	Gate   *member.Gate
 	People *person.People
@@ -53,7 +53,7 @@ func (x People) export(w http.ResponseWriter, r *http.Request, by member.Member)
 	}
 	defer e.Close()
 	if err := e.WriteTo(r.Context(), httpio.OpenArchive(w, "person.zip")); err != nil {
-		panic(http.ErrAbortHandler) // an archive that ends early must not look whole
+		panic(http.ErrAbortHandler) // a truncated archive must not look complete
 	}
 	return nil
 }

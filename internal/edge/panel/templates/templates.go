@@ -1,4 +1,4 @@
-// Package templates serves the templates of messages: drafts, review, history.
+// Package templates serves message templates: drafts, review and history.
 package templates
 
 import (
@@ -17,12 +17,12 @@ import (
 	storetemplates "carillon/internal/store/templates"
 )
 
-// Templates are the routes of templates.
+// Templates serves the routes of templates.
 type Templates struct {
 	Gate    *member.Gate
 	Store   *store.Store
 	Catalog *catalog.Catalog
-	Decide  Decide // of the sandbox's reviewer
+	Decide  Decide // decision of the sandbox's reviewer
 }
 
 func (x Templates) Routes() []httpio.Route {
@@ -41,28 +41,28 @@ func (x Templates) Routes() []httpio.Route {
 	}
 }
 
-// templateID is the path's id. Errors: not_found.
+// templateID returns the id in the path. Errors: not_found.
 func templateID(r *http.Request) (string, error) { return catalog.ParseID(r.PathValue("id")) }
 
-// templateRow is a template, in the list and by itself.
+// templateRow is a template, in the list and alone.
 type templateRow struct {
 	ID              string                  `json:"id"`
-	ProviderID      string                  `json:"provider_id,omitempty"` // the channel's
+	ProviderID      string                  `json:"provider_id,omitempty"` // the channel's id
 	Name            string                  `json:"name"`
 	Language        string                  `json:"language"`
 	Status          carillon.TemplateStatus `json:"status"`
-	Reason          string                  `json:"reason,omitempty"` // of a rejection, a pause or a submission that broke off
+	Reason          string                  `json:"reason,omitempty"` // of a rejection, a pause or an interrupted submission
 	Category        string                  `json:"category"`
-	Sender          string                  `json:"sender"` // its id
+	Sender          string                  `json:"sender"` // sender id
 	Number          string                  `json:"number"`
 	Provider        string                  `json:"provider"`
 	ParameterFormat string                  `json:"parameter_format"`
 	Components      []carillon.Component    `json:"components"`
-	Variables       []string                `json:"variables"` // the keys of what it needs filled in
+	Variables       []string                `json:"variables"` // the variables that must be filled in
 	Body            string                  `json:"body"`
 	CreatedAt       string                  `json:"created_at"`
 	UpdatedAt       string                  `json:"updated_at"`
-	Version         string                  `json:"version"` // of the text and status; another after each change
+	Version         string                  `json:"version"` // version of the text and status, which differs after each change
 }
 
 func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
@@ -81,7 +81,7 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 	return row
 }
 
-// list responds with the templates of all senders of the company. There are no pages: a company has few.
+// list responds with the templates of all senders of the company. It is not paginated, because a company has few.
 func (x Templates) list(r *http.Request, by member.Member) (any, error) {
 	senders, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
@@ -100,7 +100,7 @@ func (x Templates) list(r *http.Request, by member.Member) (any, error) {
 	return rows, nil
 }
 
-// row is a template that was found or changed, or the error of that.
+// row returns the response for a template, or the error of finding or changing it.
 func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (an
 	return templateRowOf(t, s), nil
 }
 
-// by is the catalog for changes by a member.
+// by returns the catalog with a member as the author of changes.
 func (x Templates) by(m member.Member) *catalog.Catalog {
 	return x.Catalog.By(catalog.Account(m.AccountID))
 }
@@ -122,7 +122,8 @@ func (x Templates) read(r *http.Request, by member.Member, id string) (any, erro
 	return x.row(r.Context(), t, err)
 }
 
-// create makes a template of the sender that the query names, else of the default one, from the payload of the public interface.
+// create creates a template from the payload of the public interface, for the sender named in the query or else the
+// default sender.
 func (x Templates) create(r *http.Request, by member.Member) (any, error) {
 	body, err := httpio.Body(r)
 	if err != nil {
@@ -157,7 +158,7 @@ func (x Templates) senderOf(ctx context.Context, companyID, id string) (*carillo
 	return senders[at], nil
 }
 
-// edit changes what the body has of a template, unless it is no longer the version that the query names.
+// edit changes the fields in the body, unless the template's version differs from the one in the query.
 func (x Templates) edit(r *http.Request, by member.Member) (any, error) {
 	body, err := httpio.Body(r)
 	if err != nil {
@@ -186,14 +187,14 @@ func (x Templates) submit(r *http.Request, by member.Member, id string) (any, er
 	return x.row(r.Context(), t, err)
 }
 
-// syncRow is what came of the last comparison of a sender's templates with those of its channel.
+// syncRow is the result of the last comparison of a sender's templates with those of its channel.
 type syncRow struct {
 	Sender  string `json:"sender"`
 	Number  string `json:"number"`
 	At      string `json:"at"`
 	Found   int    `json:"found"`
 	Changed int    `json:"changed"`
-	Missing int    `json:"missing"` // those of the channel that are not here
+	Missing int    `json:"missing"` // templates of the channel that are not stored here
 	Error   string `json:"error,omitempty"`
 }
 
@@ -229,7 +230,8 @@ func (x Templates) syncRows(ctx context.Context, by member.Member, all []storete
 // Decide approves or rejects a template that waits for the sandbox's review.
 type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, approve bool, reason string) error
 
-// reviewTemplate approves or rejects a pending template of a sandbox sender; other channels review by themselves.
+// reviewTemplate approves or rejects a pending template of a sandbox sender. Other channels review templates
+// themselves.
 func (x Templates) reviewTemplate(r *http.Request, by member.Member) (any, error) {
 	approve, reason, err := readDecision(r)
 	if err != nil {
@@ -284,13 +286,13 @@ type changeRow struct {
 	At     string                  `json:"at"`
 	Action storetemplates.Action   `json:"action"`
 	By     changedBy               `json:"by"`
-	Status carillon.TemplateStatus `json:"status"` // since then
+	Status carillon.TemplateStatus `json:"status"` // status after the change
 	Reason string                  `json:"reason,omitempty"`
 	Before *storetemplates.Text    `json:"before,omitempty"`
 	After  *storetemplates.Text    `json:"after,omitempty"`
 }
 
-// changedBy is who changed a template: the name of a person or the label of a key, where there still is one.
+// changedBy is the author of a change: the name of a person or the label of a key, if it still exists.
 type changedBy struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"`
@@ -320,7 +322,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 	return rows, nil
 }
 
-// nameOf is the name of who changed a template; empty where nobody has it any more.
+// nameOf returns the name of the author of a change, or "" if the account or key no longer exists.
 func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, error) {
 	switch by.Kind {
 	case "account":

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/senders"
 )
 
-// messagingSender makes a default messaging sender of a company.
+// messagingSender creates a company's default messaging sender.
 func messagingSender(w *paneltest.World, companyID, id, number string) {
 	w.T.Helper()
 	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
@@ -59,7 +59,7 @@ func TestATemplateIsWrittenEditedFollowedAndDeleted(t *testing.T) {
 	}
 	w.Want("PATCH", path+"/"+id+"?version="+version, marketer, `{"content":"Too late"}`, 409, "conflict", "")
 	w.Want("PATCH", path+"/"+id, marketer, `{"content":"{{"}`, 400, "validation_failed", "content")
-	w.Want("POST", path+"/"+id+"/submit", marketer, "", 409, "conflict", "") // nobody reviews here
+	w.Want("POST", path+"/"+id+"/submit", marketer, "", 409, "conflict", "") // this channel has no reviewer
 
 	history := w.Want("GET", path+"/"+id+"/history", marketer, "", 200, "", "")["data"].([]any)
 	newest := history[len(history)-2].(map[string]any)
