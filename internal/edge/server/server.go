@@ -1,4 +1,4 @@
-// Package server listens for HTTP: it bounds connections, gives slow clients a limit of time, and ends requests in order.
+// Package server listens for HTTP. It limits connections, applies timeouts to slow clients, and shuts down gracefully.
 package server
 
 import (
@@ -18,7 +18,7 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// Time limits of a connection, for clients that send or read slowly.
+// Timeouts for clients that send or read slowly.
 const (
 	ReadHeaderTimeout = 5 * time.Second
 	IdleTimeout       = 2 * time.Minute
@@ -31,25 +31,25 @@ const (
 // Options configure a Server.
 type Options struct {
 	Addr        string
-	Connections int // their bound; 0: none
-	PerAddress  int // the bound of one address; default a quarter of Connections
+	Connections int // maximum number; 0 means no limit
+	PerAddress  int // maximum per address; default a quarter of Connections
 	Proxies     []netip.Prefix
 	Router      *httpio.Router
-	Tracing     *tracing.Tracing // nil: off
-	OpsAddr     string           // private; "": Ops is not served
+	Tracing     *tracing.Tracing // nil disables tracing
+	OpsAddr     string           // private; empty disables Ops
 	Ops         http.Handler
 	Log         *slog.Logger
 }
 
-// Server serves the public address and the private one of the operator.
+// Server serves the public address and the operator's private one.
 type Server struct {
 	router   *httpio.Router
 	listener *connections
 	public   *http.Server
-	ops      *http.Server // nil: there is none
+	ops      *http.Server // nil if there is no private address
 }
 
-// Listen opens the public address. Requests wait until Serve.
+// Listen opens the public address. Connections wait until Serve.
 func Listen(ctx context.Context, o Options) (*Server, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", o.Addr)
@@ -75,7 +75,7 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// traced begins a span with each request.
+// traced starts a span for each request.
 func traced(next http.Handler, t *tracing.Tracing) http.Handler {
 	if t == nil {
 		return next
@@ -93,10 +93,10 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// Addr is the public address.
+// Addr returns the public address.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// URL is the public address for clients on this machine.
+// URL returns the public address for clients on this machine.
 func (s *Server) URL() string {
 	addr := s.Addr().String()
 	if host, port, err := net.SplitHostPort(addr); err == nil {
@@ -108,13 +108,13 @@ func (s *Server) URL() string {
 	return "http://" + addr
 }
 
-// Connections returns the open connections, and those closed or refused at a bound, by reason.
+// Connections returns the number of open connections, and the numbers closed or refused at a limit, by reason.
 func (s *Server) Connections() (open int, evicted map[string]int) { return s.listener.counts() }
 
 // Serve serves the public address until Finish.
 func (s *Server) Serve() error { return IgnoreClosed(s.public.Serve(s.listener)) }
 
-// ServeOps serves the private address, where there is one, until CloseOps.
+// ServeOps serves the private address, if there is one, until CloseOps.
 func (s *Server) ServeOps() error {
 	if s.ops == nil {
 		return nil
@@ -122,7 +122,7 @@ func (s *Server) ServeOps() error {
 	return IgnoreClosed(s.ops.ListenAndServe())
 }
 
-// CloseOps ends the requests of the private address.
+// CloseOps closes the private address and its requests.
 func (s *Server) CloseOps() error {
 	if s.ops == nil {
 		return nil
@@ -130,11 +130,11 @@ func (s *Server) CloseOps() error {
 	return s.ops.Close()
 }
 
-// Finish accepts no more requests and waits for those in progress, until ctx ends or for as long as `first`. Longer requests go on;
-// the returned channel receives their result.
+// Finish stops accepting requests and waits for those in progress, for at most first. Longer requests continue until
+// ctx ends; the returned channel then receives the result.
 func (s *Server) Finish(ctx context.Context, first time.Duration) <-chan error {
 	ended := make(chan error, 1)
-	s.router.CloseStreams() // first: they would use up the time, and their clients can reconnect to another node
+	s.router.CloseStreams() // first, because streams would use up the time, and their clients can reconnect to another node
 	soon := make(chan struct{})
 	go func() {
 		defer close(soon)
@@ -142,7 +142,7 @@ func (s *Server) Finish(ctx context.Context, first time.Duration) <-chan error {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("finish requests: %w", err), s.public.Close())
 		}
-		if closing := s.listener.Close(); !errors.Is(closing, net.ErrClosed) { // open where nothing was served
+		if closing := s.listener.Close(); !errors.Is(closing, net.ErrClosed) { // still open if Serve was never called
 			err = errors.Join(err, closing)
 		}
 		s.router.AwaitStreams(ctx)
@@ -157,7 +157,7 @@ func (s *Server) Finish(ctx context.Context, first time.Duration) <-chan error {
 	return ended
 }
 
-// IgnoreClosed returns the error of a server that did not end because it was closed.
+// IgnoreClosed returns err unless it only means that the server was closed.
 func IgnoreClosed(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -165,8 +165,8 @@ func IgnoreClosed(err error) error {
 	return err
 }
 
-// WithinFiles returns the bound of connections, lowered to half of the files that the process may have open: the rest is for the
-// database, for telephone calls and for requests to others. 0 is no bound.
+// WithinFiles lowers the connection limit to half of the files that the process may open. The rest is for the
+// database, telephone calls and outgoing requests. 0 means no limit.
 func WithinFiles(ctx context.Context, log *slog.Logger, most int) int {
 	return within(ctx, log, most, descriptors())
 }

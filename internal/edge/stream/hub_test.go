@@ -91,7 +91,7 @@ type screen struct {
 	kind   []string
 }
 
-// follow reads until the context ends, or so many events have come.
+// follow reads until the context ends, or until most events have arrived.
 func (s *screen) follow(ctx context.Context, url string, most int) {
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if s.last != "" {
@@ -112,7 +112,7 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 			kind = value
 		case "data":
 			data = value
-		case "": // only now the event is whole: a stream may be cut within a line
+		case "": // an event counts only once it is complete, because a stream may be cut within a line
 			if data == "" {
 				continue
 			}
@@ -130,7 +130,8 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 	}
 }
 
-// cutAndReplay lets screens lose their streams while events are said on every node, and compares what they show.
+// cutAndReplay interrupts the streams of screens while events are published on every node, and compares what the
+// screens received.
 func cutAndReplay(t *testing.T, nodes ...*screens) {
 	company := newCompany(t, nodes[0].store)
 	const total, cuts = 600, 50

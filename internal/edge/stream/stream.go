@@ -23,25 +23,26 @@ type body struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// resetEvent means that events in between are gone and the screen must load everything.
+// resetEvent means that some events were deleted and the screen must reload everything.
 const resetEvent = "reset"
 
-// checkEvery is how long a caller who may not follow a topic any more can still receive its events.
+// checkEvery bounds how long a caller who lost access to a topic still receives its events.
 const checkEvery = 2 * time.Second
 
-// Topic is a topic of a company as one caller follows it.
+// Topic is a topic of a company, as followed by one caller.
 type Topic struct {
 	CompanyID, Name string
-	Session         string // who follows: an account
-	// Allowed returns an error for a caller who may not follow the topic; it is asked again before events are sent, every two
-	// seconds at most, and with each heartbeat of a quiet stream; its error ends the stream.
+	Session         string // id of the caller's account
+	// Allowed returns an error if the caller may not follow the topic, which ends the stream. It is called again
+	// before events are sent, but at most every two seconds, and at each heartbeat of an idle stream.
 	Allowed func(ctx context.Context) error
-	// Show is the event that the caller gets, false for none; nil: kind, subject, time and payload.
+	// Show converts an event for the caller, or returns false to skip it. If nil, the stream has the kind, subject,
+	// time and payload.
 	Show func(e *events.Event) (httpio.Event, bool)
 }
 
-// Serve streams a topic as server-sent events, after the seq in Last-Event-ID; without one from now on, with 0 from the first
-// that is stored.
+// Serve streams a topic as server-sent events, starting after the seq in Last-Event-ID. Without the header it starts
+// with new events; with 0, at the first stored event.
 func Serve(w http.ResponseWriter, r *http.Request, hub *realtime.Hub, x Topic) error {
 	if x.Show == nil {
 		x.Show = func(e *events.Event) (httpio.Event, bool) {
@@ -94,7 +95,7 @@ func Serve(w http.ResponseWriter, r *http.Request, hub *realtime.Hub, x Topic) e
 	})
 }
 
-// lastEvent is the id of the last event that a client has.
+// lastEvent returns the id of the client's last event.
 func lastEvent(r *http.Request) (int64, error) {
 	given := r.Header.Get("Last-Event-ID")
 	if given == "" {
@@ -107,11 +108,11 @@ func lastEvent(r *http.Request) (int64, error) {
 	return after, nil
 }
 
-// EventOf is an event on a stream, with its seq as the id and these data.
+// EventOf returns a stream event with data, whose id is the event's seq.
 func EventOf(e *events.Event, data any) httpio.Event {
 	text, err := json.Marshal(data)
 	if err != nil {
-		text = []byte(`{}`) // a payload is JSON, which the table holds as it was written
+		text = []byte(`{}`) // a payload from the table is valid JSON, so this should not happen
 	}
 	x := httpio.Event{Name: e.Kind, Data: text}
 	if e.Seq > 0 {

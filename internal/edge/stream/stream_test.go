@@ -19,13 +19,14 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// response is one that a stream is written to.
+// response is a response recorder that supports deadlines.
 type response struct{ *httptest.ResponseRecorder }
 
 func (response) SetReadDeadline(time.Time) error  { return nil }
 func (response) SetWriteDeadline(time.Time) error { return nil }
 
-// A caller who may not follow a topic any more gets its events for two seconds at most, and is not looked up for each of them.
+// A caller who lost access to a topic receives its events for at most two seconds, and access is not checked for each
+// event.
 func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 	dir := storetest.Folder(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +72,7 @@ func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 	})
 }
 
-// unasked is a database that nothing may ask.
+// unasked is a database that fails the test when it is used.
 type unasked struct{ t *testing.T }
 
 func (u unasked) Follow(context.Context, string, string) error {
@@ -89,7 +90,7 @@ func (u unasked) LastEvent(context.Context, string, string) (int64, error) {
 	return 0, nil
 }
 
-// Somebody who holds all the streams that they may asks for more of them again and again.
+// A caller who already holds the maximum number of streams keeps requesting more.
 func TestARefusedStreamAsksTheDatabaseNothing(t *testing.T) {
 	hub := realtime.NewHub(unasked{t}, slog.New(slog.DiscardHandler), nil)
 	router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{

@@ -11,7 +11,8 @@ import (
 	"carillon/internal/event/hook"
 )
 
-// TestAnAddressThatNothingIsDeliveredToIsRefused adds and replaces endpoints where 127.0.0.0/8 alone is allowed.
+// TestAnAddressThatNothingIsDeliveredToIsRefused adds and replaces webhooks while only 127.0.0.0/8 is allowed as a
+// private network.
 func TestAnAddressThatNothingIsDeliveredToIsRefused(t *testing.T) {
 	r := newRig(t)
 	call := func(method, id, body string) (any, error) {
@@ -46,13 +47,13 @@ func TestAnAddressThatNothingIsDeliveredToIsRefused(t *testing.T) {
 	id := made.(httpio.Created).Value.(*hook.Webhook).ID
 	_, err = call("PUT", id, `{"url":"https://10.1.2.3/hook"}`)
 	refused(err)
-	// a look-up decides about the one, and the other is allowed
+	// The first name is resolved only on delivery, and the second is allowed.
 	for _, address := range []string{"https://nobody.test/hook", "http://localhost:3000/hook"} {
 		if _, err := call("PUT", id, `{"url":"`+address+`"}`); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	stored := r.endpoint(hook.Webhook{URL: "https://10.1.2.3/stored"}) // before such addresses were refused
+	stored := r.endpoint(hook.Webhook{URL: "https://10.1.2.3/stored"}) // stored before such addresses were refused
 	if w, err := call("PUT", stored.WebhookID, `{"url":"https://10.1.2.3/stored","paused":true}`); err != nil || !w.(*hook.Webhook).Paused {
 		t.Errorf("%v, %v", w, err)
 	}
@@ -61,6 +62,6 @@ func TestAnAddressThatNothingIsDeliveredToIsRefused(t *testing.T) {
 	}
 	_, err = call("PUT", stored.WebhookID, `{"url":"https://10.1.2.3/other"}`)
 	refused(err)
-	_, err = call("PUT", id, `{"url":"https://10.1.2.3/stored"}`) // of another endpoint
+	_, err = call("PUT", id, `{"url":"https://10.1.2.3/stored"}`) // the address of another webhook
 	refused(err)
 }

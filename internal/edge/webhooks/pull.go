@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	maxWait   = 25 // seconds in which a pull waits for events
+	maxWait   = 25 // maximum long-polling time in seconds
 	lookEvery = 500 * time.Millisecond
 )
 
-// pulledPage is a response of pull. NextCursor is there even where nothing is new.
+// pulledPage is a response of pull. NextCursor is always set, even if there are no new events.
 type pulledPage struct {
 	Data       []*hook.Body `json:"data"`
 	NextCursor string       `json:"next_cursor"`
 	HasMore    bool         `json:"has_more"`
 }
 
-// pull responds with the events after a cursor, the earliest first; without a cursor with none, and the cursor of now. From its
-// first call on the company's events are written, until nobody has called for a week.
+// pull responds with the events after a cursor, earliest first. Without a cursor it responds with no events and the
+// current position. The first call turns on storage of the company's events, which ends after a week without calls.
 func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
 	q := r.URL.Query()
-	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // its cursor has a form of its own
+	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // the cursor has a different format
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func readWait(text string) (int, error) {
 	return int(n), nil
 }
 
-// after reads the events behind a position: of all topics the one that happened first, within a topic in the order of the commits.
+// after reads the events after a position. Events are ordered by time across topics, and by commit within a topic.
 func (d webhooks) after(ctx context.Context, companyID string, at hook.Position, kinds []string, limit int) (any, error) {
 	var waiting [][]events.Event // by topic
 	for _, topic := range hook.Pulled() {
@@ -132,7 +132,7 @@ func (d webhooks) after(ctx context.Context, companyID string, at hook.Position,
 	return page, nil
 }
 
-// earliest returns which of some lists begins with the event that happened first; -1: all are empty.
+// earliest returns the index of the list whose first event is the earliest, or -1 if all lists are empty.
 func earliest(lists [][]events.Event) int {
 	first := -1
 	for i, list := range lists {

@@ -22,7 +22,7 @@ import (
 
 const company = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e01"
 
-// rig is a store with a company, and the table of routes over it.
+// rig is a store with a company, and the table of routes for it.
 type rig struct {
 	t     *testing.T
 	store *store.Store
@@ -46,7 +46,7 @@ func newRig(t *testing.T) *rig {
 	return &rig{t, s, webhooks.Table(s, d, nil)}
 }
 
-// endpoint stores a webhook without the checks of its address.
+// endpoint stores a webhook without checking its address.
 func (r *rig) endpoint(w hook.Webhook) hooks.Key {
 	r.t.Helper()
 	if err := w.Validate(); err != nil {

@@ -1,4 +1,4 @@
-// Package webhooks serves what companies do with endpoints of webhooks and with events: to callers with a key and to the panel.
+// Package webhooks serves the management of webhooks and events, to callers with an access key and to the panel.
 package webhooks
 
 import (
@@ -19,21 +19,21 @@ import (
 	"carillon/internal/store/hooks"
 )
 
-// Action is a route of the interface, whose callers have a key, and of the panel, whose callers have a session.
+// Action is a route that exists both in the public API, for access keys, and in the panel, for sessions.
 type Action struct {
 	Method    string
-	Path      string // from the interface's prefix on
-	PanelPath string // from the panel's prefix on; "": the panel has it with its other resources
+	Path      string // relative to the API's prefix
+	PanelPath string // relative to the panel's prefix; empty if the panel serves it with its other resources
 	Write     bool
 	Handle    func(r *http.Request, companyID string) (any, error)
 }
 
-// Table has the routes of endpoints and events; kinds are all kinds of resources, which might refer to an endpoint.
+// Table returns the routes of webhooks and events. kinds lists all resource kinds, which may refer to a webhook.
 func Table(s *store.Store, d *hook.Deliverer, kinds []resource.Kind) []Action {
 	x := webhooks{s, d, kinds}
 	const (
 		all, one = "/webhooks", "/webhooks/{id}"
-		screen   = "/webhook-events" // the panel's /events is the stream of its screens
+		screen   = "/webhook-events" // the panel's /events is the event stream of its screens
 	)
 	return []Action{
 		{"GET", all, "", false, x.list},
@@ -54,7 +54,7 @@ func Table(s *store.Store, d *hook.Deliverer, kinds []resource.Kind) []Action {
 	}
 }
 
-// webhooks serve them.
+// webhooks implements the actions.
 type webhooks struct {
 	store *store.Store
 	hooks *hook.Deliverer
@@ -77,7 +77,7 @@ func idOf(r *http.Request) (string, error) {
 	return strings.ToLower(id), nil
 }
 
-// shown hides the secrets of an endpoint, but for one that was made.
+// shown hides the secrets of a webhook, except for one that was just created.
 func shown(w *hook.Webhook, made bool) *hook.Webhook {
 	secret := w.SigningSecret
 	resource.HideSecrets(w)
@@ -97,7 +97,7 @@ func (d webhooks) list(r *http.Request, companyID string) (any, error) {
 		id, _ := x.Key()
 		return *id
 	}, func(x resource.Resource) *hook.Webhook {
-		return shown(x.(*hook.Webhook), false) //nolint:forcetypeassert // the kind makes no other
+		return shown(x.(*hook.Webhook), false) //nolint:forcetypeassert // the kind creates no other type
 	}), err
 }
 
@@ -122,7 +122,7 @@ func read(r *http.Request) (*hook.Webhook, *jsonbody.Object, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return x.(*hook.Webhook), o, nil //nolint:forcetypeassert // the kind makes no other
+	return x.(*hook.Webhook), o, nil //nolint:forcetypeassert // the kind creates no other type
 }
 
 func (d webhooks) add(r *http.Request, companyID string) (any, error) {
@@ -163,18 +163,18 @@ func (d webhooks) put(r *http.Request, companyID string) (any, error) {
 	return shown(w, made), nil
 }
 
-// endpointState is how delivery to an endpoint stands.
+// endpointState is the delivery state of a webhook.
 type endpointState struct {
 	State        string  `json:"state"`            // active, paused, failing, down, disabled
-	Reason       string  `json:"reason,omitempty"` // of disabled: gone, failing
+	Reason       string  `json:"reason,omitempty"` // for disabled: gone, failing
 	Failures     int     `json:"failures"`
 	FailingSince *string `json:"failing_since"`
 	NextAttempt  *string `json:"next_attempt_at"`
 	DisabledAt   *string `json:"disabled_at"`
 	SucceededAt  *string `json:"succeeded_at"`
-	Waiting      int     `json:"waiting"` // deliveries that failed and are tried again
-	Failed       int     `json:"failed"`  // that were given up
-	Behind       int64   `json:"behind"`  // events that were not looked at yet
+	Waiting      int     `json:"waiting"` // failed deliveries that will be retried
+	Failed       int     `json:"failed"`  // deliveries given up
+	Behind       int64   `json:"behind"`  // events not examined yet
 }
 
 func instant(t time.Time) *string {
@@ -185,7 +185,7 @@ func instant(t time.Time) *string {
 	return &s
 }
 
-// find returns the endpoint of a request's path.
+// find returns the webhook named in the path.
 func (d webhooks) find(r *http.Request, companyID string) (*hook.Webhook, hooks.Key, error) {
 	id, err := idOf(r)
 	if err != nil {
@@ -229,7 +229,7 @@ func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*e
 	return s, err
 }
 
-// attempt is a request to an endpoint, and the response.
+// attempt is a request to a webhook, with the response.
 type attempt struct {
 	ID        string `json:"id"`
 	WebhookID string `json:"webhook_id"`
@@ -271,7 +271,7 @@ func (d webhooks) deliveries(r *http.Request, companyID string) (any, error) {
 	return httpio.ListOf(page, "delivery", found, func(a hooks.Attempt) string { return a.ID }, attemptOf), err
 }
 
-// readType reads the type of event of a body.
+// readType reads the event type from a body.
 func readType(o *jsonbody.Object) (string, error) {
 	kind, present, err := o.String("type", "type")
 	switch {
@@ -305,7 +305,7 @@ func (d webhooks) test(r *http.Request, companyID string) (any, error) {
 	return attemptOf(*a), nil
 }
 
-// Bounds of how long the secret before signs too.
+// Limits of how long the previous secret keeps signing after a rotation.
 const (
 	keepHours    = 24
 	maxKeepHours = 24 * 30
@@ -378,10 +378,10 @@ func (d webhooks) enable(r *http.Request, companyID string) (any, error) {
 	return d.stateOf(r.Context(), w, k)
 }
 
-// replayed is how many events are sent again.
+// replayed is the number of events sent again.
 type replayed struct {
 	Replayed int64 `json:"replayed"`
-	More     bool  `json:"more"` // there were more than are taken at once
+	More     bool  `json:"more"` // more events matched than one replay sends
 }
 
 func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
@@ -401,7 +401,7 @@ func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
 	return replayed{n, n >= hooks.MaxReplay}, nil
 }
 
-// readReplay reads one of event_id, failed, and from with to and types.
+// readReplay reads event_id, failed, or from with to and types, exactly one of them.
 func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
@@ -451,7 +451,7 @@ func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, 
 	return x, nil
 }
 
-// attemptsShown is how many attempts the response to GET events/{id} has.
+// attemptsShown is the number of attempts in the response to GET events/{id}.
 const attemptsShown = 100
 
 func (d webhooks) event(r *http.Request, companyID string) (any, error) {
@@ -477,7 +477,7 @@ func (d webhooks) event(r *http.Request, companyID string) (any, error) {
 	return response, nil
 }
 
-// passOn gives an event once more to whoever pulls.
+// passOn sends an event again to the clients that pull.
 func (d webhooks) passOn(r *http.Request, companyID string) (any, error) {
 	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
@@ -490,7 +490,7 @@ func (d webhooks) passOn(r *http.Request, companyID string) (any, error) {
 	return replayed{Replayed: 1}, d.hooks.Request(r.Context(), companyID, b)
 }
 
-// testPull gives whoever pulls an event of a type that never happened.
+// testPull sends a sample event of a type to the clients that pull.
 func (d webhooks) testPull(r *http.Request, companyID string) (any, error) {
 	o, err := httpio.Object(r)
 	if err != nil {

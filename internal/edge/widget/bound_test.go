@@ -22,7 +22,7 @@ const boundSetUp = `  - id: 11111111-1111-4111-8111-111111111102
       - {id: 33333333-3333-4333-8333-333333333304, kind: chat, name: Chat, welcome: Hello.}
 `
 
-// bound is a site behind a proxy whose company has small limits, at a moment that does not pass.
+// bound returns a site behind a proxy whose company has small limits, with a stopped clock.
 func bound(t *testing.T) (x *site, begin func(n int, client string) (status int, token string)) {
 	t.Helper()
 	x = newSite(t, boundSetUp)
@@ -36,7 +36,7 @@ func bound(t *testing.T) (x *site, begin func(n int, client string) (status int,
 		)
 		status, text := x.send("POST", "/functions/v1/chat/session", "", body, "X-Forwarded-For", client)
 		var begun struct{ Token string }
-		_ = json.Unmarshal([]byte(text), &begun) // of a refusal: empty
+		_ = json.Unmarshal([]byte(text), &begun) // empty for a refusal
 		return status, begun.Token
 	}
 }
@@ -68,7 +68,7 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 		return status
 	}
 	taken, refused := 0, 0
-	for n := range 8 { // the visitors of two networks move into one
+	for n := range 8 { // the visitors of two networks move into a single one
 		_, token := begin(n, fmt.Sprintf("2001:db8:1:%x::1", n/4))
 		for range 4 {
 			switch status := say(token, fmt.Sprintf("2001:db8:2:1::%x", n+1)); status {
@@ -95,7 +95,7 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 	}
 }
 
-// following is a server of a site with a bound of streams; open opens one behind a proxy.
+// following starts a server of a site with limited streams. open opens a stream through a proxy.
 func following(t *testing.T, x *site, streams *share.Share) (open func(token string) *http.Response) {
 	t.Helper()
 	router := httpio.NewRouter(x.Log, nil, x.routes...)
@@ -129,7 +129,7 @@ func TestOneVisitorBehindAProxyHoldsFewStreams(t *testing.T) {
 			t.Fatal(resp.Status)
 		}
 	}
-	if _, err := io.Copy(io.Discard, first.Body); err != nil { // it ends, and gives way to the last one
+	if _, err := io.Copy(io.Discard, first.Body); err != nil { // it ends to make room for the newest stream
 		t.Error(err)
 	}
 	opened := 1 + int(share.EventStreams.Session)

@@ -35,7 +35,7 @@ const (
 	maxClientID      = 64
 	maxReasonLength  = 500
 	maxCommentLength = 1000
-	// maxHistory is how many turns a session begins with; earlier ones are not shown.
+	// maxHistory is the number of turns shown at the start of a session; earlier ones are not shown.
 	maxHistory = 500
 	chatBody   = 32 << 10
 )
@@ -67,14 +67,16 @@ func (d chat) routes() []httpio.Route {
 	}
 }
 
-// What a client's network and a company may call of conversations, in calls of one visitor: an office is one client.
+// Limits of calls for a client network and for a company, as multiples of the limit per visitor. An office counts as
+// one network.
 const (
 	clientCalls  = 5
 	companyCalls = 50
 )
 
-// mayCall counts a call of a visitor, and one that is stored for their network and their company too: an office whose people type has
-// many that are not. Errors: rate_limit_exceeded, service_unavailable.
+// mayCall counts a call of a visitor. Calls that store something also count for the visitor's network and company; the
+// others do not, because an office where many people type causes a lot of them. Errors: rate_limit_exceeded,
+// service_unavailable.
 func (h *host) mayCall(r *http.Request, c *carillon.Company, visitor string, stored bool) error {
 	most := c.Limits.WidgetCallsPerMinute
 	if !stored {
@@ -95,16 +97,16 @@ func (h *host) mayCall(r *http.Request, c *carillon.Company, visitor string, sto
 	return nil
 }
 
-// cors lets any page ask; whether its origin may use the widget is checked with the session.
+// cors allows all origins. The session check decides whether an origin may use the widget.
 func (d chat) cors() httpio.CORS {
 	return httpio.CORS{Allow: func(*http.Request, string) bool { return true }}
 }
 
-// state is where a conversation stands, as the page shows it.
+// state is the state of a conversation, as the page shows it.
 type state struct {
 	State    chats.State `json:"state"`
 	Position int         `json:"position,omitempty"` // in the queue, from 1
-	Away     bool        `json:"away"`               // nobody is there to take it
+	Away     bool        `json:"away"`               // no teammate is available
 }
 
 func (d chat) stateOf(ctx context.Context, c *chats.Conversation) (x state, err error) {
@@ -115,7 +117,7 @@ func (d chat) stateOf(ctx context.Context, c *chats.Conversation) (x state, err 
 	return x, err
 }
 
-// begun is the response to the begin of a session.
+// begun is the response that starts a session.
 type begun struct {
 	Token          string `json:"token"`
 	ExpiresAt      string `json:"expires_at"`
@@ -137,7 +139,7 @@ type limits struct {
 	Types []string `json:"types"` // of files
 }
 
-// begin opens the visitor's conversation: the one before, where it goes on.
+// begin opens the visitor's conversation, or continues their previous one.
 func (d chat) begin(r *http.Request) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
@@ -230,7 +232,7 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 	}, nil
 }
 
-// history returns the turns that a conversation's contact sees, the newest ones of many.
+// history returns the newest turns that a conversation's contact may see.
 func (d chat) history(ctx context.Context, c *chats.Conversation) ([]turnView, error) {
 	turns, err := d.chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, maxHistory)
 	views := []turnView{}
@@ -260,7 +262,7 @@ type turnView struct {
 	Voice    *chats.Voice   `json:"voice,omitempty"`
 }
 
-// view is a turn as its contact sees it; shown is false for what is for teammates alone.
+// view returns a turn as its contact sees it. shown is false for turns visible only to teammates.
 func (d chat) view(t *chats.Turn) (v turnView, shown bool) { return d.show(t.View()) }
 
 func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
@@ -271,10 +273,10 @@ func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
 	}, !v.Note
 }
 
-// filesPerMinute bounds what one visitor sends, where the company has limits.
+// filesPerMinute limits the uploads of one visitor if the company has limits.
 const filesPerMinute = 20
 
-// receive takes a file that the visitor is going to show in a turn.
+// receive stores a file for the visitor's next turn.
 func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 	s, f, err := d.session(r)
 	if err == nil {
@@ -299,12 +301,12 @@ func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 	return httpio.JSON(w, http.StatusOK, d.files.Signed(kept, pages, time.Now()))
 }
 
-// from is the visitor as files know them.
+// from returns the visitor as the sender of a file.
 func (s *session) from() files.From {
 	return files.From{CompanyID: s.Company, ConversationID: s.Conversation, SentBy: s.Contact, Visitor: true}
 }
 
-// say appends what the visitor says: a text, a choice or a file.
+// say appends the visitor's turn: a text, a choice or a file.
 func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
@@ -367,7 +369,7 @@ func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
 	return d.ask(r, s, f)
 }
 
-// ask asks for a teammate. Errors: conflict where the widget offers none.
+// ask requests a teammate. Errors: conflict if the widget does not offer one.
 func (d chat) ask(r *http.Request, s *session, f *found) (x state, err error) {
 	if !yes(f.TalkToPerson) {
 		return x, carillon.InConflict("The widget offers no teammate")
@@ -452,7 +454,7 @@ func uuid(body *jsonbody.Object, field string) (string, error) {
 	return strings.ToLower(s), err
 }
 
-// line reads a string on one line, of at most that many characters.
+// line reads a single-line string of at most most characters.
 func line(body *jsonbody.Object, field string, most int, required bool) (string, error) {
 	s, _, err := body.String(field, field)
 	if err != nil {
@@ -470,7 +472,7 @@ func line(body *jsonbody.Object, field string, most int, required bool) (string,
 	return s, nil
 }
 
-// whole reads a required whole number from 0.
+// whole reads a required integer from 0 to most.
 func whole(body *jsonbody.Object, field string, most int) (int, error) {
 	v := body.Find(field)
 	if !v.Present() {
@@ -488,7 +490,8 @@ func clip(s string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// webAddress is the address of a page, "" for anything else; what follows ? or # may hold secrets and is left out.
+// webAddress returns the address of a page without query and fragment, which may contain secrets. It returns "" for
+// anything but http and https.
 func webAddress(s string) string {
 	s, _, _ = strings.Cut(s, "#")
 	s, _, _ = strings.Cut(s, "?")

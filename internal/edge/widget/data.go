@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Data is the configuration of a chat widget as its page gets it.
+// Data is the configuration of a chat widget for its page.
 type Data struct {
 	ID           string            `json:"id"`
 	Name         string            `json:"name"`
@@ -22,12 +22,12 @@ type Data struct {
 	TalkToPerson bool              `json:"talk_to_person"`
 }
 
-// AgentData is what the page shows of the agent.
+// AgentData is the agent's data for the page.
 type AgentData struct {
 	Name string `json:"name"`
 }
 
-// data returns the configuration in a language (BCP 47; "": the widget's own).
+// data returns the configuration in a language (BCP 47). An empty lang means the widget's own language.
 func (h *host) data(ctx context.Context, w *found, lang string, showClose bool) (*Data, error) {
 	lang = canonical(lang, w.Language)
 	x := &Data{
@@ -44,7 +44,7 @@ func (h *host) data(ctx context.Context, w *found, lang string, showClose bool) 
 
 const maxLanguage = 35 // characters; RFC 5646, section 4.4.1
 
-// canonical is a tag in its usual form, other where it is none.
+// canonical returns a language tag in canonical form, or other if it is invalid.
 func canonical(lang, other string) string {
 	if len(lang) > maxLanguage {
 		return other
@@ -56,7 +56,7 @@ func canonical(lang, other string) string {
 	return tag.String()
 }
 
-// welcome is the widget's first words: the configured ones of the language, else translated, else the original.
+// welcome returns the widget's welcome in a language: as configured, or else translated, or else the original.
 func (h *host) welcome(ctx context.Context, w *Widget, lang string) string {
 	if sameLanguage(lang, w.Language) {
 		return w.Welcome
@@ -77,7 +77,7 @@ func (h *host) welcome(ctx context.Context, w *Widget, lang string) string {
 	return h.translator.Translate(ctx, w.Welcome, w.Language, lang)
 }
 
-// sameLanguage reports whether two tags name one language, whatever the region.
+// sameLanguage reports whether two tags have the same base language, ignoring the region.
 func sameLanguage(a, b string) bool {
 	base := func(s string) string {
 		s, _, _ = strings.Cut(s, "-")
@@ -86,7 +86,7 @@ func sameLanguage(a, b string) bool {
 	return base(a) == base(b)
 }
 
-// texts are the widget's own texts in a language.
+// texts returns the widget's custom texts in a language.
 func (w *Widget) texts(lang string) map[string]string {
 	all := map[string]string{}
 	base, _, _ := strings.Cut(lang, "-")

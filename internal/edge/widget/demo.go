@@ -19,17 +19,17 @@ var demoHTML string
 //nolint:gochecknoglobals // read only
 var demoPage = template.Must(template.New("demo").Parse(demoHTML))
 
-// Demo is what the demo's page embeds: the demo's chat widget and the access key for it.
+// Demo holds the data that the demo's page embeds: its widgets and their access key.
 type Demo struct {
 	Widget string
-	Voice  string // the voice widget
+	Voice  string // voice widget
 	Key    string
 }
 
-// DemoPath is where the demo's page is.
+// DemoPath is the path of the demo's page.
 const DemoPath = "/demo"
 
-// DemoRoute returns the route of the page of the demo's company, which a customer of Carillon would have on a site of its own.
+// DemoRoute returns the route of the demo company's page, which a customer of Carillon would host on their own site.
 func DemoRoute(d Deps, demo func() Demo) httpio.Route {
 	return httpio.Route{Pattern: "GET " + DemoPath, Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
 		_, pages := d.Addresses()
@@ -58,7 +58,7 @@ func show(w http.ResponseWriter, r *http.Request, pages string, demo Demo) error
 	return err
 }
 
-// demoTextFor returns the texts in the language that the address names, else the one that the browser prefers.
+// demoTextFor returns the texts in the language of the query, or else in the browser's preferred one.
 func demoTextFor(r *http.Request) demoText {
 	all := demoTexts()
 	var tags []language.Tag
@@ -72,7 +72,7 @@ func demoTextFor(r *http.Request) demoText {
 	return all[i]
 }
 
-// demoText are the texts of the demo's page in one language.
+// demoText holds the texts of the demo's page in one language.
 type demoText struct {
 	Code, Name, Language    string
 	Title, Lead, Ask, Tours string
@@ -82,7 +82,7 @@ type demoText struct {
 	Asks                    []string
 }
 
-// demoTour is a tour and the colours of its picture.
+// demoTour is a tour, with the colors of its picture.
 type demoTour struct {
 	Name, About, Time         string
 	Sky, Sun, Far, Near, SunX string
@@ -155,7 +155,7 @@ func demoTexts() []demoText {
 	}
 }
 
-// demoTours gives the tours of a language, each a name, a description and how long it takes, their pictures.
+// demoTours combines the texts of the tours, each a name, a description and a duration, with their pictures.
 func demoTours(texts [3][3]string) []demoTour {
 	all := []demoTour{
 		{Sky: "#8cc4e0", Sun: "#fff3d6", Far: "#2c86b4", Near: "#0b5c8e", SunX: "230"},

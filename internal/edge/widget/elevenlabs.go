@@ -13,23 +13,23 @@ import (
 	"carillon/internal/agent"
 )
 
-// Client sends requests to addresses that companies give; *egress.Client is one.
+// Client sends requests to addresses given by companies. *egress.Client implements it.
 type Client interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
 const (
-	elevenLabs        = "https://api.elevenlabs.io" // where an agent names no other address
-	elevenLabsTimeout = 8 * time.Second             // for an address
+	elevenLabs        = "https://api.elevenlabs.io" // default if the agent has no base URL
+	elevenLabsTimeout = 8 * time.Second             // for requesting a signed address
 )
 
-// atElevenLabs reports whether an agent is one at ElevenLabs.
+// atElevenLabs reports whether an agent runs at ElevenLabs.
 func atElevenLabs(a *agent.Agent) bool {
 	return a != nil && a.Engine == "elevenlabs" && a.ElevenLabs != nil
 }
 
-// signAtElevenLabs hands out an address at ElevenLabs, whose agent then talks with the visitor: what is said does not pass through
-// Carillon. Errors: service_unavailable.
+// signAtElevenLabs returns a signed address at ElevenLabs, whose agent then talks with the visitor. The conversation
+// does not pass through Carillon. Errors: service_unavailable.
 func (g signer) signAtElevenLabs(ctx context.Context, a *agent.Agent, s signing) (*Signed, error) {
 	address, err := g.ask(ctx, a.ElevenLabs)
 	if err != nil {
@@ -78,7 +78,7 @@ func upstream(err error) error {
 		}}
 }
 
-// socketsOf are the sources that a page connects to beyond our own, for a policy: those of the service that the agent is at.
+// socketsOf returns the additional CSP sources that a page connects to: those of the service that runs the agent.
 func socketsOf(a *agent.Agent) string {
 	if !atElevenLabs(a) {
 		return ""

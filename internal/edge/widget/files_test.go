@@ -17,14 +17,14 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// form is a multipart body with one file.
+// form returns a multipart body with one file, and its content type.
 func form(t *testing.T, field, name string, content []byte) (string, []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	h := textproto.MIMEHeader{}
 	h.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": field, "filename": name}))
-	h.Set("Content-Type", "text/html") // what the sender says does not count
+	h.Set("Content-Type", "text/html") // the declared type must be ignored
 	part, err := w.CreatePart(h)
 	if err == nil {
 		_, err = part.Write(content)
@@ -35,7 +35,7 @@ func form(t *testing.T, field, name string, content []byte) (string, []byte) {
 	return w.FormDataContentType(), b.Bytes()
 }
 
-// upload sends a file in the name of a visitor.
+// upload sends a file as a visitor.
 func (x *site) upload(token, name string, content []byte) (int, string) {
 	x.t.Helper()
 	contentType, body := form(x.t, "file", name, content)
@@ -120,7 +120,7 @@ func TestAFileIsSentShownAndLoaded(t *testing.T) {
 	}
 }
 
-// packed is a package with entries of those names.
+// packed returns a ZIP archive with entries of the given names.
 func packed(t *testing.T, names ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -147,7 +147,7 @@ func TestAFileIsWhatItsContentIs(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		content []byte
-		want    string // type and name; "": refused
+		want    string // type and name; empty if refused
 	}{
 		{"a.jpg", []byte("\xff\xd8\xff\xe0..."), "image/jpeg a.jpg"},
 		{"a.JPEG", []byte("\xff\xd8\xff\xe0..."), "image/jpeg a.JPEG"},
@@ -280,7 +280,7 @@ func TestBodiesThatHoldNoFileAreRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 	}
-	// Without a length it is too large once it has come.
+	// Without a Content-Length, the size is checked while reading.
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, x.url+prefix+"/chat/files", struct{ io.Reader }{
 		bytes.NewReader(large),
 	})
@@ -311,7 +311,7 @@ func TestOneVisitorSendsSoManyFilesAMinute(t *testing.T) {
 			t.Fatal(status, text)
 		}
 	}
-	if refused == 0 || refused > 3 { // a minute of the clock may begin meanwhile
+	if refused == 0 || refused > 3 { // a new minute may begin in between
 		t.Errorf("%d were refused", refused)
 	}
 	if status, text := x.upload(other, "a.png", picture(20)); status != 200 {
@@ -324,7 +324,7 @@ func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
 	x.Files = files.New(x.store.Files, files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
 	x.serve()
 	token, _ := x.begin(widgetID, visitorID)
-	for i, want := range []int{200, 422, 413} { // a visitor gets three quarters
+	for i, want := range []int{200, 422, 413} { // a visitor may use three quarters
 		size := []int{900, 300, 1001}[i]
 		if status, text := x.upload(token, "a.png", picture(size)); status != want {
 			t.Errorf("%d bytes: %d %s", size, status, text)

@@ -26,17 +26,17 @@ import (
 	"carillon/web"
 )
 
-// Translator translates a text for a page; the original comes back where that is not possible.
+// Translator translates a text for a page. It returns the original if translation is not possible.
 type Translator interface {
 	Translate(ctx context.Context, text, from, to string) string
 }
 
-// Search finds what an agent knows.
+// Search searches an agent's knowledge.
 type Search interface {
 	Find(ctx context.Context, q knowledge.Query) ([]knowledge.Hit, error)
 }
 
-// Deps are the parts that the routes call.
+// Deps are the dependencies of the routes.
 type Deps struct {
 	Auth          *auth.Auth
 	Resources     *resources.Store // widgets and agents
@@ -47,21 +47,21 @@ type Deps struct {
 	Files         *files.Files
 	Events        *realtime.Hub
 	Pages         *web.Files
-	Translator    Translator // nil: nothing is translated
-	SessionKey    []byte     // signs the tokens of sessions
+	Translator    Translator // nil disables translation
+	SessionKey    []byte     // signs session tokens
 
-	// Of voice widgets.
+	// For voice widgets.
 	Voices  Voices
 	Signed  *addresses.Store
 	Search  Search
-	Engines Client // asks the servers of agents
-	// CheckEvery is how often it is checked that a talk may go on; default 20 s.
+	Engines Client // for requests to the agents' servers
+	// CheckEvery is the interval at which a spoken conversation's authorization is checked; default 20 s.
 	CheckEvery time.Duration
-	// Speaks reports whether an agent speaks, and whether it understands speech; nil: no agent answers.
+	// Speaks reports whether an agent has speech, and whether it understands speech. If nil, no agent answers.
 	Speaks func(a *agent.Agent) (speech, hearing bool)
 
-	// Addresses returns the public addresses of the interface and of the widgets' pages, without a slash at the end; they are
-	// known once the program listens.
+	// Addresses returns the public addresses of the interface and of the widgets' pages, without a trailing slash.
+	// They are known once the program listens.
 	Addresses func() (base, widget string)
 	Proxies   []netip.Prefix // trusted proxies
 	Log       *slog.Logger
@@ -80,14 +80,14 @@ func Routes(d Deps) []httpio.Route {
 	return slices.Concat(wrapper{h, d.Log}.routes(), c.routes(), s.routes())
 }
 
-// host knows the widgets, their companies and the addresses of their pages.
+// host finds widgets and their companies, and knows the addresses of their pages.
 type host struct {
 	auth       *auth.Auth
 	resources  *resources.Store
 	companies  *accounts.Store
 	translator Translator
 	limits     *limit.Limits
-	key        []byte // signs the tokens of sessions
+	key        []byte // signs session tokens
 	addresses  func() (base, widget string)
 	proxies    []netip.Prefix
 }
@@ -96,13 +96,13 @@ func (d Deps) host() *host {
 	return &host{d.Auth, d.Resources, d.Companies, d.Translator, d.Limits, d.SessionKey, d.Addresses, d.Proxies}
 }
 
-// found is a widget with what it belongs to.
+// found is a widget with its company.
 type found struct {
 	*Widget
 	company *carillon.Company
 }
 
-// find returns an active widget of a kind ("": of either) and its company; nil: there is none.
+// find returns the widget with an id and its company, or nil. An empty kind matches both kinds.
 func (h *host) find(ctx context.Context, kind, id string) (*found, error) {
 	x, companyID, err := h.resources.Find(ctx, Kind(), id)
 	if err != nil || x == nil {
@@ -119,7 +119,7 @@ func (h *host) find(ctx context.Context, kind, id string) (*found, error) {
 	return &found{w, company}, err
 }
 
-// originOf is the origin of an address.
+// originOf returns the origin of an address.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -128,7 +128,7 @@ func originOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// admits reports whether a page of the origin may use the widget. The widgets' own pages always may.
+// admits reports whether a page of an origin may use the widget. The widgets' own pages are always admitted.
 func (h *host) admits(w *Widget, origin string) bool {
 	base, pages := h.addresses()
 	if len(w.AllowedOrigins) == 0 || origin == originOf(pages) || origin == originOf(base) {
@@ -142,8 +142,8 @@ func (h *host) admits(w *Widget, origin string) bool {
 	return false
 }
 
-// frameAncestors is the directive by which browsers show the widget on the pages of its list alone; "" where that is empty, for
-// there is no value that admits a web view without an origin.
+// frameAncestors returns the CSP directive that restricts embedding to the widget's allowed origins. It is "" if there
+// are none, because no value of the directive would admit a web view without an origin.
 func (h *host) frameAncestors(w *Widget) string {
 	if len(w.AllowedOrigins) == 0 {
 		return ""
@@ -156,5 +156,5 @@ func (h *host) frameAncestors(w *Widget) string {
 	return "; frame-ancestors " + own + " " + strings.Join(w.AllowedOrigins, " ")
 }
 
-// address is the network of the client, for limits by address.
+// address returns the client's network, for rate limits.
 func (h *host) address(r *http.Request) string { return httpio.ClientNetwork(r, h.proxies) }

@@ -10,15 +10,15 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// keyed is the widget of a request with an access key, which may use it; its id is in a parameter. Errors: unauthorized, forbidden,
-// validation_failed, rate_limit_exceeded, not_found.
+// keyed authenticates a request by its access key, and returns the widget whose id is in a parameter. Errors:
+// unauthorized, forbidden, validation_failed, rate_limit_exceeded, not_found.
 func (h *host) keyed(r *http.Request, kind, parameter string) (*found, *auth.Principal, error) {
 	q := r.URL.Query()
 	p, err := h.auth.Principal(
 		r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"),
 	)
 	if err != nil {
-		if k, ok := errors.AsType[*auth.FormerKey](err); ok { // its company is to see that it is used
+		if k, ok := errors.AsType[*auth.FormerKey](err); ok { // the company should see the use of a former key
 			httpio.SetCompany(r.Context(), k.CompanyID)
 			httpio.SetKey(r.Context(), k.ID)
 		}

@@ -11,11 +11,11 @@ import (
 	"carillon/web"
 )
 
-// embedAge is how many seconds a page may keep an embed script, whose name stays.
+// embedAge is the number of seconds that browsers may cache an embed script, whose name never changes.
 const embedAge = 600
 
-// Pages returns the routes of what an iframe and a customer's page load. Without a widget's id the address of the widgets'
-// pages is the installation's, which root shows.
+// Pages returns the routes of the resources loaded by an iframe and by a customer's page. Without a widget's id, the
+// address of the widgets' pages is that of the installation, which root serves.
 func Pages(d Deps, root httpio.Handler) []httpio.Route {
 	p := pages{d.host(), d.Pages}
 	return []httpio.Route{
@@ -45,8 +45,8 @@ type pages struct {
 	files *web.Files
 }
 
-// chat serves the chat page of a widget to the sites that may show it. It holds nothing of the widget: whoever embeds it says
-// what it shows, and the session checks who may talk.
+// chat serves the chat page of a widget to the sites that may embed it. The page contains no data of the widget: the
+// embedding page provides the configuration, and the session check authorizes the visitor.
 func (d pages) chat(w http.ResponseWriter, r *http.Request) error {
 	f, page, err := d.open(w, r, "chat", r.URL.Query().Get("cw_id"))
 	if f == nil || err != nil {
@@ -56,11 +56,12 @@ func (d pages) chat(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob: "+
 		originOf(base)+
 		"; connect-src 'self' "+originOf(base)+"; base-uri 'none'; form-action 'none'"+d.host.frameAncestors(f.Widget))
-	_, err = w.Write(page) //nolint:gosec // a file of ours
+	_, err = w.Write(page) //nolint:gosec // one of our files
 	return err
 }
 
-// voice serves the page of a voice widget to the sites that may show it. Like the chat's it holds nothing of the widget.
+// voice serves the page of a voice widget to the sites that may embed it. Like the chat page, it contains no data of
+// the widget.
 func (d pages) voice(w http.ResponseWriter, r *http.Request) error {
 	f, page, err := d.open(w, r, "voice", r.URL.Query().Get("vw_id"))
 	if f == nil || err != nil {
@@ -77,11 +78,11 @@ func (d pages) voice(w http.ResponseWriter, r *http.Request) error {
 		"; connect-src 'self' "+origin+" "+socketOf(origin)+socketsOf(a)+"; base-uri 'none'; form-action 'none'"+
 		d.host.frameAncestors(f.Widget))
 	h.Set("Permissions-Policy", "microphone=(self)")
-	_, err = w.Write(page) //nolint:gosec // a file of ours
+	_, err = w.Write(page) //nolint:gosec // one of our files
 	return err
 }
 
-// open is the widget of a kind and the page that shows it; nil: it has responded that there is none.
+// open returns the widget of a kind and its page. If f is nil, it has already responded that there is none.
 func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f *found, page []byte, err error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -97,7 +98,7 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 	if f == nil {
 		return nil, nil, d.notice(w, http.StatusNotFound, "There is no "+kind+" widget with this id.")
 	}
-	if page, err = d.files.Page(kind); err != nil { // the app of a kind has its name
+	if page, err = d.files.Page(kind); err != nil { // the app has the name of the kind
 		return nil, nil, d.notice(
 			w, http.StatusServiceUnavailable, "The pages of this installation are not built. Build them with `make`, which needs Node.",
 		)
@@ -105,14 +106,14 @@ func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f 
 	return f, page, nil
 }
 
-// embeddable has browsers show a page within pages that isolate themselves (Cross-Origin-Embedder-Policy of any value), which take only
-// frames that do so too. Whose frames may show it, frame-ancestors says.
+// embeddable allows embedding the page in cross-origin isolated pages (any Cross-Origin-Embedder-Policy), which accept
+// only frames with the same policy. frame-ancestors decides which sites may embed it.
 func embeddable(h http.Header) {
 	h.Set("Cross-Origin-Embedder-Policy", "require-corp")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// notice is a page of one sentence.
+// notice responds with a page of one sentence.
 func (d pages) notice(w http.ResponseWriter, status int, text string) error {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'")
 	w.WriteHeader(status)

@@ -18,29 +18,31 @@ type Widget struct {
 	ID             string            `json:"id,omitempty"`
 	Kind           string            `json:"kind"` // chat or voice
 	Name           string            `json:"name"`
-	Agent          string            `json:"agent,omitempty"` // the agent's id, once stored
+	Agent          string            `json:"agent,omitempty"` // id of the agent, once stored
 	Welcome        string            `json:"welcome"`
 	Translations   map[string]string `json:"translations"` // of the welcome, by language
 	Language       string            `json:"language"`     // BCP 47
 	Appearance     Appearance        `json:"appearance"`
-	AllowedOrigins []string          `json:"allowed_origins"` // empty: any
-	// TalkToPerson is whether the page offers a teammate; nil: it does.
+	AllowedOrigins []string          `json:"allowed_origins"` // empty allows all
+	// TalkToPerson is whether the page offers a teammate; nil means true.
 	TalkToPerson *bool `json:"talk_to_person,omitempty"`
-	// Texts replace those of the page, by language and key.
+	// Texts replace the page's texts, by language and key.
 	Texts map[string]map[string]string `json:"texts,omitempty"`
-	// Hours are when teammates answer; nil: always. Outside them a visitor who asks for one leaves an address instead.
+	// Hours are the hours in which teammates answer; nil means always. Outside them, a visitor who asks for one leaves
+	// contact details instead.
 	Hours *carillon.CallingHours `json:"hours,omitempty"`
-	// IdentitySecret signs who a visitor is, by HS256; its UTF-8 bytes are the key. Empty: visitors are not identified.
+	// IdentitySecret is the HS256 key, as UTF-8 bytes, that signs visitors' identities. If empty, visitors are not
+	// identified.
 	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
 
-	// Of voice widgets.
-	TextInput  *bool    `json:"text_input,omitempty"` // visitors may type too; nil: they may
-	Transcript *bool    `json:"transcript,omitempty"` // the page shows what is said; nil: it does
-	Terms      string   `json:"terms,omitempty"`      // what visitors agree to before they speak
-	Overrides  []string `json:"overrides,omitzero"`   // what the page may change; nil: language and text_only
+	// For voice widgets.
+	TextInput  *bool    `json:"text_input,omitempty"` // visitors may also type; nil means true
+	Transcript *bool    `json:"transcript,omitempty"` // the page shows the transcript; nil means true
+	Terms      string   `json:"terms,omitempty"`      // terms that visitors accept before they speak
+	Overrides  []string `json:"overrides,omitzero"`   // settings that the page may override; nil means language and text_only
 }
 
-// Appearance is how a widget looks on the page.
+// Appearance is the look of a widget on the page.
 type Appearance struct {
 	PrimaryColor string `json:"primary_color,omitempty"` // #rrggbb
 	Position     string `json:"position,omitempty"`      // a corner
@@ -71,7 +73,7 @@ func (w *Widget) Key() (id, name *string) { return &w.ID, &w.Name }
 // Secrets implements resource.Secretive.
 func (w *Widget) Secrets() []resource.Secret { return []resource.Secret{{Value: &w.IdentitySecret}} }
 
-// References is the agent that talks in the widget.
+// References returns the agent that answers in the widget.
 func (w *Widget) References() []resource.Reference {
 	return []resource.Reference{{Field: "agent", Kind: "agent", To: &w.Agent}}
 }
@@ -113,7 +115,7 @@ func (w *Widget) Validate() error {
 }
 
 const (
-	maxTexts      = 100 // of a language
+	maxTexts      = 100 // per language
 	maxTextLength = 500
 )
 
@@ -160,7 +162,7 @@ func (a *Appearance) validate(c *resource.Check) {
 	c.Text("appearance.title", a.Title)
 }
 
-// originForm is strict because origins become part of a header in which spaces, quotes and semicolons have a meaning.
+// originForm is strict because origins become part of a header in which spaces, quotes and semicolons are significant.
 var originForm = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
 func validOrigin(s string) bool {

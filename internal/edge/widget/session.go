@@ -18,7 +18,7 @@ const (
 	maxToken        = 4096 // bytes
 )
 
-// session is what the token of a widget's page says: one contact, one conversation, from one origin.
+// session is the content of a widget page's token: one contact, one conversation, one origin.
 type session struct {
 	Conversation string `json:"conversation"`
 	Contact      string `json:"contact"`
@@ -37,7 +37,7 @@ func (h *host) token(s session, audience string, age time.Duration, now time.Tim
 	return token, expires, err
 }
 
-// claims reads the token of a request, which must be of an audience. Errors: unauthorized.
+// claims returns the claims of a request's token, which must be for the audience. Errors: unauthorized.
 func (h *host) claims(r *http.Request, audience string) (*session, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
@@ -61,7 +61,8 @@ func (h *host) claims(r *http.Request, audience string) (*session, error) {
 	return &s, nil
 }
 
-// session returns the session of a chat's request whose widget and company are still there. Errors: unauthorized, forbidden.
+// session returns the session of a chat request. Its widget and company must still exist. Errors: unauthorized,
+// forbidden.
 func (d chat) session(r *http.Request) (*session, *found, error) {
 	s, err := d.host.claims(r, sessionAudience)
 	if err != nil {
@@ -77,7 +78,7 @@ func (d chat) session(r *http.Request) (*session, *found, error) {
 	return s, f, d.host.mayUse(r, f)
 }
 
-// mayUse checks the company and the origin of a request.
+// mayUse checks that the company is not suspended and that the request's origin is allowed.
 func (h *host) mayUse(r *http.Request, f *found) error {
 	if f.company.Suspended {
 		return carillon.Denied("The company is suspended")
@@ -88,14 +89,14 @@ func (h *host) mayUse(r *http.Request, f *found) error {
 	return nil
 }
 
-// identity is who the company's own application says that a visitor is.
+// identity is a visitor's identity, as asserted by the company's application.
 type identity struct {
 	Name  string `json:"name"`
 	Email string `json:"email"`
 	jwt.RegisteredClaims
 }
 
-// identify checks the identity that a page sent. Errors: unauthorized.
+// identify verifies the identity sent by a page. Errors: unauthorized.
 func (w *Widget) identify(token string) (*identity, error) {
 	var id identity
 	if w.IdentitySecret == "" || len(token) > maxToken {
@@ -112,7 +113,8 @@ func (w *Widget) identify(token string) (*identity, error) {
 	return &id, nil
 }
 
-// contact is who visits: by the id that the page keeps, or by who the company's application says it is. Errors: unauthorized.
+// contact returns the visitor, identified by the page's visitor id or by the identity from the company's application.
+// Errors: unauthorized.
 func (f *found) contact(visitor, lang, token string) (chats.Contact, error) {
 	c := chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang}
 	if token == "" {

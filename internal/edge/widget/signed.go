@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// addressAge is how long a signed address can be used.
+	// addressAge is the lifetime of a signed address.
 	addressAge = time.Minute
-	// voiceAudience is that of tokens of voice conversations.
+	// voiceAudience is the audience of tokens for voice conversations.
 	voiceAudience = "voice"
-	// voiceAge is how long such a token is good at most; a newer one comes with each signed address.
+	// voiceAge is the maximum lifetime of such a token. Each signed address comes with a new one.
 	voiceAge = 24 * time.Hour
-	// keptAfter is how long it is good after the conversation's end.
+	// keptAfter is how long the token remains valid after the conversation's end.
 	keptAfter = time.Hour
 
 	socketPath = "/v1/convai/conversation"
 )
 
-// Signed is the address of a socket and what goes with it.
+// Signed is the signed address of a socket, with the client's other data.
 type Signed struct {
 	URL               string `json:"signed_url"`
 	ExpiresAt         string `json:"expires_at"`
@@ -41,7 +41,7 @@ type Signed struct {
 	SDK               sdk    `json:"sdk"`
 }
 
-// sdk is what a client has to be able to do.
+// sdk is the protocol that a client must support.
 type sdk struct {
 	Transport    string `json:"transport"`
 	Protocol     string `json:"protocol"`
@@ -49,14 +49,14 @@ type sdk struct {
 	OutputFormat string `json:"output_format"`
 }
 
-// signing is what an address is bound to.
+// signing is the context that a signed address is bound to.
 type signing struct {
 	conversation *chats.Conversation
 	keyID        string
 	origin       string
 }
 
-// signer gives out the addresses of sockets, and admits who comes with one.
+// signer issues signed addresses of sockets, and checks them when a socket is opened.
 type signer struct {
 	host          *host
 	conversations *conversation.Conversations
@@ -67,7 +67,7 @@ type signer struct {
 
 func (d Deps) signer() signer { return signer{d.host(), d.Conversations, d.Chats, d.Signed, d.Engines} }
 
-// sign gives out the address of a socket for a conversation.
+// sign issues the address of a socket for a conversation.
 func (g signer) sign(ctx context.Context, s signing) (*Signed, error) {
 	c, now := s.conversation, time.Now()
 	token, expires := rand.Text(), now.Add(addressAge).Truncate(time.Second).UTC()
@@ -82,7 +82,7 @@ func (g signer) sign(ctx context.Context, s signing) (*Signed, error) {
 	return g.handOut(socketOf(base)+socketPath+"?"+q.Encode(), expires, s, now)
 }
 
-// handOut is what a client gets to open a socket at an address.
+// handOut returns the data that a client needs to open a socket at an address.
 func (g signer) handOut(address string, expires time.Time, s signing, now time.Time) (*Signed, error) {
 	c := s.conversation
 	token, _, err := g.host.token(session{
@@ -97,23 +97,23 @@ func (g signer) handOut(address string, expires time.Time, s signing, now time.T
 	}, nil
 }
 
-// socketOf is the address of sockets at an http or https address.
+// socketOf converts an http or https address to a WebSocket address.
 func socketOf(address string) string { return "ws" + strings.TrimPrefix(address, "http") }
 
-// digest is the id of the address with a token: the database holds no token.
+// digest returns the id of an address by its token: the database does not store tokens.
 func digest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// admitted is a socket that may be opened.
+// admitted is an authorized socket.
 type admitted struct {
 	address      *addresses.Address
 	conversation *chats.Conversation
-	widget       *found // of a teammate's conversation with an agent: without an id
+	widget       *found // without an id if a teammate tries an agent
 }
 
-// redeem checks the address of a request for a socket, and uses it up. Errors: unauthorized, forbidden.
+// redeem checks and consumes the signed address of a request for a socket. Errors: unauthorized, forbidden.
 func (g signer) redeem(r *http.Request) (*admitted, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	token := q.Get("token")
@@ -150,7 +150,7 @@ func (g signer) redeem(r *http.Request) (*admitted, error) {
 	return x, err
 }
 
-// talkedIn is the widget that a voice conversation is held in. Errors: unauthorized once it is gone.
+// talkedIn returns the widget of a voice conversation. Errors: unauthorized if it was removed.
 func (g signer) talkedIn(ctx context.Context, c *chats.Conversation) (*found, error) {
 	if c.WidgetID == "" {
 		company, err := g.host.companies.Company(ctx, c.CompanyID)
@@ -163,7 +163,7 @@ func (g signer) talkedIn(ctx context.Context, c *chats.Conversation) (*found, er
 	return f, err
 }
 
-// mayOpen checks what an address is bound to: the access key, the company, the page's origin.
+// mayOpen checks the context that an address is bound to: the access key, the company and the page's origin.
 func (g signer) mayOpen(r *http.Request, x *admitted) error {
 	if err := g.stillGood(r.Context(), x.address.KeyID, x.widget); err != nil {
 		return err
@@ -180,7 +180,8 @@ func (g signer) mayOpen(r *http.Request, x *admitted) error {
 	return nil
 }
 
-// stillGood checks the company and the access key that a talk was begun with; "": with none.
+// stillGood checks that the company and the access key of a voice conversation are still valid. An empty keyID means
+// that it was opened without a key.
 func (g signer) stillGood(ctx context.Context, keyID string, f *found) error {
 	if f.company.Suspended {
 		return carillon.Denied("The company is suspended")
@@ -201,8 +202,8 @@ type Teammate struct {
 	Origin                     string // of the panel
 }
 
-// TalkTo gives out the address of a socket on which a teammate talks with an agent, without a widget. With each agent it is another
-// conversation. Errors: not_found.
+// TalkTo issues the address of a socket on which a teammate talks with an agent, without a widget. Each agent has a
+// separate conversation. Errors: not_found.
 func (d Deps) TalkTo(ctx context.Context, by Teammate, agentID, language string) (*Signed, error) {
 	c, _, err := d.Conversations.Open(ctx, conversation.Start{
 		Channel: voiceChannel, AgentID: agentID, Language: language, Anew: true,

@@ -16,10 +16,10 @@ import (
 	"carillon/internal/voice"
 )
 
-// checkTalks is how often it is checked that a talk may go on.
+// checkTalks is the default interval of authorization checks.
 const checkTalks = 20 * time.Second
 
-// socket holds a talk on a WebSocket, from the page of a signed address.
+// socket runs a voice conversation on a WebSocket opened with a signed address.
 func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 	if err := convai.Check(r); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 	return d.hold(r.Context(), conn, x, d.host.address(r))
 }
 
-// hold holds the talk of a socket until it ends.
+// hold runs the conversation of a socket until it ends.
 func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client string) error {
 	i, err := conn.Initiation(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 	return err
 }
 
-// watch ends a talk whose company, widget or access key may no longer be used.
+// watch ends a conversation whose company, widget or access key is no longer valid.
 func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
 	tick := time.NewTicker(cmp.Or(d.checkEvery, checkTalks))
 	defer tick.Stop()
@@ -106,7 +106,8 @@ func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
 	}
 }
 
-// greeting is the widget's welcome where the agent has no greeting in the language; "": the agent's own.
+// greeting returns the widget's welcome if the agent has no greeting in the language. It returns "" to use the agent's
+// own greeting.
 func (d spoken) greeting(ctx context.Context, x *admitted, a *agent.Agent, lang string) string {
 	if a != nil && a.Greeting != "" && sameLanguage(a.Language, lang) {
 		return ""
@@ -114,7 +115,7 @@ func (d spoken) greeting(ctx context.Context, x *admitted, a *agent.Agent, lang 
 	return d.host.welcome(ctx, x.widget.Widget, lang)
 }
 
-// voiceOf is the agent's voice with what the client overrides; nil: it overrides nothing.
+// voiceOf returns the agent's voice with the client's overrides, or nil if there are none.
 func voiceOf(a *agent.Agent, i *convai.Initiation) *agent.Voice {
 	if a == nil || i.Voice == "" && i.Speed == 0 {
 		return nil
@@ -129,15 +130,15 @@ func voiceOf(a *agent.Agent, i *convai.Initiation) *agent.Voice {
 	return v
 }
 
-// score records that the visitor likes or dislikes a response.
+// score records the visitor's like or dislike of a response.
 func (d spoken) score(ctx context.Context, x *admitted, turn int64, score string) {
 	if err := d.conversations.Score(ctx, x.address.CompanyID, x.address.ConversationID, turn, score); err != nil {
 		httpio.Logger(ctx, d.log).WarnContext(ctx, "record how a response was found", "error", err)
 	}
 }
 
-// overall records how a visitor found a conversation, in the form that ElevenLabs' clients send it. They send no credential, and the
-// id alone is none: the conversation's token is demanded all the same.
+// overall records a visitor's rating of a conversation in the format of ElevenLabs' clients. Those clients send no
+// credential, but the conversation's token is required nevertheless, because the id is not a credential.
 func (d spoken) overall(r *http.Request, t *talk) (any, error) {
 	if !strings.EqualFold(r.PathValue("id"), t.Conversation) {
 		return nil, carillon.Denied("The session token is for another conversation")

@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// aliveEvery is how often a contact in the queue is recorded as there.
+	// aliveEvery is how often a waiting contact is recorded as present.
 	aliveEvery = 30 * time.Second
-	// visitorStreams is how often a visitor opens a stream, in calls of one visitor: each costs some queries.
+	// visitorStreams is the limit of opened streams per visitor, as a multiple of the limit of calls: each stream
+	// costs several queries.
 	visitorStreams = 10
 	// checkEvery is how often the session of a busy stream is checked.
 	checkEvery = 2 * time.Second
 )
 
-// stream sends a conversation to its contact: every turn after the seq in Last-Event-ID, then each as it comes; the state
-// whenever it changes; and, without an id, who is writing and the pieces of the agent's answer. A seq that is not there yet gets
-// a reset: the page loads the conversation again.
+// stream streams a conversation to its contact: first the turns after the seq in Last-Event-ID, then new turns, and
+// the state whenever it changes. Typing indicators and parts of the agent's answer are sent without an id. If the seq
+// is beyond the last turn, a reset makes the page reload the conversation.
 func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	s, f, err := d.session(r)
 	if err != nil {
@@ -52,7 +53,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// A page that knows more than the database, which was restored, must load everything.
+	// The page has turns that the database lacks after a restore, so it must reload everything.
 	gone := after > c.LastSeq
 	if gone {
 		after = c.LastSeq
@@ -68,7 +69,7 @@ func (d chat) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	if gone {
 		if err := stream.Send(httpio.Event{Name: "reset", Data: []byte("{}")}); err != nil {
-			return nil // the client has left
+			return nil // the client has disconnected
 		}
 	}
 	x := follower{chat: d, r: r, session: s}
@@ -91,14 +92,14 @@ type follower struct {
 	alive   time.Time
 }
 
-// events returns what to send for what the topic brought. It is called with each heartbeat too: then the session is checked,
-// a place in the queue that moved is sent, and a contact who waits quietly is recorded as there.
+// events returns the stream events for the topic's events. It is also called at each heartbeat, without any: then it
+// checks the session, sends a changed place in the queue, and records an idle contact as present.
 func (f *follower) events(ctx context.Context, found []events.Event) (all []httpio.Event, err error) {
-	// Another state comes with a turn; a place in the queue moves by itself.
+	// A new state always comes with a turn, but the place in the queue changes without one.
 	stored := f.last.State == "" || len(found) == 0 && f.last.State == chats.Queued
 	if len(found) == 0 || time.Since(f.checked) > checkEvery {
 		if _, _, err := f.chat.session(f.r); err != nil {
-			return nil, err // the session ended, the widget went, the company was suspended
+			return nil, err // the session ended, the widget was removed, or the company was suspended
 		}
 		f.checked = time.Now()
 	}
@@ -119,7 +120,7 @@ func (f *follower) events(ctx context.Context, found []events.Event) (all []http
 	return all, err
 }
 
-// state returns the event of a state that differs from the last one sent.
+// state returns an event with the state if it differs from the last one sent.
 func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err error) {
 	c, err := f.chat.chats.Find(ctx, f.session.Company, f.session.Conversation)
 	if err != nil {
@@ -143,7 +144,7 @@ func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err
 	return httpio.Event{Name: "state", Data: text}, err == nil, err
 }
 
-// event is an event of the topic as the contact gets it.
+// event converts an event of the topic for the contact.
 func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
 	switch e.Kind {
 	case "turn":

@@ -18,14 +18,15 @@ const (
 	maxResults = 20
 )
 
-// talk is a voice conversation whose token came with a request.
+// talk is the voice conversation of a request's token.
 type talk struct {
 	*session
 	conversation *chats.Conversation
 	widget       *found
 }
 
-// talk returns the conversation of a request. Errors: unauthorized, also an hour after its end; forbidden.
+// talk returns the voice conversation of a request. Errors: unauthorized, also an hour after the conversation's end;
+// forbidden.
 func (g signer) talk(r *http.Request) (*talk, error) {
 	s, err := g.host.claims(r, voiceAudience)
 	if err != nil {
@@ -48,7 +49,7 @@ func (g signer) talk(r *http.Request) (*talk, error) {
 	return &talk{s, c, f}, g.host.mayUse(r, f)
 }
 
-// results are those of a search.
+// results is the response to a search.
 type results struct {
 	Results []result `json:"results"`
 }
@@ -60,7 +61,7 @@ type result struct {
 	Score float64 `json:"score"`
 }
 
-// search searches what the agent knows.
+// search searches the agent's knowledge.
 func (d spoken) search(r *http.Request, t *talk) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
@@ -98,19 +99,19 @@ func (d spoken) search(r *http.Request, t *talk) (any, error) {
 	return all, err
 }
 
-// handoff asks for a teammate. Who takes the conversation talks on the socket of the visitor: there is no other medium.
+// handoff requests a teammate. The teammate talks on the visitor's socket; there is no other channel.
 func (d spoken) handoff(r *http.Request, t *talk) (any, error) {
 	x, err := d.chat.ask(r, t.session, t.widget)
 	return voiceState{x.State, x.Position}, err
 }
 
-// voiceState is where a conversation stands.
+// voiceState is the state of a voice conversation.
 type voiceState struct {
 	State    chats.State `json:"state"`
 	Position int         `json:"position,omitempty"` // in the queue, from 1
 }
 
-// endHandoff takes the wish for a teammate back, or the conversation from one.
+// endHandoff withdraws the request for a teammate, or takes the conversation back from one.
 func (d spoken) endHandoff(r *http.Request, t *talk) (any, error) {
 	c, err := d.conversations.CallOff(r.Context(), t.Company, t.Conversation)
 	if err != nil {
@@ -126,7 +127,7 @@ type turnsView struct {
 	Turns          []turnView  `json:"turns"`
 }
 
-// turns are those that the visitor sees, the newest ones of many.
+// turns responds with the newest turns that the visitor may see.
 func (d spoken) turns(r *http.Request, t *talk) (any, error) {
 	switch id := strings.ToLower(r.URL.Query().Get("conversation_id")); id {
 	case t.Conversation:
@@ -139,7 +140,7 @@ func (d spoken) turns(r *http.Request, t *talk) (any, error) {
 	return turnsView{t.Conversation, t.conversation.State, turns}, err
 }
 
-// rate records how the visitor found the conversation.
+// rate records the visitor's rating of the conversation.
 func (d spoken) rate(r *http.Request, t *talk) (any, error) {
 	return d.chat.rate(r, t.session, t.widget)
 }

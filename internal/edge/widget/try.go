@@ -19,8 +19,8 @@ var tryHTML string
 //nolint:gochecknoglobals // read only
 var tryPage = template.Must(template.New("try").Parse(tryHTML))
 
-// TryRoute returns the route of a page that holds nothing but the widget that its address names, so that a company can try one
-// before it stands on its own pages.
+// TryRoute returns the route of a page that contains only the widget named in its query, so that a company can try a
+// widget before embedding it.
 func TryRoute(d Deps) httpio.Route {
 	return httpio.Route{Pattern: "GET /try", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
 		_, pages := d.Addresses()
@@ -28,7 +28,7 @@ func TryRoute(d Deps) httpio.Route {
 	}}
 }
 
-// tryText are the words of the page in one language.
+// tryText holds the page's texts in one language.
 type tryText struct{ Code, Title, Text string }
 
 func tryTexts() []tryText {
@@ -74,7 +74,8 @@ func try(w http.ResponseWriter, r *http.Request, pages string) error {
 	return err
 }
 
-// customerPolicy is what docs/reference/widgets.md recommends to sites with a policy, for a page with scripts and styles of its own.
+// customerPolicy returns the CSP that docs/reference/widgets.md recommends to customers, extended for the page's own
+// scripts and styles.
 func customerPolicy(nonce, origin string) string {
 	return "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "' " + origin + "; connect-src " + origin +
 		"; frame-src " + origin + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -16,12 +16,12 @@ import (
 	"carillon/internal/voice"
 )
 
-// Voices holds talks; *voice.Sessions is one.
+// Voices runs voice conversations. *voice.Sessions implements it.
 type Voices interface {
 	Open(ctx context.Context, s voice.Start) (*voice.Session, error)
 }
 
-// spoken serves the routes of voice widgets: those that take an access key, and those that take a conversation's token.
+// spoken serves the routes of voice widgets, which require an access key or a conversation's token.
 type spoken struct {
 	host          *host
 	chat          chat
@@ -68,7 +68,7 @@ func (d spoken) routes() []httpio.Route {
 	}
 }
 
-// configuration is what the embed script and the page show.
+// configuration returns the configuration for the embed script and the page.
 func (d spoken) configuration(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	if err := checkID("id_widget", q.Get("id_widget")); err != nil {
@@ -81,7 +81,7 @@ func (d spoken) configuration(r *http.Request) (any, error) {
 	return d.voiceData(r.Context(), f, q.Get("language"))
 }
 
-// signedURL gives out the address of a socket: for the conversation whose token comes with the request, else for the visitor's.
+// signedURL issues the address of a socket, for the conversation of the request's token or else for the visitor's.
 func (d spoken) signedURL(r *http.Request) (any, error) {
 	f, p, err := d.host.keyed(r, "voice", "id_widget")
 	if err != nil {
@@ -102,7 +102,7 @@ func (d spoken) signedURL(r *http.Request) (any, error) {
 	return d.signer.sign(r.Context(), s)
 }
 
-// conversation is the one that a signed address is for.
+// conversation returns the conversation for a signed address.
 func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, error) {
 	if r.URL.Query().Has("access_key") && r.Header.Get("Authorization") != "" {
 		t, err := d.signer.talk(r)
@@ -128,7 +128,7 @@ func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, er
 	return c, err
 }
 
-// visit is what a visitor begins a conversation with.
+// visit returns the start of a visitor's conversation.
 func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visitor string, err error) {
 	q := r.URL.Query()
 	visitor = strings.ToLower(q.Get("customer_id"))
@@ -145,7 +145,7 @@ func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visi
 	}, visitor, err
 }
 
-// over reports whether a conversation is closed for its contact.
+// over reports whether a conversation has ended for its contact.
 func over(c *chats.Conversation) bool {
 	return c.State == chats.Resolved || c.State == chats.WrapUp || c.State == chats.Abandoned
 }

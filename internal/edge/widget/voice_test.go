@@ -66,21 +66,21 @@ const voiceWidgets = `      - {id: 33333333-3333-4333-8333-333333333311, kind: v
       - {id: 33333333-3333-4333-8333-333333333322, kind: chat, name: Foreign chat}
 `
 
-// mute speaks a tenth of a second of a constant for each utterance.
+// mute is a speaker that emits 100 ms of a constant for each utterance.
 type mute struct{}
 
 func (mute) Speak(_ context.Context, _ voice.Utterance, emit func(pcm []int16) error) error {
 	return emit(slices.Repeat([]int16{7}, 1600))
 }
 
-// silent finds no speech.
+// silent is a detector that never finds speech.
 type silent struct{}
 
 func (silent) Chunk() int            { return 512 }
 func (silent) Score([]int16) float32 { return 0 }
 func (silent) Reset()                {}
 
-// answering finds agents.
+// answering looks up agents in the store.
 type answering struct{ *store.Store }
 
 func (a answering) TalkingAgent(ctx context.Context, companyID, id string) (*agent.Agent, string, error) {
@@ -91,13 +91,13 @@ func (a answering) TalkingAgent(ctx context.Context, companyID, id string) (*age
 	return nil, "", errors.Join(err, carillon.Absent("Agent"))
 }
 
-// newVoiceSite is a site with voice widgets of two companies; the agent Far is at base.
+// newVoiceSite returns a site with voice widgets of two companies. The agent Far has the base URL base.
 func newVoiceSite(t *testing.T, base string) *site {
 	t.Helper()
 	return newSite(t, "").voices(cmp.Or(base, "https://api.elevenlabs.io"))
 }
 
-// voices adds what voice widgets need, and serves it.
+// voices adds the dependencies of voice widgets and serves them.
 func (x *site) voices(base string) *site {
 	x.t.Helper()
 	x.apply(strings.Replace(setUp, "    widgets:\n", strings.Replace(voiceSetUp, "BASE", base, 1)+"    widgets:\n", 1) + voiceWidgets)
@@ -121,7 +121,7 @@ func (x *site) voices(base string) *site {
 	return x
 }
 
-// address asks for a signed address.
+// address requests a signed address.
 func (x *site) address(query string, header ...string) *Signed {
 	x.t.Helper()
 	status, text := x.send("GET", voicePath+"/signed-url?access_key="+widgetKey+"&"+query, "", "", header...)
@@ -132,7 +132,7 @@ func (x *site) address(query string, header ...string) *Signed {
 	return &s
 }
 
-// open opens a socket; nil: it was refused with a status and a body.
+// open opens a socket. If it is refused, ws is nil, and status and body are those of the response.
 func (x *site) open(address, origin string) (ws *websocket.Conn, status int, body string) {
 	x.t.Helper()
 	h := http.Header{}
@@ -256,7 +256,7 @@ func TestASignedAddressIsGoodForOneUseByThePageThatGotIt(t *testing.T) {
 	refused("with a key that was revoked meanwhile", gone.URL, "", 401, `"reason":"revoked"`)
 }
 
-// expire moves the end of an address into the past.
+// expire moves the expiry of a signed address into the past.
 func (x *site) expire(s *Signed) {
 	x.t.Helper()
 	u, _ := url.Parse(s.URL)
@@ -380,7 +380,7 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 	if status, _ := x.send("GET", voicePath+"/chat-by-conversation", token, ""); status != 400 {
 		t.Error("no conversation:", status)
 	}
-	// The same visitor without the token goes on in the conversation too; another widget's token does not.
+	// The visitor without the token continues the same conversation. A token of another widget is refused.
 	if same := x.address("id_widget=" + voiceID + "&customer_id=" + visitorID); same.ConversationID != s.ConversationID {
 		t.Error("the visitor has another conversation")
 	}
@@ -482,7 +482,7 @@ func TestAVisitorAsksForATeammateAndDoesWithout(t *testing.T) {
 		}
 	}
 	ask("/handoff/end", s.ConversationToken, 409, "")
-	ask("/handoff", s.ConversationToken, 200, `{"state":"missed"}`) // nobody is there
+	ask("/handoff", s.ConversationToken, 200, `{"state":"missed"}`) // no teammate is available
 	ask("/handoff", s.ConversationToken, 200, `{"state":"missed"}`)
 	ask("/handoff/end", s.ConversationToken, 200, `{"state":"bot"}`)
 	ask("/handoff/end", s.ConversationToken, 409, "")
@@ -586,7 +586,7 @@ func TestWhatAPageMayOverride(t *testing.T) {
 	}
 }
 
-// The first words are the page's, nobody's or the agent's: what is said first says which.
+// The greeting is the page's, none or the agent's. The first message shows which.
 func TestAPageSaysTheFirstWordsOrNone(t *testing.T) {
 	x := newVoiceSite(t, "")
 	for override, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/edge/convai"
 )
 
-// VoiceData is the configuration of a voice widget as its page gets it.
+// VoiceData is the configuration of a voice widget for its page.
 type VoiceData struct {
 	WidgetID     string            `json:"widget_id"`
 	Name         string            `json:"name"`
@@ -27,15 +27,15 @@ type VoiceData struct {
 	TextInput    bool              `json:"text_input"`
 	Transcript   bool              `json:"transcript"`
 	Terms        string            `json:"terms,omitempty"`
-	Speech       bool              `json:"speech"`  // somebody speaks
-	Hearing      bool              `json:"hearing"` // what visitors say is understood
+	Speech       bool              `json:"speech"`  // an agent or teammate speaks
+	Hearing      bool              `json:"hearing"` // visitors' speech is understood
 	TalkToPerson bool              `json:"talk_to_person"`
 }
 
-// Colors are those of a voice widget, as #rrggbb.
+// Colors are the colors of a voice widget, as #rrggbb.
 type Colors struct {
 	Primary    string `json:"primary"`
-	OnPrimary  string `json:"on_primary"` // of what is drawn on it
+	OnPrimary  string `json:"on_primary"` // color of text and icons on Primary
 	Background string `json:"background"`
 	Text       string `json:"text"`
 }
@@ -49,7 +49,7 @@ const (
 	onDark          = "#ffffff"
 )
 
-// voiceData returns the configuration in a language (BCP 47; "": the widget's own).
+// voiceData returns the configuration in a language (BCP 47). An empty lang means the widget's own language.
 func (d spoken) voiceData(ctx context.Context, w *found, lang string) (*VoiceData, error) {
 	lang = canonical(lang, w.Language)
 	a, err := d.host.agentOf(ctx, w)
@@ -70,7 +70,7 @@ func (d spoken) voiceData(ctx context.Context, w *found, lang string) (*VoiceDat
 	return x, nil
 }
 
-// agentOf is the agent that answers in a widget; nil: none does.
+// agentOf returns the agent that answers in a widget, or nil.
 func (h *host) agentOf(ctx context.Context, w *found) (*agent.Agent, error) {
 	if w.Agent == "" {
 		return nil, nil
@@ -82,13 +82,13 @@ func (h *host) agentOf(ctx context.Context, w *found) (*agent.Agent, error) {
 	return nil, err
 }
 
-// languages are those that the widget was written in, its own first.
+// languages returns the languages of the widget, its own first.
 func (w *Widget) languages() []string {
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(w.Translations)), func(l string) bool { return l == w.Language })
 	return append([]string{w.Language}, all...)
 }
 
-// overrides is what a client may override.
+// overrides returns the settings that a client may override.
 func (w *Widget) overrides() []string {
 	if w.Overrides == nil {
 		return []string{convai.OverrideLanguage, convai.OverrideTextOnly}
@@ -96,10 +96,10 @@ func (w *Widget) overrides() []string {
 	return w.Overrides
 }
 
-// yes is a switch that is on unless it is turned off.
+// yes returns the value of a switch that is on by default.
 func yes(b *bool) bool { return b == nil || *b }
 
-// onColor is the colour that can be read best on a colour (WCAG 2.2).
+// onColor returns the text color with the better contrast on a background (WCAG 2.2).
 func onColor(on string) string {
 	if contrast(on, onBright) > contrast(on, onDark) {
 		return onBright
@@ -107,17 +107,17 @@ func onColor(on string) string {
 	return onDark
 }
 
-// contrast is the ratio between two colours, from 1 to 21.
+// contrast returns the contrast ratio of two colors, from 1 to 21.
 func contrast(a, b string) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// luminance is that of #rrggbb, from 0 to 1.
+// luminance returns the relative luminance of #rrggbb, from 0 to 1.
 func luminance(color string) float64 {
 	sum := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		n, _ := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8) // its form is checked
+		n, _ := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8) // the format was checked
 		v := float64(n) / 255
 		if v <= 0.04045 {
 			v /= 12.92

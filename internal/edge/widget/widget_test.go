@@ -86,7 +86,7 @@ func newSite(t *testing.T, more string) *site {
 	return x
 }
 
-// serve begins to serve the parts as they are now.
+// serve starts a server with the current dependencies.
 func (x *site) serve() {
 	x.routes = append(Routes(x.Deps), attachment.Routes(x.Files)...)
 	router := httpio.NewRouter(x.Log, nil, x.routes...)
@@ -138,7 +138,7 @@ func (x *site) send(method, path, token, body string, header ...string) (int, st
 	return resp.StatusCode, string(text)
 }
 
-// begin begins a session and returns its token and what it says.
+// begin starts a session and returns its token and claims.
 func (x *site) begin(widget, visitor string, header ...string) (string, jwt.MapClaims) {
 	x.t.Helper()
 	status, text := x.send("POST", prefix+"/chat/session", "", `{"widget_id":"`+widget+`","customer_id":"`+visitor+`"}`, header...)
@@ -153,7 +153,7 @@ func (x *site) begin(widget, visitor string, header ...string) (string, jwt.MapC
 	return b.Token, claims
 }
 
-// signed is a token with other claims, or of another key or method.
+// signed returns a token with changed claims, or of another key or method.
 func (x *site) signed(method jwt.SigningMethod, key any, claims jwt.MapClaims, change func(c jwt.MapClaims)) string {
 	x.t.Helper()
 	c := maps.Clone(claims)
@@ -167,7 +167,7 @@ func (x *site) signed(method jwt.SigningMethod, key any, claims jwt.MapClaims, c
 	return token
 }
 
-// chatRoutes are those that a session's token opens.
+// chatRoutes returns the routes that accept a session's token.
 func (x *site) chatRoutes() []httpio.Route {
 	var all []httpio.Route
 	for _, r := range x.routes {
@@ -246,7 +246,7 @@ func TestAConversationOfAnotherCompanyIsNotFound(t *testing.T) {
     widgets: [{id: 33333333-3333-4333-8333-333333333304, kind: chat, name: Chat, welcome: Hello.}]
 `)
 	_, claims := x.begin(widgetID, visitorID)
-	// A token that no session gives: this company's widget with the other's conversation.
+	// A token that no session would issue: this company's widget with the other company's conversation.
 	mixed := x.signed(jwt.SigningMethodHS256, x.key, claims, func(c jwt.MapClaims) {
 		c["company"], c["widget"] = "11111111-1111-4111-8111-111111111102", "33333333-3333-4333-8333-333333333304"
 	})
@@ -279,7 +279,7 @@ func TestATokenEndsWithItsWidget(t *testing.T) {
 	}
 }
 
-// events reads a stream until enough events have come, and returns them as "name id data".
+// events reads a stream until enough reports true, and returns the events as "name id data".
 func (x *site) events(token, after string, enough func(all []string) bool) []string {
 	x.t.Helper()
 	ctx, cancel := context.WithTimeout(x.t.Context(), 2*time.Minute)

@@ -31,7 +31,7 @@ type wrapper struct {
 }
 
 func (d wrapper) routes() []httpio.Route {
-	const access = "customer" // the access key in customer_id
+	const access = "customer" // the access key is in customer_id
 	return []httpio.Route{
 		{Pattern: "GET " + prefix + "/widgetWebView", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			q := r.URL.Query()
@@ -41,7 +41,7 @@ func (d wrapper) routes() []httpio.Route {
 			Handle: d.plain(func(r *http.Request) (string, string) {
 				return r.PathValue("customer_id"), r.PathValue("widget_id")
 			})},
-		// A path with a segment missing is a request with a parameter missing.
+		// A missing path segment is treated like a missing parameter.
 		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			return r.PathValue("customer_id"), ""
 		})},
@@ -52,7 +52,7 @@ func (d wrapper) routes() []httpio.Route {
 	}
 }
 
-// plain serves the wrapper page; errors are one line of text.
+// plain serves the wrapper page. Errors are one line of text.
 func (d wrapper) plain(parameters func(r *http.Request) (key, id string)) httpio.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		embeddable(w.Header())
@@ -130,7 +130,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 func (d wrapper) write(w http.ResponseWriter, f *found, data *Data) error {
 	_, pages := d.host.addresses()
 	nonce := rand.Text()
-	text, err := json.Marshal(data) // <, > and & are escaped, so that it ends no script
+	text, err := json.Marshal(data) // <, > and & are escaped, so the text cannot end a script
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func titleOf(data *Data) string {
 	return data.CompanyName
 }
 
-// configuration is the chat's configuration in JSON, for the embed script.
+// configuration returns the chat's configuration as JSON, for the embed script.
 func (d wrapper) configuration(r *http.Request) (any, error) {
 	f, _, err := d.host.keyed(r, "chat", "widget_id")
 	if err != nil {
