@@ -67,7 +67,7 @@ func (p *running) try(args ...string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// file writes a file beside the data folder.
+// file writes a file next to the data folder.
 func (p *running) file(name, text string) string {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)

@@ -34,7 +34,7 @@ func Routes(f *files.Files) []httpio.Route {
 
 // Receive stores the file in the part `file` of a multipart request. The file expires unless files.Files.Keep is
 // called. Errors: validation_failed, payload_too_large, limit_exceeded; not_found if the conversation does not exist;
-// rate_limit_exceeded and service_unavailable if too many files arrive at once.
+// rate_limit_exceeded and service_unavailable during too many concurrent uploads.
 func Receive(w http.ResponseWriter, r *http.Request, f *files.Files, from files.From) (*chats.File, error) {
 	return receive(w, r, f, from, f.Most(), f.Receive)
 }

@@ -37,7 +37,7 @@ type backupProgress struct {
 type Control struct {
 	Store  *store.Store
 	Folder string
-	Read   config.ProvisionOptions // how set-ups are read
+	Read   config.ProvisionOptions // options for reading set-ups
 	Apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
 	Warn   func(p *config.Provision) config.Problems // returns the parts that do not work with this program's settings
 	Log    *slog.Logger

@@ -29,7 +29,7 @@ type Initiation struct {
 	Speed        float64
 	TextOnly     bool              // no sound in either direction
 	Variables    map[string]string // dynamic_variables
-	UserID       string            // the page's id of the person; unverified
+	UserID       string            // the person's id, as claimed by the page
 	Source       string            // the client's name and version
 }
 

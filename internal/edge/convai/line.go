@@ -43,7 +43,7 @@ func (*line) Rate() int           { return Rate }
 func (*line) Lead() time.Duration { return lead }
 func (*line) Digits() <-chan rune { return nil }
 
-// hear adds samples from the client. A single piece is kept whole, however long it is.
+// hear adds samples from the client. It never truncates a single piece, whatever its length.
 func (l *line) hear(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

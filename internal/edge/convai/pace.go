@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	burst     = 60 // text messages at once
+	burst     = 60 // burst of text messages
 	perSecond = 4  // sustained rate
 
-	soundBurst  = 10 * time.Second // sound at once
+	soundBurst  = 10 * time.Second // burst of sound
 	soundFactor = 2                // sustained rate, as a multiple of real time; above 1 because clocks differ
 )
 

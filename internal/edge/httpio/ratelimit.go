@@ -43,7 +43,7 @@ func limitHeaders(h http.Header, e *carillon.Error) {
 			window = w
 		}
 		switch {
-		case e.Details.Find("bound") != nil: // of package share
+		case e.Details.Find("bound") != nil: // an error of package share
 			policy = heldPolicy
 		case window == time.Minute:
 			policy = minutePolicy

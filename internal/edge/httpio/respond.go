@@ -24,18 +24,18 @@ const stateKey contextKey = 0
 type state struct {
 	id      string
 	company string
-	code    string // of the error in the response
+	code    string // error code of the response
 	err     error
-	access  string // of the route
+	access  string // Access of the route
 	maxBody int64
 	held    int64        // bytes of the router's memory for bodies
 	holder  share.Holder // owner of the held bytes
 	unread  bool         // part of the body was not read from the connection
 	key     string       // id of the access key
-	message string       // of the error in the response
-	body    []byte       // of the request, as far as it was read
+	message string       // error message of the response
+	body    []byte       // request body, as far as it was read
 	read    bool         // at least part of the body was read
-	refusal []byte       // the response, if it is an error
+	refusal []byte       // response body of an error
 	router  *Router
 }
 

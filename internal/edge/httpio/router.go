@@ -36,11 +36,11 @@ type Route struct {
 
 // Response describes a finished request for metrics and traces. It contains nothing of its query, headers or body.
 type Response struct {
-	Pattern  string // of the route; "unknown" if none matched
+	Pattern  string // the route's pattern; "unknown" if no route matched
 	Status   int
-	Code     string // of the error; empty on success
+	Code     string // error code; empty on success
 	Duration time.Duration
-	Stream   bool // a stream, whose duration depends on the client
+	Stream   bool // an event stream, whose duration depends on the client
 }
 
 // Refusal is a company's request that got an error response, including its secrets.
@@ -48,7 +48,7 @@ type Refusal struct {
 	RequestID, CompanyID, KeyID string
 	Status                      int
 	Code, Message               string
-	Body                        []byte // as far as it was read
+	Body                        []byte // request body, as far as it was read
 	BodyRead                    bool
 	Response                    []byte
 	Took                        time.Duration

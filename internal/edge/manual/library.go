@@ -17,12 +17,12 @@ type page struct {
 	summary  string // the first sentence
 	source   []byte // Markdown; nil for pages generated from the description
 	html     template.HTML
-	heads    []head // for "on this page"
+	heads    []head // headings for "on this page"
 	template string
-	parts    []part // for the search
+	parts    []part // parts for the search index
 
-	group *group   // for a page of the API reference
-	api   *apiHome // for the start page of the API reference
+	group *group   // set for a page of the API reference
+	api   *apiHome // set for the start page of the API reference
 	query string
 	found []hit
 }

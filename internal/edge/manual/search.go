@@ -10,7 +10,7 @@ import (
 // hit is a part of a page that contains all words of a query.
 type hit struct {
 	Path, Page, Title string
-	Text              template.HTML // around the first match
+	Text              template.HTML // excerpt around the first match
 	score             int
 }
 

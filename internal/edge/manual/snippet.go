@@ -22,7 +22,7 @@ const (
 
 // request is the request that an operation's snippets send.
 type request struct {
-	method, address string // below the base, with the query
+	method, address string // address below the base, with the query
 	token           string // name of the environment variable with the Bearer token; empty if none
 	file            bool
 	body            string

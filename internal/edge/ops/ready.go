@@ -39,7 +39,7 @@ type Readiness struct {
 	last     *cache.Cache[result] // single entry, under the key ""
 
 	mu    sync.Mutex
-	fault string // of the last run
+	fault string // fault of the last run
 }
 
 type result struct {

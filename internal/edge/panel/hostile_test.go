@@ -15,8 +15,8 @@ import (
 	"carillon/web"
 )
 
-// forms returns the headers of requests that a page of another site can send without a preflight, and of what browsers
-// report about their origin.
+// forms returns header sets of requests that pages of other sites can send without a preflight: content types, each
+// with the origins that browsers report.
 func forms() (all [][]string) {
 	for _, kind := range []string{
 		"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json", "",

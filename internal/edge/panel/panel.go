@@ -64,7 +64,7 @@ type Deps struct {
 	Thinker agent.Thinker
 	Pages   *egress.Client // fetches the pages that become articles
 
-	Talks    inbox.Talks              // of visitors, on this node
+	Talks    inbox.Talks              // visitors' spoken conversations on this node
 	Trials   agents.Trials            // spoken tests of agents
 	Speakers map[string]voice.Speaker // by agent.Voice.Speaker
 

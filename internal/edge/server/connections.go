@@ -29,14 +29,14 @@ type connections struct {
 	closed  bool
 	open    int
 	from    map[netip.Prefix]*source
-	idle    list.List // of *connection, longest idle first
+	idle    list.List // list of *connection, longest idle first
 	evicted map[string]int
 }
 
 // source is an address, or an IPv6 /64 network, which belongs to one client.
 type source struct {
 	open int
-	idle list.List // of *connection
+	idle list.List // list of *connection
 }
 
 // connection is one accepted connection. It is idle while it carries no request.
@@ -94,7 +94,7 @@ func (l *connections) awaitRoom() error {
 // admit counts a connection, and evicts an idle one if a limit is reached. It returns nil if the address has too many
 // busy connections.
 func (l *connections) admit(c *net.TCPConn) *connection {
-	address := c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("") //nolint:forcetypeassert // of a TCP connection
+	address := c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("") //nolint:forcetypeassert // the address of a TCP connection
 	x := &connection{Conn: c, owner: l, from: network(address)}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -401,7 +401,7 @@ func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
 	return replayed{n, n >= hooks.MaxReplay}, nil
 }
 
-// readReplay reads event_id, failed, or from with to and types, exactly one of them.
+// readReplay reads the events to send again: event_id, or else failed, or else from with optional to and types.
 func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
 	o, err := httpio.Object(r)
 	if err != nil {

@@ -105,7 +105,7 @@ func (d chat) cors() httpio.CORS {
 // state is the state of a conversation, as the page shows it.
 type state struct {
 	State    chats.State `json:"state"`
-	Position int         `json:"position,omitempty"` // in the queue, from 1
+	Position int         `json:"position,omitempty"` // place in the queue, from 1
 	Away     bool        `json:"away"`               // no teammate is available
 }
 
@@ -136,7 +136,7 @@ type contactView struct {
 type limits struct {
 	Text  int      `json:"text"`  // characters
 	File  int64    `json:"file"`  // bytes
-	Types []string `json:"types"` // of files
+	Types []string `json:"types"` // file types
 }
 
 // begin opens the visitor's conversation, or continues their previous one.
@@ -252,7 +252,7 @@ type turnView struct {
 	Text     string         `json:"text"`
 	At       string         `json:"at"`
 	ClientID string         `json:"client_id,omitempty"`
-	Name     string         `json:"name,omitempty"` // of the teammate or the agent
+	Name     string         `json:"name,omitempty"` // name of the teammate or the agent
 	Choices  []string       `json:"choices,omitempty"`
 	File     *chats.File    `json:"file,omitempty"`
 	Sources  []chats.Source `json:"sources,omitempty"`

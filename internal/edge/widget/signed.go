@@ -199,7 +199,7 @@ func (g signer) stillGood(ctx context.Context, keyID string, f *found) error {
 // Teammate is a member of a company who tries an agent.
 type Teammate struct {
 	CompanyID, AccountID, Name string
-	Origin                     string // of the panel
+	Origin                     string // origin of the panel
 }
 
 // TalkTo issues the address of a socket on which a teammate talks with an agent, without a widget. Each agent has a

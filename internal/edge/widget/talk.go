@@ -108,7 +108,7 @@ func (d spoken) handoff(r *http.Request, t *talk) (any, error) {
 // voiceState is the state of a voice conversation.
 type voiceState struct {
 	State    chats.State `json:"state"`
-	Position int         `json:"position,omitempty"` // in the queue, from 1
+	Position int         `json:"position,omitempty"` // place in the queue, from 1
 }
 
 // endHandoff withdraws the request for a teammate, or takes the conversation back from one.

@@ -22,7 +22,7 @@ import (
 
 // Phone is the sandbox's phone on this node.
 type Phone interface {
-	Calls(companyID string) []*handset.Heard // of the company's lines, newest first
+	Calls(companyID string) []*handset.Heard // calls from the company's lines, newest first
 }
 
 // Sandbox serves the page of the sandbox's phone: the calls it received, and calling it.

@@ -26,7 +26,7 @@ const (
 	MaxCampaign     = 255
 	MaxTemplateName = 512
 	MaxClientID     = 64
-	MaxWritten      = 4096 // of a message, as on the channel
+	MaxWritten      = 4096 // limit of a message on the channel
 )
 
 const (

@@ -30,7 +30,7 @@ type Inbox struct {
 }
 
 const (
-	MaxTurns       = 100 // in a response
+	MaxTurns       = 100 // turns in a response
 	maxSearch      = 100 // characters
 	maxTag         = 40
 	maxTags        = 20

@@ -20,7 +20,7 @@ import (
 
 // Talks are the spoken conversations of visitors. *voice.Sessions implements it.
 type Talks interface {
-	Talking(companyID, conversationID string) bool // on this node
+	Talking(companyID, conversationID string) bool // reports whether the visitor is connected to this node
 	Join(ctx context.Context, t voice.Teammate) error
 }
 

@@ -60,7 +60,7 @@ type jobRow struct {
 	Template string       `json:"template"`
 	Language string       `json:"language"`
 	Campaign string       `json:"campaign"`
-	Checked  int          `json:"checked"` // rows
+	Checked  int          `json:"checked"` // number of rows checked
 	Result   bulk.Result  `json:"result"`
 	Author   string       `json:"author"`
 
@@ -68,7 +68,7 @@ type jobRow struct {
 	ChangedAt string  `json:"changed_at"`
 	BegunAt   *string `json:"begun_at"`
 	EndedAt   *string `json:"ended_at"`
-	Restored  *string `json:"restored_at"` // when a backup was restored after which the job may already have been sent; null if this is not the case
+	Restored  *string `json:"restored_at"` // time of a restore after which the job may already have been sent; null if there was none
 }
 
 // jobPage is a job with all data of its page.

@@ -196,7 +196,7 @@ func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, err
 	return httpio.RowsOf(all), err
 }
 
-const maxResend = time.Minute // how long one resend blocks another of the same notification
+const maxResend = time.Minute // time for which a resend blocks other resends of the notification
 
 // resend sends a notification to failed recipients again, as a new notification. Resends of a notification run one at
 // a time, so that each knows the results of the others.

@@ -31,7 +31,7 @@ const (
 	overviewDefault   = 24 * time.Hour
 	maxOverview       = 400 * 24 * time.Hour // the retention of counts
 	overviewCampaigns = 10
-	overviewRows      = 50 // for templates and for senders
+	overviewRows      = 50 // rows of templates and of senders
 )
 
 // Counts are the numbers of recipients in a response.
@@ -70,7 +70,7 @@ func CountsOf(c *stats.Counts) Counts {
 type counted struct {
 	Hour     string           `json:"hour,omitempty"` // start of the hour
 	Campaign *string          `json:"campaign,omitempty"`
-	LastAt   string           `json:"last_at,omitempty"` // for a campaign
+	LastAt   string           `json:"last_at,omitempty"` // set for a campaign
 	Type     string           `json:"type,omitempty"`
 	Template string           `json:"template,omitempty"`
 	Language string           `json:"language,omitempty"`

@@ -213,7 +213,7 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 
 // changeAuthor is the author of a change.
 type changeAuthor struct {
-	Key     string       `json:"key"` // for the filter
+	Key     string       `json:"key"` // value for the filter
 	Name    string       `json:"name"`
 	Origin  audit.Origin `json:"origin"`
 	Address string       `json:"address,omitempty"`

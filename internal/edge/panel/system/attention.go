@@ -29,8 +29,8 @@ type concern struct {
 	Since    string           `json:"since,omitempty"`
 	Until    string           `json:"until,omitempty"` // sender_failing: the next attempt; maintenance: its end
 	Template string           `json:"template,omitempty"`
-	ID       string           `json:"id,omitempty"`   // of the template or webhook
-	Host     string           `json:"host,omitempty"` // of the webhook
+	ID       string           `json:"id,omitempty"`   // id of the template or webhook
+	Host     string           `json:"host,omitempty"` // host of the webhook
 	Language string           `json:"language,omitempty"`
 	Status   string           `json:"status,omitempty"`
 	Used     int64            `json:"used,omitempty"`

@@ -51,7 +51,7 @@ type templateRow struct {
 	Name            string                  `json:"name"`
 	Language        string                  `json:"language"`
 	Status          carillon.TemplateStatus `json:"status"`
-	Reason          string                  `json:"reason,omitempty"` // of a rejection, a pause or an interrupted submission
+	Reason          string                  `json:"reason,omitempty"` // reason for a rejection, a pause or an interrupted submission
 	Category        string                  `json:"category"`
 	Sender          string                  `json:"sender"` // sender id
 	Number          string                  `json:"number"`
