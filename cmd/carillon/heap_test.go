@@ -18,8 +18,8 @@ func TestTheHeapGetsRoomByWhatLives(t *testing.T) {
 	}
 }
 
-// GOGC follows the live heap while the program runs. The small allocations would share the sentinel's block, and keep it
-// alive, if the sentinel were small itself.
+// GOGC follows the live heap while the program runs. If the sentinel were small, it would share a block with the small
+// allocations here, which would keep it alive.
 func TestTheHeapsPaceFollowsWhatLives(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)

@@ -181,12 +181,12 @@ func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	body := map[string]string{}
-	whose, call := u.User, u.panel(http.MethodPost, "user/password")
+	account, call := u.User, u.panel(http.MethodPost, "user/password")
 	if u.User == "" {
-		if whose, body["present"], err = u.As.find(ctx, env, facts); err != nil {
+		if account, body["present"], err = u.As.find(ctx, env, facts); err != nil {
 			return err
 		}
-		c, err = withSession(ctx, c, whose, body["present"])
+		c, err = withSession(ctx, c, account, body["present"])
 	} else if c, err = u.connect(ctx, env, u.As); err == nil {
 		call.Path, err = u.userPath(ctx, c, u.User, "/password")
 		call.Path = "/panel/v1/" + call.Path
@@ -196,7 +196,7 @@ func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 	}
 	fresh, err := secret(env, u.Password, u.PasswordFile, "CARILLON_NEW_PASSWORD")
 	if err == nil && fresh == "" {
-		fresh, err = askTwice(ctx, env, "New password of "+whose+" (12 characters or more): ")
+		fresh, err = askTwice(ctx, env, "New password of "+account+" (12 characters or more): ")
 	}
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return u.done(env, map[string]any{"user": whose, "changed": true}, "the password of "+whose+" is changed; other sessions have ended")
+	return u.done(env, map[string]any{"user": account, "changed": true}, "the password of "+account+" is changed; other sessions have ended")
 }
 
 type usersSignOut struct {

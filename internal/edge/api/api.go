@@ -103,7 +103,7 @@ func Routes(d Deps) []httpio.Route {
 		personal{g, d.People}.routes(),
 		hookRoutes(g, d),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
-		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &sightings{}, d.Log}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &callbackTimes{}, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {

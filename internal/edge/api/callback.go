@@ -33,24 +33,24 @@ type callbacks struct {
 	notify    *notify.Notify
 	catalog   *catalog.Catalog
 	messaging Messaging
-	seen      *sightings
+	seen      *callbackTimes
 	log       *slog.Logger
 }
 
-// sightEvery is the interval at which the time of a sender's latest callback is stored.
-const sightEvery = time.Minute
+// callbackTimeInterval is the interval at which the time of a sender's latest callback is stored.
+const callbackTimeInterval = time.Minute
 
-// sightings holds, for each sender, when its latest callback time was last stored by this node.
-type sightings struct {
+// callbackTimes holds, for each sender, when its latest callback time was last stored by this node.
+type callbackTimes struct {
 	mu sync.Mutex
 	at map[int64]time.Time
 }
 
 // due reports whether it is time to store a sender's callback time again.
-func (s *sightings) due(senderUID int64, now time.Time) bool {
+func (s *callbackTimes) due(senderUID int64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Sub(s.at[senderUID]) < sightEvery {
+	if now.Sub(s.at[senderUID]) < callbackTimeInterval {
 		return false
 	}
 	if s.at == nil {
@@ -140,7 +140,7 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	if err != nil {
 		return err
 	}
-	verified, in := false, intake{to: map[string]string{}}
+	verified, in := false, intake{companyOf: map[string]string{}}
 	for _, x := range senders {
 		if !cb.Verify(x.Settings, r.Header, body) {
 			continue
@@ -154,20 +154,20 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 	if !verified {
 		return carillon.NoAccess("The signature is not this sender's", "invalid")
 	}
-	s.leaveOut(r, &in)
+	s.countIgnored(r, &in)
 	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
 }
 
 // intake collects the messages of a callback.
 type intake struct {
-	to map[string]string // company of each message, by message id; if two companies claim a number, the one with the older sender wins
+	companyOf map[string]string // company of each message, by message id; if two companies claim a number, the one with the older sender wins
 
 	unnamed   []provider.Inbound
 	elsewhere map[string][]provider.Inbound // messages to numbers other than the last sender's, by the provider's id of the number
 }
 
-// leaveOut counts and logs the messages that no sender accepted.
-func (s callbacks) leaveOut(r *http.Request, in *intake) {
+// countIgnored counts and logs the messages that no sender accepted.
+func (s callbacks) countIgnored(r *http.Request, in *intake) {
 	if s.messaging == nil {
 		return
 	}
@@ -177,7 +177,7 @@ func (s callbacks) leaveOut(r *http.Request, in *intake) {
 		log.WarnContext(r.Context(), "ignore messages that name no author", "kinds", kindsOf(in.unnamed))
 	}
 	for id, all := range in.elsewhere {
-		all = slices.DeleteFunc(all, func(m provider.Inbound) bool { _, taken := in.to[m.ID]; return taken })
+		all = slices.DeleteFunc(all, func(m provider.Inbound) bool { _, taken := in.companyOf[m.ID]; return taken })
 		if len(all) > 0 {
 			s.messaging.Ignore(all)
 			log.WarnContext(r.Context(), "ignore messages that no sender takes", "phone_number_id", id, "kinds", kindsOf(all))
@@ -223,7 +223,7 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		httpio.Logger(ctx, s.log).InfoContext(ctx, "ignore parts of a callback", "company", x.CompanyID, "sender", x.ID, "parts",
 			events.Ignored)
 	}
-	s.sight(ctx, x, events)
+	s.recordCallback(ctx, x, events)
 	if len(events.Receipts) > 0 {
 		if err := s.notify.Receive(ctx, x, events.Receipts); err != nil {
 			return fmt.Errorf("store receipts: %w", err)
@@ -231,15 +231,15 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 		if err := s.suppressOptOuts(ctx, x, events.Receipts); err != nil {
 			return err
 		}
-		if err := s.learn(ctx, cb, x, events.Receipts); err != nil {
+		if err := s.linkIdentities(ctx, cb, x, events.Receipts); err != nil {
 			return err
 		}
 	}
-	if err := s.obeyPreferences(ctx, x, events.Preferences); err != nil {
+	if err := s.applyPreferences(ctx, x, events.Preferences); err != nil {
 		return err
 	}
 	if s.messaging != nil {
-		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, in.to)); err != nil {
+		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, in.companyOf)); err != nil {
 			return fmt.Errorf("store inbound messages: %w", err)
 		}
 		if err := s.messaging.Receipts(ctx, x, events.Replies); err != nil {
@@ -252,9 +252,9 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	return nil
 }
 
-// sight stores the time of the callback and the channel's notice. Failures are only logged: neither is worth a repeat
+// recordCallback stores the time of the callback and the channel's notice. Failures are only logged: neither is worth a repeat
 // of the callback.
-func (s callbacks) sight(ctx context.Context, x *carillon.Sender, events CallbackEvents) {
+func (s callbacks) recordCallback(ctx context.Context, x *carillon.Sender, events CallbackEvents) {
 	now := time.Now()
 	if events.Concerned && s.seen.due(x.UID, now) {
 		if err := s.store.Senders.KeepCallback(ctx, x, now); err != nil {
@@ -284,8 +284,8 @@ func (s callbacks) claimed(ctx context.Context, x *carillon.Sender, all []provid
 	return own
 }
 
-// learn links the phone numbers of recipients to the user ids that the channel reports.
-func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, receipts []provider.Receipt) error {
+// linkIdentities links the phone numbers of recipients to the user ids that the channel reports.
+func (s callbacks) linkIdentities(ctx context.Context, cb Callback, x *carillon.Sender, receipts []provider.Receipt) error {
 	var reports []chats.Report
 	for i := range receipts {
 		r := &receipts[i]
@@ -297,8 +297,8 @@ func (s callbacks) learn(ctx context.Context, cb Callback, x *carillon.Sender, r
 			return err
 		}
 		if number != "" {
-			who := &identity.Identity{Kind: identity.Person, Scope: cb.Portfolio(x), Key: identity.User(r.UserID)}
-			reports = append(reports, chats.Report{Number: number, As: r.Number, Person: who})
+			owner := &identity.Identity{Kind: identity.Person, Scope: cb.Portfolio(x), Key: identity.User(r.UserID)}
+			reports = append(reports, chats.Report{Number: number, As: r.Number, Person: owner})
 		}
 	}
 	if len(reports) == 0 {
@@ -316,9 +316,9 @@ func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, rece
 	return s.store.Suppressions.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
 }
 
-// obeyPreferences applies the marketing choices that people make in the channel's settings: it suppresses them for
+// applyPreferences applies the marketing choices that people make in the channel's settings: it suppresses them for
 // marketing, or lifts that suppression. A stop without a timestamp takes effect now; a resume without one is ignored.
-func (s callbacks) obeyPreferences(ctx context.Context, x *carillon.Sender, all []provider.Preference) error {
+func (s callbacks) applyPreferences(ctx context.Context, x *carillon.Sender, all []provider.Preference) error {
 	for i := range all {
 		p := &all[i]
 		at := p.At

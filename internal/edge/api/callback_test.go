@@ -520,13 +520,13 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 }
 
 func TestCallbacksAreSightedOnceAMinute(t *testing.T) {
-	var s sightings
+	var s callbackTimes
 	now := time.Now()
 	for _, c := range []struct {
 		sender int64
 		after  time.Duration
 		want   bool
-	}{{1, 0, true}, {1, time.Second, false}, {2, time.Second, true}, {1, sightEvery, true}, {1, sightEvery + time.Second, false}} {
+	}{{1, 0, true}, {1, time.Second, false}, {2, time.Second, true}, {1, callbackTimeInterval, true}, {1, callbackTimeInterval + time.Second, false}} {
 		if got := s.due(c.sender, now.Add(c.after)); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

@@ -116,7 +116,7 @@ func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {
 	default:
 		return nil, carillon.InvalidValue("hangup", "One of true, false", v)
 	}
-	for again := hangUp; ; again = false {
+	for retry := hangUp; ; retry = false {
 		if hangUp {
 			state, err := s.calls.HangUp(r.Context(), p.Company.ID, id)
 			if err != nil || state != "" {
@@ -124,7 +124,7 @@ func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {
 			}
 		}
 		c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
-		if !again || !carillon.IsCode(err, carillon.Conflict) {
+		if !retry || !carillon.IsCode(err, carillon.Conflict) {
 			return c, err
 		}
 		// The call may have started between HangUp and Cancel, so try once more.

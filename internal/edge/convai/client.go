@@ -73,8 +73,8 @@ func parse(text []byte) (*incoming, error) {
 	return &m, nil
 }
 
-// str returns the text of a message.
-func (m *incoming) str() (string, error) {
+// text returns the text of a message.
+func (m *incoming) text() (string, error) {
 	if len(m.Text) == 0 {
 		return "", nil
 	}
@@ -140,7 +140,7 @@ func (c *Conn) dispatch(m *incoming, to *Client) error {
 		if !c.pace.allow() {
 			return &refusal{kind: typeInvalid, text: "Too many messages", fatal: true}
 		}
-		return c.say(m, to)
+		return c.dispatchText(m, to)
 	}
 	return nil
 }
@@ -151,8 +151,8 @@ func call(f func()) {
 	}
 }
 
-// say calls the callback for a message with a text.
-func (c *Conn) say(m *incoming, to *Client) error {
+// dispatchText calls the callback for a message with a text.
+func (c *Conn) dispatchText(m *incoming, to *Client) error {
 	if len(m.ClientID) > maxID || len(m.ToolID) > 2*maxID {
 		return tooLong("The id")
 	}
@@ -170,7 +170,7 @@ func (c *Conn) say(m *incoming, to *Client) error {
 	case "multimodal_message":
 		text, err = m.typed()
 	default:
-		text, err = m.str()
+		text, err = m.text()
 	}
 	switch {
 	case err != nil || text == "":
@@ -195,8 +195,8 @@ func (c *Conn) score(m *incoming, to *Client) {
 	}
 }
 
-// refusedBy returns the refusal in err, or nil.
-func refusedBy(err error) (r *refusal) {
+// asRefusal returns the refusal in err, or nil.
+func asRefusal(err error) (r *refusal) {
 	errors.As(err, &r)
 	return r
 }

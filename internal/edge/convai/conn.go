@@ -24,17 +24,17 @@ import (
 const Protocol = "convai"
 
 const (
-	pingEvery = 10 * time.Second
-	goneAfter = 30 * time.Second // limit since the last pong
-	writeIn   = 10 * time.Second // timeout for writing one message
-	startIn   = 10 * time.Second // timeout of the initiation
-	drainIn   = 2 * time.Second  // time to flush the outbox before the connection is closed
-	// endIn is the grace period for run after the person hung up or left.
-	endIn = 10 * time.Second
+	pingEvery         = 10 * time.Second
+	pongTimeout       = 30 * time.Second // limit since the last pong
+	writeTimeout      = 10 * time.Second // timeout for writing one message
+	initiationTimeout = 10 * time.Second // timeout of the initiation
+	drainTimeout      = 2 * time.Second  // time to flush the outbox before the connection is closed
+	// endGrace is the grace period for run after the person hung up or left.
+	endGrace = 10 * time.Second
 	// maxSession is the default maximum duration of a connection.
 	maxSession = time.Hour
-	// tail is the delay of sound from here to the person's ear.
-	tail = 200 * time.Millisecond
+	// playbackDelay is the delay of sound from here to the person's ear.
+	playbackDelay = 200 * time.Millisecond
 	// maxTurns is the number of recent responses that can be scored.
 	maxTurns = 200
 )
@@ -56,17 +56,17 @@ type Conn struct {
 	out  *outbox
 	line *line
 
-	response atomic.Int64 // the response whose sound is being written
-	ours     atomic.Bool  // this side closes the connection
-	done     chan struct{}
-	finish   func() // closes done, which ends reading and writing
-	closeAll sync.Once
-	closing  <-chan struct{} // the server is stopping
-	written  chan struct{}   // closed when the writer has finished
-	opened   time.Time
-	pings    pings
-	pace     pace
-	heard    time.Duration // total sound received from the client; used only by the reader
+	response   atomic.Int64 // the response whose sound is being written
+	closedByUs atomic.Bool  // this side closes the connection
+	done       chan struct{}
+	finish     func() // closes done, which ends reading and writing
+	closeAll   sync.Once
+	closing    <-chan struct{} // the server is stopping
+	written    chan struct{}   // closed when the writer has finished
+	opened     time.Time
+	pings      pings
+	pace       pace
+	received   time.Duration // total sound received from the client; used only by the reader
 
 	mu     sync.Mutex
 	writer writer
@@ -132,12 +132,12 @@ func (c *Conn) Line() voice.Line { return c.line }
 
 // Initiation waits for the client's initiation. If it returns an error, the connection has ended.
 func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
-	late := time.AfterFunc(startIn, func() { c.shut(websocket.StatusPolicyViolation, "The initiation did not come in time") })
+	late := time.AfterFunc(initiationTimeout, func() { c.closeWith(websocket.StatusPolicyViolation, "The initiation did not come in time") })
 	defer late.Stop()
 	for {
 		_, text, err := c.ws.Read(ctx)
 		if err != nil {
-			c.lost()
+			c.abort()
 			return nil, fmt.Errorf("wait for the initiation: %w", err)
 		}
 		m, err := c.parse(text)
@@ -200,7 +200,7 @@ func (c *Conn) turnOf(response int64) (turn int64, ok bool) {
 // shown as internal errors.
 func (c *Conn) Refuse(err error) {
 	code, kind, text, reason := codeInternal, typeUnknown, "Something went wrong", carillon.InternalError.String()
-	if r := refusedBy(err); r != nil {
+	if r := asRefusal(err); r != nil {
 		code, kind, text, reason = codePolicy, r.kind, r.text, ""
 	} else if e, ok := errors.AsType[*carillon.Error](err); ok {
 		text, reason = e.Message, e.Code.String()
@@ -212,7 +212,7 @@ func (c *Conn) Refuse(err error) {
 		}
 	}
 	c.send(failure(code, kind, text, reason))
-	c.shut(websocket.StatusCode(code), text)
+	c.closeWith(websocket.StatusCode(code), text)
 }
 
 // Serve passes on the client's messages and runs a conversation on the connection until either ends. If the client
@@ -229,13 +229,13 @@ func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, c
 		err := voice.Guard(func() error { hungUp = c.read(ctx, &client); return nil })
 		if err != nil {
 			c.log(ctx, "read a socket", err)
-			c.lost()
+			c.abort()
 		}
 		read <- hungUp
 	}()
 	longest := time.NewTimer(c.o.Longest - time.Since(c.opened))
 	defer longest.Stop()
-	end := time.NewTimer(c.o.Longest + endIn)
+	end := time.NewTimer(c.o.Longest + endGrace)
 	defer end.Stop()
 	for {
 		select {
@@ -248,11 +248,11 @@ func (c *Conn) Serve(ctx context.Context, run func(ctx context.Context) error, c
 				cancel()
 				continue
 			}
-			end.Reset(endIn)
+			end.Reset(endGrace)
 		case <-longest.C:
 			c.send(failure(codePolicy, typeTooLong, "The conversation has reached its maximum duration", ""))
 			call(client.End)
-			end.Reset(endIn)
+			end.Reset(endGrace)
 		case <-end.C:
 			cancel()
 		}
@@ -268,9 +268,9 @@ func (c *Conn) close(ctx context.Context, err error) {
 		c.mu.Lock()
 		reason := c.ended
 		c.mu.Unlock()
-		c.shut(websocket.StatusNormalClosure, reason)
+		c.closeWith(websocket.StatusNormalClosure, reason)
 	case ctx.Err() != nil:
-		c.shut(websocket.StatusGoingAway, "")
+		c.closeWith(websocket.StatusGoingAway, "")
 	default:
 		c.Refuse(err)
 	}
@@ -283,31 +283,31 @@ func (c *Conn) playOut(ctx context.Context) {
 		return
 	}
 	select {
-	case <-time.After(min(rest+tail, endIn)):
+	case <-time.After(min(rest+playbackDelay, endGrace)):
 	case <-c.done:
 	case <-ctx.Done():
 	}
 }
 
 // Close closes the connection.
-func (c *Conn) Close() { c.shut(websocket.StatusGoingAway, "") }
+func (c *Conn) Close() { c.closeWith(websocket.StatusGoingAway, "") }
 
 // read passes on the client's messages until the connection ends, and reports whether the client hung up. It calls
 // client.End before it marks the connection as lost, so that run sees the hang-up first.
 func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
-	defer c.lost()
+	defer c.abort()
 	for {
 		// Canceling the context of a read would close the connection, so the read must not inherit ctx.
 		_, text, err := c.ws.Read(context.WithoutCancel(ctx))
 		if err != nil {
 			status := websocket.CloseStatus(err)
-			if hungUp = !c.ours.Load() && (status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd); hungUp {
+			if hungUp = !c.closedByUs.Load() && (status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd); hungUp {
 				call(client.End)
 			}
 			return hungUp
 		}
 		if err := c.receive(text, client); err != nil {
-			if r := refusedBy(err); r != nil && !r.fatal {
+			if r := asRefusal(err); r != nil && !r.fatal {
 				c.send(failure(codePolicy, r.kind, r.text, ""))
 				continue
 			}
@@ -323,7 +323,7 @@ func (c *Conn) parse(text []byte) (*incoming, error) {
 	m, err := parse(text)
 	if len(text) > maxMessage && (err != nil || m.Sound == nil) {
 		const reason = "Only sound may have more than 64 kB"
-		c.shut(websocket.StatusMessageTooBig, reason)
+		c.closeWith(websocket.StatusMessageTooBig, reason)
 		return nil, invalid(reason)
 	}
 	return m, err
@@ -342,11 +342,11 @@ func (c *Conn) receive(text []byte, client *Client) error {
 	if !ok {
 		return invalid("user_audio_chunk is no base64")
 	}
-	c.heard += time.Duration(len(pcm)) * time.Second / Rate
-	if c.heard > soundBurst+soundFactor*time.Since(c.opened) {
+	c.received += time.Duration(len(pcm)) * time.Second / Rate
+	if c.received > soundBurst+soundFactor*time.Since(c.opened) {
 		return invalid("Too much sound")
 	}
-	c.line.hear(pcm)
+	c.line.receive(pcm)
 	return nil
 }
 
@@ -358,12 +358,12 @@ func (c *Conn) write() {
 		if !ok {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), writeIn)
+		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 		err := c.ws.Write(ctx, websocket.MessageText, text)
 		cancel()
 		if err != nil {
 			if !errors.Is(err, net.ErrClosed) { // otherwise the client closed it, and the reader handles that
-				go c.lost() // shut may be waiting for the writer
+				go c.abort() // shut may be waiting for the writer
 			}
 			return
 		}
@@ -374,7 +374,7 @@ func (c *Conn) write() {
 func (c *Conn) watch() {
 	select {
 	case <-c.closing:
-		c.shut(websocket.StatusServiceRestart, "The server restarts")
+		c.closeWith(websocket.StatusServiceRestart, "The server restarts")
 	case <-c.done:
 	}
 }
@@ -382,7 +382,7 @@ func (c *Conn) watch() {
 // send queues a message. A client that reads too slowly is disconnected.
 func (c *Conn) send(m message) {
 	if c.out.add(m) {
-		go c.lost()
+		go c.abort()
 	}
 }
 
@@ -399,23 +399,23 @@ func (c *Conn) gone() bool {
 // maxReason is the number of bytes for a reason in a close frame.
 const maxReason = 123
 
-// shut flushes the outbox, for at most drainIn, and closes the connection.
-func (c *Conn) shut(code websocket.StatusCode, reason string) {
+// closeWith flushes the outbox, for at most drainTimeout, and closes the connection.
+func (c *Conn) closeWith(code websocket.StatusCode, reason string) {
 	c.closeAll.Do(func() {
-		c.ours.Store(true)
+		c.closedByUs.Store(true)
 		c.out.close()
 		select {
 		case <-c.written:
 		case <-c.done:
-		case <-time.After(drainIn):
+		case <-time.After(drainTimeout):
 		}
 		c.finish()
 		_ = c.ws.Close(code, strings.ToValidUTF8(reason[:min(len(reason), maxReason)], ""))
 	})
 }
 
-// lost closes a connection without flushing, because the client does not read.
-func (c *Conn) lost() {
+// abort closes a connection without flushing, because the client does not read.
+func (c *Conn) abort() {
 	c.closeAll.Do(func() {
 		c.out.close()
 		c.finish()

@@ -42,7 +42,7 @@ func FuzzClient(f *testing.F) {
 			Score: func(int64, string) { t.Error("a response is scored that was not shown") },
 		}
 		for range 3 {
-			if err := c.receive(text, &client); err != nil && refusedBy(err) == nil {
+			if err := c.receive(text, &client); err != nil && asRefusal(err) == nil {
 				t.Error("not a refusal:", err)
 			}
 		}
@@ -70,14 +70,14 @@ func TestTheOldestUnreadSoundMakesRoom(t *testing.T) {
 		for i := range pcm {
 			pcm[i] = n
 		}
-		l.hear(pcm)
+		l.receive(pcm)
 	}
 	got, err := l.Read(t.Context())
 	if err != nil || len(got) != maxUnread || got[0] != 2 || got[len(got)-1] != 3 {
 		t.Error(len(got), got[0], got[len(got)-1], err)
 	}
-	l.hear(make([]int16, maxUnread))
-	l.hear(make([]int16, 3*maxUnread)) // a single piece is kept whole
+	l.receive(make([]int16, maxUnread))
+	l.receive(make([]int16, 3*maxUnread)) // a single piece is kept whole
 	if got, _ := l.Read(t.Context()); len(got) != 3*maxUnread {
 		t.Error(len(got))
 	}

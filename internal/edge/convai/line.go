@@ -43,8 +43,8 @@ func (*line) Rate() int           { return Rate }
 func (*line) Lead() time.Duration { return lead }
 func (*line) Digits() <-chan rune { return nil }
 
-// hear adds samples from the client. It never truncates a single piece, whatever its length.
-func (l *line) hear(pcm []int16) {
+// receive adds samples from the client. It never truncates a single piece, whatever its length.
+func (l *line) receive(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if over := len(l.unread) + len(pcm) - max(maxUnread, len(pcm)); over > 0 {

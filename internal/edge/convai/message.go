@@ -11,15 +11,15 @@ import (
 // object is a JSON object of a message. Its values are strings, numbers, booleans, lists and objects of those.
 type object = map[string]any
 
-// of returns a message with a type and one member.
-func of(kind, member string, value object) message {
+// newMessage returns a message with a type and one member.
+func newMessage(kind, member string, value object) message {
 	text, _ := json.Marshal(object{"type": kind, member: value}) // cannot fail
 	return message{text: text}
 }
 
 // metadata returns the first message to a client.
 func metadata(conversationID string) message {
-	return of("conversation_initiation_metadata", "conversation_initiation_metadata_event", object{
+	return newMessage("conversation_initiation_metadata", "conversation_initiation_metadata_event", object{
 		"conversation_id": conversationID, "agent_output_audio_format": Format, "user_input_audio_format": Format,
 	})
 }
@@ -42,11 +42,11 @@ func failure(code int, kind, text, reason string) message {
 	if reason != "" {
 		e["reason"] = reason
 	}
-	return of("error", "error_event", e)
+	return newMessage("error", "error_event", e)
 }
 
 func part(kind, text string, response int64) message {
-	return of("agent_chat_response_part", "text_response_part", object{"text": text, "type": kind, "event_id": response})
+	return newMessage("agent_chat_response_part", "text_response_part", object{"text": text, "type": kind, "event_id": response})
 }
 
 // writer turns events into messages.
@@ -58,10 +58,10 @@ type writer struct {
 func (w *writer) messages(e *voice.Event) []message {
 	switch e.Kind {
 	case voice.Transcribed:
-		return []message{of("user_transcript", "user_transcription_event",
+		return []message{newMessage("user_transcript", "user_transcription_event",
 			object{"user_transcript": e.Text, "event_id": e.ID, "seq": e.Seq})}
 	case voice.Tentative:
-		return []message{of("tentative_user_transcript", "tentative_user_transcription_event",
+		return []message{newMessage("tentative_user_transcript", "tentative_user_transcription_event",
 			object{"user_transcript": e.Text, "event_id": e.ID})}
 	case voice.Responding:
 		w.parts = e.ID
@@ -74,25 +74,25 @@ func (w *writer) messages(e *voice.Event) []message {
 	case voice.Responded:
 		return w.responded(e)
 	case voice.Corrected:
-		return []message{of("agent_response_correction", "agent_response_correction_event", object{
+		return []message{newMessage("agent_response_correction", "agent_response_correction_event", object{
 			"original_agent_response": e.Original, "corrected_agent_response": e.Text, "event_id": e.ID,
 		})}
 	case voice.Interrupted:
-		return append(w.stop(e.ID), of("interruption", "interruption_event", object{"event_id": e.ID}))
+		return append(w.stop(e.ID), newMessage("interruption", "interruption_event", object{"event_id": e.ID}))
 	case voice.Score:
-		return []message{of("vad_score", "vad_score_event", object{"vad_score": e.Value})}
+		return []message{newMessage("vad_score", "vad_score_event", object{"vad_score": e.Value})}
 	case voice.Moved:
 		state := object{"state": e.State}
 		if e.State == chats.Queued && e.Position > 0 {
 			state["position"] = e.Position
 		}
-		return []message{of("conversation_state", "conversation_state_event", state)}
+		return []message{newMessage("conversation_state", "conversation_state_event", state)}
 	case voice.Connected:
-		return []message{of("external_agent_connected", "external_agent_connected_event", object{"name": e.Name})}
+		return []message{newMessage("external_agent_connected", "external_agent_connected_event", object{"name": e.Name})}
 	case voice.Gone:
-		return []message{of("external_agent_disconnected", "external_agent_disconnected_event", object{"name": e.Name})}
+		return []message{newMessage("external_agent_disconnected", "external_agent_disconnected_event", object{"name": e.Name})}
 	case voice.Said:
-		return []message{of("turn", "turn_event", object{"seq": e.Seq, "author": e.Author, "name": e.Name, "text": e.Text})}
+		return []message{newMessage("turn", "turn_event", object{"seq": e.Seq, "author": e.Author, "name": e.Name, "text": e.Text})}
 	case voice.Failure:
 		return []message{failure(codeInternal, typeUnknown, e.Text, e.Code)}
 	case voice.ToolCall, voice.ToolUsed:
@@ -112,10 +112,10 @@ func (w *writer) stop(response int64) []message {
 }
 
 func (w *writer) responded(e *voice.Event) []message {
-	all := append(w.stop(e.ID), of("agent_response", "agent_response_event",
+	all := append(w.stop(e.ID), newMessage("agent_response", "agent_response_event",
 		object{"agent_response": e.Text, "event_id": e.ID, "seq": e.Seq}))
 	rich := func(component string, props object) message {
-		return of("rich_content", "rich_content", object{
+		return newMessage("rich_content", "rich_content", object{
 			"rich_content_id": component + "-" + strconv.FormatInt(e.ID, 10), "component": component, "props": props, "event_id": e.ID,
 		})
 	}
@@ -136,11 +136,11 @@ func tool(e *voice.Event) []message {
 	x := object{"tool_name": e.Tool.Name, "tool_call_id": e.Tool.ID, "event_id": e.ID}
 	if e.Kind == voice.ToolUsed {
 		x["tool_type"], x["is_error"], x["is_called"] = "system", e.Tool.Failed, true
-		return []message{of("agent_tool_response", "agent_tool_response", x)}
+		return []message{newMessage("agent_tool_response", "agent_tool_response", x)}
 	}
 	x["parameters"] = object{}
 	if parameters := json.RawMessage(e.Tool.Parameters); json.Valid(parameters) {
 		x["parameters"] = parameters
 	}
-	return []message{of("client_tool_call", "client_tool_call", x)}
+	return []message{newMessage("client_tool_call", "client_tool_call", x)}
 }

@@ -19,21 +19,21 @@ const (
 
 // pace is a token bucket for client messages that cost something, except sound, which is limited by duration.
 type pace struct {
-	left float64
-	at   time.Time
+	tokens float64
+	at     time.Time
 }
 
-func newPace() pace { return pace{left: burst, at: time.Now()} }
+func newPace() pace { return pace{tokens: burst, at: time.Now()} }
 
 // allow reports whether one more message is within the limits. Only the reader calls it.
 func (p *pace) allow() bool {
 	now := time.Now()
-	p.left = min(burst, p.left+perSecond*now.Sub(p.at).Seconds())
+	p.tokens = min(burst, p.tokens+perSecond*now.Sub(p.at).Seconds())
 	p.at = now
-	if p.left < 1 {
+	if p.tokens < 1 {
 		return false
 	}
-	p.left--
+	p.tokens--
 	return true
 }
 
@@ -53,9 +53,9 @@ func (c *Conn) ping() {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
-		m, alive := c.pings.next(goneAfter)
+		m, alive := c.pings.next(pongTimeout)
 		if !alive {
-			c.shut(websocket.StatusPolicyViolation, "No pong came in time")
+			c.closeWith(websocket.StatusPolicyViolation, "No pong came in time")
 			return
 		}
 		c.send(m)
@@ -81,7 +81,7 @@ func (p *pings) next(within time.Duration) (m message, alive bool) {
 	if p.rtt > 0 {
 		e["ping_ms"] = p.rtt.Milliseconds()
 	}
-	return of("ping", "ping_event", e), true
+	return newMessage("ping", "ping_event", e), true
 }
 
 // pong records a pong from the client.

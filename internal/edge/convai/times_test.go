@@ -119,7 +119,7 @@ func TestAnInitiationThatDoesNotComeEndsTheConnection(t *testing.T) {
 		if _, _, err := s.dial().Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
 			t.Error(err)
 		}
-		if took := time.Since(begin); took < startIn || took > startIn+time.Second {
+		if took := time.Since(begin); took < initiationTimeout || took > initiationTimeout+time.Second {
 			t.Errorf("it ends after %v", took)
 		}
 		if <-s.result == nil {
@@ -138,7 +138,7 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 				_ = ws.Write(t.Context(), websocket.MessageText, []byte(initiation))
 				begin, pings := time.Now(), 0
 				var err error
-				for err == nil && time.Since(begin) < 3*goneAfter {
+				for err == nil && time.Since(begin) < 3*pongTimeout {
 					var text []byte
 					if _, text, err = ws.Read(t.Context()); err != nil {
 						break
@@ -161,7 +161,7 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 				}
 				took := time.Since(begin)
 				gone := websocket.CloseStatus(err) == websocket.StatusPolicyViolation
-				if gone == answers || gone && (took < goneAfter || took > goneAfter+pingEvery+time.Second) {
+				if gone == answers || gone && (took < pongTimeout || took > pongTimeout+pingEvery+time.Second) {
 					t.Errorf("closed with %v after %v and %d pings", err, took, pings)
 				}
 				_ = ws.CloseNow()
@@ -188,7 +188,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 			}
 			return nil
 		}, 0, time.Second},
-		"little": {func(ctx context.Context, _ *Conn) error { <-ctx.Done(); return nil }, writeIn, writeIn + time.Second},
+		"little": {func(ctx context.Context, _ *Conn) error { <-ctx.Done(); return nil }, writeTimeout, writeTimeout + time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFakeTime(t, x.run, func(t *testing.T, s *served) {

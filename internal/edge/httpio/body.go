@@ -133,16 +133,16 @@ func growBody(st *state, r *http.Request, buf []byte, size int64) ([]byte, error
 		more := size - int64(cap(buf))
 		if err := st.router.Bodies.Add(st.holder, more); err != nil {
 			drop(st, r)
-			return nil, shed(err)
+			return nil, overloaded(err)
 		}
 		st.held += more
 	}
 	return append(make([]byte, 0, size), buf...), nil
 }
 
-// shed returns the refusal for a body that does not fit into memory. It is always a 503, not a 429, because the
+// overloaded returns the refusal for a body that does not fit into memory. It is always a 503, not a 429, because the
 // problem is the size of concurrent requests, not their number.
-func shed(err error) *carillon.Error {
+func overloaded(err error) *carillon.Error {
 	e := &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
 		Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},

@@ -45,13 +45,13 @@ func uploadBody(t *testing.T, field, name, content string) (contentType, body st
 	return w.FormDataContentType(), b.String()
 }
 
-// slowly is a body that arrives in two halves with a pause between them.
-type slowly struct {
+// slowBody is a body that arrives in two halves with a pause between them.
+type slowBody struct {
 	halves []string
 	pause  time.Duration
 }
 
-func (s *slowly) Read(p []byte) (int, error) {
+func (s *slowBody) Read(p []byte) (int, error) {
 	if len(s.halves) == 0 {
 		return 0, io.EOF
 	}
@@ -69,7 +69,7 @@ func TestAnUploadMayTakeLongerThanOtherRequests(t *testing.T) {
 	contentType, body := uploadBody(t, "file", "a.txt", strings.Repeat("x", 100_000))
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := serveInBubble(t, uploads(1<<20))
-		slow := &slowly{[]string{body[:50_000], body[50_000:]}, time.Second}
+		slow := &slowBody{[]string{body[:50_000], body[50_000:]}, time.Second}
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://carillon.test/file", slow)
 		r.Header.Set("Content-Type", contentType)
 		resp, err := client.Do(r)

@@ -70,8 +70,8 @@ func (m *Manual) Routes() []httpio.Route {
 	}
 }
 
-// written is a rendered page in the forms in which it is sent.
-type written struct {
+// renderedPage is a rendered page in the forms in which it is sent.
+type renderedPage struct {
 	plain, zipped []byte
 	tag           string
 }
@@ -93,7 +93,7 @@ func (m *Manual) show(w http.ResponseWriter, r *http.Request) error {
 		return carillon.Absent("Page")
 	}
 	if x, ok := m.ready.Load(name); ok {
-		return send(w, r, "text/html; charset=utf-8", x.(*written)) //nolint:forcetypeassert // only this function stores values
+		return send(w, r, "text/html; charset=utf-8", x.(*renderedPage)) //nolint:forcetypeassert // only this function stores values
 	}
 	var b bytes.Buffer
 	if err := m.write(&b, lib, p); err != nil {
@@ -104,16 +104,16 @@ func (m *Manual) show(w http.ResponseWriter, r *http.Request) error {
 	return send(w, r, "text/html; charset=utf-8", x)
 }
 
-func pack(text []byte) *written {
+func pack(text []byte) *renderedPage {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
 	_, _ = z.Write(text)                                  // writing to a buffer cannot fail
 	_ = z.Close()
 	sum := sha256.Sum256(text)
-	return &written{plain: text, zipped: b.Bytes(), tag: hex.EncodeToString(sum[:12])}
+	return &renderedPage{plain: text, zipped: b.Bytes(), tag: hex.EncodeToString(sum[:12])}
 }
 
-func send(w http.ResponseWriter, r *http.Request, kind string, x *written) error {
+func send(w http.ResponseWriter, r *http.Request, kind string, x *renderedPage) error {
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -51,14 +51,14 @@ func (d description) follow(x *object) (*object, string) {
 	return at, ref
 }
 
-// deepest is the maximum nesting depth of displayed fields.
-const deepest = 6
+// maxDepth is the maximum nesting depth of displayed fields.
+const maxDepth = 6
 
 // body returns the text, fields and variants of a schema.
 func (d description) body(schema *object, seen []string) (text template.HTML, fields []field, variants []variant) {
 	schema, ref := d.follow(schema)
 	if ref != "" {
-		if slices.Contains(seen, ref) || len(seen) > deepest {
+		if slices.Contains(seen, ref) || len(seen) > maxDepth {
 			return "", nil, nil
 		}
 		seen = append(slices.Clip(seen), ref)
@@ -101,7 +101,7 @@ func (d description) body(schema *object, seen []string) (text template.HTML, fi
 	}
 	for _, name := range properties.keys {
 		o := properties.at(name)
-		if o == nil { // `true`: anything
+		if o == nil { // the schema `true` allows anything
 			fields = append(fields, field{Name: name, Type: "any", Required: slices.Contains(required, name)})
 			continue
 		}

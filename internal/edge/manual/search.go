@@ -15,9 +15,9 @@ type hit struct {
 }
 
 const (
-	maxHits  = 30
-	maxWords = 8
-	around   = 90 // bytes shown on each side of a match
+	maxHits       = 30
+	maxWords      = 8
+	excerptRadius = 90 // bytes shown on each side of a match
 )
 
 // search returns the parts of pages that contain all words of a query, best match first.
@@ -78,7 +78,7 @@ func excerpt(text, word string) template.HTML {
 	if at < 0 || len(lower) != len(text) { // the word is missing, or lowercasing changed the length of the text
 		at, word = 0, ""
 	}
-	from, to := max(0, at-around), min(len(text), at+len(word)+around)
+	from, to := max(0, at-excerptRadius), min(len(text), at+len(word)+excerptRadius)
 	for from > 0 && text[from-1] != ' ' {
 		from--
 	}

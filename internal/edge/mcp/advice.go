@@ -7,8 +7,8 @@ import (
 	"carillon/client"
 )
 
-// advised appends advice for the assistant to an error (docs/reference/errors.md).
-func advised(err error) error {
+// withAdvice appends advice for the assistant to an error (docs/reference/errors.md).
+func withAdvice(err error) error {
 	var refused *client.Error
 	var gone *client.Unreachable
 	switch {

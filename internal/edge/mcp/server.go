@@ -81,7 +81,7 @@ func add[In any](s *sdk.Server, k kind, name, title, description string, do func
 		Name: name, Title: title, Description: description, Annotations: hints(k, title), InputSchema: schemaOf[In](),
 	}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		out, err := do(ctx, in)
-		return nil, out, advised(err)
+		return nil, out, withAdvice(err)
 	})
 }
 

@@ -109,7 +109,7 @@ func (t tools) draft(ctx context.Context, in draftInput) (any, error) {
 		part(buttons, "buttons", "buttons")
 	}
 	made, err := t.c.Templates().Create(ctx, in.Sender, d)
-	return made, renamed(err, names)
+	return made, renameField(err, names)
 }
 
 var marker = regexp.MustCompile(`{{\s*(\w+)\s*}}`)
@@ -144,8 +144,8 @@ func (b buttonInput) button() client.Button {
 	return x
 }
 
-// renamed replaces the field name in an error. names holds pairs of prefixes: the API's and its replacement.
-func renamed(err error, names []string) error {
+// renameField replaces the field name in an error. names holds pairs of prefixes: the API's and its replacement.
+func renameField(err error, names []string) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) {
 		return err

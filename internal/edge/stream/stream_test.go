@@ -72,27 +72,27 @@ func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 	})
 }
 
-// unasked is a database that fails the test when it is used.
-type unasked struct{ t *testing.T }
+// unusedDatabase is a database that fails the test when it is used.
+type unusedDatabase struct{ t *testing.T }
 
-func (u unasked) Follow(context.Context, string, string) error {
+func (u unusedDatabase) Follow(context.Context, string, string) error {
 	u.t.Error("a topic is followed")
 	return nil
 }
 
-func (u unasked) EventsAfter(context.Context, string, string, int64, int) ([]events.Event, error) {
+func (u unusedDatabase) EventsAfter(context.Context, string, string, int64, int) ([]events.Event, error) {
 	u.t.Error("events are read")
 	return nil, nil
 }
 
-func (u unasked) LastEvent(context.Context, string, string) (int64, error) {
+func (u unusedDatabase) LastEvent(context.Context, string, string) (int64, error) {
 	u.t.Error("the last event is read")
 	return 0, nil
 }
 
 // A caller who already holds the maximum number of streams keeps requesting more.
 func TestARefusedStreamAsksTheDatabaseNothing(t *testing.T) {
-	hub := realtime.NewHub(unasked{t}, slog.New(slog.DiscardHandler), nil)
+	hub := realtime.NewHub(unusedDatabase{t}, slog.New(slog.DiscardHandler), nil)
 	router := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, httpio.Route{
 		Pattern: "GET /", Stream: true, Handle: func(w http.ResponseWriter, r *http.Request) error {
 			return stream.Serve(w, r, hub, stream.Topic{CompanyID: "a", Name: topic, Allowed: func(context.Context) error {

@@ -41,7 +41,7 @@ const (
 )
 
 func (d chat) routes() []httpio.Route {
-	post := func(name string, handle func(r *http.Request, s *session, f *found) (any, error)) httpio.Route {
+	post := func(name string, handle func(r *http.Request, s *session, f *companyWidget) (any, error)) httpio.Route {
 		return httpio.Route{
 			Pattern: "POST " + prefix + "/chat/" + name, Access: "chat", CORS: d.cors(), MaxBody: chatBody,
 			Handle: httpio.Value(func(r *http.Request) (any, error) {
@@ -117,8 +117,8 @@ func (d chat) stateOf(ctx context.Context, c *chats.Conversation) (x state, err 
 	return x, err
 }
 
-// begun is the response that starts a session.
-type begun struct {
+// sessionStart is the response that starts a session.
+type sessionStart struct {
 	Token          string `json:"token"`
 	ExpiresAt      string `json:"expires_at"`
 	ConversationID string `json:"conversation_id"`
@@ -185,7 +185,7 @@ func (d chat) begin(r *http.Request) (any, error) {
 	return d.begun(r, f, c, contact)
 }
 
-func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversation.Start, error) {
+func (d chat) start(body *jsonbody.Object, f *companyWidget, visitor string) (conversation.Start, error) {
 	var x conversation.Start
 	lang, err := line(body, "lang", maxLanguage, false)
 	if err != nil {
@@ -210,7 +210,7 @@ func (d chat) start(body *jsonbody.Object, f *found, visitor string) (conversati
 	}, err
 }
 
-func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *chats.Contact) (any, error) {
+func (d chat) begun(r *http.Request, f *companyWidget, c *chats.Conversation, contact *chats.Contact) (any, error) {
 	token, expires, err := d.host.token(session{
 		Conversation: c.ID, Contact: contact.ID, Company: c.CompanyID, Widget: f.ID, Origin: r.Header.Get("Origin"),
 	}, sessionAudience, sessionAge, time.Now())
@@ -225,7 +225,7 @@ func (d chat) begun(r *http.Request, f *found, c *chats.Conversation, contact *c
 	if err != nil {
 		return nil, err
 	}
-	return &begun{
+	return &sessionStart{
 		Token: token, ExpiresAt: carillon.FormatTime(expires), ConversationID: c.ID, state: state,
 		Contact: contactView{contact.Name, contact.Email},
 		Turns:   turns, Limits: limits{Text: conversation.MaxText, File: d.files.Most(), Types: files.Types()},
@@ -307,7 +307,7 @@ func (s *session) from() files.From {
 }
 
 // say appends the visitor's turn: a text, a choice or a file.
-func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
+func (d chat) say(r *http.Request, s *session, _ *companyWidget) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -348,12 +348,12 @@ func (d chat) say(r *http.Request, s *session, _ *found) (any, error) {
 	return view, nil
 }
 
-func (d chat) typing(_ *http.Request, s *session, _ *found) (any, error) {
+func (d chat) typing(_ *http.Request, s *session, _ *companyWidget) (any, error) {
 	d.conversations.Typing(s.Company, s.Conversation, chats.Visitor, "", "")
 	return nil, nil
 }
 
-func (d chat) seen(r *http.Request, s *session, _ *found) (any, error) {
+func (d chat) seen(r *http.Request, s *session, _ *companyWidget) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -365,13 +365,13 @@ func (d chat) seen(r *http.Request, s *session, _ *found) (any, error) {
 	return nil, d.conversations.Seen(r.Context(), s.Company, s.Conversation, int64(seq))
 }
 
-func (d chat) handoff(r *http.Request, s *session, f *found) (any, error) {
+func (d chat) handoff(r *http.Request, s *session, f *companyWidget) (any, error) {
 	return d.ask(r, s, f)
 }
 
 // ask requests a teammate. Errors: conflict if the widget does not offer one.
-func (d chat) ask(r *http.Request, s *session, f *found) (x state, err error) {
-	if !yes(f.TalkToPerson) {
+func (d chat) ask(r *http.Request, s *session, f *companyWidget) (x state, err error) {
+	if !orTrue(f.TalkToPerson) {
 		return x, carillon.InConflict("The widget offers no teammate")
 	}
 	body, err := httpio.Object(r)
@@ -391,7 +391,7 @@ func (d chat) ask(r *http.Request, s *session, f *found) (x state, err error) {
 	return d.stateOf(r.Context(), c)
 }
 
-func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {
+func (d chat) introduce(r *http.Request, s *session, _ *companyWidget) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -411,7 +411,7 @@ func (d chat) introduce(r *http.Request, s *session, _ *found) (any, error) {
 	return nil, d.conversations.Introduce(r.Context(), s.Company, s.Conversation, name, email)
 }
 
-func (d chat) rate(r *http.Request, s *session, _ *found) (any, error) {
+func (d chat) rate(r *http.Request, s *session, _ *companyWidget) (any, error) {
 	body, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -435,7 +435,7 @@ func (d chat) rated(r *http.Request, s *session, body *jsonbody.Object) (any, er
 	return nil, d.conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(conversation.Clean(comment), maxCommentLength))
 }
 
-func (d chat) end(r *http.Request, s *session, _ *found) (any, error) {
+func (d chat) end(r *http.Request, s *session, _ *companyWidget) (any, error) {
 	c, err := d.conversations.Leave(r.Context(), s.Company, s.Conversation)
 	if err != nil {
 		return nil, err

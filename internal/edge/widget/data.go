@@ -28,12 +28,12 @@ type AgentData struct {
 }
 
 // data returns the configuration in a language (BCP 47). An empty lang means the widget's own language.
-func (h *host) data(ctx context.Context, w *found, lang string, showClose bool) (*Data, error) {
+func (h *host) data(ctx context.Context, w *companyWidget, lang string, showClose bool) (*Data, error) {
 	lang = canonical(lang, w.Language)
 	x := &Data{
 		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: h.welcome(ctx, w.Widget, lang),
 		Appearance: w.Appearance,
-		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: yes(w.TalkToPerson),
+		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: orTrue(w.TalkToPerson),
 	}
 	a, err := h.agentOf(ctx, w)
 	if a != nil {

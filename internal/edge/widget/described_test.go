@@ -8,7 +8,7 @@ import (
 
 func TestResponsesAboutConversationsAreDescribed(t *testing.T) {
 	described.Check(t, map[string]any{
-		"Turn": turnView{}, "ChatSession": begun{}, "ChatState": state{}, "VoiceTurns": turnsView{}, "VoiceState": voiceState{},
+		"Turn": turnView{}, "ChatSession": sessionStart{}, "ChatState": state{}, "VoiceTurns": turnsView{}, "VoiceState": voiceState{},
 		"VoiceSearchResults": results{}, "SignedAddress": Signed{}, "WidgetData": Data{}, "VoiceWidgetData": VoiceData{},
 	})
 }

@@ -36,7 +36,7 @@ func (g signer) signAtElevenLabs(ctx context.Context, a *agent.Agent, s signing)
 		return nil, upstream(err)
 	}
 	now := time.Now()
-	return g.handOut(address, now.Add(addressAge).Truncate(time.Second).UTC(), s, now)
+	return g.responseFor(address, now.Add(addressAge).Truncate(time.Second).UTC(), s, now)
 }
 
 func (g signer) ask(ctx context.Context, e *agent.ElevenLabs) (address string, err error) {

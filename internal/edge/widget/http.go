@@ -96,14 +96,14 @@ func (d Deps) host() *host {
 	return &host{d.Auth, d.Resources, d.Companies, d.Translator, d.Limits, d.SessionKey, d.Addresses, d.Proxies}
 }
 
-// found is a widget with its company.
-type found struct {
+// companyWidget is a widget with its company.
+type companyWidget struct {
 	*Widget
 	company *carillon.Company
 }
 
 // find returns the widget with an id and its company, or nil. An empty kind matches both kinds.
-func (h *host) find(ctx context.Context, kind, id string) (*found, error) {
+func (h *host) find(ctx context.Context, kind, id string) (*companyWidget, error) {
 	x, companyID, err := h.resources.Find(ctx, Kind(), id)
 	if err != nil || x == nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (h *host) find(ctx context.Context, kind, id string) (*found, error) {
 	if carillon.IsCode(err, carillon.NotFound) {
 		return nil, nil
 	}
-	return &found{w, company}, err
+	return &companyWidget{w, company}, err
 }
 
 // originOf returns the origin of an address.

@@ -12,7 +12,7 @@ import (
 
 // keyed authenticates a request by its access key, and returns the widget whose id is in a parameter. Errors:
 // unauthorized, forbidden, validation_failed, rate_limit_exceeded, not_found.
-func (h *host) keyed(r *http.Request, kind, parameter string) (*found, *auth.Principal, error) {
+func (h *host) keyed(r *http.Request, kind, parameter string) (*companyWidget, *auth.Principal, error) {
 	q := r.URL.Query()
 	p, err := h.auth.Principal(
 		r.Context(), auth.PresentedKey{Key: q.Get("access_key"), Present: q.Has("access_key")}, r.Header.Get("Authorization"),

@@ -83,7 +83,7 @@ func (d pages) voice(w http.ResponseWriter, r *http.Request) error {
 }
 
 // open returns the widget of a kind and its page. If f is nil, it has already responded that there is none.
-func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f *found, page []byte, err error) {
+func (d pages) open(w http.ResponseWriter, r *http.Request, kind, id string) (f *companyWidget, page []byte, err error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")

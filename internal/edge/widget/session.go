@@ -63,7 +63,7 @@ func (h *host) claims(r *http.Request, audience string) (*session, error) {
 
 // session returns the session of a chat request. Its widget and company must still exist. Errors: unauthorized,
 // forbidden.
-func (d chat) session(r *http.Request) (*session, *found, error) {
+func (d chat) session(r *http.Request) (*session, *companyWidget, error) {
 	s, err := d.host.claims(r, sessionAudience)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func (d chat) session(r *http.Request) (*session, *found, error) {
 }
 
 // mayUse checks that the company is not suspended and that the request's origin is allowed.
-func (h *host) mayUse(r *http.Request, f *found) error {
+func (h *host) mayUse(r *http.Request, f *companyWidget) error {
 	if f.company.Suspended {
 		return carillon.Denied("The company is suspended")
 	}
@@ -115,7 +115,7 @@ func (w *Widget) identify(token string) (*identity, error) {
 
 // contact returns the visitor, identified by the page's visitor id or by the identity from the company's application.
 // Errors: unauthorized.
-func (f *found) contact(visitor, lang, token string) (chats.Contact, error) {
+func (f *companyWidget) contact(visitor, lang, token string) (chats.Contact, error) {
 	c := chats.Contact{CompanyID: f.company.ID, WidgetID: f.ID, VisitorID: visitor, Language: lang}
 	if token == "" {
 		return c, nil

@@ -79,11 +79,11 @@ func (g signer) sign(ctx context.Context, s signing) (*Signed, error) {
 	}
 	base, _ := g.host.addresses()
 	q := url.Values{"agent_id": {c.AgentID}, "conversation": {c.ID}, "exp": {strconv.FormatInt(expires.Unix(), 10)}, "token": {token}}
-	return g.handOut(socketOf(base)+socketPath+"?"+q.Encode(), expires, s, now)
+	return g.responseFor(socketOf(base)+socketPath+"?"+q.Encode(), expires, s, now)
 }
 
-// handOut returns the data that a client needs to open a socket at an address.
-func (g signer) handOut(address string, expires time.Time, s signing, now time.Time) (*Signed, error) {
+// responseFor returns the data that a client needs to open a socket at an address.
+func (g signer) responseFor(address string, expires time.Time, s signing, now time.Time) (*Signed, error) {
 	c := s.conversation
 	token, _, err := g.host.token(session{
 		Conversation: c.ID, Contact: c.ContactID, Company: c.CompanyID, Widget: c.WidgetID, Origin: s.origin,
@@ -110,7 +110,7 @@ func digest(token string) string {
 type admitted struct {
 	address      *addresses.Address
 	conversation *chats.Conversation
-	widget       *found // without an id if a teammate tries an agent
+	widget       *companyWidget // without an id if a teammate tries an agent
 }
 
 // redeem checks and consumes the signed address of a request for a socket. Errors: unauthorized, forbidden.
@@ -137,7 +137,7 @@ func (g signer) redeem(r *http.Request) (*admitted, error) {
 	if x.conversation, err = g.chats.Find(ctx, a.CompanyID, a.ConversationID); err != nil {
 		return nil, err
 	}
-	if x.widget, err = g.talkedIn(ctx, x.conversation); err != nil {
+	if x.widget, err = g.widgetOf(ctx, x.conversation); err != nil {
 		return nil, err
 	}
 	if err := g.mayOpen(r, x); err != nil {
@@ -150,11 +150,11 @@ func (g signer) redeem(r *http.Request) (*admitted, error) {
 	return x, err
 }
 
-// talkedIn returns the widget of a voice conversation. Errors: unauthorized if it was removed.
-func (g signer) talkedIn(ctx context.Context, c *chats.Conversation) (*found, error) {
+// widgetOf returns the widget of a voice conversation. Errors: unauthorized if it was removed.
+func (g signer) widgetOf(ctx context.Context, c *chats.Conversation) (*companyWidget, error) {
 	if c.WidgetID == "" {
 		company, err := g.host.companies.Company(ctx, c.CompanyID)
-		return &found{&Widget{Kind: "voice", Agent: c.AgentID, Language: c.Language}, company}, err
+		return &companyWidget{&Widget{Kind: "voice", Agent: c.AgentID, Language: c.Language}, company}, err
 	}
 	f, err := g.host.find(ctx, "voice", c.WidgetID)
 	if err == nil && (f == nil || f.company.ID != c.CompanyID) {
@@ -165,7 +165,7 @@ func (g signer) talkedIn(ctx context.Context, c *chats.Conversation) (*found, er
 
 // mayOpen checks the context that an address is bound to: the access key, the company and the page's origin.
 func (g signer) mayOpen(r *http.Request, x *admitted) error {
-	if err := g.stillGood(r.Context(), x.address.KeyID, x.widget); err != nil {
+	if err := g.checkAuthorization(r.Context(), x.address.KeyID, x.widget); err != nil {
 		return err
 	}
 	if err := g.host.mayUse(r, x.widget); err != nil {
@@ -180,9 +180,9 @@ func (g signer) mayOpen(r *http.Request, x *admitted) error {
 	return nil
 }
 
-// stillGood checks that the company and the access key of a voice conversation are still valid. An empty keyID means
+// checkAuthorization checks that the company and the access key of a voice conversation are still valid. An empty keyID means
 // that it was opened without a key.
-func (g signer) stillGood(ctx context.Context, keyID string, f *found) error {
+func (g signer) checkAuthorization(ctx context.Context, keyID string, f *companyWidget) error {
 	if f.company.Suspended {
 		return carillon.Denied("The company is suspended")
 	}

@@ -94,9 +94,9 @@ func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
 			return
 		case <-tick.C:
 		}
-		f, err := d.signer.talkedIn(ctx, x.conversation)
+		f, err := d.signer.widgetOf(ctx, x.conversation)
 		if err == nil {
-			err = d.signer.stillGood(ctx, x.address.KeyID, f)
+			err = d.signer.checkAuthorization(ctx, x.address.KeyID, f)
 		}
 		var e *carillon.Error
 		if errors.As(err, &e) && e.Code.Status() < http.StatusInternalServerError {

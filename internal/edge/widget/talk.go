@@ -22,7 +22,7 @@ const (
 type talk struct {
 	*session
 	conversation *chats.Conversation
-	widget       *found
+	widget       *companyWidget
 }
 
 // talk returns the voice conversation of a request. Errors: unauthorized, also an hour after the conversation's end;
@@ -39,10 +39,10 @@ func (g signer) talk(r *http.Request) (*talk, error) {
 		return nil, carillon.NoAccess("The conversation is gone", "revoked")
 	case err != nil:
 		return nil, err
-	case over(c) && time.Since(c.StateAt) > keptAfter:
+	case hasEnded(c) && time.Since(c.StateAt) > keptAfter:
 		return nil, carillon.NoAccess("The session token is expired", "expired")
 	}
-	f, err := g.talkedIn(r.Context(), c)
+	f, err := g.widgetOf(r.Context(), c)
 	if err != nil {
 		return nil, err
 	}

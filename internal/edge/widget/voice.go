@@ -103,7 +103,7 @@ func (d spoken) signedURL(r *http.Request) (any, error) {
 }
 
 // conversation returns the conversation for a signed address.
-func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, error) {
+func (d spoken) conversation(r *http.Request, f *companyWidget) (*chats.Conversation, error) {
 	if r.URL.Query().Has("access_key") && r.Header.Get("Authorization") != "" {
 		t, err := d.signer.talk(r)
 		switch {
@@ -111,7 +111,7 @@ func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, er
 			return nil, err
 		case t.Widget != f.ID:
 			return nil, carillon.Denied("The conversation is another widget's")
-		case over(t.conversation):
+		case hasEnded(t.conversation):
 			return nil, carillon.InConflict("The conversation has ended")
 		}
 		return t.conversation, nil
@@ -129,7 +129,7 @@ func (d spoken) conversation(r *http.Request, f *found) (*chats.Conversation, er
 }
 
 // visit returns the start of a visitor's conversation.
-func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visitor string, err error) {
+func (d spoken) visit(r *http.Request, f *companyWidget) (start conversation.Start, visitor string, err error) {
 	q := r.URL.Query()
 	visitor = strings.ToLower(q.Get("customer_id"))
 	if visitor == "" {
@@ -145,7 +145,7 @@ func (d spoken) visit(r *http.Request, f *found) (start conversation.Start, visi
 	}, visitor, err
 }
 
-// over reports whether a conversation has ended for its contact.
-func over(c *chats.Conversation) bool {
+// hasEnded reports whether a conversation has ended for its contact.
+func hasEnded(c *chats.Conversation) bool {
 	return c.State == chats.Resolved || c.State == chats.WrapUp || c.State == chats.Abandoned
 }

@@ -50,7 +50,7 @@ const (
 )
 
 // voiceData returns the configuration in a language (BCP 47). An empty lang means the widget's own language.
-func (d spoken) voiceData(ctx context.Context, w *found, lang string) (*VoiceData, error) {
+func (d spoken) voiceData(ctx context.Context, w *companyWidget, lang string) (*VoiceData, error) {
 	lang = canonical(lang, w.Language)
 	a, err := d.host.agentOf(ctx, w)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d spoken) voiceData(ctx context.Context, w *found, lang string) (*VoiceDat
 		WidgetID: w.ID, Name: w.Name, Colors: Colors{primary, onColor(primary), background, dark},
 		Position: cmp.Or(w.Appearance.Position, defaultPosition), Animation: w.Appearance.Animation,
 		Language: lang, Languages: w.languages(), Welcome: d.host.welcome(ctx, w.Widget, lang), Texts: w.texts(lang),
-		TextInput: yes(w.TextInput), Transcript: yes(w.Transcript), Terms: w.Terms, TalkToPerson: yes(w.TalkToPerson),
+		TextInput: orTrue(w.TextInput), Transcript: orTrue(w.Transcript), Terms: w.Terms, TalkToPerson: orTrue(w.TalkToPerson),
 	}
 	if a != nil {
 		x.Agent.Name = a.Name
@@ -71,7 +71,7 @@ func (d spoken) voiceData(ctx context.Context, w *found, lang string) (*VoiceDat
 }
 
 // agentOf returns the agent that answers in a widget, or nil.
-func (h *host) agentOf(ctx context.Context, w *found) (*agent.Agent, error) {
+func (h *host) agentOf(ctx context.Context, w *companyWidget) (*agent.Agent, error) {
 	if w.Agent == "" {
 		return nil, nil
 	}
@@ -96,8 +96,8 @@ func (w *Widget) overrides() []string {
 	return w.Overrides
 }
 
-// yes returns the value of a switch that is on by default.
-func yes(b *bool) bool { return b == nil || *b }
+// orTrue returns the value of a switch that is on by default.
+func orTrue(b *bool) bool { return b == nil || *b }
 
 // onColor returns the text color with the better contrast on a background (WCAG 2.2).
 func onColor(on string) string {

@@ -142,7 +142,7 @@ func (x *site) send(method, path, token, body string, header ...string) (int, st
 func (x *site) begin(widget, visitor string, header ...string) (string, jwt.MapClaims) {
 	x.t.Helper()
 	status, text := x.send("POST", prefix+"/chat/session", "", `{"widget_id":"`+widget+`","customer_id":"`+visitor+`"}`, header...)
-	var b begun
+	var b sessionStart
 	if err := json.Unmarshal([]byte(text), &b); err != nil || status != 200 {
 		x.t.Fatal(status, text, err)
 	}

@@ -127,7 +127,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	return d.write(w, f, data)
 }
 
-func (d wrapper) write(w http.ResponseWriter, f *found, data *Data) error {
+func (d wrapper) write(w http.ResponseWriter, f *companyWidget, data *Data) error {
 	_, pages := d.host.addresses()
 	nonce := rand.Text()
 	text, err := json.Marshal(data) // <, > and & are escaped, so the text cannot end a script

@@ -23,8 +23,8 @@ type Attempt = attempt
 var (
 	ForgottenMail      = forgottenMail
 	OwnPath            = ownPath
-	MaxInvitationMails = invitationMails.most
-	MaxPasswordMails   = passwordMails.most
+	MaxInvitationMails = invitationMails.maxPerAddress
+	MaxPasswordMails   = passwordMails.maxPerAddress
 )
 
 func (x Forgotten) Message(ctx context.Context, address, language string) (*mail.Message, error) {

@@ -96,7 +96,7 @@ func (x Forgotten) message(ctx context.Context, address, language string) (*mail
 	case err != nil:
 		return nil, err
 	}
-	if enough, err := x.Letters.enough(ctx, passwordMails, a.Email); err != nil || enough {
+	if enough, err := x.Letters.limitReached(ctx, passwordMails, a.Email); err != nil || enough {
 		return nil, err
 	}
 	m := forgottenMail(language, link)
@@ -178,7 +178,7 @@ func (x Forgotten) set(r *http.Request) (any, error) {
 			err = deadLink()
 		}
 		if err == nil && link.CompanyID != "" {
-			err = stillMay(ctx, tx, link)
+			err = checkCreator(ctx, tx, link)
 		}
 		if err != nil {
 			return err
@@ -214,9 +214,9 @@ func deadLink() error {
 	return carillon.NoAccess("The link is not valid: it was used, or the password was changed otherwise", "invalid")
 }
 
-// stillMay checks that the creator of a link may still set the member's password. The member may have joined another
+// checkCreator checks that the creator of a link may still set the member's password. The member may have joined another
 // company since, which the link would give access to. Errors: unauthorized.
-func stillMay(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink) error {
+func checkCreator(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink) error {
 	theirs, err := accounts.Memberships(ctx, tx, link.MadeBy)
 	if err != nil {
 		return err
@@ -234,8 +234,8 @@ func stillMay(ctx context.Context, tx *configure.Tx, link *accounts.PasswordLink
 	return err
 }
 
-// madeLink is the response for the creator of a link for another member.
-type madeLink struct {
+// linkResponse is the response for the creator of a link for another member.
+type linkResponse struct {
 	Sent    bool   `json:"sent"`
 	Link    string `json:"link,omitempty"` // set if no e-mail delivered the link
 	Problem string `json:"problem,omitempty"`
@@ -282,5 +282,5 @@ func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
 		}
 		link = ""
 	}
-	return madeLink{sent, link, problem}, nil
+	return linkResponse{sent, link, problem}, nil
 }

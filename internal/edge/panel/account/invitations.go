@@ -116,7 +116,7 @@ func (x Invitations) invite(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := x.put(r.Context(), by, &accounts.Invitation{CompanyID: by.CompanyID, Email: address, Role: given}, language)
+	row, err := x.storeAndSend(r.Context(), by, &accounts.Invitation{CompanyID: by.CompanyID, Email: address, Role: given}, language)
 	if err != nil {
 		return nil, err
 	}
@@ -146,18 +146,18 @@ func (x Invitations) resend(r *http.Request, by member.Member) (any, error) {
 	case !by.Role.MayGive(auth.Role(found.Role)):
 		return nil, carillon.Denied("Only an owner may invite another owner")
 	}
-	return x.put(r.Context(), by, found, language)
+	return x.storeAndSend(r.Context(), by, found, language)
 }
 
-// put stores an invitation with a new link and sends it.
-func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invitation, language string) (*invitationRow, error) {
+// storeAndSend stores an invitation with a new link and sends it.
+func (x Invitations) storeAndSend(ctx context.Context, by member.Member, i *accounts.Invitation, language string) (*invitationRow, error) {
 	if _, err := x.Gate.Limits.Allow(ctx, "invitations/"+by.CompanyID, invitationRate, 1); err != nil {
 		return nil, err
 	}
 	now, secret := time.Now(), auth.NewLink()
 	i.InvitedBy, i.InviterID, i.CreatedAt, i.ExpiresAt = by.Name, by.AccountID, now, now.Add(invitationLife)
 	if err := x.Store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error {
-		if err := x.room(ctx, tx, i); err != nil {
+		if err := x.checkRoom(ctx, tx, i); err != nil {
 			return err
 		}
 		return accounts.PutInvitation(ctx, tx, i, secret)
@@ -187,9 +187,9 @@ func (x Invitations) put(ctx context.Context, by member.Member, i *accounts.Invi
 	return &row, nil
 }
 
-// room checks that the invited person is not a member yet, and that the company has room for another invitation.
+// checkRoom checks that the invited person is not a member yet, and that the company has room for another invitation.
 // Errors: conflict, limit_exceeded.
-func (x Invitations) room(ctx context.Context, tx *configure.Tx, i *accounts.Invitation) error {
+func (x Invitations) checkRoom(ctx context.Context, tx *configure.Tx, i *accounts.Invitation) error {
 	a, err := x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	case !time.Now().Before(i.ExpiresAt):
 		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
 	}
-	if err = stands(ctx, x.Store.DB, i); err == nil {
+	if err = checkInviter(ctx, x.Store.DB, i); err == nil {
 		a, err = x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	}
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
@@ -293,8 +293,8 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 	return secret, i, a, err
 }
 
-// stands refuses an invitation whose inviter may no longer grant its role. Errors: unauthorized.
-func stands(ctx context.Context, q db.Querier, i *accounts.Invitation) error {
+// checkInviter refuses an invitation whose inviter may no longer grant its role. Errors: unauthorized.
+func checkInviter(ctx context.Context, q db.Querier, i *accounts.Invitation) error {
 	ok, err := auth.InvitationStands(ctx, q, i)
 	if err == nil && !ok {
 		err = carillon.NoAccess("The invitation is not valid: whoever sent it may no longer invite to this role", "invalid")
@@ -411,7 +411,7 @@ func (x Invitations) join(
 			err = carillon.NoAccess("The invitation is not valid: it was accepted, withdrawn or sent again", "invalid")
 		}
 		if err == nil {
-			err = stands(ctx, tx, i)
+			err = checkInviter(ctx, tx, i)
 		}
 		if err != nil {
 			return err

@@ -105,8 +105,8 @@ func letter(language, subject, text, button, link, note string) mail.Message {
 // mails is a kind of e-mail to people who did not request it, or did not prove that they did. These are limited
 // because they are sent through the operator's server, whose reputation all companies share.
 type mails struct {
-	name string
-	most int // per day and address
+	name          string
+	maxPerAddress int // per day
 }
 
 //nolint:gochecknoglobals // read only
@@ -139,7 +139,7 @@ func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x ma
 	}{
 		{"mails/account/" + by.AccountID, accountMails, "You have sent as many e-mails today as one person may"},
 		{"mails/company/" + by.CompanyID, companyMails, "The company has sent as many e-mails today as it may"},
-		{kind.to(x.To), kind.most, "This address got as many e-mails of this kind today as anybody may"},
+		{kind.counter(x.To), kind.maxPerAddress, "This address got as many e-mails of this kind today as anybody may"},
 	} {
 		err := d.Limits.AllowToday(ctx, bound.name, bound.most)
 		if carillon.IsCode(err, carillon.RateLimitExceeded) {
@@ -155,14 +155,14 @@ func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x ma
 	return true, "", nil
 }
 
-// to returns the name of the counter of e-mails to an address.
-func (k mails) to(address string) string {
+// counter returns the name of the counter of e-mails to an address.
+func (k mails) counter(address string) string {
 	return "mails/" + k.name + "/" + configure.Digest(config.FoldEmail(address))
 }
 
-// enough counts an e-mail to an address, and reports whether the address has reached today's limit for the kind.
-func (d Letters) enough(ctx context.Context, kind mails, address string) (bool, error) {
-	err := d.Limits.AllowToday(ctx, kind.to(address), kind.most)
+// limitReached counts an e-mail to an address, and reports whether the address has reached today's limit for the kind.
+func (d Letters) limitReached(ctx context.Context, kind mails, address string) (bool, error) {
+	err := d.Limits.AllowToday(ctx, kind.counter(address), kind.maxPerAddress)
 	if carillon.IsCode(err, carillon.RateLimitExceeded) {
 		return true, nil
 	}

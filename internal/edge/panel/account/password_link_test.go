@@ -114,7 +114,7 @@ func TestAForgottenPasswordIsSet(t *testing.T) {
 	if got := set(first, otherPassword); got != 204 {
 		t.Fatalf("whoever asked once more made the first link invalid: %d", got)
 	}
-	ended(w, before)
+	checkEnded(w, before)
 	if err := signIn(w, "viewer@acme.test", otherPassword); err != nil {
 		t.Error(err)
 	}

@@ -16,8 +16,8 @@ import (
 
 const otherPassword = "another-horse-battery"
 
-// ended checks that a session has ended.
-func ended(w *paneltest.World, authorization string) {
+// checkEnded checks that a session has ended.
+func checkEnded(w *paneltest.World, authorization string) {
 	w.T.Helper()
 	if _, err := w.Auth.Caller(w.T.Context(), authorization); !carillon.IsCode(err, carillon.Unauthorized) {
 		w.T.Errorf("a session that should have ended: %v", err)
@@ -46,7 +46,7 @@ func TestOnesOwnPasswordNeedsThePresentOneAndEndsOtherSessions(t *testing.T) {
 		t.Errorf("after refusals: %v", err)
 	}
 	w.Want("POST", path, mine, `{"present":"`+paneltest.Password+`","password":"`+otherPassword+`"}`, 204, "", "")
-	ended(w, elsewhere)
+	checkEnded(w, elsewhere)
 	if _, err := w.Auth.Caller(t.Context(), mine); err != nil {
 		t.Errorf("the session that changed it: %v", err)
 	}
@@ -58,7 +58,7 @@ func TestOnesOwnPasswordNeedsThePresentOneAndEndsOtherSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Want("DELETE", "/panel/v1/user/sessions", mine, "", 204, "", "")
-	ended(w, "Bearer "+another.AccessToken)
+	checkEnded(w, "Bearer "+another.AccessToken)
 	w.Want("DELETE", "/panel/v1/user/sessions", "", "", 401, "unauthorized", "")
 }
 
@@ -96,15 +96,15 @@ func TestAMembersPasswordAndSessionsAreTheirCompanysAlone(t *testing.T) {
 	viewer := w.As("viewer@acme.test")
 	w.Want("POST", route("viewer@acme.test", "/password"), admin, `{"password":"short"}`, 400, "validation_failed", "password")
 	w.Want("DELETE", route("viewer@acme.test", "/sessions"), admin, "", 204, "", "")
-	ended(w, viewer)
+	checkEnded(w, viewer)
 	viewer = w.As("viewer@acme.test")
 	w.Want("POST", route("viewer@acme.test", "/password"), admin, body, 204, "", "")
-	ended(w, viewer)
+	checkEnded(w, viewer)
 	if err := signIn(w, "viewer@acme.test", otherPassword); err != nil {
 		t.Error(err)
 	}
 	w.Want("POST", route("admin@acme.test", "/password"), owner, body, 204, "", "")
-	ended(w, admin)
+	checkEnded(w, admin)
 }
 
 func TestARemovedMemberLosesTheCompanyAtOnce(t *testing.T) {
@@ -139,7 +139,7 @@ func TestARemovedMemberLosesTheCompanyAtOnce(t *testing.T) {
 	w.Want("GET", "/panel/v1/keys?company="+acme.ID, admin, "", 403, "forbidden", "")
 	w.Want("GET", "/panel/v1/keys?company="+other.ID, admin, "", 200, "", "")
 	w.Want("DELETE", remove("developer@acme.test"), owner, "", 204, "", "")
-	ended(w, developer)
+	checkEnded(w, developer)
 	if a, err := w.Store.Accounts.AccountByEmail(t.Context(), "developer@acme.test"); a != nil || err != nil {
 		t.Errorf("an account without a company: %v, %v", a, err)
 	}

@@ -45,7 +45,7 @@ func squat(w *paneltest.World, admin, email string) (session string, codes []str
 // shut checks that the squatter's session, password and second factor no longer work.
 func shut(w *paneltest.World, email, session string, codes []string) {
 	w.T.Helper()
-	ended(w, session)
+	checkEnded(w, session)
 	with := auth.Credentials{Email: email, Password: squattersPassword, Code: codes[0]}
 	if _, err := w.Auth.SignIn(w.T.Context(), with, ""); err == nil {
 		w.T.Error("the squatter's password signs in")
@@ -108,7 +108,7 @@ func TestAPasswordOfAnAdministratorEndsWithTheNextSingleSignOn(t *testing.T) {
 			t.Fatal(c, err)
 		}
 	}
-	ended(w, "Bearer "+x.AccessToken)
+	checkEnded(w, "Bearer "+x.AccessToken)
 	if err := signIn(w, email, squattersPassword); err == nil {
 		t.Error("the administrator's password signs in after the person's single sign-on")
 	}

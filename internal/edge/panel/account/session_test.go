@@ -193,7 +193,7 @@ func TestBrowserSessionsAreListedAndEndAsOthersDo(t *testing.T) {
 		t.Error(status)
 	}
 	gone(there, "the others were ended")
-	ended(w, token)
+	checkEnded(w, token)
 	there = paneltest.SignedIn(w, email)
 	if status, got := here.Send("POST", "/panel/v1/user/password", `{"present":"`+paneltest.Password+`","password":"`+otherPassword+
 		`"}`, paneltest.FromPage()...); status != http.StatusNoContent {

@@ -226,7 +226,7 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 	w.Want("DELETE", "/panel/v1/users/"+w.ID("owner@acme.test")+"/second-factor", admin, "", 403, "forbidden", "")
 	w.Want("DELETE", "/panel/v1/users/"+w.ID("admin@acme.test")+"/second-factor", admin, "", 409, "conflict", "")
 	w.Want("DELETE", "/panel/v1/users/"+id+"/second-factor", admin, "", 204, "", "")
-	ended(w, viewer)
+	checkEnded(w, viewer)
 	if rec := signIn(""); rec.Code != 200 {
 		t.Errorf("once it is off: %d", rec.Code)
 	}

@@ -222,9 +222,9 @@ func TestImportsAtOnceAreBounded(t *testing.T) {
 	}))
 	defer site.Close()
 	body := fmt.Sprintf(`{"url":%q}`, site.URL)
-	var under sync.WaitGroup
+	var group sync.WaitGroup
 	for range most {
-		under.Go(func() { w.Want("POST", "/panel/v1/knowledge/import", owner, body, 200, "", "") })
+		group.Go(func() { w.Want("POST", "/panel/v1/knowledge/import", owner, body, 200, "", "") })
 	}
 	for range most {
 		<-asked
@@ -232,6 +232,6 @@ func TestImportsAtOnceAreBounded(t *testing.T) {
 	w.Want("POST", "/panel/v1/knowledge/import", owner, body, 429, "rate_limit_exceeded", "")
 	w.Want("POST", "/panel/v1/knowledge/import", other, `{"markdown":"text"}`, 200, "", "")
 	close(goOn)
-	under.Wait()
+	group.Wait()
 	w.Want("POST", "/panel/v1/knowledge/import", owner, `{"markdown":"text"}`, 200, "", "")
 }

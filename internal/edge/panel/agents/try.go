@@ -45,8 +45,8 @@ func (x Playground) Routes() []httpio.Route {
 	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
 }
 
-// played is the agent's response.
-type played struct {
+// playResponse is the agent's response.
+type playResponse struct {
 	Text       string         `json:"text"`
 	Sources    []playedSource `json:"sources"`
 	Choices    []string       `json:"choices"`
@@ -150,7 +150,7 @@ func said(o *jsonbody.Object) (all []agent.Said, err error) {
 	return all, nil
 }
 
-func (x Playground) reply(ctx context.Context, by member.Member, request *agent.Request) (*played, error) {
+func (x Playground) reply(ctx context.Context, by member.Member, request *agent.Request) (*playResponse, error) {
 	place, err := x.Plays.Take(by.Holder())
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()
-	p := &played{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
+	p := &playResponse{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
 	var text strings.Builder
 	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
@@ -205,7 +205,7 @@ const (
 	maxSpoken    = 500
 	speakTimeout = 20 * time.Second
 	speakRate    = 16000
-	speakLongest = 90 * speakRate // samples
+	maxSpeech    = 90 * speakRate // samples
 )
 
 func (x Listening) Routes() []httpio.Route {
@@ -260,25 +260,25 @@ func (x Listening) utterance(r *http.Request, by member.Member) (*voice.Utteranc
 func (x Listening) sound(ctx context.Context, u voice.Utterance) ([]int16, error) {
 	speaker := x.Speakers[u.Voice.Speaker]
 	if speaker == nil {
-		return nil, unheard("Nothing here speaks with "+strconv.Quote(u.Voice.Speaker), nil)
+		return nil, speechError("Nothing here speaks with "+strconv.Quote(u.Voice.Speaker), nil)
 	}
 	ctx, cancel := context.WithTimeout(ctx, speakTimeout)
 	defer cancel()
 	var pcm []int16
 	errLong := errors.New("the text takes too long to speak")
 	err := speaker.Speak(ctx, u, func(piece []int16) error {
-		if pcm = append(pcm, piece...); len(pcm) > speakLongest {
+		if pcm = append(pcm, piece...); len(pcm) > maxSpeech {
 			return errLong
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, unheard(carillon.Shorten(err.Error()), err)
+		return nil, speechError(carillon.Shorten(err.Error()), err)
 	}
 	return pcm, nil
 }
 
-func unheard(reason string, cause error) error {
+func speechError(reason string, cause error) error {
 	return &carillon.Error{
 		Code: carillon.ServiceUnavailable, Message: "The text could not be spoken",
 		Details: carillon.Details{{Key: "reason", Value: reason}}, Err: cause,

@@ -67,7 +67,7 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	f := stored.Filter{}
-	some, err := readCallFilter(q, lines, &f)
+	possible, err := readCallFilter(q, lines, &f)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +76,12 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 	case "", "outgoing":
 	case "incoming":
 		read = x.incoming
-		some = some && f.Campaign == "" // incoming calls have no campaign
+		possible = possible && f.Campaign == "" // incoming calls have no campaign
 	default:
 		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
 	all, next, err := read(r.Context(), by.CompanyID, q, f)
-	if err != nil || !some {
+	if err != nil || !possible {
 		return httpio.List[callRow]{Data: []callRow{}}, err
 	}
 	rows := make([]callRow, len(all))
@@ -191,7 +191,7 @@ func (x Calls) get(r *http.Request, by member.Member, id string) (any, error) {
 
 // hangUp ends a call, or cancels a waiting one, like `DELETE notify/{id}?hangup=true`.
 func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error) {
-	for again := true; ; again = false {
+	for retry := true; ; retry = false {
 		state, err := x.Calls.HangUp(r.Context(), by.CompanyID, id)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, carillon.Absent("Call")
@@ -207,7 +207,7 @@ func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error)
 			return nil, err
 		}
 		canceled, err := x.Notify.Cancel(r.Context(), by.CompanyID, c.CallID)
-		if !again || !carillon.IsCode(err, carillon.Conflict) {
+		if !retry || !carillon.IsCode(err, carillon.Conflict) {
 			return canceled, err
 		}
 		// The call may have started between HangUp and Cancel, so try once more.

@@ -92,14 +92,14 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 			return nil, err
 		}
 		if d, ok := saved[p.ID]; ok {
-			row.DraftAt = exactly(d.SavedAt)
+			row.DraftAt = formatExact(d.SavedAt)
 			delete(saved, p.ID)
 		}
 		rows = append(rows, row)
 	}
 	for _, d := range drafts {
 		if _, ok := saved[d.FlowID]; ok {
-			rows = append(rows, flowRow{ID: d.FlowID, Name: d.Name, DraftAt: exactly(d.SavedAt)})
+			rows = append(rows, flowRow{ID: d.FlowID, Name: d.Name, DraftAt: formatExact(d.SavedAt)})
 		}
 	}
 	return httpio.RowsOf(rows), nil
@@ -147,8 +147,8 @@ type flowFault struct {
 	Reason string `json:"reason"`
 }
 
-// exactly formats a timestamp with milliseconds, because clients send it back for comparison.
-func exactly(t time.Time) *string {
+// formatExact formats a timestamp with milliseconds, because clients send it back for comparison.
+func formatExact(t time.Time) *string {
 	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
 	return &s
 }
@@ -211,7 +211,7 @@ func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, e
 	}
 	switch {
 	case d != nil:
-		e.Flow, e.SavedAt = json.RawMessage(d.Definition), exactly(d.SavedAt)
+		e.Flow, e.SavedAt = json.RawMessage(d.Definition), formatExact(d.SavedAt)
 		f = new(flow.Flow)
 		if err := json.Unmarshal(e.Flow, f); err != nil {
 			return nil, err
@@ -227,8 +227,8 @@ func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, e
 	return e, nil
 }
 
-// unfinished reads the field `flow` of a body: its text as sent, and the decoded flow, which may have faults.
-func unfinished(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err error) {
+// readFlow reads the field `flow` of a body: its text as sent, and the decoded flow, which may have faults.
+func readFlow(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err error) {
 	const field = "flow"
 	v := o.Find(field)
 	given, present, err := v.Object(field)
@@ -252,7 +252,7 @@ func (x Flows) check(r *http.Request, _ member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, f, err := unfinished(o)
+	_, f, err := readFlow(o)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (x Flows) begin(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, f, err := unfinished(o)
+	text, f, err := readFlow(o)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (x Flows) begin(r *http.Request, by member.Member) (any, error) {
 	return httpio.Created{Value: e}, err
 }
 
-// store replaces a draft if it is still the one saved at seen.
+// store saves a draft, unless the stored draft has changed since seen.
 func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMessage, f *flow.Flow, seen time.Time) error {
 	var c resource.Check
 	c.Name("flow.name", f.Name) // the list shows the name
@@ -298,7 +298,7 @@ func (x Flows) save(r *http.Request, by member.Member, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, f, err := unfinished(o)
+	text, f, err := readFlow(o)
 	if err != nil {
 		return nil, err
 	}

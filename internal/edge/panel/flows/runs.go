@@ -199,7 +199,7 @@ func (x Runs) shown(ctx context.Context, by member.Member, run *runs.Run) (*runS
 		Definition: definition,
 	}
 	for _, e := range entries {
-		s.Entries = append(s.Entries, runEntry{*exactly(e.At), e.Path, e.Kind, e.Text, e.Changed})
+		s.Entries = append(s.Entries, runEntry{*formatExact(e.At), e.Path, e.Kind, e.Text, e.Changed})
 	}
 	return s, nil
 }

@@ -62,7 +62,7 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 				row.Flows = append(row.Flows, secretUser{f.ID, f.Name})
 			}
 		}
-		if err := whoSet(r.Context(), x, by.CompanyID, &row); err != nil {
+		if err := setAuthor(r.Context(), x, by.CompanyID, &row); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
@@ -70,8 +70,8 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 	return httpio.RowsOf(rows), nil
 }
 
-// whoSet sets the author and time of a secret's last change.
-func whoSet(ctx context.Context, x *store.Store, companyID string, row *secretRow) error {
+// setAuthor sets the author and time of a secret's last change.
+func setAuthor(ctx context.Context, x *store.Store, companyID string, row *secretRow) error {
 	last, err := x.Audit.List(ctx, companyID, audit.Filter{Kind: audit.Kind(secret.Kind().Name), ObjectID: row.Name, Limit: 1})
 	for _, c := range last {
 		row.SetAt, row.SetBy = auth.TimeOrNull(c.At), c.AuthorName

@@ -82,7 +82,7 @@ func (x Flows) try(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, f, err := unfinished(o)
+	_, f, err := readFlow(o)
 	if err != nil {
 		return nil, err
 	}

@@ -54,8 +54,8 @@ func (f *follower) leave() {
 	}
 }
 
-// passing is the data of the events typing and viewing.
-type passing struct {
+// activityEvent is the data of the events typing and viewing.
+type activityEvent struct {
 	ConversationID string       `json:"conversation_id"`
 	Author         chats.Author `json:"author"`
 	Name           string       `json:"name,omitempty"`
@@ -87,5 +87,5 @@ func inboxEvent(e *events.Event) (httpio.Event, bool) {
 	if json.Unmarshal(e.Payload, &what) != nil {
 		return httpio.Event{}, false
 	}
-	return stream.EventOf(e, passing{e.Subject, what.Author, what.Name, what.Account}), true
+	return stream.EventOf(e, activityEvent{e.Subject, what.Author, what.Name, what.Account}), true
 }

@@ -60,7 +60,7 @@ func (x Voice) join(w http.ResponseWriter, r *http.Request, by member.Member) er
 		return carillon.InConflict("The conversation is not held aloud")
 	}
 	from := r.URL.Query().Get("from")
-	if _, err := changed(r.Context(), x.Store, nil, c, x.taken(r.Context(), by, c.ID, from)); err != nil {
+	if _, err := changed(r.Context(), x.Store, nil, c, x.assign(r.Context(), by, c.ID, from)); err != nil {
 		return err
 	}
 	conn, err := convai.Accept(w, r, convai.Options{})
@@ -71,7 +71,7 @@ func (x Voice) join(w http.ResponseWriter, r *http.Request, by member.Member) er
 	return x.hold(r, by, c.ID, conn)
 }
 
-func (x Voice) taken(ctx context.Context, by member.Member, id, from string) error {
+func (x Voice) assign(ctx context.Context, by member.Member, id, from string) error {
 	_, err := x.Conversations.Desk.Take(ctx, by.Teammate(), id, from)
 	return err
 }
@@ -108,7 +108,7 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the teammate has left
 		}
-		return x.broken(ctx, by, id)
+		return x.lostVisitor(ctx, by, id)
 	}, convai.Client{
 		End: leave,
 		ToAgent: func() { // before the teammate leaves, so that the agent hears everything the visitor says afterwards
@@ -119,9 +119,9 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 	})
 }
 
-// broken returns an error if the visitor's connection was lost while the conversation was still the teammate's. The
+// lostVisitor returns an error if the visitor's connection was lost while the conversation was still the teammate's. The
 // visitor may reconnect, so the page retries.
-func (x Voice) broken(ctx context.Context, by member.Member, id string) error {
+func (x Voice) lostVisitor(ctx context.Context, by member.Member, id string) error {
 	c, err := x.Store.Chats.Find(ctx, by.CompanyID, id)
 	if err == nil && c.State == chats.Active && c.Assignee == by.AccountID && !x.Talks.Talking(by.CompanyID, id) {
 		err = carillon.Absent("Talk")

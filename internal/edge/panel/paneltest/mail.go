@@ -76,10 +76,10 @@ func (w *World) Page(method, path, cookie, body string) *httptest.ResponseRecord
 	return rec
 }
 
-// ssoThere is the test's single sign-on server, which a test may set later.
-type ssoThere struct{ *sso.Server }
+// fakeSSO is the test's single sign-on server, which a test may set later.
+type fakeSSO struct{ *sso.Server }
 
-func (s ssoThere) Name() string {
+func (s fakeSSO) Name() string {
 	if s.Server == nil {
 		return ""
 	}

@@ -18,10 +18,10 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// callsThere hangs up stored calls but places none.
-type callsThere struct{ store *store.Store }
+// fakeCalls hangs up stored calls but places none.
+type fakeCalls struct{ store *store.Store }
 
-func (x callsThere) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
+func (x fakeCalls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
 	n, err := x.store.Notifications.Find(ctx, companyID, id)
 	if err != nil || n.Channel != carillon.Voice {
 		return "", err
@@ -62,16 +62,16 @@ func meetTrunks(_ context.Context, one, other json.RawMessage) bool {
 	return name(one) == name(other)
 }
 
-// linesThere are lines whose trunk responds but refuses every call.
-type linesThere struct{ asked []string }
+// fakeLines are lines whose trunk responds but refuses every call.
+type fakeLines struct{ asked []string }
 
-func (l *linesThere) Health(*carillon.Sender) sip.Health { return sip.Health{} }
+func (l *fakeLines) Health(*carillon.Sender) sip.Health { return sip.Health{} }
 
-func (l *linesThere) Disputed(lines []*carillon.Sender) bool { return len(lines) > 1 }
+func (l *fakeLines) Disputed(lines []*carillon.Sender) bool { return len(lines) > 1 }
 
-func (l *linesThere) Denies(number string) bool { return strings.HasPrefix(number, "979") }
+func (l *fakeLines) Denies(number string) bool { return strings.HasPrefix(number, "979") }
 
-func (l *linesThere) Ask(_ context.Context, line *carillon.Sender) (sip.Health, error) {
+func (l *fakeLines) Ask(_ context.Context, line *carillon.Sender) (sip.Health, error) {
 	l.asked = append(l.asked, line.ID)
 	if line.ID == "dead" {
 		return sip.Health{At: time.Now(), Err: errors.New("nothing came")}, nil
@@ -79,16 +79,16 @@ func (l *linesThere) Ask(_ context.Context, line *carillon.Sender) (sip.Health, 
 	return sip.Health{At: time.Now(), Code: 405, Reason: "Method Not Allowed", Took: 12 * time.Millisecond}, nil
 }
 
-func (l *linesThere) Try(_ context.Context, _ *carillon.Sender, x telephone.Trial) telephone.TrialEnd {
+func (l *fakeLines) Try(_ context.Context, _ *carillon.Sender, x telephone.Trial) telephone.TrialEnd {
 	x.Show(telephone.TrialStep{Ours: true, Text: "INVITE " + x.Number})
 	x.Show(telephone.TrialStep{After: 20 * time.Millisecond, Code: 403, Text: "403 Forbidden"})
 	return telephone.TrialEnd{Problem: "forbidden", Code: 403, Detail: x.Company + " " + x.Language}
 }
 
-// nobodyCalled is a sandbox phone that received no calls.
-type nobodyCalled struct{}
+// fakePhone is a sandbox phone that received no calls.
+type fakePhone struct{}
 
-func (nobodyCalled) Calls(string) []*handset.Heard { return nil }
+func (fakePhone) Calls(string) []*handset.Heard { return nil }
 
 // exchange records the panel's requests to the channel.
 type exchange struct {
@@ -124,19 +124,19 @@ func admitChannel(_ context.Context, settings json.RawMessage) error {
 	return err
 }
 
-// cloudThere is a channel that returns the same findings for every sender.
-type cloudThere struct {
+// fakeCloud is a channel that returns the same findings for every sender.
+type fakeCloud struct {
 	Found      provider.Inspection
 	Asked      []string
 	Subscribed []string
 }
 
-func (c *cloudThere) inspect(_ context.Context, s *carillon.Sender) provider.Inspection {
+func (c *fakeCloud) inspect(_ context.Context, s *carillon.Sender) provider.Inspection {
 	c.Asked = append(c.Asked, s.ID)
 	return c.Found
 }
 
-func (c *cloudThere) subscribe(_ context.Context, s *carillon.Sender) error {
+func (c *fakeCloud) subscribe(_ context.Context, s *carillon.Sender) error {
 	c.Subscribed = append(c.Subscribed, s.ID)
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"carillon/internal/voice"
 )
 
-// talksThere is a fake for a node's spoken conversations, and for a speaker. It echoes the teammate's speech.
-type talksThere struct {
+// fakeTalks is a fake for a node's spoken conversations, and for a speaker. It echoes the teammate's speech.
+type fakeTalks struct {
 	Mu     sync.Mutex
 	There  map[string]bool // conversations with a connected visitor, by company and id
 	Joined []voice.Teammate
@@ -25,18 +25,18 @@ type talksThere struct {
 	Broken chan struct{} // closed when the visitors' connections break
 }
 
-func (x *talksThere) Talking(companyID, id string) bool {
+func (x *fakeTalks) Talking(companyID, id string) bool {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
 	return x.There[companyID+"/"+id]
 }
 
-func (x *talksThere) TalkTo(_ context.Context, by widget.Teammate, agentID, language string) (*widget.Signed, error) {
+func (x *fakeTalks) TalkTo(_ context.Context, by widget.Teammate, agentID, language string) (*widget.Signed, error) {
 	x.Trials = append(x.Trials, by)
 	return &widget.Signed{URL: "wss://panel.test/" + agentID + "/" + language, ConversationID: x.Opened}, nil
 }
 
-func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
+func (x *fakeTalks) Join(ctx context.Context, t voice.Teammate) error {
 	x.Mu.Lock()
 	x.Joined = append(x.Joined, t)
 	there := x.There[t.CompanyID+"/"+t.ConversationID]
@@ -68,7 +68,7 @@ func (x *talksThere) Join(ctx context.Context, t voice.Teammate) error {
 	}
 }
 
-func (x *talksThere) Speak(_ context.Context, u voice.Utterance, emit func(pcm []int16) error) error {
+func (x *fakeTalks) Speak(_ context.Context, u voice.Utterance, emit func(pcm []int16) error) error {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
 	if x.Spoken = append(x.Spoken, u); u.Text == "fails" {

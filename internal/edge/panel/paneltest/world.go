@@ -82,14 +82,14 @@ type World struct {
 	Router *httpio.Router
 	Routes []httpio.Route
 	Hub    *realtime.Hub
-	Talks  *talksThere
+	Talks  *fakeTalks
 	Chats  *conversation.Conversations
 	Limits *limit.Limits
 
 	Channel *exchange
 	Post    *postbox
-	SSO     *ssoThere
-	Cloud   *cloudThere
+	SSO     *fakeSSO
+	Cloud   *fakeCloud
 }
 
 func New(t *testing.T) *World {
@@ -107,8 +107,8 @@ func New(t *testing.T) *World {
 	a := auth.New(s, limit.New(s.Rates, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s.Topics, log, nil)
 	search := knowledge.NewSearch(s.Resources, log)
-	there, channel, post, signOn := &talksThere{}, &exchange{}, &postbox{}, &ssoThere{}
-	cloud := &cloudThere{}
+	there, channel, post, signOn := &fakeTalks{}, &exchange{}, &postbox{}, &fakeSSO{}
+	cloud := &fakeCloud{}
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
@@ -133,9 +133,9 @@ func New(t *testing.T) *World {
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &channels.Away{
 			Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
 		}}},
-		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &linesThere{}, Phone: nobodyCalled{}, Limits: limits, Mail: post,
+		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &fakeLines{}, Phone: fakePhone{}, Limits: limits, Mail: post,
 		SSO: signOn, Hooks: hook.NewDeliverer(s, hook.Options{Client: egress.New(egress.Options{})}),
-		Jobs: bulk.New(bulk.Options{Store: s}), Calls: callsThere{s},
+		Jobs: bulk.New(bulk.Options{Store: s}), Calls: fakeCalls{s},
 		Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	})
 	return &World{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}

@@ -201,7 +201,7 @@ const maxResend = time.Minute // time for which a resend blocks other resends of
 // resend sends a notification to failed recipients again, as a new notification. Resends of a notification run one at
 // a time, so that each knows the results of the others.
 func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) {
-	to, err := readAgain(r)
+	to, err := readResend(r)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) 
 func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submission) (as string, err error) {
 	as, err = x.Send.Accept(r, by, s, nil)
 	if e, refused := errors.AsType[*carillon.Error](err); err != nil && (!refused || e.Code == carillon.ServiceUnavailable) {
-		return "", err // it may be stored
+		return "", err // unknown outcome: the resend may be stored
 	}
 	if linked := x.sent().Resent(context.WithoutCancel(r.Context()), by.CompanyID, s, as); err == nil {
 		err = linked
@@ -243,8 +243,8 @@ func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submissi
 	return as, err
 }
 
-// readAgain reads the recipients of a resend.
-func readAgain(r *http.Request) (to notify.Again, err error) {
+// readResend reads the recipients of a resend.
+func readResend(r *http.Request) (to notify.Again, err error) {
 	if to.Key, err = httpio.IdempotencyKey(r); err != nil {
 		return to, err
 	}

@@ -99,8 +99,8 @@ func (x Activity) key(ctx context.Context, id string) usedKey {
 	return usedKey{id, k.Label}
 }
 
-// within reads the filters from and to.
-func within(q url.Values) (from, to time.Time, err error) {
+// readRange reads the filters from and to.
+func readRange(q url.Values) (from, to time.Time, err error) {
 	if from, err = form.QueryTime(q, "from", time.Time{}); err != nil {
 		return from, to, err
 	}
@@ -108,8 +108,8 @@ func within(q url.Values) (from, to time.Time, err error) {
 	return from, to, err
 }
 
-// word reads a text filter.
-func word(q url.Values, name string) (string, error) {
+// readFilter reads a text filter.
+func readFilter(q url.Values, name string) (string, error) {
 	text := strings.TrimSpace(q.Get(name))
 	if utf8.RuneCountInString(text) > maxFilter {
 		return "", carillon.Invalid(name, "Too long")
@@ -117,11 +117,11 @@ func word(q url.Values, name string) (string, error) {
 	return text, nil
 }
 
-// words reads several text filters.
-func words(q url.Values, to map[string]*string) error {
+// readFilters reads several text filters.
+func readFilters(q url.Values, to map[string]*string) error {
 	for name, text := range to {
 		var err error
-		if *text, err = word(q, name); err != nil {
+		if *text, err = readFilter(q, name); err != nil {
 			return err
 		}
 	}
@@ -140,10 +140,10 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	f := apicalls.Filter{Before: page.After, Limit: page.Limit + 1}
-	if err := words(q, map[string]*string{"code": &f.Code, "path": &f.Path, "key": &f.KeyID, "request_id": &f.RequestID}); err != nil {
+	if err := readFilters(q, map[string]*string{"code": &f.Code, "path": &f.Path, "key": &f.KeyID, "request_id": &f.RequestID}); err != nil {
 		return nil, err
 	}
-	if f.From, f.To, err = within(q); err != nil {
+	if f.From, f.To, err = readRange(q); err != nil {
 		return nil, err
 	}
 	class, known := statuses()[q.Get("status")]
@@ -184,10 +184,10 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	var key, request string
-	if err := words(q, map[string]*string{"key": &key, "request_id": &request}); err != nil {
+	if err := readFilters(q, map[string]*string{"key": &key, "request_id": &request}); err != nil {
 		return nil, err
 	}
-	from, to, err := within(q)
+	from, to, err := readRange(q)
 	if err != nil {
 		return nil, err
 	}
@@ -253,13 +253,13 @@ func (x Activity) changes(r *http.Request, by member.Member) (any, error) {
 	}
 	f := audit.Filter{Before: page.After, Limit: page.Limit + 1}
 	kind := ""
-	if err := words(q, map[string]*string{"author": &f.Author, "object": &f.ObjectID, "kind": &kind}); err != nil {
+	if err := readFilters(q, map[string]*string{"author": &f.Author, "object": &f.ObjectID, "kind": &kind}); err != nil {
 		return nil, err
 	}
 	if f.Kind = audit.Kind(kind); f.ObjectID != "" && kind == "" {
 		return nil, carillon.Missing("kind")
 	}
-	if f.From, f.To, err = within(q); err != nil {
+	if f.From, f.To, err = readRange(q); err != nil {
 		return nil, err
 	}
 	all, err := x.Store.Audit.List(r.Context(), by.CompanyID, f)

@@ -117,7 +117,7 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 		}
 		switch {
 		case now != version:
-			return changedMeanwhile()
+			return outdatedVersion()
 		case kept.Limits != have.Limits && limits != nil:
 			return carillon.Denied("Limits protect the whole installation: an owner of its first company changes them, or a set-up file")
 		}
@@ -129,8 +129,8 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 	return x.show(r, by, &kept)
 }
 
-// changedMeanwhile returns the conflict for a change based on outdated settings.
-func changedMeanwhile() error {
+// outdatedVersion returns the conflict for a change based on outdated settings.
+func outdatedVersion() error {
 	return &carillon.Error{Code: carillon.Conflict, Message: "The settings were changed meanwhile", Details: carillon.Details{
 		{Key: "reason", Value: "changed_meanwhile"},
 	}}
