@@ -205,7 +205,8 @@ func (u *usersPassword) Run(ctx context.Context, env *environment) error {
 	if _, err := c.Do(ctx, call); err != nil {
 		return err
 	}
-	return u.done(env, map[string]any{"user": account, "changed": true}, "the password of "+account+" is changed; other sessions have ended")
+	return u.done(env, map[string]any{"user": account, "changed": true},
+		"the password of "+account+" is changed; other sessions have ended")
 }
 
 type usersSignOut struct {

@@ -325,7 +325,7 @@ func TestTheErrorOfAnAccessKeyAsBearerSaysWhereItBelongs(t *testing.T) {
 		{"POST", "/functions/v1/api_keys", user},
 		{"GET", "/functions/v1/auth/user", user},
 	} {
-		for _, key := range []string{"ck_test_live", "ck_test_revoked", "ck_nobody"} { // the same response for all, so it reveals nothing about the key
+		for _, key := range []string{"ck_test_live", "ck_test_revoked", "ck_nobody"} { // one response for all, to reveal nothing
 			got := w.send(tt.method, tt.path, "", "Authorization", "Bearer "+key)
 			want := `{"error":"unauthorized","message":"` + tt.message + `","details":{"reason":"invalid"},"request_id":"REQ"}`
 			if got.status != 401 || shape(got.text) != want {

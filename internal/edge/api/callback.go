@@ -160,7 +160,8 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 
 // intake collects the messages of a callback.
 type intake struct {
-	companyOf map[string]string // company of each message, by message id; if two companies claim a number, the one with the older sender wins
+	// companyOf maps message ids to companies. If two companies claim a number, the one with the older sender wins.
+	companyOf map[string]string
 
 	unnamed   []provider.Inbound
 	elsewhere map[string][]provider.Inbound // messages to numbers other than the last sender's, by the provider's id of the number

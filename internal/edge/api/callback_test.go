@@ -526,7 +526,10 @@ func TestCallbacksAreSightedOnceAMinute(t *testing.T) {
 		sender int64
 		after  time.Duration
 		want   bool
-	}{{1, 0, true}, {1, time.Second, false}, {2, time.Second, true}, {1, callbackTimeInterval, true}, {1, callbackTimeInterval + time.Second, false}} {
+	}{
+		{1, 0, true}, {1, time.Second, false}, {2, time.Second, true}, {1, callbackTimeInterval, true},
+		{1, callbackTimeInterval + time.Second, false},
+	} {
 		if got := s.due(c.sender, now.Add(c.after)); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

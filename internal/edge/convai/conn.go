@@ -132,7 +132,9 @@ func (c *Conn) Line() voice.Line { return c.line }
 
 // Initiation waits for the client's initiation. If it returns an error, the connection has ended.
 func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
-	late := time.AfterFunc(initiationTimeout, func() { c.closeWith(websocket.StatusPolicyViolation, "The initiation did not come in time") })
+	late := time.AfterFunc(initiationTimeout, func() {
+		c.closeWith(websocket.StatusPolicyViolation, "The initiation did not come in time")
+	})
 	defer late.Stop()
 	for {
 		_, text, err := c.ws.Read(ctx)
@@ -174,7 +176,9 @@ func (c *Conn) Show(e voice.Event) {
 		}
 	case voice.Interrupted:
 		c.out.clear()
-		c.response.Store(max(c.response.Load(), e.ID+1)) // Clients drop the sound of responses up to the interrupted one. A teammate's sound belongs to no response, so give it the next id.
+		// Clients drop the sound of responses up to the interrupted one. A teammate's sound belongs to no response, so give
+		// it the next id.
+		c.response.Store(max(c.response.Load(), e.ID+1))
 	case voice.Ended:
 		c.ended = e.Code
 	default:
@@ -301,7 +305,8 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 		_, text, err := c.ws.Read(context.WithoutCancel(ctx))
 		if err != nil {
 			status := websocket.CloseStatus(err)
-			if hungUp = !c.closedByUs.Load() && (status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd); hungUp {
+			normal := status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd
+			if hungUp = normal && !c.closedByUs.Load(); hungUp {
 				call(client.End)
 			}
 			return hungUp

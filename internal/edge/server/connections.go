@@ -94,7 +94,7 @@ func (l *connections) awaitRoom() error {
 // admit counts a connection, and evicts an idle one if a limit is reached. It returns nil if the address has too many
 // busy connections.
 func (l *connections) admit(c *net.TCPConn) *connection {
-	address := c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("") //nolint:forcetypeassert // the address of a TCP connection
+	address := c.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("") //nolint:forcetypeassert // of a TCP connection
 	x := &connection{Conn: c, owner: l, from: network(address)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +134,7 @@ func (l *connections) isTrusted(a netip.Addr) bool {
 	return slices.ContainsFunc(l.trusted, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// evict closes the longest idle connection of a list, and reports whether there was one.
+// evict closes the connection of a list that has been idle longest, and reports whether there was one.
 func (l *connections) evict(idle *list.List, reason string) bool {
 	first := idle.Front()
 	if first == nil {

@@ -134,7 +134,8 @@ func (s Sessions) finishSSO(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.SetCookie(w, s.cookie(secret, cookieLife))
-	http.Redirect(w, r, member.SessionPath+ownPath(a.Next), http.StatusSeeOther) // checked again, because someone else may have planted the cookie
+	// Next is checked again, because someone else may have planted the cookie.
+	http.Redirect(w, r, member.SessionPath+ownPath(a.Next), http.StatusSeeOther)
 	return nil
 }
 

@@ -84,7 +84,7 @@ func TestANumberIsEnteredByOneCompanyOnATrunk(t *testing.T) {
 	w.Want("DELETE", "/panel/v1/senders/one", theirs, "", 204, "", "")
 	w.Want("PUT", "/panel/v1/senders/two", theirs, fmt.Sprintf(change, number, trunk, ""), 200, "", "")
 	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, "other.example.com", ""), 409, "conflict", "number")
-	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, trunk, `,"caller_id":"1"`), 200, "", "") // unchanged values stay valid
+	w.Want("PUT", "/panel/v1/senders/hers", mine, fmt.Sprintf(change, number, trunk, `,"caller_id":"1"`), 200, "", "") // unchanged values
 }
 
 func TestALineOfASetUpFileThatAMemberRenumbersIsTheirs(t *testing.T) {

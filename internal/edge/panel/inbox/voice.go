@@ -111,7 +111,7 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 		return x.lostVisitor(ctx, by, id)
 	}, convai.Client{
 		End: leave,
-		ToAgent: func() { // before the teammate leaves, so that the agent hears everything the visitor says afterwards
+		ToAgent: func() { // before the teammate leaves, so that the visitor's next words go to the agent
 			_, err := x.Conversations.Desk.Release(context.WithoutCancel(ctx), by.Teammate(), id, true)
 			returned.Store(&err)
 			leave()

@@ -183,7 +183,8 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 		in.Leave() // the body belongs to the request
 		return err
 	}
-	_, _ = io.Copy(io.Discard, in) // a repeated upload is not read by Upload, but browsers send the whole body before they read the response
+	// Upload does not read a repeated upload, but browsers send the whole body before they read the response.
+	_, _ = io.Copy(io.Discard, in)
 	p, err := x.page(r, v, nil)
 	if err != nil {
 		return err

@@ -140,7 +140,8 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	f := apicalls.Filter{Before: page.After, Limit: page.Limit + 1}
-	if err := readFilters(q, map[string]*string{"code": &f.Code, "path": &f.Path, "key": &f.KeyID, "request_id": &f.RequestID}); err != nil {
+	filters := map[string]*string{"code": &f.Code, "path": &f.Path, "key": &f.KeyID, "request_id": &f.RequestID}
+	if err := readFilters(q, filters); err != nil {
 		return nil, err
 	}
 	if f.From, f.To, err = readRange(q); err != nil {
