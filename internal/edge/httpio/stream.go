@@ -57,8 +57,9 @@ func OpenStream(w http.ResponseWriter, r *http.Request, place *share.Place) (*St
 	return s, nil
 }
 
-// Follow reserves one of the router's streams for a request that waits for events. It sets the client of by. Call it
-// before the request queries the database, so that refused requests cost nothing. Errors: those of share.Share.Take.
+// Follow reserves one of the router's streams for a request that waits for events. It fills in the client of the holder.
+// Call it before the request queries the database, so that refused requests cost nothing. Errors: those of
+// share.Share.Take.
 func Follow(r *http.Request, by share.Holder) (*share.Place, error) {
 	rt := stateOf(r.Context()).router
 	if rt == nil {

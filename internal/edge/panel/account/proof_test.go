@@ -316,7 +316,7 @@ func TestAnotherOnesSecondFactorKeepsNobodyOutForGood(t *testing.T) {
 	shut(w, cfo, session, codes)
 }
 
-// prove records that the person of an account has confirmed its mailbox.
+// prove marks an account as proved, as if its mailbox had confirmed it.
 func prove(w *paneltest.World, email string) {
 	w.T.Helper()
 	if err := w.Store.Config.Update(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {

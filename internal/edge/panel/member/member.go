@@ -170,8 +170,8 @@ func (g *Gate) Own(method, path string, handle func(r *http.Request, c *auth.Cal
 }
 
 const (
-	// maxWrites limits a company's writes of resources per minute. A larger write counts once for each started
-	// writeBytes.
+	// maxWrites limits a company's writes of resources per minute. A write larger than writeBytes
+	// counts as several.
 	maxWrites  = 240
 	writeBytes = 64 << 10
 )
