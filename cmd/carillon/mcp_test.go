@@ -456,7 +456,7 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 	n, err := out.Read(line)
 	address := regexp.MustCompile(`http://[\d.:]+`).FindString(string(line[:n]))
 	if err != nil || address == "" {
-		t.Fatalf("it says %q, %v", line[:n], err)
+		t.Fatalf("no address in the output %q, %v", line[:n], err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 
@@ -541,7 +541,7 @@ func TestAssistantsOverHTTPHaveTheRightsOfTheirKeys(t *testing.T) {
 
 	stop()
 	if c := <-code; c != exitOK {
-		t.Errorf("it ended with %d", c)
+		t.Errorf("exit code %d", c)
 	}
 }
 

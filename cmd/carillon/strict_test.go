@@ -165,7 +165,7 @@ func (s *strict) notify(w http.ResponseWriter, r *http.Request, body []byte) str
 	}
 	if n := len(in.Contacts); n < 1 || n > 100 || in.Language == "" || in.Template == "" || in.Recipient == "" || in.Campaign == "" ||
 		!slices.Contains([]string{"marketing", "transactional", "utility"}, in.Type) {
-		s.t.Errorf("not of the contract's form: %d contacts in %.200s", n, body)
+		s.t.Errorf("not in the contract's form: %d contacts in %.200s", n, body)
 	}
 	for i, c := range in.Contacts {
 		if number, _ := c["number"].(string); !carillon.ValidNumber(number) {

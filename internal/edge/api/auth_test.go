@@ -310,7 +310,7 @@ func TestCompanyTokenIsForTheHolderOfAKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.send("POST", path+"?access_key=ck_test_live", ""); got.status != 403 {
-		t.Errorf("of a suspended company: %d %s", got.status, got.text)
+		t.Errorf("a suspended company: %d %s", got.status, got.text)
 	}
 }
 
@@ -335,7 +335,7 @@ func TestTheErrorOfAnAccessKeyAsBearerSaysWhereItBelongs(t *testing.T) {
 	}
 	if got := w.send("GET", "/functions/v1/usage", "", "Authorization", "Bearer x"); !strings.Contains(got.text,
 		`"message":"The token is invalid","details"`) {
-		t.Errorf("of what is no key: %s", got.text)
+		t.Errorf("an invalid key: %s", got.text)
 	}
 	if log := w.log.String(); strings.Contains(log, "ck_") || strings.Count(log, "responded") != 16 {
 		t.Errorf("the log:\n%s", log)

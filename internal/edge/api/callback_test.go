@@ -197,7 +197,7 @@ func TestACallbackNeedsTheSignatureOverItsBytes(t *testing.T) {
 		}
 	}
 	if got := r.written.all(); len(got) > 0 {
-		t.Errorf("what is not signed, or is none of ours, is taken in: %v", got)
+		t.Errorf("unsigned or foreign messages are accepted: %v", got)
 	}
 	r.deliver(body, 200)
 	if diff := cmp.Diff(map[string][]string{"ours": {"Hello"}}, r.written.all()); diff != "" {
@@ -381,7 +381,7 @@ func TestACallbackOfAnotherCompanysSenderTouchesNothing(t *testing.T) {
 	mac := hmac.New(sha256.New, []byte("their-secret"))
 	mac.Write(body)
 	if got := r.post(body, "sha256="+hex.EncodeToString(mac.Sum(nil)), "main"); got != http.StatusOK { // their sender has the same id
-		t.Errorf("it is answered %d", got)
+		t.Errorf("status %d", got)
 	}
 	for _, key := range []string{"ck_ours", "ck_theirs"} {
 		r.want("GET", "/suppressions", key, "", 200, `{"data":[],"next_cursor":null}`)
@@ -500,10 +500,10 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 		}
 		get("wrong")
 		if got := r.post([]byte("{}"), "sha256="+strings.Repeat("0", 64), "main"); got != http.StatusUnauthorized {
-			t.Errorf("it is answered %d", got)
+			t.Errorf("status %d", got)
 		}
 		if x := report(); !x.HandshakeAt.IsZero() || !x.CallbackAt.IsZero() {
-			t.Errorf("what is refused counts: %+v", x)
+			t.Errorf("refused callbacks count: %+v", x)
 		}
 		get("provider-verify-token")
 		r.deliver(r.graph.QualityBody("FLAGGED", "TIER_250"), 200)

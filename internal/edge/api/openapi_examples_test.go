@@ -68,7 +68,7 @@ func TestErrorsOfTheDescriptionSayTheirCause(t *testing.T) {
 		}
 		found++
 		if len(s.Value.Description) < 40 {
-			t.Errorf("%s does not say what causes it: %q", name, s.Value.Description)
+			t.Errorf("%s does not explain its cause: %q", name, s.Value.Description)
 		}
 	}
 	if found < 20 {

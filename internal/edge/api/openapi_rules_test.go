@@ -54,7 +54,7 @@ func TestOperationsOfTheDescriptionHaveWhatClientsAreGeneratedFrom(t *testing.T)
 			}
 		}
 		if o.Security == nil && len(doc.Security) == 0 {
-			t.Errorf("%s does not say what it is secured by", name)
+			t.Errorf("%s has no security", name)
 		}
 		good, bad := 0, 0
 		for status, response := range o.Responses.Map() {

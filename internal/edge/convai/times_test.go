@@ -120,10 +120,10 @@ func TestAnInitiationThatDoesNotComeEndsTheConnection(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(begin); took < initiationTimeout || took > initiationTimeout+time.Second {
-			t.Errorf("it ends after %v", took)
+			t.Errorf("ended after %v", took)
 		}
 		if <-s.result == nil {
-			t.Error("it was held all the same")
+			t.Error("the conversation ran anyway")
 		}
 	})
 }
@@ -156,7 +156,7 @@ func TestAClientWithoutPongsIsGone(t *testing.T) {
 						_ = ws.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":"pong","event_id":%d}`, m.Ping.ID))
 					}
 					if answers && pings == 3 && !strings.Contains(string(text), `"ping_ms":50`) {
-						t.Errorf("no time of the way: %s", text)
+						t.Errorf("no round-trip time: %s", text)
 					}
 				}
 				took := time.Since(begin)
@@ -197,7 +197,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 					t.Error(err)
 				}
 				if took < x.least || took > x.most {
-					t.Errorf("it is cut off after %v", took)
+					t.Errorf("disconnected after %v", took)
 				}
 			})
 		})

@@ -163,7 +163,7 @@ func TestBodiesOfVisitorsLeaveRoomForTheirCompany(t *testing.T) {
 		t.Fatalf("%d bytes are held by visitors", held)
 	}
 	if got := post("/chat", "192.0.2.3", strings.NewReader("hello")); got != http.StatusServiceUnavailable {
-		t.Errorf("a visitor beyond their part: %d", got)
+		t.Errorf("a visitor above the visitors' part: %d", got)
 	}
 	if got := post("/send", "192.0.2.1", bytes.NewReader(make([]byte, 20<<10))); got != http.StatusOK {
 		t.Errorf("the company's send: %d", got)

@@ -51,7 +51,7 @@ func TestADownloadThatNobodyReadsEnds(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if synctest.Wait(); ended == nil {
-			t.Error("it goes on")
+			t.Error("the download continues")
 		}
 	})
 }

@@ -110,7 +110,7 @@ func TestRefusalsFillNoLog(t *testing.T) {
 			t.Errorf("a second later: %q", out.String())
 		}
 		if ask("/missing/acme", 1); strings.Contains(out.String(), "left_out") {
-			t.Errorf("what was left out is counted twice: %q", out.String())
+			t.Errorf("omitted lines are counted twice: %q", out.String())
 		}
 		if got := ask("/missing/", 1) + ask("/missing/gamma", 1); got != 2 {
 			t.Errorf("%d lines of refusals of others", got)

@@ -226,7 +226,7 @@ func TestThePagesAreServedUnderAStrictPolicy(t *testing.T) {
 		}
 		if strings.Contains(rec.Body.String(), "<style") ||
 			regexp.MustCompile(`<script>|\son[a-z]+="|\sstyle="`).MatchString(rec.Body.String()) {
-			t.Errorf("%s has what its policy forbids", path)
+			t.Errorf("%s contains something that its policy forbids", path)
 		}
 	}
 	page := r.get("/docs/guides/install", "Accept-Encoding", "gzip")

@@ -24,7 +24,7 @@ func TestEveryErrorComesWithAdvice(t *testing.T) {
 	}
 	for code := range advice() {
 		if !there[code] {
-			t.Errorf("there is no code %s", code)
+			t.Errorf("there is advice for an unknown code %s", code)
 		}
 	}
 	if len(codes) < 15 {

@@ -78,7 +78,7 @@ func TestTheStreamOfARemovedMemberEnds(t *testing.T) {
 		}
 		publish(n)
 		if !await(stays, fmt.Sprintf("%q", fmt.Sprint("n", n))) {
-			t.Fatal("the stream of a member who stays ends")
+			t.Fatal("the stream of a remaining member ended")
 		}
 		for more := true; more; {
 			select {

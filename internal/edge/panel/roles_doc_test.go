@@ -243,7 +243,7 @@ operates the installation.
 	line(rule...)
 	for _, p := range auth.Permissions() {
 		if p.Meaning() == "" {
-			t.Errorf("internal/account/auth/meaning.go does not say what %s allows", p)
+			t.Errorf("internal/account/auth/meaning.go does not explain %s", p)
 		}
 		cells := []string{"`" + string(p) + "`", p.Meaning()}
 		for _, role := range auth.Roles() {

@@ -44,7 +44,7 @@ func dialFrom(t *testing.T, l net.Listener, from string) net.Conn {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
 		}
-		t.Skip("loopback is no network here:", err)
+		t.Skip("this system has a single loopback address:", err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(hung))
@@ -167,7 +167,7 @@ func TestOneAddressHasAQuarterUnlessItIsSet(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := l.Accept(); err == nil {
-			t.Error("what was never served still listens")
+			t.Error("a server that never served still listens")
 		}
 	}
 }

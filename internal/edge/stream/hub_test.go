@@ -314,6 +314,6 @@ func TestAStopClosesTheStreams(t *testing.T) {
 	s := screen{last: "0"}
 	s.follow(t.Context(), x.url+"/"+company, 100)
 	if len(s.events) != 1 {
-		t.Errorf("it got %v", s.events)
+		t.Errorf("the screen received %v", s.events)
 	}
 }

@@ -64,10 +64,10 @@ func TestABusyStreamIsCheckedEveryTwoSeconds(t *testing.T) {
 			break
 		}
 		if took := time.Since(begin) - allowed; !errors.Is(err, removed) || took > 2*time.Second+100*time.Millisecond {
-			t.Errorf("%v, %v after it was not allowed any more", err, took)
+			t.Errorf("%v, %v after access was lost", err, took)
 		}
 		if asked > 12 {
-			t.Errorf("it is asked %d times", asked)
+			t.Errorf("access was checked %d times", asked)
 		}
 	})
 }

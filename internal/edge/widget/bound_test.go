@@ -49,10 +49,10 @@ func TestSessionsOfAnIPv6NetworkCountTogether(t *testing.T) {
 		}
 	}
 	if status, _ := begin(4, "2001:db8:1:1:ffff::1"); status != http.StatusTooManyRequests {
-		t.Errorf("the fifth session of the network is a %d", status)
+		t.Errorf("the fifth session from the network: %d", status)
 	}
 	if status, _ := begin(5, "2001:db8:1:2::1"); status != http.StatusOK {
-		t.Errorf("a session of another network is a %d", status)
+		t.Errorf("a session from another network: %d", status)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 			case http.StatusTooManyRequests:
 				refused++
 			default:
-				t.Fatalf("a turn is a %d", status)
+				t.Fatalf("a turn: %d", status)
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func TestTurnsOfOneClientAreBoundOverItsVisitors(t *testing.T) {
 		t.Errorf("a key that is pressed there is a %d: %s", status, text)
 	}
 	if status := say(token, "192.0.2.1"); status != http.StatusOK {
-		t.Errorf("a turn of another client is a %d", status)
+		t.Errorf("a turn from another client: %d", status)
 	}
 }
 
@@ -154,9 +154,9 @@ func TestStreamsOfVisitorsAreAPartOfTheirCompanys(t *testing.T) {
 	}
 	resp := open(other)
 	if resp.StatusCode != http.StatusTooManyRequests {
-		t.Fatalf("the second visitor's stream is a %d", resp.StatusCode)
+		t.Fatalf("the second visitor's stream: %d", resp.StatusCode)
 	}
 	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), `"bound":"visitors"`) {
-		t.Errorf("it is refused by %s, %v", text, err)
+		t.Errorf("refused with %s, %v", text, err)
 	}
 }

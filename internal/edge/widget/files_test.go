@@ -252,7 +252,7 @@ func TestAFileIsItsSendersAndItsConversations(t *testing.T) {
 	}
 	x.apply(strings.Replace(setUp, "name: Acme\n", "name: Acme\n    status: suspended\n", 1))
 	if resp, _ := x.load(f.URL); resp.StatusCode != 403 {
-		t.Errorf("of a suspended company: %d", resp.StatusCode)
+		t.Errorf("a file of a suspended company: %d", resp.StatusCode)
 	}
 }
 

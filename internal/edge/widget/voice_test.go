@@ -413,7 +413,7 @@ func TestATypedTalkIsKeptAndGoesOnWithItsToken(t *testing.T) {
 		t.Error("without a token:", status, body)
 	}
 	if status, body := x.send("POST", "/v1/convai/conversations/"+visitorID+"/feedback", token, `{"feedback":"like"}`); status != 403 {
-		t.Error("of another conversation:", status, body)
+		t.Error("the token of another conversation:", status, body)
 	}
 	if c, err := x.Chats.Find(t.Context(), companyID, s.ConversationID); err != nil || c.Rating != 1 ||
 		c.Page != "https://acme.test/a" || c.Channel != "web_voice" {

@@ -78,7 +78,7 @@ func (c *Checker) checkResponse(path, method string, x Exchange) error {
 	content := object(described["content"])
 	if content == nil {
 		if len(x.ResponseBody) > 0 {
-			return fmt.Errorf("a body where none is described")
+			return fmt.Errorf("a body, but the description has none")
 		}
 		return nil
 	}

@@ -121,7 +121,7 @@ func TestAnInvitationIsNoBackDoor(t *testing.T) {
 	link := w.Invite(owner, "vera@acme.test", "admin")
 	w.Want("POST", "/panel/v1/users", owner, `{"email":"vera@acme.test","password":"`+paneltest.Password+`","role":"viewer"}`, 201, "", "")
 	if rec := w.Accept(link, ""); rec.Code != http.StatusConflict {
-		t.Errorf("an account that came to be: %d %s", rec.Code, rec.Body)
+		t.Errorf("an account created in the meantime: %d %s", rec.Code, rec.Body)
 	}
 	prove(w, "vera@acme.test")
 	// the account is proved now, so the link requires its sign-in

@@ -25,7 +25,7 @@ func TestAStrangerGetsFewInvitationsADayFromAllCompanies(t *testing.T) {
 		if made["link"] != nil {
 			links++
 			if made["sent_at"] != nil || !strings.Contains(fmt.Sprint(made["problem"]), "today") {
-				t.Errorf("of an e-mail that did not leave: %v", made)
+				t.Errorf("an invitation without an e-mail: %v", made)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 		return accounts.AddMembership(ctx, tx, accounts.Membership{AccountID: victim, CompanyID: beta.ID, Role: "viewer"})
 	})
 	if got := set(token); got != 401 {
-		t.Errorf("for somebody who joined another company meanwhile: %d", got)
+		t.Errorf("the member joined another company in the meantime: %d", got)
 	}
 	token = link("teammate@acme.test")
 	change(func(ctx context.Context, tx *configure.Tx) error {
@@ -52,7 +52,7 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 		return accounts.PutMembership(ctx, tx, all[0])
 	})
 	if got := set(token); got != 401 {
-		t.Errorf("by somebody who administers no more: %d", got)
+		t.Errorf("the link's creator is no longer an administrator: %d", got)
 	}
 	change(func(ctx context.Context, tx *configure.Tx) error {
 		all, err := accounts.Memberships(ctx, tx, w.ID("admin@acme.test"))
@@ -63,7 +63,7 @@ func TestLinksForAPasswordEndWithTheRightToMakeThem(t *testing.T) {
 		return accounts.PutMembership(ctx, tx, all[0])
 	})
 	if got := set(token); got != 204 {
-		t.Errorf("by somebody who administers again: %d", got)
+		t.Errorf("the link's creator is an administrator again: %d", got)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestNobodyFloodsAMailbox(t *testing.T) {
 		t.Errorf("after ten requests another e-mail is sent: %v", err)
 	}
 	if m, err := x.Message(t.Context(), "teammate@acme.test", "en"); m == nil || err != nil {
-		t.Errorf("somebody else gets none: %v", err)
+		t.Errorf("another member gets no e-mail: %v", err)
 	}
 }
 

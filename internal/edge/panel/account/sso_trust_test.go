@@ -62,6 +62,6 @@ func TestAnEmailThatIsNotSaidToBeVerifiedCountsWhereTheOperatorTrustsIt(t *testi
 	trust(false)
 	x.Say(map[string]any{"email": nil})
 	if to, _ := visit(); to != "/panel" {
-		t.Errorf("known by its subject: %s", to)
+		t.Errorf("recognized by its subject: %s", to)
 	}
 }

@@ -221,14 +221,14 @@ func TestASecondFactorIsTurnedOnAndOff(t *testing.T) {
 	if rows := w.Want("GET", "/panel/v1/users", admin, "", 200, "", "")["data"].([]any); !strings.Contains(
 		strings.ReplaceAll(string(must(json.Marshal(rows))), " ", ""), `"second_factor":true`,
 	) {
-		t.Error("the list does not say who has one")
+		t.Error("the list does not show the second factor")
 	}
 	w.Want("DELETE", "/panel/v1/users/"+w.ID("owner@acme.test")+"/second-factor", admin, "", 403, "forbidden", "")
 	w.Want("DELETE", "/panel/v1/users/"+w.ID("admin@acme.test")+"/second-factor", admin, "", 409, "conflict", "")
 	w.Want("DELETE", "/panel/v1/users/"+id+"/second-factor", admin, "", 204, "", "")
 	checkEnded(w, viewer)
 	if rec := signIn(""); rec.Code != 200 {
-		t.Errorf("once it is off: %d", rec.Code)
+		t.Errorf("without the second factor: %d", rec.Code)
 	}
 }
 

@@ -172,7 +172,7 @@ func TestATalkEndsWithTheRoleThatAllowsIt(t *testing.T) {
 	go x.Watch(t.Context(), r, 10*time.Millisecond, func() { close(left) })
 	select {
 	case <-left:
-		t.Fatal("it ended although the role allows it")
+		t.Fatal("the conversation ended although the role allows it")
 	case <-time.After(100 * time.Millisecond):
 	}
 	w.Want("PATCH", "/panel/v1/users/"+w.ID("teammate@acme.test"), w.As("owner@acme.test"), `{"role":"viewer"}`, 204, "", "")

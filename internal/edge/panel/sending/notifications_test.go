@@ -121,16 +121,16 @@ func TestANotificationIsShownWithWhatBecameOfEach(t *testing.T) {
 	if again := rowsOf(
 		o.Want("GET", "/panel/v1/notifications?ids="+id+","+carillon.NewID(time.Now()), o.owner, "", 200, "", ""),
 	); len(again) != 1 {
-		t.Errorf("by its id it is %v", again)
+		t.Errorf("found by id: %v", again)
 	}
 	page := o.Want("GET", "/panel/v1/notifications/"+id, o.owner, "", 200, "", "")
 	failed := page["recipients"].([]any)[1].(map[string]any)
 	if failed["name"] != "P1" || failed["detail"] != "131026 undeliverable" || failed["reason"] != "undeliverable" || page["kept"] != true {
-		t.Errorf("it failed as %v", failed)
+		t.Errorf("the failed recipient is %v", failed)
 	}
 	filled := o.Want("GET", "/panel/v1/notifications/"+id+"/filled?n=2", o.owner, "", 200, "", "")
 	if fmt.Sprint(filled["values"]) != "map[body_text_0:P2]" {
-		t.Errorf("it was filled with %v", filled["values"])
+		t.Errorf("the template has the values %v", filled["values"])
 	}
 	o.Want("GET", "/panel/v1/notifications/"+id+"/filled?n=3", o.owner, "", 404, "not_found", "")
 	o.Want("GET", "/panel/v1/notifications?ids=x", o.owner, "", 400, "validation_failed", "ids")
@@ -214,12 +214,12 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 	}
 	again := o.Want("POST", path, o.owner, `{"recipients":[0]}`, 200, "", "")["notification_id"].(string)
 	if twice := o.Want("POST", path, o.owner, `{"recipients":[0]}`, 200, "", "")["notification_id"]; twice != again {
-		t.Errorf("repeated it is %v, not %s", twice, again)
+		t.Errorf("the repeated resend is %v, not %s", twice, again)
 	}
 	page := o.Want("GET", "/panel/v1/notifications/"+again, o.owner, "", 200, "", "")
 	if page["resend_of"] != id || page["total"] != 1.0 || page["number"] != numbers[0] || page["scheduled_time"] != nil ||
 		page["campaign_name"] != "spring" {
-		t.Errorf("sent again it is %v", page)
+		t.Errorf("the resend is %v", page)
 	}
 	if as := o.Want("GET", "/panel/v1/notifications/"+id, o.owner, "", 200, "", "")["resent_as"]; fmt.Sprint(as) != "["+again+"]" {
 		t.Errorf("the first one says %v", as)
@@ -249,14 +249,14 @@ func TestNobodyWhomAResendReachedGetsItTwice(t *testing.T) {
 	o.Execute("DELETE FROM idempotency") // idempotency keys expire after a while
 	refused(id, `{"recipients":[0,1]}`)
 	if again := resend(id, `{"recipients":[0]}`); again != first {
-		t.Errorf("sent again to the same it is %s, not %s", again, first)
+		t.Errorf("the repeated resend is %s, not %s", again, first)
 	}
 
 	// A resend that failed can be sent again, from the first notification or from its resend, but not from both.
 	o.receive(t, first, 0, carillon.StateFailed, carillon.ReasonAttemptsExhausted, "", "")
 	second := resend(first, `{"recipients":[0]}`)
 	if second == first {
-		t.Error("what failed again is not sent again")
+		t.Error("a failed resend is not sent again")
 	}
 	refused(id, `{"recipients":[0,1]}`)
 	o.receive(t, second, 0, carillon.StateDelivered, "", "", "")
@@ -266,7 +266,7 @@ func TestNobodyWhomAResendReachedGetsItTwice(t *testing.T) {
 	forced := `{"recipients":[0],"reached":true}`
 	third := resend(id, forced)
 	if third == first || third == second {
-		t.Error("who asks for it sends nothing")
+		t.Error("a forced resend sends nothing")
 	}
 	for range 2 {
 		if status, body, _ := with(o.World, "/panel/v1/notifications/"+id+
@@ -346,7 +346,7 @@ func TestACampaignsRecipientsArePagedCountedAndExported(t *testing.T) {
 	if rows := rowsOf(
 		o.Want("GET", "/panel/v1/campaigns/recipients?name=spring&state=failed,skipped&reason=undeliverable", o.owner, "", 200, "", ""),
 	); len(rows) != 1 || rows[0]["number"] != "34611111111" {
-		t.Errorf("those who failed are %v", rows)
+		t.Errorf("the failed recipients are %v", rows)
 	}
 	why := o.Want("GET", "/panel/v1/campaigns/reasons?name=spring", o.owner, "", 200, "", "")
 	if fmt.Sprint(why["reasons"]) != "map[undeliverable:1]" || why["looked"] != float64(len(all)) || why["next_cursor"] != nil {

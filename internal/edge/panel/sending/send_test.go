@@ -120,7 +120,7 @@ func TestAFileBecomesAJob(t *testing.T) {
 	template(w, w.Company("acme"))
 	marketer := w.As("marketer@acme.test")
 	if status, body := upload(w, marketer, "phone;name\n34600701234;\"Ana\n"); status != 400 || !strings.Contains(body, "Line 2") {
-		t.Error("a file that is none:", status, body)
+		t.Error("not a file:", status, body)
 	}
 	status, body := upload(w, marketer, "Teléfono;Nombre\n34600701234;Ana\n600;Eva\n")
 	if status != 201 {
@@ -140,7 +140,7 @@ func TestAFileBecomesAJob(t *testing.T) {
 		t.Error(status)
 	}
 	if all := listed(); len(all) != 3 {
-		t.Errorf("of a repeated upload, and one of somebody else with the key, there are %d", len(all)-1)
+		t.Errorf("a repeated upload, and another member's with the same key, make %d jobs", len(all)-1)
 	}
 	at := "/panel/v1/send/jobs/" + list[0].(map[string]any)["id"].(string)
 	w.Want("POST", at+"/check", marketer, "", 400, "validation_failed", "template")

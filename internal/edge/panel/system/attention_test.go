@@ -93,11 +93,11 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 			}
 		}
 		if all := append(attention("viewer@acme.test"), attention("owner@beta.test")...); len(all) > 0 {
-			t.Error("who may not see the webhook learns of it:", all)
+			t.Error("members without access see the webhook's problem:", all)
 		}
 	}
 	w.Want("PUT", "/panel/v1/webhooks/"+id, owner, `{"url":"https://hooks.acme.test/in?token=hush","paused":true}`, 200, "", "")
 	if all := attention("owner@acme.test"); len(all) > 0 {
-		t.Error("it was paused on purpose:", all)
+		t.Error("a paused webhook needs attention:", all)
 	}
 }

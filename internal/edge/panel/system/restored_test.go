@@ -37,6 +37,6 @@ func TestOnlyTheOperatorDecidesAfterARestore(t *testing.T) {
 		t.Errorf("%v", x)
 	}
 	if x := w.Want("GET", path, owner, "", 200, "", ""); x["restored_at"] != nil {
-		t.Errorf("all is decided, and yet %v", x)
+		t.Errorf("after all decisions: %v", x)
 	}
 }
