@@ -114,7 +114,7 @@ func (p *peopleExport) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(p.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the user chooses the path
+	f, err := os.OpenFile(p.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

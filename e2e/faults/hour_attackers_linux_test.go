@@ -79,6 +79,8 @@ func (a *attackers) end(t *testing.T) (c hourCounts) {
 }
 
 // init makes the program the attackers' process when it has their addresses: they attack until the input ends.
+//
+//nolint:gochecknoinits // TestMain belongs to the package's other tests
 func init() {
 	address, sipAddress := os.Getenv(hourAddress), os.Getenv(hourSIPAddress)
 	if address == "" {
@@ -211,7 +213,7 @@ func (h *hour) visitor() error {
 		h.note(resp)
 	}
 	if err != nil || begun.Token == "" {
-		return fmt.Errorf("begin a chat: %v", err)
+		return fmt.Errorf("begin a chat: %w", err)
 	}
 	for range 1000 {
 		h.clients.Go(func() {
@@ -297,7 +299,7 @@ func (h *hour) marketer() error {
 	status, err := ask("/panel/v1/session", "application/json",
 		[]byte(`{"email":"marketer@hostile.test","password":"hostile-horse-battery"}`))
 	if status != http.StatusOK {
-		return fmt.Errorf("sign in: %d %v", status, err)
+		return fmt.Errorf("sign in: %d %w", status, err)
 	}
 	const company = "?company=5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02"
 	var form bytes.Buffer

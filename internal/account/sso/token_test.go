@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -145,13 +146,9 @@ func TestAnEmailIsVerifiedOnlyWhereItIsSaid(t *testing.T) {
 	} {
 		a, state := x.begin(t, s)
 		delete(x.claims, "email")
-		for key, value := range c.claims {
-			x.claims[key] = value
-		}
+		maps.Copy(x.claims, c.claims)
 		x.info = map[string]any{"sub": "ana"}
-		for key, value := range c.info {
-			x.info[key] = value
-		}
+		maps.Copy(x.info, c.info)
 		if p, err := s.Finish(t.Context(), a, back, state, "code"); err != nil || p.Verified != c.want || p.Email == "" {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}

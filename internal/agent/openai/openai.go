@@ -66,21 +66,28 @@ func New(o Options) *Thinker {
 	return &Thinker{o}
 }
 
+// allow checks that the company may ask the engine once more.
+func (t *Thinker) allow(ctx context.Context, r *agent.Request) error {
+	if t.o.Allow == nil {
+		return nil
+	}
+	err := t.o.Allow(ctx, r)
+	if err != nil && !carillon.IsCode(err, carillon.RateLimitExceeded) && ctx.Err() == nil {
+		t.o.Log.WarnContext(ctx, "count the responses of an engine", "company", r.CompanyID, "agent", r.Agent.ID, "error", err)
+	}
+	return err
+}
+
 // Reply implements agent.Thinker.
 func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error {
 	if r.Agent.Engine != Engine || r.Agent.OpenAI == nil {
 		return t.o.Builtin.Reply(ctx, r, emit)
 	}
-	if t.o.Allow != nil {
-		if err := t.o.Allow(ctx, r); err != nil {
-			if !carillon.IsCode(err, carillon.RateLimitExceeded) && ctx.Err() == nil {
-				t.o.Log.WarnContext(ctx, "count the responses of an engine", "company", r.CompanyID, "agent", r.Agent.ID, "error", err)
-			}
-			if err := emit(agent.Action{Failure: "The engine was not asked: " + err.Error()}); err != nil {
-				return err
-			}
-			return t.o.Builtin.Reply(ctx, r, emit)
+	if err := t.allow(ctx, r); err != nil {
+		if err := emit(agent.Action{Failure: "The engine was not asked: " + err.Error()}); err != nil {
+			return err
 		}
+		return t.o.Builtin.Reply(ctx, r, emit)
 	}
 	limited, cancel := context.WithTimeout(ctx, t.o.Whole)
 	defer cancel()

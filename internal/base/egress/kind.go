@@ -62,8 +62,11 @@ var kinds = [...]struct { //nolint:gochecknoglobals // read-only table
 const maxLength = 30 * time.Second
 
 // vague are content types that servers report for unknown files. The first bytes of the file decide instead.
-var vague = []string{"", "application/octet-stream", "binary/octet-stream", "application/zip",
-	"application/x-zip-compressed"} //nolint:gochecknoglobals // read-only
+//
+//nolint:gochecknoglobals // read-only
+var vague = []string{
+	"", "application/octet-stream", "binary/octet-stream", "application/zip", "application/x-zip-compressed",
+}
 
 // fits checks a Content-Type: fit if it matches, unsure if it is vague and the first bytes decide, else neither.
 func (k Kind) fits(contentType string) (fit, unsure bool) {

@@ -56,7 +56,7 @@ func TestDigitsOfEveryScriptAreDigits(t *testing.T) {
 		}
 	}
 	for _, r := range unicode.Nd.R32 {
-		for c := rune(r.Lo); c <= rune(r.Hi); c++ { //nolint:gosec // a character
+		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
 			tried += try(t, c, words)
 		}
 	}

@@ -53,9 +53,9 @@ var (
 	tokens = regexp.MustCompile(`\bck_[A-Za-z0-9_-]{6,}|\beyJ[A-Za-z0-9_-]{5,` +
 		`}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?|\bEAA[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=_-]{6,` +
 		`}|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)
-	// user info before the host of a URL
+	// User info before the host of a URL.
 	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^/\s"@]+@`)
-	// name=value, as in query strings and forms
+	// Pairs name=value, as in query strings and forms.
 	pairs = regexp.MustCompile(`([A-Za-z0-9_.%-]+)=([^&\s"'<>]+)`)
 )
 

@@ -27,7 +27,9 @@ type Resource struct {
 
 // The bounded resources of a node. The bounds keep a company from taking all of a resource, or the waiting order
 // favors other companies, so that every company is served.
-var ( //nolint:gochecknoglobals // read-only
+//
+//nolint:gochecknoglobals // read-only
+var (
 	Bodies = Resource{
 		Name: "bodies", Holds: "bytes of bodies that have arrived", Bytes: true,
 		Node: 64 << 20, Company: 16 << 20, Visitors: 8 << 20, Client: 8 << 20,

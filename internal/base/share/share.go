@@ -297,6 +297,7 @@ func (h Holder) name(level Level) string {
 		return h.Client
 	case Session:
 		return h.Session
+	default: // Node has one name
 	}
 	return ""
 }

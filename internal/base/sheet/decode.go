@@ -145,7 +145,7 @@ func (d *decoder) wide() (rune, error) {
 	}
 	next, err := d.r.Peek(2)
 	if err != nil {
-		return utf8.RuneError, nil // the file ends in the middle of a character
+		return utf8.RuneError, nil //nolint:nilerr // the file ends in the middle of a character
 	}
 	r := utf16.DecodeRune(unit, d.unitOf(next[0], next[1]))
 	if r != utf8.RuneError {

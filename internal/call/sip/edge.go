@@ -224,8 +224,7 @@ func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 }
 
 func retryAfter(err error) int {
-	var refused *carillon.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*carillon.Error](err); ok {
 		return refused.RetryAfter
 	}
 	return 0

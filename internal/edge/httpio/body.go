@@ -147,8 +147,7 @@ func overloaded(err error) *carillon.Error {
 		Code: carillon.ServiceUnavailable, Message: "The service is overloaded", RetryAfter: 1, Err: err,
 		Details: carillon.Details{{Key: "reason", Value: "Too many large requests at once; retry later"}},
 	}
-	var bound *carillon.Error
-	if errors.As(err, &bound) {
+	if bound, ok := errors.AsType[*carillon.Error](err); ok {
 		e.Details = append(e.Details, carillon.Detail{Key: "bound", Value: bound.Details.Find("bound")})
 	}
 	return e

@@ -13,5 +13,5 @@ func descriptors() int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil || uint64(l.Cur) > math.MaxInt32 {
 		return 0
 	}
-	return int(l.Cur) //nolint:gosec // at most MaxInt32
+	return int(l.Cur) // at most MaxInt32
 }

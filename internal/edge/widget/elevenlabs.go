@@ -43,9 +43,9 @@ func (g signer) ask(ctx context.Context, e *agent.ElevenLabs) (address string, e
 	ctx, cancel := context.WithTimeout(ctx, elevenLabsTimeout)
 	defer cancel()
 	q := url.Values{"agent_id": {e.AgentID}, "include_conversation_id": {"true"}}
-	r, err := http.NewRequestWithContext(
-		ctx, http.MethodGet, cmp.Or(e.BaseURL, elevenLabs)+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil,
-	) //nolint:gosec // the client checks addresses
+	base := cmp.Or(e.BaseURL, elevenLabs)
+	//nolint:gosec // the client checks addresses
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/convai/conversation/get-signed-url?"+q.Encode(), nil)
 	if err != nil {
 		return "", fmt.Errorf("ask ElevenLabs for an address: %w", err)
 	}

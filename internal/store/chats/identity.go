@@ -34,7 +34,7 @@ func lockIdentities(ctx context.Context, tx *db.Tx, opens []*Open) error {
 		for _, x := range slices.Concat(o.Known, o.Became, o.shared()) {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte("identity/" + o.Contact.CompanyID + "/" + x.Key.String()))
-			locks = append(locks, int64(h.Sum64())) //nolint:gosec // any number is a key
+			locks = append(locks, int64(h.Sum64())) // any number is a key
 		}
 	}
 	if len(locks) == 0 {

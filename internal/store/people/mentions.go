@@ -126,10 +126,11 @@ func (x *mention) page(ctx context.Context, d *db.DB, companyID string, after []
 
 func (x *mention) change(ctx context.Context, d *db.DB, companyID string, r *record, m Matcher, mark string) error {
 	args := append([]any{companyID}, r.key...)
-	where := x.from
+	conditions := []string{x.from}
 	for i, column := range x.keys() {
-		where += fmt.Sprintf(" AND %s = $%d", column, i+2)
+		conditions = append(conditions, fmt.Sprintf("%s = $%d", column, i+2))
 	}
+	where := strings.Join(conditions, " AND ")
 	statement := "DELETE FROM " + x.table + " WHERE " + where
 	if x.rewrite != nil {
 		var sets []string

@@ -57,6 +57,10 @@ func emptyLog(ctx context.Context, conn *sql.Conn) error {
 		if time.Now().After(end) {
 			return errors.New("the write-ahead log is being read")
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }

@@ -178,7 +178,9 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 		}
 		for _, k := range p.noted {
 			address := cmp.Or(form[k], k.String())
-			rows[address] = rows[address] // without the id, unless it is somebody's own
+			if _, own := rows[address]; !own {
+				rows[address] = "" // without the id
+			}
 		}
 		for _, k := range p.lines {
 			rows[cmp.Or(form[k], k.String())] = first

@@ -78,8 +78,8 @@ func (s *Store) Suppressed(
 		return nil, nil
 	}
 	type query struct {
-		text, column string
-		values       []string
+		text   string
+		values []string
 	}
 	lines := query{text: "SELECT number FROM suppression WHERE company_id = $1 AND number " + s.d.In(2)}
 	ids := query{text: "SELECT user_id FROM suppression WHERE " + byID + s.d.In(2)}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,11 +100,13 @@ func (x *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"response_types_supported": []string{"code"}, "id_token_signing_alg_values_supported": []string{"RS256"},
 		}, x.form.Server)
 	case host + "/keys":
-		body = map[string]any{"keys": append(x.form.Keys[:len(x.form.Keys):len(x.form.Keys)], public(x.keys[len(x.keys)-1], len(x.keys)))}
+		body = map[string]any{"keys": append(slices.Clip(x.form.Keys), public(x.keys[len(x.keys)-1], len(x.keys)))}
 	case host + "/authorize":
 		q := r.URL.Query()
 		x.nonce = q.Get("nonce")
-		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"state": {q.Get("state")}, "code": {"code"}}.Encode(), http.StatusFound)
+		answer := url.Values{"state": {q.Get("state")}, "code": {"code"}}
+		//nolint:gosec // a stand-in for tests
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound)
 		return
 	case host + "/token":
 		now := time.Now()

@@ -19,7 +19,6 @@ const (
 // Attempt is the sign-in state kept in the browser.
 type Attempt = attempt
 
-//nolint:gochecknoglobals // for tests
 var (
 	ForgottenMail      = forgottenMail
 	OwnPath            = ownPath

@@ -150,7 +150,7 @@ func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x ma
 		}
 	}
 	if err := d.Mail.Send(ctx, x); err != nil {
-		return false, err.Error(), nil
+		return false, err.Error(), nil //nolint:nilerr // a problem for the sender of the invitation
 	}
 	return true, "", nil
 }

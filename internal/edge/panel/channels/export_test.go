@@ -6,5 +6,5 @@ const (
 	ChecksPerMinute = checksPerMinute
 )
 
-//nolint:gochecknoglobals // for tests
+// SettingsOf is settingsOf for tests.
 var SettingsOf = settingsOf

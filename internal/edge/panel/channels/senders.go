@@ -21,7 +21,6 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/senders"
-	stored "carillon/internal/store/senders"
 	"carillon/internal/store/work"
 )
 
@@ -390,7 +389,7 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 	}
 	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(all))}
 	now := time.Now()
-	var reports map[int64]stored.Report
+	var reports map[int64]senders.Report
 	for _, s := range all {
 		if channel != "" && s.Channel != channel {
 			continue

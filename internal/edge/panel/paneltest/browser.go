@@ -25,7 +25,7 @@ func (b *Browser) Send(method, path, body string, header ...string) (int, map[st
 		r.Header.Set(header[i], header[i+1])
 	}
 	if b.Cookie != nil {
-		r.AddCookie(&http.Cookie{Name: b.Cookie.Name, Value: b.Cookie.Value})
+		r.AddCookie(&http.Cookie{Name: b.Cookie.Name, Value: b.Cookie.Value}) //nolint:gosec // of a request
 	}
 	rec := httptest.NewRecorder()
 	b.Router.ServeHTTP(rec, r)

@@ -43,6 +43,8 @@ import (
 )
 
 // HostileNexts lead to another site if they are followed without a check.
+//
+//nolint:gochecknoglobals // read-only
 var HostileNexts = []string{
 	"//evil.test", `\\evil.test`, `/\evil.test`, `\/evil.test`, "https://evil.test", "https:evil.test", "javascript:alert(1)",
 	"JaVaScRiPt:alert(1)", "data:text/html,x",
