@@ -15,14 +15,15 @@ import (
 	"carillon/internal/voice"
 )
 
-// Remarked is an event of conversations in a page: what the page says about what the contact does. The agent gets it.
+// Remarked is an event of conversations held in a page: the page describes an action of the contact. The agent
+// receives it as input.
 const Remarked = "remarked"
 
-// Aloud are the conversations that are held aloud. It implements voice.Dialogue: the talk gives the agent's response itself, as it
-// comes, instead of the workers that do so in chats.
+// Aloud handles spoken conversations. It implements voice.Dialogue: the voice loop requests the agent's response and
+// streams it, whereas chats leave that to the reply workers.
 type Aloud struct{ c *Conversations }
 
-// NewAloud returns the conversations that are held aloud.
+// NewAloud returns the voice.Dialogue of c.
 func NewAloud(c *Conversations) Aloud { return Aloud{c} }
 
 // Begin implements voice.Dialogue.
@@ -49,7 +50,7 @@ func (a Aloud) talk(ctx context.Context, companyID, id string) (*voice.Talk, err
 		return t, nil
 	}
 	t.Agent, t.CompanyName, err = a.c.o.Agents.TalkingAgent(ctx, companyID, c.AgentID)
-	if carillon.IsCode(err, carillon.NotFound) { // it was deleted; a response is refused, and handed over
+	if carillon.IsCode(err, carillon.NotFound) { // deleted; a response is refused and the conversation handed over
 		err = nil
 	}
 	return t, err
@@ -146,7 +147,7 @@ func (a Aloud) Answer(ctx context.Context, t voice.Teammate, in voice.Saying) (*
 		Said{ClientID: in.ClientID, Kind: in.Kind, Text: in.Text, Voice: in.Voice})
 }
 
-// spoke is the payload of the event spoke, which is not stored.
+// spoke is the payload of the event "spoke", which is not stored.
 type spoke struct {
 	Seq   int64       `json:"seq"`
 	Voice chats.Voice `json:"voice"`
@@ -158,7 +159,7 @@ func (a Aloud) Spoke(ctx context.Context, companyID, id string, seq int64, v cha
 	if err := a.c.store.Chats.Do(ctx, c); err != nil {
 		return err
 	}
-	text, _ := json.Marshal(spoke{seq, v}) // numbers and a text
+	text, _ := json.Marshal(spoke{seq, v}) // numbers and text cannot fail
 	a.c.o.Publisher.Publish(&events.Event{
 		CompanyID: companyID, Topic: chats.Topic(id), Kind: "spoke", Subject: id, Payload: text, At: a.c.now(),
 	})
@@ -171,8 +172,8 @@ func (a Aloud) Leave(ctx context.Context, companyID, id string) error {
 	return err
 }
 
-// soon is how long a flow may wait that a person on the line is asked to wait for.
-const soon = time.Minute
+// maxHold is the longest wait of a flow during which a caller is asked to hold the line.
+const maxHold = time.Minute
 
 // Pending implements voice.Dialogue.
 func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pending, error) {
@@ -198,16 +199,16 @@ func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pendin
 	case flow.Calling:
 		return &voice.Pending{Busy: true}, nil
 	case flow.Waiting:
-		return &voice.Pending{Busy: x.Due.Sub(s.now()) <= soon}, nil
+		return &voice.Pending{Busy: x.Due.Sub(s.now()) <= maxHold}, nil
 	default:
 		return nil, nil
 	}
 }
 
-// asked is the question of the agent's own that waits for an answer.
+// asked returns the agent's own question that waits for an answer, or nil.
 func (a Aloud) asked(ctx context.Context, companyID, id string) (*voice.Pending, error) {
 	t, err := a.talk(ctx, companyID, id)
-	if carillon.IsCode(err, carillon.NotFound) { // it was deleted
+	if carillon.IsCode(err, carillon.NotFound) { // deleted
 		return nil, nil
 	}
 	if err != nil || t.Agent == nil || t.Conversation.State != chats.Automated {

@@ -48,7 +48,7 @@ func TestATalkGivesTheResponseAndTheWorkersDoNot(t *testing.T) {
 		if _, err := a.Say(ctx, r.company, id, aloud("When do you open?", "")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond) // in which the workers could
+		time.Sleep(50 * time.Millisecond) // time for the workers to reply, which they must not
 		if got := len(r.turns(id)); got != 3 {
 			t.Errorf("%d turns before the talk asked", got)
 		}

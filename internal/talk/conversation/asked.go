@@ -9,21 +9,21 @@ import (
 	"carillon/internal/voice"
 )
 
-// bearing is the relation of a contact's message to the question that they are asked.
+// bearing is the relation of a contact's message to the open question.
 type bearing int
 
-// The bearings.
+// Bearings.
 const (
-	attempts  bearing = iota // it answers, or is an attempt to
-	meanwhile                // it was said before the question: it answers where it fits, and is no attempt
-	past                     // it is for something earlier
-	repeated                 // the last answer once more
+	attempts  bearing = iota // answers the question, or tries to
+	meanwhile                // said before the question: counts as an answer if it fits, but not as a failed attempt
+	past                     // belongs to something earlier
+	repeated                 // repeats the previous answer
 )
 
-// flowAsks names the question of a flow, which the run knows.
+// flowAsks marks a question of a flow; the run holds the question itself.
 const flowAsks = "-flow"
 
-// bearingOf is the bearing of the last of a conversation's turns, which the contact said. The turns are in order.
+// bearingOf returns the bearing of the last turn, which is the contact's. The turns are in order.
 func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	if c.AskedSeq == 0 || len(turns) == 0 {
 		return attempts
@@ -46,7 +46,8 @@ func bearingOf(c *chats.Conversation, turns []chats.Turn) bearing {
 	return attempts
 }
 
-// saidBefore returns the contact's turn before the last of turns, or nil. An early key answered nothing.
+// saidBefore returns the contact's turn before the last one, or nil. It skips early key presses, which answered
+// nothing.
 func saidBefore(turns []chats.Turn) *chats.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		t := &turns[i]
@@ -57,7 +58,8 @@ func saidBefore(turns []chats.Turn) *chats.Turn {
 	return nil
 }
 
-// repeats reports whether a turn says what the one before said, as fast as a person who says it twice.
+// repeats reports whether a turn has the same content as the previous one and follows it so fast that it is a
+// repetition.
 func repeats(t, before *chats.Turn) bool {
 	if begun(t).Sub(before.At) > voice.Doubled {
 		return false
@@ -71,7 +73,7 @@ func repeats(t, before *chats.Turn) bool {
 	return t.Text != "" && t.Text == before.Text
 }
 
-// begun is the instant at which the contact began to say a turn. What is said aloud is stored once it was understood.
+// begun returns the time at which the contact began to say a turn. Speech is stored only after transcription.
 func begun(t *chats.Turn) time.Time {
 	if v := t.Extra.Voice; v != nil {
 		return t.At.Add(-time.Duration(v.LengthMS+v.TranscribeMS) * time.Millisecond)
@@ -79,9 +81,10 @@ func begun(t *chats.Turn) time.Time {
 	return t.At
 }
 
-// asks records what the last of the turns asks that are about to be appended to a conversation: a result of the agent, a teammate
-// (agent.OffersPerson), or flowAsks; "": nothing. A question that is asked again stays as old as it is, but in a flow, whose questions are
-// each asked once. That the last question was answered is remembered until the next words of the company.
+// asks updates the open question of a conversation to that of the turns about to be appended: the name of a result of
+// the agent, agent.OffersPerson, flowAsks, or empty for none. A repeated question keeps its age, except in a flow,
+// where each question is asked once. After the last question is answered, AskedSeq keeps that fact until the company
+// speaks next.
 func asks(c *chats.Conversation, turns []chats.Turn, what string) {
 	switch {
 	case what == "" && c.Asks == "":
@@ -102,7 +105,8 @@ func asks(c *chats.Conversation, turns []chats.Turn, what string) {
 	}
 }
 
-// asksForAgent has the last words of a flow that is over ask what the agent asks in them, with its choices, and returns what that is.
+// asksForAgent finds the agent's question in the final turn of a completed flow, adds the question's choices to that
+// turn, and returns the question's name, or "" if there is none.
 func asksForAgent(a *agent.Agent, language string, turns []chats.Turn) string {
 	if a == nil || len(turns) == 0 {
 		return ""

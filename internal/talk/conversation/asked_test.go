@@ -16,7 +16,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// former is an agent with a form whose questions are parts of each other.
+// former returns an agent with a form in which some questions contain others.
 func former() *agent.Agent {
 	return &agent.Agent{Name: "Robin", Language: "en", Result: []agent.Result{
 		{Name: "adults", Type: "number", Question: "How many?"},
@@ -26,7 +26,7 @@ func former() *agent.Agent {
 	}}
 }
 
-// fills is a talk in a conversation with the form, whose first question a greeting asks.
+// fills is a conversation that fills in the form. A greeting asks its first question.
 type fills struct {
 	*rig
 	id string
@@ -49,7 +49,7 @@ func (r *rig) fills(a *agent.Agent) *fills {
 	return x
 }
 
-// cut cuts a turn off before its first word.
+// cut records that playback of a turn was cut off before its first word.
 func (x *fills) cut(seq int64) {
 	x.t.Helper()
 	if err := NewAloud(x.Conversations).Spoke(x.t.Context(), x.company, x.id, seq, chats.Voice{Cut: true}); err != nil {
@@ -57,7 +57,7 @@ func (x *fills) cut(seq int64) {
 	}
 }
 
-// says has the person say something, and this node respond. The response is cut off at once.
+// says adds a turn of the person and lets node respond. The response is cut off at once.
 func (x *fills) says(node *Conversations, in voice.Saying) {
 	x.t.Helper()
 	x.n++
@@ -75,7 +75,7 @@ func (x *fills) says(node *Conversations, in voice.Saying) {
 	}
 }
 
-// noted are the values that were found out, in order.
+// noted returns the recorded values, in order.
 func (x *fills) noted() string {
 	x.t.Helper()
 	turns, err := x.store.Chats.Turns(x.t.Context(), x.company, x.id, 0, 1000)
@@ -93,8 +93,8 @@ func (x *fills) noted() string {
 
 const filledIn = "adults=2 children=3 come=true sure=true"
 
-// The question is kept, not read back from the words that were heard: each response is cut off before its first word, and
-// another node goes on.
+// The pending question is stored, not derived from the words that were played: each response is cut off before its
+// first word, and another node continues.
 func TestAFormKnowsWhatItAskedWhateverWasHeard(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		x := r.fills(former())
@@ -108,7 +108,7 @@ func TestAFormKnowsWhatItAskedWhateverWasHeard(t *testing.T) {
 		if c := r.find(x.id); c.Asks != "" || c.AskedSeq != c.CompanySeq {
 			t.Errorf("it still asks %q, since %d", c.Asks, c.AskedSeq)
 		}
-		x.says(r.Conversations, voice.Saying{Text: "yes"}) // the last answer once more
+		x.says(r.Conversations, voice.Saying{Text: "yes"}) // a repetition of the last answer
 		x.pass(2 * time.Second)
 		x.says(r.Conversations, voice.Saying{Text: "thanks"})
 		if got := r.turns(x.id); !slices.Equal(got[len(got)-4:], []string{
@@ -156,7 +156,7 @@ func TestAnAnswerThatIsGivenTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-// Something else comes between the question and its answer: what an agent is asked in between, an apology, keys that nobody asked for.
+// Something comes between the question and its answer: a question to the agent, an apology, or unexpected key presses.
 func TestAQuestionWaitsForItsAnswer(t *testing.T) {
 	r := newRig(t, store.Options{})
 	x := r.fills(former())
@@ -191,8 +191,8 @@ func TestAQuestionWaitsForItsAnswer(t *testing.T) {
 	}
 }
 
-// Another node stores the reply to what the person said first, and with it the next question, while this one thinks about their last words:
-// that is judged again.
+// While this node computes a reply to the person's last words, another node stores the reply to the earlier words,
+// which contains the next question. This node must then judge the last words again.
 func TestWhatIsSaidWhileTheNextQuestionComesIsNoAnswerToIt(t *testing.T) {
 	r := newRig(t, store.Options{})
 	x := r.fills(former())
@@ -276,7 +276,8 @@ func TestTheBearingOfWhatIsSaid(t *testing.T) {
 	}
 }
 
-// An early key answered nothing: the same one, pressed again once the question is heard, is no answer that is given twice.
+// An early key press answers nothing. The same key, pressed again after the question was played, is a first answer and
+// not a repetition.
 func TestAnEarlyKeyTakesNothingFromTheNext(t *testing.T) {
 	at := time.UnixMilli(1_800_000_000_000)
 	turn := func(seq int64, after time.Duration, x chats.Extra) chats.Turn {
@@ -302,7 +303,8 @@ func TestAnEarlyKeyTakesNothingFromTheNext(t *testing.T) {
 	}
 }
 
-// What is typed ahead answers a flow's question where it fits; what is typed twice answers one, and a button answers its own.
+// Input typed ahead answers a flow's question if it fits. Repeated input counts once, and a button answers only its
+// own question.
 func TestAFlowTakesAnswersForTheirQuestions(t *testing.T) {
 	const steps = `[{"say": "Come?"}, {"ask": "come", "choices": ["yes", "no"]}, {"say": "Sure?"}, {"ask": "sure", "choices": ` +
 		`["yes", "no"]}, {"say": "Done {{come}} {{sure}}"}]`
@@ -356,7 +358,7 @@ func TestAFlowTakesAnswersForTheirQuestions(t *testing.T) {
 	}
 }
 
-// The last words of a flow may be the agent's question: its form goes on from there.
+// The last message of a flow may be a question of the agent's form, which then continues from there.
 func TestAFlowEndsWithAQuestionOfTheAgents(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.agent.agent = former()

@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// presentFor is how long a teammate is there after the last sign of an open inbox; a sign comes with each heartbeat of its
-	// stream, and every signEvery at most.
+	// presentFor is how long a teammate stays present after the last sign of an open inbox. A sign comes with each
+	// heartbeat of the inbox's stream, at most every signEvery.
 	presentFor = 50 * time.Second
 	signEvery  = 15 * time.Second
-	// stayAfter is how long a teammate is there after the last inbox was closed: a page that is loaded again opens it at once.
+	// stayAfter is how long a teammate stays present after closing the last inbox: reloading the page reopens it at
+	// once.
 	stayAfter   = 5 * time.Second
 	leaveWithin = 5 * time.Second
 )
 
-// Attendance is which teammates have the inbox open on this node.
+// Attendance tracks the teammates who have the inbox open on this node.
 type Attendance struct {
 	*core
 	mu       sync.Mutex
@@ -29,13 +30,13 @@ type Attendance struct {
 
 type teammate struct{ companyID, accountID string }
 
-// attended is a teammate with open inboxes, or one who closed the last at an instant.
+// attended is a teammate with open inboxes, or one who closed the last one recently.
 type attended struct {
 	by      By
 	visits  int
-	until   time.Time // as this node recorded it last
+	until   time.Time // end of the presence last recorded by this node
 	away    bool
-	shown   bool // screens know that the teammate is there
+	shown   bool // screens show the teammate as present
 	closing time.Time
 }
 
@@ -53,7 +54,7 @@ type Visit struct {
 	by By
 }
 
-// Enter begins a visit, which Leave ends. The teammate is there from the first Stay on.
+// Enter begins a visit; Leave ends it. The teammate is present from the first Stay on.
 func (a *Attendance) Enter(by By) *Visit {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,7 +106,7 @@ func (v *Visit) Leave(ctx context.Context) {
 	}
 }
 
-// end counts the visit as ended. Of the teammate's last one it returns until when they were recorded.
+// end counts the visit as ended. If it was the teammate's last one, end returns the end of the recorded presence.
 func (v *Visit) end() (last time.Time) {
 	v.a.mu.Lock()
 	defer v.a.mu.Unlock()
@@ -117,7 +118,7 @@ func (v *Visit) end() (last time.Time) {
 	return last
 }
 
-// SetAway records whether a teammate takes no conversations though the inbox is open.
+// SetAway records whether a teammate accepts no conversations although the inbox is open.
 func (a *Attendance) SetAway(ctx context.Context, by By, away bool) (present bool, err error) {
 	present, err = a.store.Attendance.SetAway(ctx, by.CompanyID, by.AccountID, away, a.now())
 	if err != nil {
@@ -132,7 +133,7 @@ func (a *Attendance) SetAway(ctx context.Context, by By, away bool) (present boo
 	return present, nil
 }
 
-// run has screens show that teammates left, when they have not come back.
+// run updates screens when a teammate has left and not come back.
 func (a *Attendance) run(ctx context.Context) error {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
@@ -146,7 +147,7 @@ func (a *Attendance) run(ctx context.Context) error {
 	}
 }
 
-// forget drops the teammates who closed their last inbox before an instant.
+// forget drops the teammates who closed their last inbox before the given time.
 func (a *Attendance) forget(before time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,7 +163,7 @@ func (a *Attendance) forget(before time.Time) {
 }
 
 func (a *Attendance) publish(by By, present, away bool) {
-	text, _ := json.Marshal(PresenceView{by.AccountID, by.Name, present, away}) // texts
+	text, _ := json.Marshal(PresenceView{by.AccountID, by.Name, present, away}) // texts cannot fail
 	a.o.Publisher.Publish(&events.Event{
 		CompanyID: by.CompanyID, Topic: chats.InboxTopic, Kind: "presence", Subject: by.AccountID, Payload: text, At: a.now(),
 	})

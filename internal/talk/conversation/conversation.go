@@ -1,4 +1,4 @@
-// Package conversation holds conversations with people: who says what in which order, who answers, and the way from the
+// Package conversation manages conversations with people: the order of turns, who answers, and the handoff from the
 // agent to a teammate and back.
 //
 //	bot ──▶ queued ──▶ active ──▶ wrap_up ──▶ resolved
@@ -7,12 +7,13 @@
 //	 ├─────────┴────────────────┘                │
 //	 └◀──────────────────────────────────────────┘ the contact writes again
 //
-// In bot the agent answers. The contact, or the agent, asks for a teammate: queued; missed where none is there or comes in
-// time, abandoned where the contact leaves first. A teammate takes it, from any state: active. The contact ends it: wrap_up,
-// in which the teammate finishes; a teammate resolves it. Every change is one commit, in which the state is checked again, so
-// that of two teammates one wins.
+// In bot the agent answers. When the contact or the agent asks for a teammate, the conversation is queued. It becomes
+// missed if no teammate is present or none comes in time, and abandoned if the contact leaves first. It becomes active
+// when a teammate takes it, which is possible in any state. When the contact ends it, it is in wrap_up until the
+// teammate resolves it. Every change is one commit that checks the state again, so that only one of two competing
+// teammates wins.
 //
-// It does not know how a turn comes in or goes out (widget, panel), nor what the agent thinks (agent).
+// The package does not handle input and output of turns (widget, panel) or the agent's decisions (agent).
 package conversation
 
 import (
@@ -35,33 +36,34 @@ import (
 )
 
 const (
-	// MaxText is how many characters a turn has at most.
+	// MaxText is the maximum number of characters of a turn.
 	MaxText = 4000
 	// maxTurns bounds a conversation.
 	maxTurns = 20_000
-	// keepResolved is how long a contact who returns finds a resolved conversation.
+	// keepResolved is how long a resolved conversation stays available to a returning contact.
 	keepResolved = 90 * 24 * time.Hour
 )
 
-// Agents finds what answers.
+// Agents finds the agents that answer in conversations.
 type Agents interface {
-	// TalkingAgent returns a company's agent, and the company's name. Errors: not_found.
+	// TalkingAgent returns a company's agent and the company's name. Errors: not_found.
 	TalkingAgent(ctx context.Context, companyID, id string) (a *agent.Agent, companyName string, err error)
 }
 
-// Publisher passes events that are not stored to the screens that follow a topic on this node.
+// Publisher sends events that are not stored to the screens that follow a topic on this node.
 type Publisher interface {
 	Publish(events ...*events.Event)
 }
 
-// Observer is called for what was stored, for metrics.
+// Observer is called for stored changes. It feeds metrics.
 type Observer interface {
-	// Opened is called for a conversation that was begun, Moved for one that came into another state, which it left after a time.
+	// Opened is called for a new conversation, Moved for a change of state, with the time spent in the old state.
 	Opened(state chats.State)
 	Moved(from, to chats.State, after time.Duration)
-	// Turned is called for each turn that somebody said. replied is how long after the contact asked it answers them; 0: it does not.
+	// Turned is called for each turn of a person, agent or teammate. replied is the time since the contact's message
+	// that it answers, or 0 if it answers none.
 	Turned(author chats.Author, replied time.Duration)
-	// Ran is called for a run of a flow that began (Ready), or ended as the state says.
+	// Ran is called when a run of a flow begins (Ready) or ends in the given state.
 	Ran(state flow.State)
 }
 
@@ -72,31 +74,32 @@ func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
 
-// Options configure Conversations; all are required but Flows, Effects, Suspended and Questions.
+// Options configure Conversations. All fields are required except Flows, Effects, Suspended, Questions and those with
+// a default.
 type Options struct {
 	Store     *store.Store
 	Agents    Agents
 	Thinker   agent.Thinker
 	Publisher Publisher
 	Log       *slog.Logger
-	// Flows and Effects run flows; nil: there are none.
+	// Flows and Effects run flows; nil disables them.
 	Flows   Flows
 	Effects Effects
 	Runs    *runs.Store
-	// Suspended reports whether a company is suspended, for which neither agents nor flows speak; nil: none is.
+	// Suspended reports whether a company is suspended: its agents and flows do not respond. nil: no company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	Questions *questions.Store // keeps those that agents had no answer to; nil: they are not kept
-	Observer  Observer         // default: nobody
-	// MissedAfter is how long a contact waits for a teammate; default 5 minutes.
+	Questions *questions.Store // keeps the questions that agents could not answer; nil: they are not kept
+	Observer  Observer         // default: no-op
+	// MissedAfter is the maximum time that a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
-	Shares      *share.Set       // nil: shares of its own
-	// Alone says that no other node has this database: what waits for a reply at the start was left by a stop.
+	Shares      *share.Set       // nil: a new set
+	// Alone means that no other node uses this database: replies pending at the start were left by a previous process.
 	Alone bool
-	Node  string // this node's id in the table of nodes
+	Node  string // ID of this node in the table of nodes
 }
 
-// Conversations holds the conversations of all companies. Make it with New; Run does its background work.
+// Conversations manages the conversations of all companies. New builds it; Run does its background work.
 type Conversations struct {
 	*core
 	*Screens
@@ -110,7 +113,7 @@ type Conversations struct {
 type core struct {
 	o     Options
 	store *store.Store
-	spoke func() // the company has said something in a conversation whose channel sends it
+	spoke func() // called when the company said something in a conversation whose channel must deliver it
 }
 
 // New builds Conversations.
@@ -134,7 +137,7 @@ func New(o Options) *Conversations {
 	replies := &replies{
 		core: c, runner: runner, screens: screens, jobs: make(chan job, maxJobs), left: make(chan struct{}, 1),
 		places: o.Shares.Of(share.AgentReplies), queue: o.Shares.Of(share.ReplyQueue),
-		underWay: map[string]*replying{}, queued: map[string]bool{},
+		inProgress: map[string]*replying{}, queued: map[string]bool{},
 	}
 	runner.answer = replies.reply
 	return &Conversations{
@@ -143,27 +146,27 @@ func New(o Options) *Conversations {
 	}
 }
 
-// OnSpoke sets what is called when the company has said something in a conversation whose channel sends it.
+// OnSpoke sets the callback for turns of the company in conversations whose channel must deliver them.
 func (s *core) OnSpoke(spoke func()) { s.spoke = spoke }
 
-// now is the time as the database holds it.
+// now returns the current time at the precision of the database.
 func (s *core) now() time.Time { return s.o.Now().Truncate(time.Millisecond).UTC() }
 
-// Start is what a contact comes with.
+// Start describes a contact who opens a conversation.
 type Start struct {
-	Contact  chats.Contact       // company, widget, visitor id, whether it is verified; name, e-mail, language where they are known
-	Known    []identity.Identity // instead of widget and visitor id: see chats.Open, also of Became and Shared
+	Contact  chats.Contact       // company, widget, visitor ID, verified or not; name, e-mail and language if known
+	Known    []identity.Identity // replaces widget and visitor ID; see chats.Open, also for Became and Shared
 	Became   []identity.Identity
 	Shared   string
 	Channel  string
-	AgentID  string // "": a teammate answers, or a flow
+	AgentID  string // empty: a teammate or a flow answers
 	Language string
 	Page     string
-	Anew     bool // the contact wants a new conversation; the one before must be resolved
-	Always   bool // a new one whatever there is
+	Anew     bool // the contact wants a new conversation; the previous one must be resolved
+	Always   bool // always open a new one
 }
 
-// Open returns the contact's conversation, the one before where it goes on.
+// Open returns the contact's conversation: the previous one if it continues, otherwise a new one.
 func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation, *chats.Contact, error) {
 	now := s.now()
 	in.Contact.ID = carillon.NewID(now)
@@ -181,7 +184,7 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	if o.Made {
 		s.o.Observer.Opened(o.Conversation.State)
 	}
-	if o.Conversation.LastSeq == 0 { // a node that made it may have died before its flow began
+	if o.Conversation.LastSeq == 0 { // new, or the node that created it died before its flow began
 		begun, err := s.Runner.opened(ctx, &o.Conversation)
 		if err != nil {
 			s.o.Log.WarnContext(ctx, "begin the flow of a widget", "company", o.Conversation.CompanyID, "conversation",
@@ -194,20 +197,20 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	return &o.Conversation, &o.Contact, nil
 }
 
-// Said is what somebody says.
+// Said is the content of a turn.
 type Said struct {
 	ClientID string
 	Kind     string // text, choice or file
 	Text     string
 	File     *chats.File
-	Voice    *chats.Voice // it was said aloud
-	Digits   string       // it was said by these keys
-	Early    bool         // before the response to what was said before was heard
-	Bound    *chats.Bound // it replies to a notification with a name_event
-	Of       int64        // the turn that it answers, where the contact picked one
-	About    string       // the beginning of the message that it answers
-	Quiet    bool         // nobody is to reply
-	Name     string       // of the contact who says it, in a group
+	Voice    *chats.Voice // nil unless spoken
+	Digits   string       // keys pressed, if entered by telephone keypad
+	Early    bool         // said before the previous response was played
+	Bound    *chats.Bound // replies to a notification with a name_event
+	Of       int64        // turn that the contact replies to, if they picked one
+	About    string       // beginning of the message that it replies to
+	Quiet    bool         // no reply is needed
+	Name     string       // author's name, in a group
 	Enclosed provider.Enclosed
 }
 
@@ -218,7 +221,7 @@ func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
 	}}
 }
 
-// ownID is a client id as it is stored: what authors make up never meets.
+// ownID prefixes a client ID with its author, so that IDs of different authors cannot collide.
 func ownID(author chats.Author, clientID string) string {
 	if clientID == "" {
 		return ""
@@ -226,8 +229,7 @@ func ownID(author chats.Author, clientID string) string {
 	return string(author) + ":" + clientID
 }
 
-// Say appends what the contact says. Said again with the same client id it returns the first turn. Errors: not_found,
-// limit_exceeded.
+// Say appends a turn of the contact. A repeated client ID returns the first turn. Errors: not_found, limit_exceeded.
 func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	turn, c, err := s.say(ctx, companyID, id, in)
 	if err == nil && c.ReplySeq > 0 {
@@ -236,7 +238,7 @@ func (s *Conversations) Say(ctx context.Context, companyID, id string, in Said) 
 	return turn, c, err
 }
 
-// say appends what the contact says and marks that the agent is to reply.
+// say appends a turn of the contact and marks the conversation as waiting for a reply.
 func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	return s.append(ctx, companyID, id, ownID(chats.Visitor, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -252,7 +254,7 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 		case chats.WrapUp:
 			c.SetState(chats.Active, now)
 		case chats.Missed:
-			if in.Bound != nil { // nobody took what was said before; this is for a flow
+			if in.Bound != nil { // nobody took the earlier messages; this one is for a flow
 				c.SetState(chats.Automated, now)
 			}
 		default:
@@ -264,7 +266,7 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 	})
 }
 
-// stateOfNew is the state in which a conversation begins: on WhatsApp a flow may answer where no agent does.
+// stateOfNew returns the initial state of a conversation. On WhatsApp a flow may answer even if there is no agent.
 func stateOfNew(channel, agentID string) chats.State {
 	if agentID == "" && channel != "whatsapp" {
 		return chats.Missed
@@ -272,7 +274,8 @@ func stateOfNew(channel, agentID string) chats.State {
 	return chats.Automated
 }
 
-// append stores a change that appends a turn with a client id, and returns that turn, or the one it repeats.
+// append stores a change that adds a turn with a client ID. It returns that turn, or the earlier one with the same
+// client ID.
 func (s *core) append(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Turn, *chats.Conversation, error) {
@@ -291,7 +294,7 @@ func (s *core) append(
 	return nil, change.Conversation, nil
 }
 
-// change stores an edit of a conversation. A caller who leaves does not interrupt it.
+// change stores an edit of a conversation. It completes even if the caller's context is canceled.
 func (s *core) change(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
@@ -328,7 +331,7 @@ func (s *core) do(ctx context.Context, c *chats.Change, before *chats.Conversati
 	return err
 }
 
-// observe passes on what a change brought.
+// observe reports a stored change to the observer and to the OnSpoke callback.
 func (s *core) observe(before *chats.Conversation, c *chats.Change) {
 	if after := c.Conversation; after.State != before.State {
 		s.o.Observer.Moved(before.State, after.State, after.StateAt.Sub(before.StateAt))
@@ -352,7 +355,8 @@ func (s *core) observe(before *chats.Conversation, c *chats.Change) {
 	}
 }
 
-// full refuses what people add to a conversation that has too many turns. Replies, handoffs and its end are still possible.
+// full refuses contributions of people to a conversation with too many turns. Replies, handoffs and its end remain
+// possible.
 func full(c *chats.Conversation) error {
 	if c.LastSeq < maxTurns {
 		return nil
@@ -362,7 +366,7 @@ func full(c *chats.Conversation) error {
 	}}
 }
 
-// Seen records up to where the contact has read.
+// Seen records the last turn that the contact has read.
 func (s *Conversations) Seen(ctx context.Context, companyID, id string, seq int64) error {
 	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.SeenSeq = max(c.SeenSeq, min(seq, c.LastSeq))
@@ -371,7 +375,8 @@ func (s *Conversations) Seen(ctx context.Context, companyID, id string, seq int6
 	return err
 }
 
-// Leave ends the conversation for the contact: what a teammate has is left to finish, a place in the queue is given up.
+// Leave ends the conversation for the contact. A teammate's conversation goes to wrap-up; a place in the queue is
+// given up.
 func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats.Conversation, error) {
 	now := s.now()
 	s.replies.interrupt(id)
@@ -381,7 +386,7 @@ func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats
 		case chats.Resolved, chats.WrapUp, chats.Abandoned:
 			return nil, nil
 		case chats.Missed:
-			if c.Channel == "phone" { // who hangs up still wants an answer
+			if c.Channel == "phone" { // a caller who hangs up still wants an answer
 				return nil, nil
 			}
 		case chats.Active:
@@ -397,7 +402,7 @@ func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats
 	return c.Conversation, err
 }
 
-// Rate records how the contact found the conversation; a later rating replaces it.
+// Rate records the contact's rating of the conversation; a later rating replaces it.
 func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating int, comment string) error {
 	now := s.now()
 	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -412,7 +417,7 @@ func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating i
 	return err
 }
 
-// Introduce records the name and the e-mail address that a contact left.
+// Introduce records the name and e-mail address that a contact left.
 func (s *Conversations) Introduce(ctx context.Context, companyID, id, name, email string) error {
 	c, err := s.store.Chats.Find(ctx, companyID, id)
 	if err != nil {

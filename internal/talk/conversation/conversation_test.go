@@ -33,7 +33,7 @@ func TestARepeatedClientIDIsTheFirstTurn(t *testing.T) {
 			return turn
 		}
 		if a, b := answer("1"), answer("1"); a.Seq != b.Seq || a.Author != chats.Teammate {
-			t.Errorf("answers %+v and %+v", a, b) // the contact's client id is another
+			t.Errorf("answers %+v and %+v", a, b) // client IDs of contacts and teammates are separate
 		}
 		if diff := cmp.Diff([]string{"visitor Hello", "system joined", "teammate Yes"}, r.turns(id)); diff != "" {
 			t.Error(diff)
@@ -54,7 +54,7 @@ func TestAnsweringTwiceWarns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said("No"), 0); !carillon.IsCode(err, carillon.Conflict) {
-		t.Errorf("what is answered meanwhile: %v", err) // from another screen
+		t.Errorf("what is answered meanwhile: %v", err) // answered from another screen meanwhile
 	}
 	if _, _, err := r.Desk.Answer(t.Context(), r.ana, id, said("Also"), c.CompanySeq); err != nil {
 		t.Errorf("whoever saw the answer: %v", err)
@@ -70,7 +70,7 @@ func TestAnsweringTwiceWarns(t *testing.T) {
 	}
 }
 
-// Two teammates take a conversation at once, again and again: one wins each time, and the other learns who did.
+// Two teammates repeatedly take a conversation at the same time. One wins each time, and the other learns who did.
 func TestOneOfTwoTeammatesWins(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		id := r.open()
@@ -281,7 +281,7 @@ func TestTeammatesAreThereWhileTheirInboxIsOpen(t *testing.T) {
 	stay(two)
 	there(true)
 	events(PresenceView{r.ana.AccountID, "Ana", true, false})
-	for range 10 { // a stream's heartbeats
+	for range 10 { // heartbeats of a stream
 		r.pass(20 * time.Second)
 		stay(two)
 		there(true)
@@ -297,7 +297,7 @@ func TestTeammatesAreThereWhileTheirInboxIsOpen(t *testing.T) {
 		t.Error(present, err)
 	}
 	two.Leave(t.Context())
-	three := r.Attendance.Enter(r.ana) // the page was loaded again
+	three := r.Attendance.Enter(r.ana) // the page was reloaded
 	stay(three)
 	r.pass(stayAfter + time.Second)
 	stay(three)
@@ -310,12 +310,12 @@ func TestTeammatesAreThereWhileTheirInboxIsOpen(t *testing.T) {
 	if present, err := r.Attendance.SetAway(t.Context(), r.ana, true); present || err != nil {
 		t.Error(present, err)
 	}
-	stay(r.Attendance.Enter(r.ben)) // whose node stops
+	stay(r.Attendance.Enter(r.ben)) // its node stops
 	r.pass(presentFor + time.Second)
 	there(false)
 }
 
-// says is an agent's whole reply.
+// says returns a reply function that performs the given actions.
 func says(actions ...agent.Action) func(context.Context, *agent.Request, func(agent.Action) error) error {
 	return func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
 		for _, a := range actions {
@@ -361,7 +361,8 @@ func TestTheAgentReplies(t *testing.T) {
 	})
 }
 
-// A teammate takes the conversation while the agent is talking: it stops, and nothing of what it said is appended.
+// A teammate takes the conversation while the agent is replying. The agent stops, and nothing of its reply is
+// appended.
 func TestAnAgentThatIsInterruptedAppendsNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		talking, stopped := make(chan struct{}), make(chan error)
@@ -371,7 +372,7 @@ func TestAnAgentThatIsInterruptedAppendsNothing(t *testing.T) {
 			<-ctx.Done()
 			err := emit(agent.Action{Say: "think."})
 			stopped <- ctx.Err()
-			return err // as a thinker that does not look at its context
+			return err // like a thinker that ignores its context
 		})
 		r.run()
 		id := r.open()
@@ -382,7 +383,7 @@ func TestAnAgentThatIsInterruptedAppendsNothing(t *testing.T) {
 		r.within("the worker is done", func() bool {
 			r.replies.mu.Lock()
 			defer r.replies.mu.Unlock()
-			return len(r.replies.underWay) == 0
+			return len(r.replies.inProgress) == 0
 		})
 		if diff := cmp.Diff([]string{"visitor Hello", "system joined"}, r.turns(id)); diff != "" {
 			t.Error(diff)
@@ -390,7 +391,7 @@ func TestAnAgentThatIsInterruptedAppendsNothing(t *testing.T) {
 	})
 }
 
-// Of two nodes one has the conversation taken while the agent replies on the other.
+// One node takes the conversation while the agent replies on another.
 func TestAnAgentOnAnotherNodeStopsToo(t *testing.T) {
 	r := newRig(t, store.Options{})
 	talking, went := make(chan struct{}), make(chan error, 1)
@@ -463,15 +464,15 @@ func TestWhatTheAgentCannotReplyToGoesToTeammates(t *testing.T) {
 	}
 }
 
-// A node stops while the agent replies; another one, or its next start, gives the reply: once.
+// A node stops while the agent replies. Another node, or the next start, gives the reply once.
 func TestTheReplyOfAStoppedNodeIsGiven(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		id := r.open()
-		r.say(id, "1", "Hello") // nobody runs
+		r.say(id, "1", "Hello") // no node is running
 		r.agent.set(says(agent.Action{Say: "Hello"}))
 		r.pass(overdue - time.Second)
 		if err := r.Sweep(t.Context()); err != nil || len(r.replies.jobs) != 1 {
-			t.Fatalf("before it is overdue %d jobs: %v", len(r.replies.jobs), err) // its own
+			t.Fatalf("before it is overdue %d jobs: %v", len(r.replies.jobs), err) // still the first node's
 		}
 		r.pass(2 * time.Second)
 		other, found := New(r.o), r.find(id)
@@ -498,7 +499,7 @@ func TestTheReplyOfAStoppedNodeIsGiven(t *testing.T) {
 	})
 }
 
-// observed is what an observer was called with, a line each.
+// observed records the calls of an observer, one per line.
 type observed []string
 
 func (o *observed) Opened(state chats.State) { *o = append(*o, "opened "+string(state)) }
@@ -520,7 +521,7 @@ func TestWhatIsStoredIsObserved(t *testing.T) {
 	id := r.open()
 	r.pass(time.Second)
 	r.say(id, "1", "Hello")
-	r.say(id, "1", "Hello") // again
+	r.say(id, "1", "Hello") // repeated
 	r.must(r.Ask(t.Context(), r.company, id, "", false))
 	r.pass(2 * time.Second)
 	r.say(id, "2", "Anybody?")

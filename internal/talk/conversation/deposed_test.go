@@ -11,12 +11,12 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// A node that died while it was to reply leaves the reply to the others as soon as it is declared dead.
+// When a node with a pending reply is declared dead, the other nodes take the reply over at once.
 func TestTheReplyOfADeadNodeIsGivenAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "What?"}, {"ask": "what"}]`)
 		id := r.open()
-		// then it dies
+		// then the node dies
 		if _, _, err := r.core.say(t.Context(), r.company, id, Said{ClientID: "1", Kind: chats.KindText, Text: "begin"}); err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,8 @@ func TestTheReplyOfADeadNodeIsGivenAtOnce(t *testing.T) {
 	})
 }
 
-// A node died while it waited for a server: another one takes its effect up as soon as it is declared dead, not while it lives.
+// A node died while waiting for a server. Another node takes over its effect once it is declared dead, and not
+// earlier.
 func TestTheEffectOfADeadNodeIsTakenUpAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("word", flow.Trigger{Keywords: []string{"begin"}},

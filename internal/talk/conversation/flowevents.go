@@ -12,7 +12,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// triggered returns the flow of a company that something starts; nil: none.
+// triggered returns the first flow of a company whose head satisfies by, or nil.
 func (s *core) triggered(ctx context.Context, companyID string, by func(h *flow.Head) bool) (*flow.Flow, error) {
 	if s.o.Flows == nil {
 		return nil, nil
@@ -33,12 +33,12 @@ func (s *core) triggered(ctx context.Context, companyID string, by func(h *flow.
 }
 
 const (
-	quickly  = 10          // messages of a contact that are looked at together
-	maxQuick = time.Minute // within which they were written
+	maxRecent    = 10          // messages of a contact that are examined together
+	maxRecentAge = time.Minute // maximum age of the earlier ones
 )
 
-// startAny returns the run that the contact's message, the last of turns, starts, and the seq of that message; nil without one.
-// Over a messaging channel it may be one before the last: people write several quickly.
+// startAny returns the run that the contact's last message starts, and the seq of that message; nil if it starts none.
+// On a messaging channel an earlier message may start the run: people send several in quick succession.
 func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*runs.Run, int64, error) {
 	last := &turns[len(turns)-1]
 	if c.Channel != "whatsapp" || last.Author != chats.Visitor {
@@ -51,9 +51,9 @@ func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []ch
 	}
 	for i := range turns {
 		t := &turns[i]
-		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > maxQuick ||
+		if t.Seq != c.ReplySeq && (t.Author != chats.Visitor || t.Seq <= c.CompanySeq || last.At.Sub(t.At) > maxRecentAge ||
 			len(before) > 0 && !t.At.After(before[0].StartedAt)) {
-			continue // it has been answered
+			continue // already answered
 		}
 		if x, err := s.start(ctx, c, t); err != nil || x != nil {
 			return x, t.Seq, err
@@ -62,7 +62,7 @@ func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []ch
 	return nil, 0, nil
 }
 
-// Unknown reports whether a notification's name_event starts no flow, and records that in a conversation, once.
+// Unknown reports whether a notification's name_event starts no flow. If so, it records that once in the conversation.
 func (s *Runner) Unknown(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
 	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return b.Event != "" && h.Trigger.Event == b.Event })
 	if err != nil || f != nil {
@@ -81,10 +81,10 @@ func (s *core) unknown(ctx context.Context, companyID, id string, b *chats.Bound
 	return err
 }
 
-// Unsent ends the run whose turn seq could not be sent: the contact cannot be reached any more. It is left alone where the contact has
-// written since, or the turn is older than the run.
+// Unsent ends the run whose turn seq could not be sent, because the contact can no longer be reached. The run
+// continues if the contact has written since, or if the turn is older than the run.
 func (s *Runner) Unsent(ctx context.Context, companyID, id string, seq int64, why string) error {
-	return s.again(func() error {
+	return s.retryOvertaken(func() error {
 		x, err := s.o.Runs.Current(ctx, companyID, id)
 		if err != nil || x == nil {
 			return err

@@ -12,8 +12,8 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// What a contact writes while a request is made gets the words that follow from it. Neither the agent nor a teammate comes between, and it
-// is no response to a question that comes after it. Where no words follow, the agent replies.
+// Messages that a contact writes during a request are answered by the texts after the request. Neither the agent nor a
+// teammate intervenes, and the messages do not answer a later question. If no texts follow, the agent replies.
 func TestWhatIsWrittenDuringARequest(t *testing.T) {
 	const request = `{"http": {"url": "https://shop.test", "status": "status"}}`
 	for name, c := range map[string]struct {
@@ -79,7 +79,8 @@ func TestWhatIsWrittenDuringARequest(t *testing.T) {
 	}
 }
 
-// For a suspended company neither its flows go on nor its agents reply. Both do after it is lifted.
+// While a company is suspended, its flows do not continue and its agents do not reply. Both resume when the suspension
+// is lifted.
 func TestNobodySpeaksForASuspendedCompany(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.lay("word", flow.Trigger{Keywords: []string{"begin"}},
@@ -109,7 +110,7 @@ func TestNobodySpeaksForASuspendedCompany(t *testing.T) {
 	r.within("the agent replies", func() bool { return len(r.turns(asks)) == 2 })
 }
 
-// A fault of ours in one conversation ends neither the program nor the work on the others; a flow is tried again.
+// A panic in one conversation ends neither the program nor the work on other conversations. A flow is retried.
 func TestAFaultInOneConversationEndsNoOther(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"http": {"url": "https://shop.test"}}, {"say": "done"}]`)

@@ -14,16 +14,16 @@ import (
 	"carillon/internal/voice"
 )
 
-// rounds look for the runs that are due, and have this node go on with them. An effect may take long: effects have workers of their own,
-// so that they hold up nobody's time.
+// rounds finds the runs that are due and continues them. Effects may take long, so they have separate workers and
+// delay no timers.
 type rounds struct {
 	*Runner
-	timed, called chan struct{} // the time of a run may have come; an effect is due
-	left          chan struct{} // a node was declared dead
+	timed, called chan struct{} // signals: a run's time may have come; an effect is due
+	left          chan struct{} // signals that a node was declared dead
 	effects       share.Crew[*runs.Run]
 
 	mu       sync.Mutex
-	failures map[string]int // of steps, by run and step
+	failures map[string]int // failures of steps, by run and step
 }
 
 func newRounds(s *Runner) *rounds {
@@ -46,7 +46,8 @@ const (
 	maxFailures  = 10_000 // steps whose failures are remembered
 )
 
-// hopeless counts a failure of the step that a run is at, and reports whether there were too many. What passes by itself does not count.
+// hopeless counts a failure of the run's current step and reports whether there were too many. Transient errors do not
+// count.
 func (s *rounds) hopeless(x *runs.Run, err error) bool {
 	if db.Transient(err) {
 		return false
@@ -65,14 +66,14 @@ func (s *rounds) hopeless(x *runs.Run, err error) bool {
 	return true
 }
 
-// backoff is how long a run waits after a failure of its step.
+// backoff returns the wait of a run after its current step failed.
 func (s *rounds) backoff(x *runs.Run) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return effectRetry << max(0, s.failures[x.ID+"/"+strconv.Itoa(x.Steps)]-1)
 }
 
-// poke lets the work on flows look for what is due: effects, or the runs whose time has come.
+// poke wakes the worker for effects, or the one for timed runs.
 func (s *rounds) poke(calling bool) {
 	wake := s.timed
 	if calling {
@@ -84,7 +85,7 @@ func (s *rounds) poke(calling bool) {
 	}
 }
 
-// run goes on with runs whose time has come, and does their effects, until ctx ends.
+// run continues runs whose time has come and performs their effects until ctx ends.
 func (s *rounds) run(ctx context.Context) error {
 	if s.o.Flows == nil {
 		<-ctx.Done()
@@ -111,7 +112,7 @@ func (s *rounds) run(ctx context.Context) error {
 	return nil
 }
 
-// recover takes up the effects of nodes that are no more.
+// recover takes over the effects of dead nodes.
 func (s *rounds) recover(ctx context.Context, alone bool) {
 	if err := s.o.Runs.Recover(ctx, s.now(), alone); err != nil && ctx.Err() == nil {
 		s.o.Log.WarnContext(ctx, "take up effects of flows", "error", err)
@@ -119,7 +120,7 @@ func (s *rounds) recover(ctx context.Context, alone bool) {
 	s.poke(true)
 }
 
-// loop does work again and again until ctx ends: when it is woken, at the time that the work returned, and now and then.
+// loop repeats work until ctx ends: when woken, at the time that work returned, and every flowPoll.
 func (s *rounds) loop(ctx context.Context, wake chan struct{}, work func(ctx context.Context) (next time.Time, err error)) {
 	for {
 		next, err := work(ctx)
@@ -139,7 +140,7 @@ func (s *rounds) loop(ctx context.Context, wake chan struct{}, work func(ctx con
 	}
 }
 
-// times goes on with the runs whose time has come by now, and returns when that of the next one comes; zero: none is known.
+// times continues the runs that are due and returns the due time of the next one, or zero if none is known.
 func (s *rounds) times(ctx context.Context) (next time.Time, err error) {
 	for {
 		due, next, err := s.o.Runs.Due(ctx, s.o.Now(), flowPage)
@@ -162,8 +163,9 @@ func (s *rounds) times(ctx context.Context) (next time.Time, err error) {
 	}
 }
 
-// attempt goes on with a run that is due. One that fails is due again later, so that it does not hold up others, and fails for good where
-// it would fail again; false where even that failed, so that it may still be due.
+// attempt continues a run that is due. If that fails, it postpones the run, so that it does not delay others, or fails
+// it for good if a retry is hopeless. It returns false if even that could not be stored, so that the run may still be
+// due.
 func (s *rounds) attempt(ctx context.Context, x *runs.Run) bool {
 	err := voice.Guard(func() error { return s.goOn(ctx, x) })
 	switch {
@@ -185,7 +187,7 @@ func (s *rounds) attempt(ctx context.Context, x *runs.Run) bool {
 	return true
 }
 
-// overtaken reports that somebody else has written a run, or its conversation.
+// overtaken reports whether another writer has changed the run or its conversation.
 func overtaken(err error) bool {
 	return errors.Is(err, errOvertaken) || errors.Is(err, chats.ErrOvertaken)
 }

@@ -19,23 +19,23 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// Flows finds what a company has laid out.
+// Flows finds a company's flows.
 type Flows interface {
-	// Flows returns a company's flows without their steps, in the order of their names.
+	// Flows returns a company's flows without their steps, ordered by name.
 	Flows(ctx context.Context, companyID string) ([]flow.Listed, error)
 	// Flow returns a flow of a company. Errors: not_found.
 	Flow(ctx context.Context, companyID, id string) (*flow.Flow, error)
 }
 
-// Effects does what flows do outside their conversation.
+// Effects performs the actions of flows outside their conversation.
 type Effects interface {
-	// Do does an effect. key is that of the run and the step: an effect done again with the same key happens once, but for a
-	// request over HTTP. Values are what it brought, detail describes the outcome for people; refused is an effect that can never
-	// be done. An error means that it is to be tried again.
+	// Do performs an effect. The key identifies run and step: an effect repeated with the same key happens once,
+	// except for HTTP requests. values are the resulting variables, detail describes the outcome for people, refused
+	// means that the effect can never succeed. An error means that it is retried.
 	Do(ctx context.Context, who EffectFor, e *flow.Effect) (values flow.Values, detail string, refused bool, err error)
 }
 
-// EffectFor is whom an effect is for.
+// EffectFor identifies the run and the contact of an effect.
 type EffectFor struct {
 	CompanyID, ConversationID, Key string
 	Contact                        *chats.Contact
@@ -43,15 +43,17 @@ type EffectFor struct {
 
 const (
 	effectTimeout = 40 * time.Second
-	// effectLease is after how long another node takes up an effect: the one that began it stopped.
+	// effectLease is the time after which another node takes over an effect, because the one that began it has
+	// stopped.
 	effectLease = effectTimeout + 20*time.Second
-	// effectRetry is how long what could not be done for a reason of ours waits.
+	// effectRetry is the wait after an effect failed for an internal reason.
 	effectRetry = 10 * time.Second
-	// suspendedWait is when it is looked again whether a company is still suspended.
+	// suspendedWait is the interval at which a company's suspension is checked again.
 	suspendedWait = 10 * time.Minute
-	// effectKeyed is how long after its step an effect may be repeated with its key, which is known for 24 hours.
+	// effectKeyed is the time after its step during which an effect may be repeated with its key; keys are kept for 24
+	// hours.
 	effectKeyed    = 23 * time.Hour
-	programs       = 64 << 20 // bytes of those that are kept compiled
+	programs       = 64 << 20 // bytes of compiled programs in the cache
 	programTimeout = 10 * time.Second
 	flowWorkers    = 16
 	flowPoll       = time.Second
@@ -61,23 +63,23 @@ const (
 // Runner runs the flows of conversations.
 type Runner struct {
 	*core
-	answer   func(companyID, id string) // has a conversation's reply given
+	answer   func(companyID, id string) // requests the reply of a conversation
 	programs *cache.Cache[*program]
 	rounds   *rounds
 }
 
-// program is a compiled flow, and about how many bytes it takes in memory.
+// program is a compiled flow with its approximate size in memory.
 type program struct {
 	*flow.Program
 	bytes int
 }
 
-// inMemory is the growth of a definition when it is decoded.
+// inMemory is the growth factor of a definition when decoded.
 const inMemory = 4
 
 func sizeOf(p *program) int { return p.bytes }
 
-// program returns the program of a version of a flow.
+// program returns the compiled program of a flow's version.
 func (s *Runner) program(ctx context.Context, companyID, flowID string, version int) (*flow.Program, error) {
 	p, err := s.programs.Get(ctx, companyID+"/"+flowID+"/"+strconv.Itoa(version), func(ctx context.Context) (*program, string, error) {
 		text, err := s.o.Runs.Definition(ctx, companyID, flowID, version)
@@ -100,14 +102,14 @@ func (s *Runner) program(ctx context.Context, companyID, flowID string, version 
 	return p.Program, nil
 }
 
-// Keyword reports whether a text is a keyword that starts a flow of a company.
+// Keyword reports whether a text is a keyword that starts a flow of the company.
 func (s *Runner) Keyword(ctx context.Context, companyID, text string) (bool, error) {
 	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return h.Keyword(flow.Plain(text)) })
 	return f != nil, err
 }
 
-// Begin begins the flow of a name_event in a conversation that has no run: its first words are a reply that the conversation waits
-// for. It reports whether there is such a flow, and it began.
+// Begin begins the flow of a name_event in a conversation without a run; the conversation then waits for the flow's
+// first reply. It reports whether such a flow exists and has begun.
 func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound) (bool, error) {
 	f, err := s.triggered(ctx, companyID, func(h *flow.Head) bool { return b.Event != "" && h.Trigger.Event == b.Event })
 	if err == nil && f == nil {
@@ -119,7 +121,7 @@ func (s *Runner) Begin(ctx context.Context, companyID, id string, b chats.Bound)
 	return s.begin(ctx, companyID, id, f, "event", &b)
 }
 
-// opened begins the flow that starts with a conversation in its widget.
+// opened begins the flow that starts when a conversation opens in its widget.
 func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool, err error) {
 	if c.WidgetID == "" {
 		return false, nil
@@ -131,9 +133,9 @@ func (s *Runner) opened(ctx context.Context, c *chats.Conversation) (begun bool,
 	return s.begin(ctx, c.CompanyID, c.ID, f, "widget", &chats.Bound{})
 }
 
-// Stop ends the run that a conversation is in, if any.
+// Stop ends the current run of a conversation, if any.
 func (s *Runner) Stop(ctx context.Context, companyID, id, why string) error {
-	return s.again(func() error {
+	return s.retryOvertaken(func() error {
 		c, err := s.store.Chats.Find(ctx, companyID, id)
 		if err != nil {
 			return err
@@ -153,7 +155,7 @@ func (s *Runner) Stop(ctx context.Context, companyID, id, why string) error {
 	})
 }
 
-// Say has the company say something by itself, once by its client id.
+// Say appends a message of the company that no agent or teammate wrote. A repeated client ID has no effect.
 func (s *Runner) Say(ctx context.Context, companyID, id, clientID, text string) error {
 	now := s.now()
 	_, err := s.change(ctx, companyID, id, "system:"+clientID, func(*chats.Conversation) ([]chats.Turn, error) {
@@ -162,7 +164,8 @@ func (s *Runner) Say(ctx context.Context, companyID, id, clientID, text string) 
 	return err
 }
 
-// Note records something that happened, x.Event, once by its client id: a reaction, or a message that cannot be shown.
+// Note records the event x.Event, such as a reaction or a message that cannot be shown. A repeated client ID has no
+// effect.
 func (s *Runner) Note(ctx context.Context, companyID, id, clientID, text string, x chats.Extra) error {
 	t := event(x.Event, text, s.now())
 	t.ClientID, t.Extra = "system:"+clientID, x
@@ -170,8 +173,8 @@ func (s *Runner) Note(ctx context.Context, companyID, id, clientID, text string,
 	return err
 }
 
-// again repeats what was overtaken by another writer.
-func (s *Runner) again(do func() error) (err error) {
+// retryOvertaken calls do until another writer no longer overtakes it, at most five times.
+func (s *Runner) retryOvertaken(do func() error) (err error) {
 	for range 5 {
 		if err = do(); !errors.Is(err, chats.ErrOvertaken) {
 			return err
@@ -180,7 +183,7 @@ func (s *Runner) again(do func() error) (err error) {
 	return err
 }
 
-// newRun is a run that begins. Its version is kept.
+// newRun returns a new run of a flow and stores the flow's version.
 func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string,
 	b *chats.Bound) (*runs.Run, error) {
 	definition, digest, err := f.Document()
@@ -199,7 +202,7 @@ func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f
 	}, nil
 }
 
-// begin stores a run that is ready, and marks that the conversation waits for its first words.
+// begin stores a run that is ready and marks the conversation as waiting for its first reply.
 func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, cause string, b *chats.Bound) (bool, error) {
 	x, err := s.newRun(ctx, companyID, id, f, cause, b)
 	if err != nil {
@@ -229,7 +232,7 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 	return err == nil, err
 }
 
-// askedBy names the run that asks for a teammate, in the events of that.
+// askedBy adds the ID of the run to the events that ask for a teammate.
 func askedBy(runID string, turns []chats.Turn) []chats.Turn {
 	for i := range turns {
 		if turns[i].Extra.Event == Asked {
@@ -239,14 +242,14 @@ func askedBy(runID string, turns []chats.Turn) []chats.Turn {
 	return turns
 }
 
-// began is the event that a run of a flow began.
+// began returns the event that a run of a flow began.
 func began(name, runID string, now time.Time) chats.Turn {
 	t := event(FlowBegan, name, now)
 	t.Extra.Run = runID
 	return t
 }
 
-// values are the variables that a run begins with.
+// values returns the initial variables of a run.
 func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bound) (flow.Values, error) {
 	contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
 	if err != nil {
@@ -279,7 +282,7 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 	return v, nil
 }
 
-// stateOf is a run as package flow has it, a copy.
+// stateOf returns a copy of a stored run as package flow represents it.
 func stateOf(x *runs.Run) *flow.Run {
 	v := make(flow.Values, len(x.Variables))
 	maps.Copy(v, x.Variables)
@@ -289,7 +292,7 @@ func stateOf(x *runs.Run) *flow.Run {
 	}
 }
 
-// written is what is stored of a run in a new state.
+// written returns the stored form of a run in a new state.
 func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, now time.Time) *runs.Write {
 	y := *x
 	y.State, y.Open, y.Place, y.Path, y.Variables, y.Question = string(r.State), !r.State.Over(), r.At, p.Where(r.At), r.Values, r.Question
@@ -309,8 +312,8 @@ func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outc
 	return w
 }
 
-// commit stores a run in a new state with all that follows from it in the conversation. answers is the contact's turn that it is a
-// reply to; 0: none. It returns the turn that replies; nil: none does.
+// commit stores a run in a new state together with the resulting changes of the conversation. answers is the seq of
+// the contact's turn that it replies to, or 0. It returns the stored change.
 func (s *Runner) commit(
 	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, answers int64,
 ) (*chats.Change, error) {
@@ -349,7 +352,8 @@ func (s *Runner) commit(
 		if r.State == flow.Completed && !o.Resolve {
 			next = asksForAgent(a, have.Language, turns)
 		}
-		if called && (len(turns) > 0 || r.State == flow.Asking) { // what the contact wrote meanwhile
+		// Discard messages of the contact that arrived during the effect.
+		if called && (len(turns) > 0 || r.State == flow.Asking) {
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
 		if answers > 0 && len(turns) > 0 {
@@ -387,25 +391,26 @@ func (s *Runner) commit(
 	if r.State.Over() {
 		s.o.Observer.Ran(r.State)
 	}
-	if r.State == flow.Failed { // why may hold what the contact wrote: the run has it
+	if r.State == flow.Failed { // the error may quote the contact, so it is in the run and not in the log
 		s.o.Log.WarnContext(ctx, "a flow failed", "company", c.CompanyID, "flow", p.Name(), "run", x.ID, "step", p.Where(r.At))
 	}
 	if !w.Run.Due.IsZero() {
 		s.rounds.poke(r.State == flow.Calling)
 	}
-	if called && r.State != flow.Calling && change.Conversation.ReplySeq > 0 && !spoken(c) { // the flow has no word for it
+	// The flow said nothing, so the contact's messages still need a reply.
+	if called && r.State != flow.Calling && change.Conversation.ReplySeq > 0 && !spoken(c) {
 		s.answer(c.CompanyID, c.ID)
 	}
 	return change, nil
 }
 
-// replyID is the client id of the reply to the contact's turn seq.
+// replyID returns the client ID of the reply to the contact's turn seq.
 func replyID(seq int64) string { return "reply:" + strconv.FormatInt(seq, 10) }
 
 // spoken reports whether a conversation is spoken.
 func spoken(c *chats.Conversation) bool { return c.Channel == "phone" || c.Channel == "web_voice" }
 
-// said are the turns of what a run says. Aloud it is one.
+// said returns the turns of a run's texts, merged into one if together is set (spoken conversations).
 func said(all []flow.Saying, name string, now time.Time, together bool) []chats.Turn {
 	if together && len(all) > 1 {
 		var texts []string
@@ -430,12 +435,13 @@ func said(all []flow.Saying, name string, now time.Time, together bool) []chats.
 	return turns
 }
 
-// reply has the flow reply that a conversation is in, or that what the contact said starts. handled is false where the agent is to.
+// reply lets the current flow reply, or the flow that the contact's message starts. handled is false if the agent must
+// reply.
 func (s *Runner) reply(ctx context.Context, c *chats.Conversation) (turn *chats.Turn, handled bool, err error) {
 	if s.o.Flows == nil {
 		return nil, false, nil
 	}
-	err = s.again(func() error {
+	err = s.retryOvertaken(func() error {
 		turn, handled, err = s.replyOnce(ctx, c)
 		return err
 	})
@@ -450,7 +456,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	if err != nil {
 		return nil, false, err
 	}
-	if x != nil { // as it is now, not before the run was
+	if x != nil { // reload: the run may be newer than the conversation
 		if c, err = s.store.Chats.Find(ctx, c.CompanyID, c.ID); err != nil {
 			return nil, false, err
 		}
@@ -458,7 +464,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 			return nil, true, nil
 		}
 	}
-	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxRecent)
 	if err != nil || len(turns) == 0 {
 		return nil, false, err
 	}
@@ -482,7 +488,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	case (r.State == flow.Asking || r.State == flow.Calling) && agent.WantsPerson(message.Text):
 		o = p.HandOff(r, "")
 		o.Handoff = asksForPerson
-	case r.State == flow.Calling: // what follows from the outcome replies, see commit
+	case r.State == flow.Calling: // the outcome of the effect leads to the reply, see commit
 		return nil, true, nil
 	case r.State != flow.Asking:
 		return nil, false, nil
@@ -496,7 +502,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	if err != nil {
 		return nil, true, err
 	}
-	if answers < c.ReplySeq && change.Conversation.ReplySeq > 0 { // the contact wrote more before this was looked at
+	if answers < c.ReplySeq && change.Conversation.ReplySeq > 0 { // the contact wrote more in the meantime
 		return s.replyOnce(ctx, change.Conversation)
 	}
 	if change.Repeated != nil {
@@ -509,7 +515,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	return &change.Turns[i], true, nil
 }
 
-// leave has a conversation wait for no reply: what is asked in it is the reply.
+// leave clears the pending reply of a conversation: the open question stands as the reply.
 func (s *core) leave(ctx context.Context, c *chats.Conversation) error {
 	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
 		if have.ReplySeq == c.ReplySeq {
@@ -522,7 +528,7 @@ func (s *core) leave(ctx context.Context, c *chats.Conversation) error {
 
 const asksForPerson = "The contact asked for a person"
 
-// start is the run that a message starts; nil: none. It is not stored yet.
+// start returns the run that a message starts, not yet stored, or nil.
 func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chats.Turn) (*runs.Run, error) {
 	if message.Author != chats.Visitor {
 		return nil, nil

@@ -18,11 +18,11 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// laid are the flows of a company, and what they do outside.
+// laid holds the flows of a company and records their effects.
 type laid struct {
 	mu    sync.Mutex
 	flows []*flow.Flow
-	done  []string // "key kind", of effects
+	done  []string // effects, each as "key kind"
 	do    func(ctx context.Context, key string, e *flow.Effect) (flow.Values, string, bool, error)
 }
 
@@ -66,7 +66,7 @@ func (l *laid) effects() []string {
 	return slices.Clone(l.done)
 }
 
-// lay gives the company one more flow.
+// lay adds a flow to the company.
 func (r *rig) lay(name string, t flow.Trigger, steps string) *flow.Flow {
 	r.t.Helper()
 	f := &flow.Flow{ID: carillon.NewID(r.now()), Name: name, Trigger: t}
@@ -204,7 +204,8 @@ func TestWhatStartsAFlow(t *testing.T) {
 	r.within("it begins again", func() bool { return len(r.turns(in.ID)) == 4 })
 }
 
-// A node dies between the beginning of a conversation and that of its widget's flow: the flow begins when the page asks again, once.
+// A node dies after creating a conversation and before starting its widget's flow. The flow starts once when the page
+// asks again.
 func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("widget", flow.Trigger{Widget: "w"}, `[{"say": "Welcome"}, {"ask": "name"}]`)
@@ -219,7 +220,7 @@ func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
 		}
 		r.run()
 		var all sync.WaitGroup
-		for _, s := range []*Conversations{r.Conversations, r.node(), r.node()} { // pages of one visitor
+		for _, s := range []*Conversations{r.Conversations, r.node(), r.node()} { // several pages of one visitor
 			all.Go(func() {
 				c, _, err := s.Open(t.Context(), Start{
 					Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: "visitor"}, Channel: "web_chat",
@@ -235,7 +236,8 @@ func TestTheFlowOfAWidgetBeginsAfterACrash(t *testing.T) {
 		if !r.last(id).Open {
 			t.Fatal("the flow did not begin")
 		}
-		if err := r.replies.takeOver(t.Context(), r.now().Add(time.Second)); err != nil { // it may be for another node to speak
+		// The reply may belong to another node.
+		if err := r.replies.takeOver(t.Context(), r.now().Add(time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		r.waitState(id, flow.Asking)
@@ -302,7 +304,8 @@ func TestARunGoesOnWithTheStepsItBeganWith(t *testing.T) {
 	}
 }
 
-// What is said in a conversation over a channel is sent at once: whoever sends it learns of it, and not of what needs no sending.
+// Messages in a conversation over a channel are sent at once: the callback is called for them, and not for turns that
+// need no sending.
 func TestTheSenderLearnsOfWhatIsSaid(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"say": "One?"}, {"ask": "x"}, {"wait": "1s"}]`)
@@ -316,7 +319,7 @@ func TestTheSenderLearnsOfWhatIsSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, text := range []string{"begin", "go on"} { // the second is answered by no word
+		for n, text := range []string{"begin", "go on"} { // the second gets no reply
 			r.say(in.ID, string(rune('1'+n)), text)
 			if _, _, err := r.replies.replyTo(t.Context(), job{r.company, in.ID}, nil, nil); err != nil {
 				t.Fatal(err)

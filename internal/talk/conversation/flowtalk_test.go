@@ -37,7 +37,7 @@ func TestTheTimelineNamesTheRunThatBegan(t *testing.T) {
 	})
 }
 
-// Whoever is on the line learns what a flow waits for.
+// The pending state of a flow is visible to the voice call.
 func TestATalkKnowsWhatItsFlowWaitsFor(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("word", flow.Trigger{Keywords: []string{"begin"}},
@@ -92,7 +92,7 @@ func TestATalkKnowsWhatItsFlowWaitsFor(t *testing.T) {
 	})
 }
 
-// Who hangs up has said what they want: the call stays missed.
+// A caller who hangs up has stated a request: the call stays missed.
 func TestACallForWhichNobodyWasThereStaysMissed(t *testing.T) {
 	for channel, want := range map[string]chats.State{"phone": chats.Missed, "web_chat": chats.Resolved} {
 		r := newRig(t, store.Options{})
@@ -111,7 +111,8 @@ func TestACallForWhichNobodyWasThereStaysMissed(t *testing.T) {
 	}
 }
 
-// Whoever calls with a number does not learn what is stored of whoever has it; who was called there, or wrote from there, does.
+// A caller with a certain number does not learn the data stored for that number. A person who was called at it, or
+// wrote from it, does.
 func TestWhatIsStoredOfANumberIsNotForCallers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -5,10 +5,10 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// texts are what a flow says that its steps do not give, in one language.
+// texts are the built-in texts of flows in one language.
 type texts struct {
 	flow.Words
-	moment string // while an effect is done, aloud
+	moment string // said while an effect is performed, in spoken conversations
 }
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
@@ -17,8 +17,8 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	"pt": {flow.Words{Retry: "Não entendi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
 }
 
-// FlowWords are what flows say in a language (BCP 47) that their steps do not give.
+// FlowWords returns the built-in texts of flows in a language (BCP 47).
 func FlowWords(tag string) flow.Words { return textsOf(tag).Words }
 
-// textsOf are the texts in a language (BCP 47), else the English ones.
+// textsOf returns the texts in a language (BCP 47), or the English ones.
 func textsOf(tag string) texts { return language.Of(languages, tag) }

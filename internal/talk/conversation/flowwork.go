@@ -12,7 +12,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// goOn goes on with a run that is due.
+// goOn continues a run that is due.
 func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
 	if suspended, err := s.o.Suspended(ctx, x.CompanyID); suspended || err != nil {
 		if err == nil {
@@ -37,7 +37,8 @@ func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
 	return err
 }
 
-// call does the effect that a run waits for. That it was begun is stored first: after a crash it is known that it may have happened.
+// call performs the effect that a run waits for. It first stores that the effect has begun: after a crash it may have
+// happened.
 func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run) error {
 	r := stateOf(x)
 	e := p.Effect(r)
@@ -68,27 +69,28 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 	whole := context.WithoutCancel(ctx)
 	if err != nil && !s.rounds.hopeless(x, err) {
 		s.o.Log.WarnContext(ctx, "the effect of a flow is tried again", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-		_, err = s.postpone(whole, begun, s.rounds.backoff(x), e.Keyed()) // an error may hide that it has happened
+		_, err = s.postpone(whole, begun, s.rounds.backoff(x), e.Keyed()) // despite the error it may have happened
 		return err
 	}
 	if err != nil {
 		s.o.Log.ErrorContext(ctx, "the effect of a flow cannot be done", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
 		values, detail, refused = nil, stuck, true
 	}
-	keeping, cancel := context.WithTimeout(whole, effectLease-effectTimeout) // then another node may take the effect up
+	// After that another node may take over the effect.
+	keeping, cancel := context.WithTimeout(whole, effectLease-effectTimeout)
 	defer cancel()
 	err = s.keep(keeping, func() error { return s.result(whole, c, p, begun, stateOf(x), values, detail, refused) })
 	if err == nil || db.Transient(err) || overtaken(err) {
 		return err
 	}
 	s.o.Log.ErrorContext(ctx, "store the outcome of a flow's effect", "company", x.CompanyID, "run", x.ID, "step", x.Path, "error", err)
-	return s.giveUp(whole, begun) // the effect has happened: it is not done again
+	return s.giveUp(whole, begun) // the effect has happened and must not be repeated
 }
 
-// stuck is why a run ended that could not go on.
+// stuck is the reason of a run that ended because it could not continue.
 const stuck = "The step failed for a reason inside the program, each time it was tried; its log says more"
 
-// giveUp ends a run that cannot go on, and has a teammate take over. It writes nothing that comes from outside.
+// giveUp ends a run that cannot continue and asks for a teammate. It writes no text from outside the program.
 func (s *Runner) giveUp(ctx context.Context, x *runs.Run) error {
 	there, err := s.anybodyThere(ctx, x.CompanyID)
 	if err != nil {
@@ -110,7 +112,7 @@ func (s *Runner) giveUp(ctx context.Context, x *runs.Run) error {
 	return err
 }
 
-// result stores the outcome of an effect, and goes on.
+// result stores the outcome of an effect and continues the run.
 func (s *Runner) result(
 	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, values flow.Values, detail string, refused bool,
 ) error {
@@ -119,7 +121,7 @@ func (s *Runner) result(
 	return err
 }
 
-// postpone stores when a run is to be looked at again, and whether its effect was begun.
+// postpone stores when a run is due next, and whether its effect has begun.
 func (s *Runner) postpone(ctx context.Context, x *runs.Run, d time.Duration, begun bool) (*runs.Run, error) {
 	y := *x
 	y.Due, y.Begun, y.Node = s.now().Add(d), begun, ""

@@ -52,8 +52,9 @@ func TestTimersOfFlowsAreExactAndDurable(t *testing.T) {
 	})
 }
 
-// A month of days, over a change of daylight saving in the zone of the node: each is 24 hours to the millisecond, whichever node looks
-// first. A node that was down when one was due goes on late, once, and the next one is counted from then.
+// Daily timers over a month with a change to daylight saving time in the node's zone. Each takes exactly 24 hours,
+// regardless of the node that fires it. If a node was down when a timer was due, it fires late and once, and the next
+// one counts from then.
 func TestTimersOfFlowsAreExactOverAMonth(t *testing.T) {
 	const days = 31
 	onBoth(t, func(t *testing.T, r *rig) {
@@ -141,7 +142,7 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 		nodes := []*Conversations{r.Conversations, r.node(), r.node()}
 		for range 2 {
 			var all sync.WaitGroup
-			for _, s := range nodes { // at once
+			for _, s := range nodes { // at the same time
 				all.Go(func() { work(t, s) })
 			}
 			all.Wait()
@@ -157,7 +158,7 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 		r := newRig(t, store.Options{})
 		id := begin(t, r)
 		x := r.last(id)
-		if _, err := r.Runner.postpone(t.Context(), x, effectLease, true); err != nil { // as far as it came
+		if _, err := r.Runner.postpone(t.Context(), x, effectLease, true); err != nil { // the state at the crash
 			t.Fatal(err)
 		}
 		work(t, r.node())
@@ -253,7 +254,7 @@ func TestEffectsHappenOnceOrAreUnknown(t *testing.T) {
 	})
 }
 
-// An effect that takes long, even many of them, holds up nobody's time and no other effect.
+// Long effects, even many of them, delay no timers and no other effects.
 func TestALongEffectHoldsUpNobody(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.lay("slow", flow.Trigger{Keywords: []string{"slow"}},
@@ -303,7 +304,7 @@ func TestALongEffectHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// An effect that ends has the node look for others at once: one may have become due while its company held all that it may.
+// After an effect ends, the node looks for others at once: one may have been due while its company was at its limit.
 func TestAnEffectThatEndsHasTheNextOneBegin(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.lay("order", flow.Trigger{Keywords: []string{"order"}}, `[{"http": {"method": "POST", "url": "https://shop.test/"}}]`)
@@ -319,14 +320,14 @@ func TestAnEffectThatEndsHasTheNextOneBegin(t *testing.T) {
 	if err := rounds.effects.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-rounds.called // that the effect was due
+	<-rounds.called // the signal that the effect was due
 	rounds.effects.Wait()
 	if x := r.last(id); x.State != string(flow.Completed) || len(rounds.called) != 1 {
 		t.Errorf("%+v, and nobody looks for others", x)
 	}
 }
 
-// Runs that nobody can go on with are put off: they keep no worker busy, and are gone on with once that can be done.
+// Runs that cannot continue are postponed: they keep no worker busy, and continue once that is possible.
 func TestARunThatFailsIsPutOff(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.lay("word", flow.Trigger{Keywords: []string{"begin"}}, `[{"wait": "1s"}, {"say": "done"}]`)
@@ -359,7 +360,7 @@ func (brokenAgents) TalkingAgent(context.Context, string, string) (*agent.Agent,
 	return nil, "", errors.New("the database is away")
 }
 
-// A flow that an earlier version stored with a pattern that is too large fails, and says why where its runs are shown.
+// A flow that an earlier version stored with a too large pattern fails, and its run shows the reason.
 func TestARunThatWorksTooMuchEndsAsFailed(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		costly := r.lay("costly", flow.Trigger{Keywords: []string{"begin"}}, `[{"ask": "x"}, {"say": "One"}]`)

@@ -9,8 +9,8 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// Ask asks for a teammate. Where nobody is there, or open is false (outside business hours), the conversation is missed at
-// once: it waits for a later answer. Asked twice it changes nothing.
+// Ask asks for a teammate. If nobody is present, or open is false (outside business hours), the conversation is missed
+// at once and waits for a later answer. A second call changes nothing.
 func (s *Conversations) Ask(ctx context.Context, companyID, id, reason string, open bool) (*chats.Conversation, error) {
 	there, err := s.anybodyThere(ctx, companyID)
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Conversations) Ask(ctx context.Context, companyID, id, reason string, o
 	s.replies.interrupt(id)
 	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		if err := full(c); err != nil && (c.State == chats.Resolved || c.State == chats.Abandoned) {
-			return nil, err // the contact could ask and leave without end
+			return nil, err // without this limit the contact could ask and leave endlessly
 		}
 		return ask(c, reason, open && there, now), nil
 	})
@@ -49,21 +49,21 @@ func (s *core) anybodyThere(ctx context.Context, companyID string) (bool, error)
 	return slices.ContainsFunc(present, func(p chats.Presence) bool { return !p.Away }), err
 }
 
-// By is the teammate who does something.
+// By is the teammate who performs an action.
 type By struct {
 	CompanyID string
 	AccountID string
-	Name      string // as contacts see it
+	Name      string // shown to contacts
 }
 
-// Desk is what teammates do with conversations.
+// Desk performs the actions of teammates on conversations.
 type Desk struct {
 	*core
 	replies *replies
 }
 
-// Take gives a conversation to a teammate, who answers from now on; the agent stops. from is who has it as far as the
-// teammate knows ("": nobody). Errors: conflict where another one has it, not_found.
+// Take assigns a conversation to a teammate, who answers from then on; the agent stops. from is the assignee that the
+// teammate saw, or "" for none. Errors: conflict if another teammate has it, not_found.
 func (s *Desk) Take(ctx context.Context, by By, id, from string) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -81,7 +81,7 @@ func (s *Desk) Take(ctx context.Context, by By, id, from string) (*chats.Convers
 	return c.Conversation, err
 }
 
-// holder is the teammate who has a conversation; of a resolved one nobody.
+// holder returns the teammate who has a conversation; a resolved one has none.
 func holder(c *chats.Conversation) string {
 	if c.State == chats.Resolved {
 		return ""
@@ -96,7 +96,7 @@ func take(c *chats.Conversation, by By, now time.Time) []chats.Turn {
 	return []chats.Turn{eventBy(Joined, by.AccountID, by.Name, now)}
 }
 
-// DetailAssignee is the detail of a conflict that names the account of the teammate who has the conversation.
+// DetailAssignee is the detail of a conflict error with the account of the teammate who has the conversation.
 const DetailAssignee = "assignee"
 
 func taken(c *chats.Conversation) error {
@@ -105,9 +105,9 @@ func taken(c *chats.Conversation) error {
 	}}
 }
 
-// Answer appends what a teammate says, which takes the conversation unless another one has it. seen is the company's last turn
-// that the teammate has seen: where there is a newer one the answer is refused, unless seen is negative. Errors: conflict,
-// not_found.
+// Answer appends a turn of a teammate and assigns the conversation to them unless another one has it. seen is the
+// company's last turn that the teammate has seen: if there is a newer one, the answer is refused, unless seen is
+// negative. Errors: conflict, not_found.
 func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	turn, c, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -136,8 +136,8 @@ func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64
 	return turn, c, err
 }
 
-// Caption appends what a teammate said aloud. It comes after it was said, so it takes the conversation from nobody: the teammate may
-// have given it back to the agent meanwhile.
+// Caption appends the transcript of a teammate's speech. It arrives after the fact, so it leaves the assignee
+// unchanged: the teammate may have given the conversation back to the agent meanwhile.
 func (s *Desk) Caption(ctx context.Context, by By, id string, in Said) (*chats.Turn, error) {
 	now := s.now()
 	turn, _, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -154,7 +154,7 @@ func (s *Desk) Caption(ctx context.Context, by By, id string, in Said) (*chats.T
 	return turn, err
 }
 
-// Note appends what only teammates see.
+// Note appends a note that only teammates see.
 func (s *Desk) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
 	return s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -167,8 +167,8 @@ func (s *Desk) Note(ctx context.Context, by By, id string, in Said) (*chats.Turn
 	})
 }
 
-// Release gives a conversation back: to the queue, or to the agent, who then answers what the contact said last unless that is
-// answered. Errors: conflict where it is resolved or has no agent.
+// Release returns a conversation to the queue, or to the agent, who then answers the contact's last message unless it
+// is already answered. Errors: conflict if it is resolved or has no agent.
 func (s *Desk) Release(ctx context.Context, by By, id string, toAgent bool) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -201,7 +201,7 @@ func (s *Desk) Release(ctx context.Context, by By, id string, toAgent bool) (*ch
 	return c.Conversation, err
 }
 
-// Dismiss gives back to the queue what a member has who may no longer answer; what they were finishing is resolved.
+// Dismiss returns to the queue all conversations of a member who may no longer answer; those in wrap-up are resolved.
 func (s *Desk) Dismiss(ctx context.Context, by By, accountID string) error {
 	for {
 		held, err := s.store.Chats.HeldBy(ctx, by.CompanyID, accountID, maxSweep)
@@ -220,7 +220,7 @@ func (s *Desk) Dismiss(ctx context.Context, by By, accountID string) error {
 	}
 }
 
-// Assign gives a conversation to another teammate, or with an empty account to the queue.
+// Assign gives a conversation to another teammate, or to the queue if the account is empty.
 func (s *Desk) Assign(ctx context.Context, by, to By, id string) (*chats.Conversation, error) {
 	if to.AccountID == "" {
 		return s.Release(ctx, by, id, false)
@@ -232,7 +232,7 @@ func (s *Desk) Assign(ctx context.Context, by, to By, id string) (*chats.Convers
 		}
 		read := c.ReadSeq
 		turns := take(c, to, now)
-		c.ReadSeq = read // the other one has not read it
+		c.ReadSeq = read // the new assignee has not read it
 		return turns, nil
 	})
 	if err == nil {
@@ -241,7 +241,7 @@ func (s *Desk) Assign(ctx context.Context, by, to By, id string) (*chats.Convers
 	return c.Conversation, err
 }
 
-// Resolve closes a conversation. What is resolved stays so.
+// Resolve closes a conversation. It is idempotent.
 func (s *Desk) Resolve(ctx context.Context, by By, id string) (*chats.Conversation, error) {
 	now := s.now()
 	s.replies.interrupt(id)
@@ -256,7 +256,7 @@ func (s *Desk) Resolve(ctx context.Context, by By, id string) (*chats.Conversati
 	return c.Conversation, err
 }
 
-// Reopen takes a resolved conversation up again. Errors: conflict where the contact has a newer one.
+// Reopen reopens a resolved conversation. Errors: conflict if the contact has a newer one.
 func (s *Desk) Reopen(ctx context.Context, by By, id string) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, by.CompanyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -279,7 +279,7 @@ func (s *Desk) Tag(ctx context.Context, companyID, id string, tags []string) (*c
 	return c.Conversation, err
 }
 
-// Read records up to where teammates have read.
+// Read records the last turn that teammates have read.
 func (s *Desk) Read(ctx context.Context, companyID, id string, seq int64) (*chats.Conversation, error) {
 	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
 		c.ReadSeq = max(c.ReadSeq, min(seq, c.LastSeq))

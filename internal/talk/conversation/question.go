@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	maxQuestion      = 500 // characters of a question that are kept
-	maxQuestionWords = 300 // bytes of its words that make it the same question
+	maxQuestion      = 500 // maximum length of a stored question, in characters
+	maxQuestionWords = 300 // bytes of its words that identify a question
 )
 
-// keepQuestion lists a question that an agent had no answer to. One without words is none.
+// keepQuestion stores a question that an agent could not answer. A question without words is skipped.
 func (s *core) keepQuestion(ctx context.Context, c *chats.Conversation, question string) {
 	words := strings.Join(knowledge.Words(question), " ")
 	if words == "" || s.o.Questions == nil {

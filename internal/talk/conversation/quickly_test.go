@@ -15,7 +15,8 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// People write several messages quickly over a messaging channel: each counts, the one that starts a flow too.
+// People send several messages in quick succession on a messaging channel. Each counts, including one that starts a
+// flow.
 func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.lay("echo", flow.Trigger{Keywords: []string{"echo"}}, `[{"say": "What?"}, {"ask": "what"}, {"say": "{{what}}"}]`)
@@ -32,13 +33,13 @@ func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 		}
 		both, old, quiet := open("34600111001"), open("34600111002"), open("34600111003")
 		r.say(old, "1", "echo")
-		r.pass(2 * maxQuick)
+		r.pass(2 * maxRecentAge)
 		r.say(old, "2", "hello")
 		r.say(both, "1", "echo")
 		r.pass(time.Second)
 		r.say(both, "2", "second")
 		r.run()
-		for _, id := range []string{both, old, quiet} { // as the sweep does after a stop
+		for _, id := range []string{both, old, quiet} { // like the sweep after a stop
 			r.replies.reply(r.company, id)
 		}
 		r.waitState(both, flow.Completed)
@@ -57,11 +58,11 @@ func TestMessagesThatComeQuicklyAreAllLookedAt(t *testing.T) {
 	})
 }
 
-// A company with more conversations than its agent can reply in keeps no other company's agent from replying.
+// A company with more conversations than its agent can handle does not delay the agents of other companies.
 func TestAFullQueueOfACompanyHoldsUpNoOther(t *testing.T) {
 	r := newRig(t, store.Options{})
 	r.agent.set(says(agent.Action{Say: "I am the agent"}))
-	for range share.AgentReplies.Company { // replies that take long
+	for range share.AgentReplies.Company { // long replies
 		if _, err := r.replies.places.Take(share.Holder{Company: "busy"}); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestAFullQueueOfACompanyHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// What a contact writes while their conversation waits for a place takes no other place in the queue.
+// Further messages of a contact whose conversation is already queued take no other place in the queue.
 func TestAConversationWaitsOnceForItsReply(t *testing.T) {
 	r := newRig(t, store.Options{})
 	var asked atomic.Int32

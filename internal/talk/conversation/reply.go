@@ -19,44 +19,46 @@ import (
 )
 
 const (
-	maxJobs      = 1000 // that are to join the queue
+	maxJobs      = 1000 // length of the channel of jobs
 	replyTimeout = 45 * time.Second
-	// overdue is after how long another node gives a reply: the one that was to give it stopped.
+	// overdue is the age at which another node takes over a reply, because the first node has stopped.
 	overdue   = replyTimeout + 5*time.Second
-	maxSaid   = 30 // turns that the agent gets
+	maxSaid   = 30 // turns that are passed to the agent
 	maxAnswer = 8000
 	// deadFor is the minimum silence of a node before others declare it dead.
 	deadFor = 2 * time.Second
-	// checkEvery is how often it is checked that the agent is still to reply, while it does.
+	// checkEvery is how often it is checked, while the agent replies, that it still should.
 	checkEvery = time.Second
 )
 
-// replies has the agent reply in a bounded number of conversations at once, of which a company has its part; others wait in a queue, of
-// which a company has its part too. What is not replied to because this node stops stays marked in the conversation.
+// replies makes the agent reply in a bounded number of conversations at once, with a limit per company; the rest wait
+// in a queue, which also has a limit per company. A reply that is pending when this node stops stays marked in the
+// conversation.
 type replies struct {
 	*core
 	runner  *Runner
 	screens *Screens
 	jobs    chan job
-	left    chan struct{} // a node was declared dead
-	places  *share.Share  // of the conversations that are replied to
-	queue   *share.Share  // of those that wait for a place
+	left    chan struct{} // signals that a node was declared dead
+	places  *share.Share  // conversations with a reply in progress
+	queue   *share.Share  // conversations waiting for a place
 
-	mu       sync.Mutex
-	underWay map[string]*replying // by conversation
-	queued   map[string]bool      // by conversation
+	mu         sync.Mutex
+	inProgress map[string]*replying // by conversation
+	queued     map[string]bool      // by conversation
 }
 
-// job is a conversation in which the agent is to reply.
+// job is a conversation that waits for the agent's reply.
 type job struct{ companyID, id string }
 
-// replying is a reply in progress on this node. again: the contact said more, so that the conversation must be looked at again.
+// replying is a reply in progress on this node. rerun: the contact wrote more, so the conversation must be checked
+// again.
 type replying struct {
 	cancel context.CancelFunc
-	again  bool
+	rerun  bool
 }
 
-// reply has the agent reply. Where too many wait the sweep does it later.
+// reply requests a reply of the agent. If the channel is full, the sweep does it later.
 func (s *replies) reply(companyID, id string) {
 	select {
 	case s.jobs <- job{companyID, id}:
@@ -64,16 +66,16 @@ func (s *replies) reply(companyID, id string) {
 	}
 }
 
-// interrupt stops the agent, who is replying on this node. What it would have said is refused by the commit anyway.
+// interrupt cancels the agent's reply on this node. A reply on another node is refused at the commit anyway.
 func (s *replies) interrupt(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.underWay[id]; r != nil {
+	if r := s.inProgress[id]; r != nil {
 		r.cancel()
 	}
 }
 
-// Deposed has this node give the replies that a node owes which was declared dead, and do its effects.
+// Deposed makes this node take over the replies and effects of a node that was declared dead.
 func (s *Conversations) Deposed() {
 	for _, left := range []chan struct{}{s.replies.left, s.Runner.rounds.left} {
 		select {
@@ -83,8 +85,8 @@ func (s *Conversations) Deposed() {
 	}
 }
 
-// Run has the agent reply, and ends what waited for too long, until ctx ends; replies in progress are ended then, and given
-// by another node or after the next start.
+// Run lets the agent reply and expires conversations that waited too long, until ctx ends. Replies in progress are
+// then canceled; another node or the next start gives them.
 func (s *Conversations) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.replies.run(ctx) })
@@ -94,7 +96,7 @@ func (s *Conversations) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// run has the agent reply until ctx ends.
+// run processes replies until ctx ends.
 func (s *replies) run(ctx context.Context) error {
 	if s.o.Alone {
 		if err := s.takeOver(ctx, s.now()); err != nil {
@@ -107,7 +109,7 @@ func (s *replies) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.left: // what other nodes are replying to is stored once, though it may be thought of twice
+		case <-s.left: // a reply of another node may be generated twice, but is stored once
 			if err := s.takeOver(ctx, s.now().Add(-deadFor)); err != nil && ctx.Err() == nil {
 				s.o.Log.WarnContext(ctx, "take up replies", "error", err)
 			}
@@ -129,13 +131,14 @@ func (s *replies) run(ctx context.Context) error {
 	}
 }
 
-// enqueue has a conversation wait for a place until leave is called; false where it waits already, where the agent is replying in it and
-// will look again, or where its company has too many in the queue: then the sweep does it later.
+// enqueue queues a conversation until leave is called. It returns false if the conversation is already queued, if a
+// reply is in progress (which will check again), or if its company has too many in the queue; then the sweep does it
+// later.
 func (s *replies) enqueue(j job) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.underWay[j.id]; r != nil {
-		r.again = true
+	if r := s.inProgress[j.id]; r != nil {
+		r.rerun = true
 		return nil, false
 	}
 	if s.queued[j.id] {
@@ -158,17 +161,17 @@ func (s *replies) work(ctx context.Context, j job) {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	s.mu.Lock()
-	if r := s.underWay[j.id]; r != nil {
-		r.again = true
+	if r := s.inProgress[j.id]; r != nil {
+		r.rerun = true
 		s.mu.Unlock()
 		return
 	}
 	r := &replying{cancel: cancel}
-	s.underWay[j.id] = r
+	s.inProgress[j.id] = r
 	s.mu.Unlock()
-	again := false
-	err := voice.Guard(func() (err error) { // a fault in one conversation does not end the others
-		_, again, err = s.replyTo(ctx, j, nil, nil)
+	rerun := false
+	err := voice.Guard(func() (err error) { // a panic in one conversation must not end the others
+		_, rerun, err = s.replyTo(ctx, j, nil, nil)
 		return err
 	})
 	if c, run := s.hopeless(ctx, j, err); c != nil {
@@ -180,19 +183,20 @@ func (s *replies) work(ctx context.Context, j job) {
 		}
 	}
 	s.mu.Lock()
-	delete(s.underWay, j.id)
-	again = again || r.again
+	delete(s.inProgress, j.id)
+	rerun = rerun || r.rerun
 	s.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
 		s.o.Log.WarnContext(ctx, "reply in a conversation", "company", j.companyID, "conversation", j.id, "error", err)
 	}
-	if again {
+	if rerun {
 		s.reply(j.companyID, j.id)
 	}
 }
 
-// hopeless returns the conversation of a reply that will not come however often it is tried: the agent does not reply, or the reply cannot
-// be stored; then run is the flow's that was to give it, if one was. nil: there is a reply, or it is to be tried again.
+// hopeless returns the conversation if retries cannot produce its reply: the agent fails, or the reply cannot be
+// stored. run is the flow's run that should have replied, if any. It returns nil if there is a reply or a retry makes
+// sense.
 func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conversation, run *runs.Run) {
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 		return nil, nil
@@ -209,12 +213,12 @@ func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conv
 		run, err = s.o.Runs.Current(ctx, j.companyID, j.id)
 	}
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
-		return nil, nil // the next look finds out
+		return nil, nil // the next sweep decides
 	}
 	return c, run
 }
 
-// silentError says that the agent could not reply, and would not when it is asked again.
+// silentError reports that the agent could not reply and that a retry would not help.
 type silentError struct {
 	conversation *chats.Conversation
 	err          error
@@ -225,10 +229,11 @@ func (e *silentError) Unwrap() error { return e.err }
 
 var errOvertaken = errors.New("somebody else answers")
 
-// replyTo gives the reply that a conversation waits for, and returns its turn; nil: there is none. again reports that the contact
-// said more meanwhile. use runs the tools of the contact's page, emit gets each action; both may be nil.
+// replyTo produces the reply that a conversation waits for and returns its turn, or nil if there is none. again
+// reports that the contact wrote more meanwhile. use runs the tools of the contact's page, emit receives each action;
+// both may be nil.
 func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn,
-	again bool, err error) {
+	rerun bool, err error) {
 	c, err := s.store.Chats.Find(ctx, j.companyID, j.id)
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
 		return nil, false, err
@@ -239,7 +244,7 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		}
 		return nil, false, err
 	}
-	if again, err := s.repeated(ctx, c); again || err != nil {
+	if repeated, err := s.repeated(ctx, c); repeated || err != nil {
 		return nil, false, err
 	}
 	if turn, handled, err := s.runner.reply(ctx, c); handled || err != nil {
@@ -284,18 +289,18 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		s.keepQuestion(ctx, c, request.Message())
 	}
 	err = s.keep(ctx, func() (err error) {
-		turn, again, err = s.storeReply(ctx, c, request, &said)
+		turn, rerun, err = s.storeReply(ctx, c, request, &said)
 		return err
 	})
-	return turn, again, err
+	return turn, rerun, err
 }
 
-// repeated reports whether the contact has only given the same answer once more, which gets no other reply.
+// repeated reports whether the contact only repeated the same answer, which gets no further reply.
 func (s *core) repeated(ctx context.Context, c *chats.Conversation) (bool, error) {
 	if c.AskedSeq == 0 {
 		return false, nil
 	}
-	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, quickly)
+	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxRecent)
 	if err != nil || bearingOf(c, turns) != repeated {
 		return false, err
 	}
@@ -303,11 +308,11 @@ func (s *core) repeated(ctx context.Context, c *chats.Conversation) (bool, error
 }
 
 const (
-	keepWait    = 100 * time.Millisecond // after the first failure; twice as long each time
+	keepWait    = 100 * time.Millisecond // after the first failure; doubles each time
 	maxKeepWait = 5 * time.Second
 )
 
-// keep stores what it would cost to ask for again: while the database is away it is tried again, until ctx ends.
+// keep stores a result that would be costly to produce again: it retries transient database errors until ctx ends.
 func (s *core) keep(ctx context.Context, store func() error) error {
 	for wait := keepWait; ; wait = min(2*wait, maxKeepWait) {
 		err := store()
@@ -322,7 +327,7 @@ func (s *core) keep(ctx context.Context, store func() error) error {
 	}
 }
 
-// putOff leaves a reply until a company is no longer suspended.
+// putOff postpones a reply because the company is suspended.
 func (s *replies) putOff(ctx context.Context, c *chats.Conversation) error {
 	later := s.now().Add(suspendedWait)
 	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {
@@ -336,7 +341,7 @@ func (s *replies) putOff(ctx context.Context, c *chats.Conversation) error {
 
 func (s *replies) storeReply(
 	ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer,
-) (turn *chats.Turn, again bool, err error) {
+) (turn *chats.Turn, rerun bool, err error) {
 	there := true
 	if said.handoff != "" {
 		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
@@ -348,7 +353,8 @@ func (s *replies) storeReply(
 		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
 			return nil, errOvertaken
 		}
-		if outdated = have.Asks != c.Asks || have.AskedSeq != c.AskedSeq; outdated { // something else is asked by now
+		// Meanwhile another question is open.
+		if outdated = have.Asks != c.Asks || have.AskedSeq != c.AskedSeq; outdated {
 			return nil, errOvertaken
 		}
 		if have.ReplySeq == c.ReplySeq {
@@ -385,7 +391,7 @@ func (s *replies) storeReply(
 	return turn, change.Conversation.ReplySeq > c.ReplySeq, nil
 }
 
-// handOver gives the contact a teammate instead of the reply that the agent could not give.
+// handOver asks for a teammate because the agent could not reply.
 func (s *replies) handOver(ctx context.Context, c *chats.Conversation) error {
 	there, err := s.anybodyThere(ctx, c.CompanyID)
 	if err != nil {
@@ -404,7 +410,7 @@ func (s *replies) handOver(ctx context.Context, c *chats.Conversation) error {
 	return err
 }
 
-// request is what the agent is asked.
+// request builds the agent's request.
 func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Request, error) {
 	a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID)
 	if err != nil {
@@ -438,7 +444,7 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 			continue
 		}
 		text := t.Text
-		if v := t.Extra.Voice; v != nil && v.Cut { // what was not heard was not said
+		if v := t.Extra.Voice; v != nil && v.Cut { // only the part that was played counts as said
 			text = v.Heard + " …"
 		}
 		if t.Extra.File != nil {
@@ -450,7 +456,7 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 	return r, nil
 }
 
-// answer gathers what an agent does.
+// answer collects the actions of an agent's reply.
 type answer struct {
 	text       strings.Builder
 	sources    []chats.Source
@@ -487,7 +493,7 @@ func (a *answer) add(x agent.Action) error {
 	return nil
 }
 
-// turns are the turns of an answer to the turn seq.
+// turns returns the turns of a reply to the turn seq.
 func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
 	t := chats.Turn{
 		Author: chats.Agent, Kind: chats.KindText, Text: strings.TrimSpace(a.text.String()), ClientID: replyID(seq), At: now,
@@ -502,20 +508,20 @@ func (a *answer) turns(name string, seq int64, now time.Time) []chats.Turn {
 	return []chats.Turn{t}
 }
 
-// takeOver has this node give the replies that have been due since before an instant.
+// takeOver makes this node give the replies that were due before the given time.
 func (s *replies) takeOver(ctx context.Context, before time.Time) error {
 	overdue, err := s.store.Chats.Unreplied(ctx, before, maxSweep)
 	if err != nil {
 		return err
 	}
-	var failed []error // one that fails does not hold up those behind it
+	var failed []error // one failure must not hold up the rest
 	for _, c := range overdue {
 		failed = append(failed, s.takeOverReply(ctx, c))
 	}
 	return errors.Join(failed...)
 }
 
-// takeOverReply has this node give a reply, unless another one does by now.
+// takeOverReply makes this node give a reply, unless another node has taken it over.
 func (s *replies) takeOverReply(ctx context.Context, c *chats.Conversation) error {
 	now := s.now()
 	_, err := s.change(ctx, c.CompanyID, c.ID, "", func(have *chats.Conversation) ([]chats.Turn, error) {

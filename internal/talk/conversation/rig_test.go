@@ -21,7 +21,8 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// rig is conversations on a database of their own, of a company with three teammates, with an agent that a test speaks for.
+// rig holds conversations on a separate database, with a company, three teammates, and an agent whose replies the test
+// controls.
 type rig struct {
 	*Conversations
 	t        *testing.T
@@ -37,7 +38,7 @@ type rig struct {
 	passing   []events.Event // published, not stored
 	visitor   int
 	suspended atomic.Bool
-	spoke     int // times that a channel was to send something
+	spoke     int // calls of the OnSpoke callback
 }
 
 func newRig(t *testing.T, o store.Options) *rig {
@@ -73,7 +74,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 	return r
 }
 
-// node is conversations on the rig's database.
+// node returns another node on the rig's database.
 func (r *rig) node() *Conversations {
 	c := New(Options{
 		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now,
@@ -85,7 +86,7 @@ func (r *rig) node() *Conversations {
 	return c
 }
 
-// work does what is due by now, and returns when the time of the next run comes.
+// work performs all due work and returns the time of the next run.
 func (s *Runner) work(ctx context.Context) (time.Time, error) {
 	next, err := s.rounds.times(ctx)
 	err = errors.Join(err, s.rounds.effects.Begin(ctx))
@@ -126,7 +127,7 @@ func (r *rig) Publish(all ...*events.Event) {
 	}
 }
 
-// presences are the payloads of the events of who is there, and forgets them.
+// presences returns and clears the payloads of presence events.
 func (r *rig) presences() (all []PresenceView) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +142,7 @@ func (r *rig) presences() (all []PresenceView) {
 	return all
 }
 
-// run has the agent reply until the test ends.
+// run runs the conversations until the test ends.
 func (r *rig) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -152,7 +153,7 @@ func (r *rig) run() {
 	})
 }
 
-// open begins the conversation of a new visitor.
+// open opens the conversation of a new visitor.
 func (r *rig) open() string {
 	r.t.Helper()
 	r.visitor++
@@ -193,7 +194,7 @@ func (r *rig) find(id string) *chats.Conversation {
 	return r.must(r.store.Chats.Find(r.t.Context(), r.company, id))
 }
 
-// turns are those of a conversation, a line each, but for the event that a run began: began has it.
+// turns returns the turns of a conversation, one per line, without the event that a run began (see began).
 func (r *rig) turns(id string) (all []string) {
 	r.t.Helper()
 	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 1000)
@@ -216,7 +217,7 @@ func (r *rig) turns(id string) (all []string) {
 	return all
 }
 
-// began are the runs that a conversation's events name, each with its flow.
+// began returns the runs named by a conversation's events, each with its flow.
 func (r *rig) began(id string) (all []string) {
 	r.t.Helper()
 	turns, err := r.store.Chats.Turns(r.t.Context(), r.company, id, 0, 1000)
@@ -247,7 +248,7 @@ func (r *rig) within(what string, holds func() bool) {
 	}
 }
 
-// script is an agent whose replies a test gives.
+// script is an agent whose replies a test provides.
 type script struct {
 	mu    sync.Mutex
 	reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error

@@ -13,10 +13,10 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// states are all that a conversation may be in, in the order of the columns below.
+// states are all states of a conversation, in the order of the columns below.
 var states = []chats.State{chats.Automated, chats.Queued, chats.Active, chats.WrapUp, chats.Resolved, chats.Missed, chats.Abandoned}
 
-// bring makes a conversation in a state; of those that a teammate has had it is Ben.
+// bring creates a conversation in a state. In states with a teammate, it is Ben.
 func (r *rig) bring(to chats.State) string {
 	r.t.Helper()
 	id := r.open()
@@ -44,7 +44,7 @@ func (r *rig) bring(to chats.State) string {
 	return id
 }
 
-// present has teammates, and nobody else, be there.
+// present makes exactly these teammates present.
 func (r *rig) present(all ...By) {
 	r.t.Helper()
 	for _, by := range []By{r.ana, r.ben, r.cat} {
@@ -60,8 +60,8 @@ func (r *rig) present(all ...By) {
 	}
 }
 
-// TestEveryActionInEveryState holds the table of what an action makes of each state: the state that follows and who has it then,
-// ". " where nothing happens, "conflict" where it is refused. Ana acts; where somebody has the conversation it is Ben.
+// TestEveryActionInEveryState checks the table of actions and states. Each cell has the next state and the assignee,
+// ". " if nothing happens, or "conflict" if the action is refused. Ana acts; an existing assignee is Ben.
 func TestEveryActionInEveryState(t *testing.T) {
 	r := newRig(t, store.Options{})
 	there := func(yes bool) func(ctx context.Context, id string) error {
@@ -80,11 +80,12 @@ func TestEveryActionInEveryState(t *testing.T) {
 			return err
 		}
 	}
-	happened := map[docs.Transition]bool{{From: "queued", To: "missed"}: true} // TestTheSweepLooksAfterTheQueue waits for it
+	// Covered by TestTheSweepLooksAfterTheQueue.
+	happened := map[docs.Transition]bool{{From: "queued", To: "missed"}: true}
 	for _, c := range []struct {
 		action string
 		do     func(ctx context.Context, id string) error
-		// In each state of the list above.
+		// One word per state in the list above.
 		want string
 	}{
 		{"the contact writes", func(ctx context.Context, id string) error {

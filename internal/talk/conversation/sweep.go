@@ -12,11 +12,11 @@ const (
 	sweepEvery  = 5 * time.Second
 	maxSweep    = 100
 	wrapUpAfter = 10 * time.Minute
-	// leftAfter is how long after its last sign of life a contact in the queue has left.
+	// leftAfter is the silence after which a contact in the queue counts as gone.
 	leftAfter = 2 * time.Minute
 )
 
-// sweep ends what waited for too long, and gives replies that a stopped node left.
+// sweep periodically expires conversations that waited too long and takes over replies of stopped nodes.
 func (s *Conversations) sweep(ctx context.Context) error {
 	for {
 		select {
@@ -30,7 +30,7 @@ func (s *Conversations) sweep(ctx context.Context) error {
 	}
 }
 
-// Sweep ends what waited for too long by now: places in the queue, wrap-ups; and has overdue replies given.
+// Sweep expires places in the queue and wrap-ups that are too old, and takes over overdue replies.
 func (s *Conversations) Sweep(ctx context.Context) error {
 	now := s.now()
 	return errors.Join(
@@ -51,7 +51,8 @@ func (s *Conversations) Sweep(ctx context.Context) error {
 	)
 }
 
-// expire moves conversations on that have been in a state since before an instant, as to says; the state itself: not yet.
+// expire moves conversations that have been in a state since before the given time to the state that `to` returns. If
+// `to` returns the same state, the conversation stays.
 func expire(
 	ctx context.Context, s *Conversations, from chats.State, before time.Time, to func(c *chats.Conversation) (chats.State, string),
 ) error {
@@ -59,7 +60,7 @@ func expire(
 	if err != nil {
 		return err
 	}
-	var failed []error // one that fails does not hold up those behind it
+	var failed []error // one failure must not hold up the rest
 	for _, c := range waiting {
 		state, what := to(c)
 		if state == from {
@@ -79,7 +80,7 @@ func expire(
 	return errors.Join(failed...)
 }
 
-// Alive records a sign of life of a contact, who else has left the queue.
+// Alive records a sign of life of a contact; without one, the contact counts as gone from the queue.
 func (s *Conversations) Alive(ctx context.Context, c *chats.Conversation) error {
 	return s.store.Contacts.Alive(ctx, c.CompanyID, c.ContactID, s.now())
 }

@@ -6,7 +6,8 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// SentTemplate appends that a teammate sent a template to the contact, once by its client id. text is what the contact sees.
+// SentTemplate appends the event that a teammate sent a template to the contact. text is the message as the contact
+// sees it. A repeated client ID has no effect.
 func (s *Runner) SentTemplate(ctx context.Context, by By, id, clientID, text, notificationID string) (*chats.Turn,
 	*chats.Conversation, error) {
 	t := eventBy(Templated, by.AccountID, by.Name, s.now())

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// refuse has the database refuse turns with a text, as it would refuse what it has no room for.
+// refuse makes the database reject turns with a text.
 func (r *rig) refuse(text string) {
 	r.t.Helper()
 	rule := "ALTER TABLE turn ADD CONSTRAINT refused CHECK (text <> '" + text + "')"
@@ -26,7 +26,7 @@ func (r *rig) refuse(text string) {
 	}
 }
 
-// asks has the agent say a text, and returns how often it was asked.
+// asks makes the agent reply with a text, and returns the number of requests to it.
 func (r *rig) asks(text string) *atomic.Int32 {
 	asked := &atomic.Int32{}
 	r.agent.set(func(_ context.Context, _ *agent.Request, emit func(agent.Action) error) error {
@@ -93,7 +93,7 @@ func TestAnEffectWhoseOutcomeCannotBeStoredHappensOnce(t *testing.T) {
 	})
 }
 
-// begun begins the flow of a keyword in a conversation of its own.
+// begun starts the flow of a keyword in a new conversation.
 func (r *rig) begun(keyword string) string {
 	r.t.Helper()
 	id := r.open()
@@ -169,7 +169,7 @@ func TestAFlowsAnswerThatCannotBeStoredEndsItsRun(t *testing.T) {
 		id := r.open()
 		r.say(id, "1", "ask")
 		r.within("the question", func() bool { return len(r.turns(id)) == 2 })
-		r.say(id, "2", "unstorable ") // what is said is trimmed
+		r.say(id, "2", "unstorable ") // the stored text is trimmed
 		r.within("the run has ended", func() bool { return flow.State(r.last(id).State).Over() })
 		if x := r.last(id); x.State != string(flow.Failed) || !strings.HasSuffix(x.Error, stuck) || r.find(id).State == chats.Automated {
 			t.Errorf("%+v, the conversation is %s", x, r.find(id).State)

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// CallOff takes the contact's wish for a teammate back, or the conversation from the teammate who has it: the agent responds again.
-// Errors: conflict where there is no such wish, or no agent.
+// CallOff withdraws the contact's request for a teammate, or takes the conversation from the teammate who has it: the
+// agent responds again. Errors: conflict if no teammate was requested, or if there is no agent.
 func (s *Conversations) CallOff(ctx context.Context, companyID, id string) (*chats.Conversation, error) {
 	now := s.now()
 	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -26,8 +26,8 @@ func (s *Conversations) CallOff(ctx context.Context, companyID, id string) (*cha
 	return c.Conversation, err
 }
 
-// Score records whether the contact likes a turn of the company: like, dislike, or "" where that is taken back. What is no such turn
-// is left out.
+// Score records the contact's rating of a turn of the company: like, dislike, or "" to withdraw it. Other turns are
+// ignored.
 func (s *Conversations) Score(ctx context.Context, companyID, id string, seq int64, score string) error {
 	now := s.now()
 	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
@@ -44,8 +44,8 @@ func (s *Conversations) Score(ctx context.Context, companyID, id string, seq int
 	return err
 }
 
-// known is a contact as agents and flows may know it. A caller's number proves nothing, for anybody can call with any: what is stored
-// with it is of whoever has the number, and not for whoever calls.
+// known returns the contact with the details that agents and flows may use. A caller ID proves nothing, since anybody
+// can forge one: the details stored with a number belong to its owner, not necessarily to the caller.
 func known(c *chats.Conversation, contact *chats.Contact) *chats.Contact {
 	if c.Channel != "phone" || contact.Verified {
 		return contact

@@ -1,5 +1,5 @@
-// Package effect does what flows do outside of their conversations: it sends templates, places calls and asks servers. It also
-// finds the flows of companies.
+// Package effect performs the actions of flows outside their conversations: it sends templates, places calls and
+// requests servers. It also finds the flows of companies.
 package effect
 
 import (
@@ -31,7 +31,7 @@ const (
 	timeout     = 20 * time.Second
 )
 
-// NewClient builds the client of flows' requests, which follows no redirects.
+// NewClient builds the HTTP client for requests of flows. It follows no redirects.
 func NewClient(allowed []netip.Prefix) *egress.Client {
 	return egress.New(egress.Options{AllowPrivate: allowed, Timeout: timeout, MaxBody: maxResponse, Redirects: -1})
 }
@@ -42,7 +42,7 @@ type Flows struct {
 	Log   *slog.Logger
 }
 
-// Run stores what lists show of flows that a program of another version wrote.
+// Run refreshes the stored heads of flows that another version of the program wrote.
 func (l Flows) Run(ctx context.Context) error {
 	if err := l.Store.Resources.RefreshHeads(ctx, flow.Kind()); err != nil && ctx.Err() == nil {
 		l.Log.WarnContext(ctx, "refresh what lists show of flows", "error", err)
@@ -73,11 +73,11 @@ func (l Flows) Flow(ctx context.Context, companyID, id string) (*flow.Flow, erro
 	return f, err
 }
 
-// Effects does what flows do outside of their conversations.
+// Effects performs the actions of flows outside their conversations.
 type Effects struct {
 	Store  *store.Store
 	Notify *notify.Notify
-	Client *egress.Client // NewClient makes it
+	Client *egress.Client // built by NewClient
 }
 
 // Do implements conversation.Effects.
@@ -103,8 +103,8 @@ func (x Effects) Do(ctx context.Context, who conversation.EffectFor, e *flow.Eff
 		}
 		push := make(map[string]string, len(t.Variables))
 		for key, value := range t.Variables {
-			value = strings.Join(strings.Fields(value), " ")      // the channel refuses line ends in a template
-			if push[key] = value; strings.Contains(value, "{{") { // what a contact wrote is no placeholder
+			value = strings.Join(strings.Fields(value), " ")      // the channel refuses line breaks in a template
+			if push[key] = value; strings.Contains(value, "{{") { // text of a contact must not act as a placeholder
 				name := "flow_" + key
 				push[key], contact[name] = "{{"+name+"}}", value
 			}
@@ -128,9 +128,9 @@ func (x Effects) Do(ctx context.Context, who conversation.EffectFor, e *flow.Eff
 	})
 }
 
-// sender is the company's of a name for a channel, or its default one where there is no name; why says that there is none. A request for a
-// notification keeps a name that it does not know as a reference, and the default sender sends: what a flow sends never goes out by another
-// number.
+// sender returns the company's sender of a name for a channel, or the default one if the name is empty. why is the
+// reason if there is none. A notification request with an unknown name falls back to the default sender; a flow must
+// never send from another number, so it resolves the name itself.
 func (x Effects) sender(
 	ctx context.Context, companyID string, ch carillon.Channel, name string,
 ) (s *carillon.Sender, why string, err error) {
@@ -151,7 +151,7 @@ func (x Effects) sender(
 	return named[i], "", nil
 }
 
-// accept has a notification sent by a sender. Its key makes it one, however often it is asked for.
+// accept submits a notification from a sender. The effect's key makes it idempotent.
 func (x Effects) accept(
 	ctx context.Context, who conversation.EffectFor, by *carillon.Sender, d *request.Draft,
 ) (flow.Values, string, bool, error) {
@@ -177,7 +177,7 @@ func (x Effects) accept(
 	return flow.Values{"notification_id": accepted.ID}, "Accepted as " + accepted.ID, false, nil
 }
 
-// reasonOf is an error's reason, where it gives one.
+// reasonOf returns the reason in an error's details, or "".
 func reasonOf(e *carillon.Error) string {
 	for _, d := range e.Details {
 		if d.Key == "reason" {
@@ -187,8 +187,8 @@ func reasonOf(e *carillon.Error) string {
 	return ""
 }
 
-// request asks a server. Whatever comes of it, the flow goes on: it can look at the status. But a secret that the company does not have,
-// or that may not be sent there, fails the run.
+// request sends an HTTP request. The flow continues whatever the outcome, since it can check the status; only a secret
+// that the company does not have, or that may not be sent to that host, fails the run.
 func (x Effects) request(ctx context.Context, who conversation.EffectFor, e *flow.Effect) (flow.Values, string, bool, error) {
 	secrets, refusal, err := x.secretsFor(ctx, who.CompanyID, e)
 	if refusal != "" || err != nil {
@@ -202,7 +202,7 @@ func (x Effects) request(ctx context.Context, who conversation.EffectFor, e *flo
 	return values, redact.Text(detail), false, nil
 }
 
-// secretsFor are the values of the secrets of a request, or why they are not sent.
+// secretsFor returns the values of a request's secrets, or the reason for not sending them.
 func (x Effects) secretsFor(ctx context.Context, companyID string, e *flow.Effect) (values map[string]string, refusal string, err error) {
 	values = map[string]string{}
 	u, err := url.Parse(e.HTTP.URL)
@@ -229,7 +229,7 @@ func (x Effects) secretsFor(ctx context.Context, companyID string, e *flow.Effec
 	return values, "", nil
 }
 
-// ask sends a request. It returns the variables that the response brings, and what became of it.
+// ask sends a request. It returns the variables from the response and a description of the outcome.
 func (x Effects) ask(ctx context.Context, who conversation.EffectFor, e *flow.Effect, h *flow.HTTP) (flow.Values, string) {
 	if len(h.Body) >= flow.MaxFilled {
 		return e.Values(flow.OutcomeFailed), "The body is too large: with its values it has 256 KiB or more"

@@ -23,7 +23,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// ask has the effects of flows ask a server, and returns the status that the flow gets and what its run shows.
+// ask performs an HTTP effect and returns the resulting status and detail.
 func ask(t *testing.T, x Effects, url string) (status, detail string) {
 	t.Helper()
 	e := flow.RequestEffect(&flow.HTTP{Method: http.MethodGet, URL: url, Status: "status", Save: map[string]string{"body": "text"}}, nil)
@@ -66,7 +66,7 @@ func TestAFlowReachesNoPrivateAddressAndFollowsNoRedirect(t *testing.T) {
 	all.Wait()
 }
 
-// echoes runs a server that responds with everything in the request, in several forms.
+// echoes starts a server that responds with everything in the request, in several encodings.
 func echoes(t *testing.T) (url string, sent *[]string) {
 	t.Helper()
 	sent = &[]string{}
@@ -144,7 +144,7 @@ func TestASecretIsSentToItsHostAloneAndKeptNowhere(t *testing.T) {
 		!strings.Contains(detail, "may not be sent to localhost") || strings.Contains(detail, "s3cr") {
 		t.Errorf("another host: %t %v %s", refused, values, detail)
 	}
-	// What is said of a request without a response has no query.
+	// The detail of a request without a response contains no query.
 	if values, detail, refused := do("http://127.0.0.1:1", "shop_key"); refused || values["status"] != flow.OutcomeFailed ||
 		strings.Contains(detail, "s3cr") || strings.Contains(detail, "key=") {
 		t.Errorf("no response: %t %v %s", refused, values, detail)

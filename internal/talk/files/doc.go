@@ -1,10 +1,11 @@
-// Package files takes files that people send, decides by their content what they are, and serves them under signed addresses.
-// What a machine could run (programs, HTML, SVG, documents with macros) is refused; what is served can do nothing on the
-// installation's origin: its type is the one that was found, never guessed, and only pictures are shown in place. Visitors and teammates
-// send a short list of kinds; what comes in over a channel is of any other kind too, with a name that no machine runs.
+// Package files stores files that people send, determines their type by content, and serves them at signed addresses.
+// Executable content (programs, HTML, SVG, documents with macros) is refused. Served files are harmless on the
+// installation's origin: they have the detected type, and only pictures are shown inline. Visitors and teammates
+// may send a short list of kinds. Files from messaging channels may also be of other kinds; their names then get an
+// extension that is not executable.
 //
-//	upload ─▶ type by content ─▶ parts in the database ─▶ a turn names it ─▶ signed address ─▶ served
+//	upload ─▶ type by content ─▶ parts in the database ─▶ a turn refers to it ─▶ signed address ─▶ served
 //
-// A file that no turn names is deleted after a day, the others with their conversation. It knows neither visitors nor teammates:
-// who may send where is decided by widget, panel and api.
+// A file is deleted after a day unless a turn refers to it; then it is deleted with its conversation. The package knows
+// neither visitors nor teammates: widget, panel and api authorize uploads.
 package files

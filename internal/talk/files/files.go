@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// MaxBody is the bound of the routes that take files, whose files have the bound of Options.
+	// MaxBody bounds request bodies on the routes that take files; the files themselves have the bound in Options.
 	MaxBody = 256 << 20
 
 	defaultLimit    = 10 << 20
@@ -33,12 +33,12 @@ type Options struct {
 	Most    int64  // bytes of a file; default 10 MiB
 	Company int64  // bytes of a company's files; default 5 GiB
 	Key     []byte // signs addresses
-	// Suspended reports whether a company is; its files are not served by their addresses then. Required.
+	// Suspended reports whether a company is suspended; its files are then not served. Required.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	Shares    *share.Set // nil: shares of its own
+	Shares    *share.Set // nil: a new set
 }
 
-// Files takes and serves files. Make it with New.
+// Files receives and serves files. New builds it.
 type Files struct {
 	store *files.Store
 	o     Options
@@ -51,22 +51,22 @@ func New(s *files.Store, o Options) *Files {
 	return &Files{store: s, o: o, slots: o.Shares.Of(share.FileUploads)}
 }
 
-// Most is how many bytes a file may have.
+// Most returns the maximum size of a file in bytes.
 func (f *Files) Most() int64 { return f.o.Most }
 
-// From is who sends a file, and to which conversation.
+// From identifies the sender of a file and its conversation.
 type From struct {
 	CompanyID      string
 	ConversationID string
 	SentBy         string // the contact, the account or the access key
-	Client         string // the network of the address that a request came from
-	Visitor        bool   // anybody may be one: visitors get a share of the company's room
+	Client         string // network of the client's address
+	Visitor        bool   // the public: visitors may use only a part of the company's storage
 }
 
-// intake is what is taken of somebody.
+// intake is the policy for a received file: retention, maximum size per kind, and the message for refused files.
 type intake struct {
 	refused string
-	keep    time.Duration // unless Keep is called
+	keep    time.Duration // retention unless Keep is called
 	bytes   func(k *kind) int64
 }
 
@@ -79,8 +79,8 @@ func (f *Files) talk() intake {
 	}, refused: "Must be a picture (PNG, JPEG, GIF, WebP), a PDF, a text, or an office document without macros, by its content"}
 }
 
-// Put stores a file that came in over a channel, as a part of its conversation: one of any kind that no machine runs. Errors:
-// validation_failed, limit_exceeded, not_found without the conversation.
+// Put stores a file from a messaging channel as part of its conversation. It accepts any kind that is not executable.
+// Errors: validation_failed, limit_exceeded, not_found without the conversation.
 func (f *Files) Put(ctx context.Context, from From, name string, in io.Reader) (*chats.File, error) {
 	takes := f.talk()
 	takes.bytes = func(*kind) int64 { return f.o.Most }
@@ -91,7 +91,7 @@ func (f *Files) Put(ctx context.Context, from From, name string, in io.Reader) (
 	return f.Keep(ctx, from, x.ID)
 }
 
-// MediaFor is how long media of notifications are kept.
+// MediaFor is the retention of media for notifications.
 const MediaFor = 30 * 24 * time.Hour
 
 func media() intake {
@@ -99,23 +99,23 @@ func media() intake {
 		"(PNG, JPEG, GIF) of at most 5 MB, a film (MP4) of at most 16 MB, or a document (PDF, DOCX, XLSX, PPTX) of at most 100 MB"}
 }
 
-// Admit takes one of the places for files that arrive. Errors: rate_limit_exceeded and service_unavailable where too many arrive
-// at once.
+// Admit reserves a place for an upload. Errors: rate_limit_exceeded and service_unavailable if there are too many at
+// once.
 func (f *Files) Admit(from From) (*share.Place, error) {
 	holder := share.Holder{Company: from.CompanyID, Visitor: from.Visitor, Client: from.Client, Session: from.SentBy}
 	if from.ConversationID == "" {
-		holder.Session = "" // an access key is many people's
+		holder.Session = "" // many people may share an access key
 	}
 	return f.slots.Take(holder)
 }
 
-// Receive stores a file while it is read. It expires unless Keep is called. Errors: validation_failed, limit_exceeded, not_found
-// without the conversation; those of the reader.
+// Receive stores a file while reading it. The file expires unless Keep is called. Errors: validation_failed,
+// limit_exceeded, not_found without the conversation; those of the reader.
 func (f *Files) Receive(ctx context.Context, in io.Reader, name string, from From) (*chats.File, error) {
 	return f.receive(ctx, in, name, from, f.talk())
 }
 
-// ReceiveMedia stores a file for headers of notifications as Receive does, for MediaFor.
+// ReceiveMedia stores a file for headers of notifications like Receive, for MediaFor.
 func (f *Files) ReceiveMedia(ctx context.Context, in io.Reader, name string, from From) (*chats.File, error) {
 	return f.receive(ctx, in, name, from, media())
 }
@@ -132,7 +132,8 @@ func view(x *files.File) *chats.File {
 	return &chats.File{ID: x.ID, Name: x.Name, Type: x.Type, Size: x.Size}
 }
 
-// keep stores a file while it arrives. One that turns out to be none that is taken is deleted.
+// keep stores a file while it arrives. It deletes the file if its content turns out to be of a kind that is not
+// accepted.
 func (f *Files) keep(ctx context.Context, in io.Reader, name string, from From, takes intake) (*files.File, error) {
 	now := time.Now().UTC()
 	a := arriving{intake: takes, in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
@@ -182,7 +183,8 @@ func (f *Files) rest(ctx context.Context, a *arriving, x *files.File, given stri
 	return f.store.Finish(ctx, x, room)
 }
 
-// Keep returns a file that its sender names in a turn of its conversation; it lasts as long as that. Errors: validation_failed.
+// Keep returns a file that its sender refers to in a turn of its conversation, and retains it as long as the
+// conversation. Errors: validation_failed.
 func (f *Files) Keep(ctx context.Context, from From, id string) (*chats.File, error) {
 	unknown := carillon.Invalid("file", "Must be the id of a file that was sent to this conversation")
 	if !carillon.ValidUUID(id) {
@@ -198,7 +200,7 @@ func (f *Files) Keep(ctx context.Context, from From, id string) (*chats.File, er
 	return view(x), nil
 }
 
-// arriving is a file while its bytes come.
+// arriving is a file being received.
 type arriving struct {
 	intake
 	in      io.Reader
@@ -206,10 +208,10 @@ type arriving struct {
 	sum     hash.Hash
 	sniffer sniffer
 	size    int64
-	whole   bool // the last part has come
+	whole   bool // the last part has arrived
 }
 
-// next reads a part, which is valid until the next one. Errors: those of the reader, validation_failed.
+// next reads a part, which is valid until the next call. Errors: those of the reader, validation_failed.
 func (a *arriving) next() ([]byte, error) {
 	n := 0
 	for n < len(a.buf) && !a.whole {
@@ -228,7 +230,7 @@ func (a *arriving) next() ([]byte, error) {
 	return a.buf[:n], nil
 }
 
-// describe completes the description of a file of which all has come.
+// describe completes the description of a file after its last part.
 func (a *arriving) describe(x *files.File, given string) error {
 	k := a.sniffer.kind()
 	if k == nil || a.size > a.bytes(k) {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is what a file is when its bytes come in pieces of that size.
+// sniffed returns the kind of a file whose bytes arrive in pieces of the given size.
 func sniffed(content []byte, piece int) *kind {
 	var s sniffer
 	for len(content) > piece {
@@ -43,7 +43,8 @@ func TestATypeIsTheSameInPiecesOfAnySize(t *testing.T) {
 
 func texts() *kind { return kindOf("text/plain") }
 
-// Whatever is sent, what is called text is text that no browser takes for a page, and a film is for media alone.
+// For any input: a file detected as text cannot be mistaken for a page by a browser, and videos are accepted only as
+// media.
 func FuzzSniff(f *testing.F) {
 	for _, s := range []string{
 		"hello", "<svg>", "\xef\xbb\xbf\n<!doctype html>", "PK\x03\x04[Content_Types].xml word/document.xml", "%PDF-1.7",
@@ -66,7 +67,7 @@ func FuzzSniff(f *testing.F) {
 	})
 }
 
-// Whatever name is given, the one that is kept is on one line, without a path, short, and ends as the file's type does.
+// For any given name: the stored name is one short line without a path, and ends with an extension of the file's type.
 func FuzzSafeName(f *testing.F) {
 	for _, s := range []string{
 		"a.png", "../../a.png", `C:\a`, "a\u202egnp.exe", "...", "", ".png", "a.PNG", "a\r\nb", "\xff.png",

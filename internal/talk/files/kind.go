@@ -2,10 +2,10 @@ package files
 
 import "slices"
 
-// kind is a type of files that is taken.
+// kind is a file type.
 type kind struct {
 	media string
-	// extensions are those that its names may have; the first is added to a name with none of them.
+	// extensions that file names of this kind may have; the first is appended to a name with none of them
 	extensions []string
 	picture    bool
 }
@@ -54,27 +54,29 @@ var (
 	sevenZip  = &kind{"application/x-7z-compressed", []string{".7z"}, false}
 	gzip      = &kind{"application/gzip", []string{".gz", ".tgz"}, false}
 	xml       = &kind{"application/xml", []string{".xml", ".kml", ".gpx"}, false}
-	// ansi and wide are texts as Windows writes them.
+	// ansi and wide are texts in the encodings of Windows.
 	ansi = &kind{"text/plain; charset=windows-1252", text.extensions, false}
 	wide = &kind{"text/plain; charset=utf-16", text.extensions, false}
-	// other is whatever is known to be nothing that runs. Of names it keeps the extensions that no machine runs.
+	// other is any file that is not executable and of no other kind. File names keep the listed extensions, none of
+	// which can be executed.
 	other = &kind{"application/octet-stream", []string{
 		".bin", ".dwg", ".dxf", ".skp", ".stl", ".step", ".stp", ".ai", ".cdr", ".eml", ".p7m", ".p7s", ".cer", ".pfx", ".sav", ".dat",
 		".db", ".pst", ".mp4", ".mov", ".wma", ".wmv", ".mid",
 	}, false}
 
-	// kinds are those of conversations.
+	// kinds are the file types accepted in conversations.
 	kinds = []*kind{png, jpeg, gif, webp, pdf, text, docx, xlsx, pptx, odt, ods, odp}
-	// mediaBytes are the kinds that headers of messages may have, and how many bytes (docs/reference/templates.md).
+	// mediaBytes are the kinds accepted for message headers, with their maximum size in bytes
+	// (docs/reference/templates.md).
 	mediaBytes = map[*kind]int64{
 		png: 5 << 20, jpeg: 5 << 20, gif: 5 << 20, mp4: 16 << 20, pdf: MaxMedia, docx: MaxMedia, xlsx: MaxMedia, pptx: MaxMedia,
 	}
 )
 
-// MaxMedia bounds the bytes of a file for a header of notifications; most kinds have less.
+// MaxMedia is the maximum size of a file for a header of notifications; most kinds have a lower one.
 const MaxMedia = 100 << 20
 
-// Types are the media types of the files that are taken.
+// Types returns the media types accepted in conversations.
 func Types() []string {
 	all := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -86,7 +88,7 @@ func Types() []string {
 func kindOf(media string) *kind {
 	i := slices.IndexFunc(kinds, func(k *kind) bool { return k.media == media })
 	if i < 0 {
-		return nil // a film is no picture, and shown nowhere
+		return nil // for example a video: not a picture, never shown inline
 	}
 	return kinds[i]
 }

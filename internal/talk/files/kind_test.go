@@ -11,7 +11,7 @@ func boxOf(name string, content ...string) string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))) + name + body
 }
 
-// track is a track of an MP4 file, by its handler.
+// track returns a track of an MP4 file with the given handler.
 func track(handler string) string {
 	return boxOf("trak", boxOf("mdia", boxOf("hdlr", "\x00\x00\x00\x00\x00\x00\x00\x00", handler, strings.Repeat("\x00", 12),
 		"Handler\x00")))
@@ -30,7 +30,7 @@ func packed(names ...string) string {
 	return s
 }
 
-// What a channel delivers is known by its bytes, whatever its name and its declared type.
+// Files from a channel are identified by their bytes, whatever their name and declared type.
 func TestKindsOfFiles(t *testing.T) {
 	const office, body = "[Content_Types].xml", "1 0 obj\nendobj\nstartxref\n%%EOF\n"
 	silence := strings.Repeat("\x00", 6000)
@@ -57,7 +57,7 @@ func TestKindsOfFiles(t *testing.T) {
 		"a page with a PDF's beginning":    {"<html>%PDF-1.4\n" + body, nil},
 		"a program with a PDF's beginning": {"MZ\x90\x00\x03\x00%PDF-1.4\n" + body, nil},
 
-		// Sounds and films.
+		// Audio and video.
 		"AAC": {frame(300) + frame(280) + frame(300), aac}, "AAC cut off": {frame(300)[:100], aac},
 		"AAC with a tag": {"ID3\x04\x00\x00\x00\x00\x00\x0aTIT2......" + frame(300) + frame(300), aac},
 		"AAC in ADIF":    {"ADIF" + silence, aac}, "bytes that begin as AAC's do": {"\xff\xf1\x50\x80\x20\x1f" + silence, other},
@@ -109,7 +109,7 @@ func TestKindsOfFiles(t *testing.T) {
 		"XML with a sheet of styles": {`<?xml version="1.0"?><?xml-stylesheet href="x"?><a/>`, nil}, "SVG": {"<svg/>", nil},
 		"page": {"  <!doctype html>", nil},
 
-		// Texts, and what is none.
+		// Texts and binary data.
 		"text": {"ñandú", text}, "CSV of Excel": {"Nombre;Ciudad\r\nN\xfa\xf1ez;C\xe1diz\r\n\x80 5\r\n", ansi},
 		"UTF-16": {"\xff\xfea\x00b\x00", wide}, "a page in UTF-16": {"\xff\xfe<\x00h\x00", nil}, "bytes": {"\x01\x02\x03", other},
 		"program of Windows": {"MZ\x90\x00\x03\x00", nil}, "text that begins with MZ": {"MZ;name\n", text},
@@ -124,7 +124,7 @@ func TestKindsOfFiles(t *testing.T) {
 	}
 }
 
-// A name ends as machines that open it by its end would have to know it: never as what they run.
+// Stored names never end with an extension that a system executes.
 func TestNamesOfFilesNeverEndAsPrograms(t *testing.T) {
 	for given, want := range map[string]string{
 		"drawing.dwg": "drawing.dwg", "setup.exe": "setup.exe.bin", "page.html": "page.html.bin", "a.js": "a.js.bin",
@@ -148,7 +148,7 @@ func TestNamesOfFilesNeverEndAsPrograms(t *testing.T) {
 	}
 }
 
-// Visitors of a chat and teammates send the kinds that the reference lists, and no others.
+// Visitors of a chat and teammates may send the kinds listed in the reference, and no others.
 func TestTheKindsOfAChatAreFew(t *testing.T) {
 	takes := New(nil, Options{}).talk()
 	for _, k := range []*kind{png, pdf, text, docx} {

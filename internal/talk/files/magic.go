@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// magic are bytes by which files of a kind begin.
+// magic are the bytes at a fixed position that identify a kind.
 type magic struct {
 	at     int
 	bytes  string
 	kind   *kind
 	family *family
-	also   func(p []byte) bool // what must hold besides
+	also   func(p []byte) bool // additional condition
 }
 
 const (
@@ -47,7 +47,7 @@ var (
 		{0, "BM", bitmap, nil, func(p []byte) bool { return len(p) > 10 && binary.LittleEndian.Uint32(p[6:]) == 0 }},
 		{0, "8BPS\x00", photoshop, nil, nil},
 		{0, "PK\x03\x04", nil, packages, nil},
-		{0, "PK\x05\x06", zip, nil, nil}, // with nothing in it
+		{0, "PK\x05\x06", zip, nil, nil}, // an empty archive
 		{0, "Rar!\x1a\x07", rar, nil, nil},
 		{0, "7z\xbc\xaf\x27\x1c", sevenZip, nil, nil},
 		{0, "\x1f\x8b\x08", gzip, nil, nil},
@@ -56,7 +56,7 @@ var (
 		{0, "\xfe\xff", wide, nil, nil},
 	}
 
-	// packages are ZIP files. An office document with macros is none that is taken.
+	// packages are ZIP files, including office documents. Office documents with macros are refused.
 	packages = &family{
 		marks: []string{
 			"word/document.xml", "xl/workbook.xml", "ppt/presentation.xml", "[Content_Types].xml", "vbaProject.bin", "Basic/script-lc.xml",
@@ -92,7 +92,7 @@ var (
 			switch {
 			case s.any(utf16("_VBA_PROJECT")):
 				return nil
-			case s.any(utf16("__substg1.0_")): // a message may hold documents
+			case s.any(utf16("__substg1.0_")): // a mail message may contain documents
 				return msg
 			case s.any(utf16("WordDocument")):
 				return doc
@@ -105,7 +105,7 @@ var (
 		},
 	}
 
-	// document is XML, such as an invoice. One that a browser could run as a page is not taken.
+	// document is XML, such as an invoice. XML that a browser could run as a page is refused.
 	document = &family{
 		lower: true,
 		marks: []string{"<html", "<svg", "<script", "xml-stylesheet", "<!entity", "/xhtml"},
@@ -117,7 +117,7 @@ var (
 		},
 	}
 
-	// mailed are PDF files with other bytes before them, such as headers of a mail, and texts about PDF.
+	// mailed are PDF files preceded by other bytes, such as mail headers, or texts about PDF.
 	mailed = &family{
 		marks: []string{"endobj", "startxref"},
 		kind: func(s *sniffer) *kind {
@@ -129,7 +129,7 @@ var (
 	}
 )
 
-// utf16 is a name of ASCII letters in UTF-16.
+// utf16 returns an ASCII name in UTF-16.
 func utf16(s string) string {
 	var b []byte
 	for i := range len(s) {
@@ -140,13 +140,13 @@ func utf16(s string) string {
 
 func riff(p []byte) bool { return string(p[:4]) == "RIFF" }
 
-// pictured reports whether an Ogg file has a film's track, which its first pages name.
+// pictured reports whether an Ogg file has a video track, which its first pages would name.
 func pictured(p []byte) bool {
 	p = p[:min(len(p), 4096)]
 	return bytes.Contains(p, []byte("\x80theora")) || bytes.Contains(p, []byte("\x01video"))
 }
 
-// adts reports whether frames of AAC follow each other (ISO/IEC 14496-3, 1.A.2).
+// adts reports whether the bytes are consecutive AAC frames (ISO/IEC 14496-3, 1.A.2).
 func adts(p []byte) bool {
 	sync := func(p []byte) bool { return len(p) > 6 && p[0] == 0xff && p[1]&0xf6 == 0xf0 && p[2]>>2&15 < 13 }
 	if !sync(p) {
@@ -156,7 +156,7 @@ func adts(p []byte) bool {
 	return n >= 7 && (len(p) < n+7 || sync(p[n:]))
 }
 
-// taggedAAC reports whether frames of AAC follow a tag.
+// taggedAAC reports whether AAC frames follow an ID3 tag.
 func taggedAAC(p []byte) bool {
 	if len(p) < 10 {
 		return false
@@ -165,13 +165,13 @@ func taggedAAC(p []byte) bool {
 	return n < len(p) && adts(p[n:])
 }
 
-// mpeg reports whether a frame of MPEG audio begins (ISO/IEC 11172-3, 2.4.1.3), of layer II or III.
+// mpeg reports whether the bytes begin with an MPEG audio frame (ISO/IEC 11172-3, 2.4.1.3) of layer II or III.
 func mpeg(p []byte) bool {
 	layer := p[min(1, len(p)-1)] & 0xe6
 	return len(p) > 3 && (layer == 0xe2 || layer == 0xe4) && p[1]>>3&3 != 1 && p[2]>>4 != 15 && p[2]>>2&3 != 3
 }
 
-// The handlers of tracks, as boxes hdlr name them (ISO/IEC 14496-12, 8.4.3, and QuickTime's).
+// Track handlers in hdlr boxes (ISO/IEC 14496-12, 8.4.3, and QuickTime).
 //
 //nolint:gochecknoglobals // read only
 var (
@@ -179,7 +179,7 @@ var (
 	sounding = []string{"hdlr\x00\x00\x00\x00\x00\x00\x00\x00soun", "hdlr\x00\x00\x00\x00mhlrsoun"}
 )
 
-// tracks are films of a kind, or sounds of another where no track is a film's.
+// tracks returns a family that is sound if the file has sound tracks but no video track, and film otherwise.
 func tracks(film, sound *kind) *family {
 	return &family{marks: append(slices.Clone(filmed), sounding...), kind: func(s *sniffer) *kind {
 		if s.any(sounding...) && !s.any(filmed...) {
@@ -189,12 +189,12 @@ func tracks(film, sound *kind) *family {
 	}}
 }
 
-// boxed reports whether a file begins with a box of ISO/IEC 14496-12 that stands at the beginning of files.
+// boxed reports whether a file begins with an ISO/IEC 14496-12 box of a type that can come first.
 func boxed(p []byte) bool {
 	return len(p) >= 12 && slices.Contains([]string{"ftyp", "free", "skip", "wide", "moov", "mdat", "pnot"}, string(p[4:8])) && p[0] < 8
 }
 
-// box is the kind of a file of boxes, by its brands.
+// box returns the kind of a box file by its brands.
 func box(p []byte) (*kind, *family) {
 	major, brands := brandsOf(p)
 	has := func(some ...string) bool {
@@ -210,7 +210,7 @@ func box(p []byte) (*kind, *family) {
 	case major == "qt  ":
 		return mov, tracks(mov, m4a)
 	case major == "":
-		return mov, tracks(mov, m4a) // QuickTime's files need no brand
+		return mov, tracks(mov, m4a) // QuickTime files need no brand
 	case major[:3] == "3gp" || major[:3] == "3g2":
 		return mp4, tracks(mp4, threegp)
 	case slices.Contains(filmBrands, major), has(filmBrands...):
@@ -219,12 +219,13 @@ func box(p []byte) (*kind, *family) {
 	return other, nil
 }
 
-// filmBrands are the brands of MP4 files that are films, or sounds.
+// filmBrands are the brands of MP4 files with video, or with sound alone.
 //
 //nolint:gochecknoglobals // read only
 var filmBrands = []string{"isom", "iso2", "iso4", "iso5", "iso6", "mp41", "mp42", "avc1", "M4V ", "MSNV", "dash"}
 
-// brandsOf are the brands that a file names, "" where it names none, behind boxes that say nothing.
+// brandsOf returns the brands in the ftyp box, skipping up to three other boxes before it. major is "" if there is
+// none.
 func brandsOf(p []byte) (major string, compatible []string) {
 	for range 4 {
 		if len(p) < 12 {

@@ -9,8 +9,9 @@ import (
 
 const maxName = 120 // characters
 
-// safeName is a sender's name of a file as others see it and as their machines store it: on one line, without a path, without
-// characters that turn the direction of a text around or hide its end, and with an extension of what the file is.
+// safeName returns a sender's file name in a form that is safe to show and to store: a single line, without a path,
+// without characters that reverse the text direction or hide the end of the name, and with an extension that matches
+// the kind.
 func safeName(given string, k *kind) string {
 	name := strings.ToValidUTF8(given, "")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
@@ -21,7 +22,7 @@ func safeName(given string, k *kind) string {
 		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), unicode.Is(unicode.Zl, c), unicode.Is(unicode.Zp, c),
 			unicode.Is(unicode.Co, c):
 			return -1
-		case strings.ContainsRune(`<>:"|?*`, c): // which names of files cannot have everywhere
+		case strings.ContainsRune(`<>:"|?*`, c): // characters that some systems forbid in file names
 			return '_'
 		case unicode.IsSpace(c):
 			return ' '

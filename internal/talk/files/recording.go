@@ -17,13 +17,13 @@ import (
 
 const (
 	wavType = "audio/wav"
-	// maxRecording is how many bytes of a recording wait to be stored; more are lost, and the recording with them.
+	// maxRecording is the maximum number of bytes waiting to be stored. Beyond it the recording fails.
 	maxRecording = 8 << 20
-	// storeWithin is how long a part may take.
+	// storeWithin is the timeout for storing a part.
 	storeWithin = 30 * time.Second
 )
 
-// Recording is the sound of a conversation while it is stored, as a WAV file.
+// Recording stores the sound of a conversation as a WAV file while it is recorded.
 type Recording struct {
 	f    *Files
 	x    *files.File
@@ -31,20 +31,21 @@ type Recording struct {
 	room files.Room
 
 	mu      sync.Mutex
-	waiting []byte // to be stored
+	waiting []byte // bytes not yet stored
 	ending  bool
 	failed  error
 	wake    chan struct{}
 	done    chan struct{}
-	// Of the goroutine that stores.
-	first []byte // part 0, whose header gets its lengths at the end
+	// Only used by the storing goroutine:
+	first []byte // part 0; its WAV header gets the lengths at the end
 	parts int
 	sum   hash.Hash
 }
 
 var errRecording = errors.New("the database is too slow for the recording")
 
-// Record begins a recording of a conversation. Close must be called. A recording that is broken off, by a kill say, is deleted.
+// Record begins a recording of a conversation. Close must be called. An incomplete recording, for example after a
+// kill, is deleted.
 func (f *Files) Record(from From, name string, rate int) *Recording {
 	now := time.Now().UTC()
 	r := &Recording{
@@ -61,7 +62,7 @@ func (f *Files) Record(from From, name string, rate int) *Recording {
 	return r
 }
 
-// Write adds sound. It does not wait until it is stored.
+// Write adds sound. It does not wait for the storage.
 func (r *Recording) Write(pcm []int16) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +86,7 @@ func (r *Recording) signal() {
 	}
 }
 
-// Close ends the recording and returns its file; nil where nothing was recorded.
+// Close ends the recording and returns its file, or nil if nothing was recorded.
 func (r *Recording) Close() (*chats.File, error) {
 	r.mu.Lock()
 	r.ending = true
@@ -101,7 +102,7 @@ func (r *Recording) Close() (*chats.File, error) {
 	return view(r.x), nil
 }
 
-// run stores what is there, a part at a time.
+// run stores the parts as they become complete.
 func (r *Recording) run() {
 	defer close(r.done)
 	for {
@@ -120,7 +121,7 @@ func (r *Recording) run() {
 	}
 }
 
-// take is the next part; nil: there is none yet, or with last no other.
+// take returns the next part, or nil if none is complete yet. last reports that there are no more parts.
 func (r *Recording) take() (part []byte, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store/files"
 )
 
-// A recording may fail while its goroutine looks whether it has: the race detector looks at this.
+// A recording may fail while its goroutine checks for a failure. The race detector verifies this.
 func TestARecordingFailsWhereTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	r := &Recording{rate: 8000, x: &files.File{}, wake: make(chan struct{}, 1), waiting: make([]byte, maxRecording+1)}

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// Path is where files are served, by their ids and a signature.
+	// Path is the URL path of files; their ID and a signature follow.
 	Path = "/functions/v1/files"
-	// signedFor is how long an address is good at least: longer than the session of a chat. It ends with a whole hour, so that an
-	// address stays the same for a while and browsers keep what they have.
+	// signedFor is the minimum validity of an address, longer than the session of a chat. The validity ends on a full
+	// hour: the address then stays the same for a while, so browsers can cache the file.
 	signedFor = 2 * time.Hour
 )
 
-// Signed is the description with an address from which whoever has it can load the file for a few hours; base is the origin of the
-// address.
+// Signed returns the description with an address at which anyone can load the file for a few hours. base is the origin
+// of the address.
 func (f *Files) Signed(x *chats.File, base string, now time.Time) *chats.File {
 	if x == nil {
 		return nil
@@ -35,13 +35,13 @@ func (f *Files) Signed(x *chats.File, base string, now time.Time) *chats.File {
 	return &signed
 }
 
-// address is where a file can be loaded until an instant.
+// address returns a signed address of a file that expires at the given time.
 func (f *Files) address(id, base string, until time.Time) string {
 	expires := strconv.FormatInt(until.Unix(), 10)
 	return base + Path + "/" + id + "?" + url.Values{"expires": {expires}, "signature": {f.signature(id, expires)}}.Encode()
 }
 
-// SignedMedia is the description of media with an address for as long as they are kept.
+// SignedMedia returns the description of a media file with an address that is valid as long as the file is kept.
 func (f *Files) SignedMedia(x *chats.File, base string, kept time.Time) (signed *chats.File, until time.Time) {
 	until = kept.Add(MediaFor).Truncate(time.Second).UTC()
 	with := *x
@@ -51,11 +51,11 @@ func (f *Files) SignedMedia(x *chats.File, base string, kept time.Time) (signed 
 
 func (f *Files) signature(id, expires string) string {
 	mac := hmac.New(sha256.New, f.o.Key)
-	mac.Write([]byte(id + "\n" + expires)) // neither holds a line end
+	mac.Write([]byte(id + "\n" + expires)) // neither contains a line break
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// AtAddress finds a file by its signed address. Errors: forbidden, not_found.
+// AtAddress returns the file at a signed address. Errors: forbidden, not_found.
 func (f *Files) AtAddress(ctx context.Context, id, expires, signature string) (*files.File, error) {
 	if !carillon.ValidUUID(id) || !hmac.Equal([]byte(signature), []byte(f.signature(id, expires))) {
 		return nil, carillon.Denied("The address of the file is not a signed one")
@@ -83,18 +83,18 @@ func (f *Files) Find(ctx context.Context, id string) (*files.File, error) {
 	return f.store.Find(ctx, id)
 }
 
-// Open returns the bytes of a stored file, for one request.
+// Open returns the content of a stored file, for one request.
 func (f *Files) Open(ctx context.Context, x *files.File) io.ReadSeeker {
 	return &reader{ctx: ctx, store: f.store, file: x}
 }
 
-// IsPicture reports whether files of a media type are pictures that a browser may show.
+// IsPicture reports whether a media type is that of a picture that browsers may show.
 func IsPicture(media string) bool {
 	k := kindOf(media)
 	return k != nil && k.picture
 }
 
-// ContentType is the media type of a file with its encoding.
+// ContentType returns the media type of a file with its encoding.
 func ContentType(media string) string {
 	if media == text.media {
 		return media + "; charset=utf-8"
@@ -102,14 +102,14 @@ func ContentType(media string) string {
 	return media
 }
 
-// reader reads a file from its parts, of which it holds one.
+// reader reads a stored file. It holds one part in memory.
 type reader struct {
-	ctx   context.Context //nolint:containedctx // the reader is the request's
+	ctx   context.Context //nolint:containedctx // the reader lives as long as the request
 	store *files.Store
 	file  *files.File
 	at    int64
 	part  int
-	bytes []byte // of the part; nil: none is held
+	bytes []byte // bytes of the part; nil if not loaded
 }
 
 // Seek implements io.Seeker.

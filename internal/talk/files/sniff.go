@@ -5,25 +5,26 @@ import (
 	"slices"
 )
 
-// sniffer finds out what a file is while its bytes pass. Write it all of them, in pieces of at least a few kilobytes but the last.
+// sniffer detects the kind of a file from its bytes. All bytes must be written, in pieces of at least a few kilobytes,
+// except the last.
 type sniffer struct {
 	begun  bool
-	denied bool  // a machine could run it
-	first  *kind // by its first bytes; nil for a text and for the family
+	denied bool  // executable
+	first  *kind // kind by the first bytes; nil for texts
 	family *family
-	text   *decoder // nil: it is no text
-	tail   []byte   // the end of the last piece, with the beginning of a mark
+	text   *decoder // nil if it is not a text
+	tail   []byte   // end of the previous piece, which may hold the beginning of a mark
 	found  map[string]bool
 }
 
-// family are kinds that begin alike; marks anywhere in a file are what they differ by.
+// family is a group of kinds that begin alike. Marks anywhere in the file distinguish them.
 type family struct {
 	marks []string
-	lower bool // marks are compared in lower case
+	lower bool // compare marks in lower case
 	kind  func(s *sniffer) *kind
 }
 
-// longestMark is the number of bytes of a piece that are looked at again with the next one.
+// longestMark is the overlap between pieces, in bytes, so that a mark across two pieces is found.
 const longestMark = 64
 
 // Write implements io.Writer; it never fails.
@@ -44,10 +45,10 @@ func (s *sniffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// firstBytes are those by which a file is of a kind.
+// firstBytes is the number of leading bytes that identify a kind.
 const firstBytes = 4096
 
-// begin decides by the first piece.
+// begin examines the first piece.
 func (s *sniffer) begin(p []byte) {
 	p = p[:min(len(p), firstBytes)]
 	switch {
@@ -68,7 +69,7 @@ func (s *sniffer) begin(p []byte) {
 	switch {
 	case bytes.HasPrefix(begins, []byte("<?xml")):
 		s.family = document
-	case bytes.HasPrefix(begins, []byte("<")): // a text that begins as markup does might be taken for a page
+	case bytes.HasPrefix(begins, []byte("<")): // a browser might show a text that begins like markup as a page
 		s.denied = true
 	default:
 		s.text = &decoder{}
@@ -78,15 +79,15 @@ func (s *sniffer) begin(p []byte) {
 	}
 }
 
-// runs reports whether a file begins as programs do.
+// runs reports whether a file begins like an executable.
 func runs(p []byte) bool {
 	if bytes.HasPrefix(p, []byte("MZ")) {
-		return bytes.IndexByte(p[:min(len(p), 64)], 0) >= 0 // no text
+		return bytes.IndexByte(p[:min(len(p), 64)], 0) >= 0 // binary, not a text
 	}
 	for _, begin := range []string{
 		"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "dex\n03",
 		"\x00asm", "\x4c\x00\x00\x00\x01\x14\x02\x00",
-		"\xff\xfe<\x00", "\xfe\xff\x00<", // a page in UTF-16
+		"\xff\xfe<\x00", "\xfe\xff\x00<", // markup in UTF-16
 	} {
 		if bytes.HasPrefix(p, []byte(begin)) {
 			return true
@@ -106,17 +107,17 @@ func (s *sniffer) look(p []byte) {
 	}
 }
 
-// any reports whether one of some marks was found.
+// any reports whether one of the marks was found.
 func (s *sniffer) any(marks ...string) bool {
 	return slices.ContainsFunc(marks, func(m string) bool { return s.found[m] })
 }
 
-// sofar returns the kind by the bytes until now; sure is false while more of them can change it.
+// sofar returns the kind by the bytes so far. sure is false while further bytes can change it.
 func (s *sniffer) sofar() (k *kind, sure bool) {
 	switch {
 	case s.denied:
 		return nil, true
-	case s.first != nil: // of a family the one that may have as many bytes as any
+	case s.first != nil: // for a family: the kind with the highest size limit
 		return s.first, true
 	case s.family == nil && s.text.broken:
 		return s.text.kind(), true
@@ -124,7 +125,7 @@ func (s *sniffer) sofar() (k *kind, sure bool) {
 	return nil, false
 }
 
-// kind returns the kind by all bytes; nil for a file that is not taken.
+// kind returns the kind by all bytes, or nil for a file that is not accepted.
 func (s *sniffer) kind() *kind {
 	switch {
 	case !s.begun || s.denied:

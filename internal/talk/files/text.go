@@ -2,11 +2,11 @@ package files
 
 import "unicode/utf8"
 
-// decoder finds out whether bytes are a text, and of which encoding.
+// decoder determines whether bytes are text, and the encoding.
 type decoder struct {
-	broken bool   // it is no UTF-8 without control characters
-	binary bool   // nor windows-1252
-	rest   []byte // of a character, at the end of the last piece
+	broken bool   // not UTF-8, or has control characters
+	binary bool   // not windows-1252 either
+	rest   []byte // incomplete character at the end of the previous piece
 }
 
 func (d *decoder) read(p []byte) {
@@ -15,7 +15,7 @@ func (d *decoder) read(p []byte) {
 			d.broken, d.binary = true, true
 			return
 		}
-		// These five stand for nothing.
+		// These five are undefined in windows-1252.
 		d.binary = d.binary || c == 0x81 || c == 0x8d || c == 0x8f || c == 0x90 || c == 0x9d
 	}
 	if d.broken {

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/agent"
 )
 
-// again are wishes to get the question once more, as Plain writes them.
-var again = []string{ //nolint:gochecknoglobals // read only
+// repeatRequests are requests to repeat the question, in the form of Plain.
+var repeatRequests = []string{ //nolint:gochecknoglobals // read only
 	"say that again", "say it again", "repeat", "repeat that", "repeat it", "repeat the question", "what did you say", "come again",
 	"one more time", "pardon",
 	"repetir", "repetirlo", "repetir eso", "repetir la pregunta", "repita", "repitalo", "repita la pregunta", "me lo repite",
@@ -17,17 +17,17 @@ var again = []string{ //nolint:gochecknoglobals // read only
 	"repetir isso", "repetir a pergunta", "repete", "repita isso", "como disse", "o que disse", "outra vez por favor",
 }
 
-// courtesies stand before or after a wish and change nothing about it.
+// courtesies may precede or follow a request without changing it.
 var courtesies = []string{ //nolint:gochecknoglobals // read only
 	"please", "sorry", "can you", "could you", "would you", "por favor", "perdon", "perdone", "puede", "puedes", "podria",
 	"desculpe", "desculpa", "pode", "podes", "poderia",
 }
 
-// asksAgain reports whether a message asks for the question once more, and says nothing else.
+// asksAgain reports whether a message only asks to repeat the question.
 func asksAgain(text string) bool {
 	p := Plain(text)
 	for range 3 { // "sorry, could you … please"
-		if slices.Contains(again, p) {
+		if slices.Contains(repeatRequests, p) {
 			return true
 		}
 		for _, c := range courtesies {
@@ -37,7 +37,7 @@ func asksAgain(text string) bool {
 	return false
 }
 
-// numerals are how small numbers are said, as Plain writes them.
+// numerals are spoken small numbers, in the form of Plain.
 var numerals = map[string]int{ //nolint:gochecknoglobals // read only
 	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 	"eleven": 11, "twelve": 12,
@@ -56,7 +56,8 @@ var numerals = map[string]int{ //nolint:gochecknoglobals // read only
 	"cinquenta": 50, "sessenta": 60, "oitenta": 80,
 }
 
-// spokenNumber reads a number from 0 to 99 that is said in words: "twenty five", "treinta y dos". ok is false where it is none.
+// spokenNumber reads a spoken number from 0 to 99, such as "twenty five" or "treinta y dos". ok is false if the text
+// is no such number.
 func spokenNumber(text string) (n int, ok bool) {
 	words := slices.DeleteFunc(strings.Fields(Plain(text)), func(w string) bool { return w == "y" || w == "e" || w == "and" })
 	switch len(words) {
@@ -70,7 +71,7 @@ func spokenNumber(text string) (n int, ok bool) {
 	return n, ok
 }
 
-// yesOrNo reads a message that says yes or no, and little else.
+// yesOrNo reads a message that is a yes or a no.
 func yesOrNo(text string) (value string, ok bool) {
 	switch p := Plain(text); {
 	case slices.Contains(yesWords, p), agent.Agrees(text):
@@ -81,7 +82,7 @@ func yesOrNo(text string) (value string, ok bool) {
 	return "", false
 }
 
-// position is the choice whose number a message says, in digits or in words; -1: none.
+// position returns the index of the choice whose number a message gives in digits or words, or -1.
 func position(plain string, choices int) int {
 	n, err := strconv.Atoi(plain)
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-const maxNodes = 200 // of a condition
+const maxNodes = 200 // maximum number of nodes of a condition
 
-// condition is a compiled condition with the sizes that its cost depends on.
+// condition is a compiled condition with the sizes that determine its cost.
 type condition struct {
 	program  *vm.Program
 	root     ast.Node
-	patterns map[ast.Node]int // the sizes of its literal patterns, by the text that holds each
+	patterns map[ast.Node]int // sizes of its literal patterns, by their string nodes
 }
 
-// size is the number of instructions in its patterns.
+// size returns the total number of instructions of its patterns.
 func (c *condition) size() (n int) {
 	for _, x := range c.patterns {
 		n += x
@@ -32,9 +32,10 @@ func (c *condition) size() (n int) {
 	return n
 }
 
-// compile compiles a condition over variables: comparisons with == != < <= > >=, contains, startsWith, endsWith, matches, in, joined
-// by and, or, not and parentheses. It has no functions. Variables are texts; next to a number, or in an order, they are numbers. Its
-// patterns may have so many instructions together, which are counted before any is compiled.
+// compile compiles a condition over variables: comparisons with == != < <= > >=, contains, startsWith, endsWith,
+// matches and in, joined by and, or, not and parentheses. There are no functions. Variables are texts; next to a
+// number, or in an ordering, they are converted to numbers. room is the maximum number of instructions of its
+// patterns, which are counted before compilation.
 func compile(text string, room int) (*condition, error) {
 	tree, err := parser.Parse(text)
 	if err != nil {
@@ -58,7 +59,8 @@ func compile(text string, room int) (*condition, error) {
 	return c, err
 }
 
-// forms refuses everything outside the language of conditions (functions, fields, closures), and patterns that are too large.
+// forms rejects everything outside the condition language (functions, fields, closures), and patterns that are too
+// large.
 type forms struct {
 	err      error
 	patterns map[ast.Node]int
@@ -91,7 +93,7 @@ var operators = []string{ //nolint:gochecknoglobals // read only
 	"/", "%",
 }
 
-// isCondition reports whether an expression is true or false.
+// isCondition reports whether an expression yields a boolean.
 func isCondition(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -111,7 +113,7 @@ func isCondition(n ast.Node) bool {
 	return false
 }
 
-// numbers has conditions compare numbers as such.
+// numbers makes conditions compare numbers numerically.
 type numbers struct{}
 
 // Visit implements ast.Visitor.
@@ -158,10 +160,11 @@ func asNumber(n ast.Node) ast.Node {
 	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: "number"}, Arguments: []ast.Node{n}}
 }
 
-// numberOfAny is the type of numberOf's result in a condition.
+// numberOfAny declares the type of numberOf's result in a condition.
 func numberOfAny(any) float64 { return 0 }
 
-// numberOf is a variable as a number; one that is none is not equal to any number, nor before or after it.
+// numberOf converts a variable to a number. A variable that is not a number becomes NaN, which is neither equal to,
+// less nor greater than any number.
 func numberOf(args ...any) (any, error) {
 	text, _ := args[0].(string)
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
@@ -171,7 +174,7 @@ func numberOf(args ...any) (any, error) {
 	return n, nil
 }
 
-// patterns applies the bounds of literal patterns to those that are computed during evaluation.
+// patterns applies the bounds of literal patterns to patterns that are computed during evaluation.
 type patterns struct{}
 
 // Visit implements ast.Visitor.
@@ -183,7 +186,7 @@ func (patterns) Visit(node *ast.Node) {
 	ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: "fits"}, Arguments: []ast.Node{b.Left, b.Right}})
 }
 
-// fitsAny is the type of fits' result in a condition.
+// fitsAny declares the type of fits' result in a condition.
 func fitsAny(_, _ any) bool { return false }
 
 // fits reports whether a text matches a pattern.

@@ -1,5 +1,5 @@
-// Package flow is the conversations that a company lays out in steps: their definitions, and how a run of one goes on. It has no
-// clock and no connections: Program.Advance computes what follows, and package conversation stores and does it.
+// Package flow defines conversations that a company lays out in steps, and the execution of a run. It has no clock and
+// no connections: Program.Advance computes the next actions, and package conversation stores and performs them.
 package flow
 
 import (
@@ -18,7 +18,7 @@ import (
 	"carillon/internal/base/secret"
 )
 
-// Flow is a definition: what starts it, and its steps.
+// Flow is the definition of a flow: its trigger and its steps.
 type Flow struct {
 	ID      string  `json:"id,omitempty"`
 	Name    string  `json:"name"`
@@ -26,25 +26,29 @@ type Flow struct {
 	Steps   []Step  `json:"steps"`
 }
 
-// Trigger is what starts a flow, each of them by itself. Without one only a test run in the panel starts it.
+// Trigger defines the ways in which a flow starts; each alone suffices. Without any, only a test run in the panel
+// starts it.
 type Trigger struct {
-	Event    string   `json:"event,omitempty"`    // name_event of a notification: the recipient's first reply, or the answered call
-	Keywords []string `json:"keywords,omitempty"` // a message that is one of them, whatever its case and accents
-	Widget   string   `json:"widget,omitempty"`   // a conversation that begins in the widget of this name or id
-	Inbound  bool     `json:"inbound,omitempty"`  // a message on WhatsApp that nothing else answers
+	// name_event of a notification: starts on the recipient's first reply, or when the call is answered.
+	Event    string   `json:"event,omitempty"`
+	Keywords []string `json:"keywords,omitempty"` // a message that equals one of them, ignoring case and accents
+	Widget   string   `json:"widget,omitempty"`   // a conversation that begins in the widget with this name or ID
+	Inbound  bool     `json:"inbound,omitempty"`  // a message on WhatsApp that starts nothing else
 }
 
-// Step is one of Say, Ask, If, Set, HTTP, Wait, SendTemplate, PlaceCall, Goto, Handoff and End. The other fields belong to one of them.
+// Step is one of Say, Ask, If, Set, HTTP, Wait, SendTemplate, PlaceCall, Goto, Handoff and End. The other fields
+// belong to one of them.
 type Step struct {
-	ID string `json:"id,omitempty"` // that a goto names
+	ID string `json:"id,omitempty"` // target of a goto
 
 	Say string `json:"say,omitempty"`
 
-	Ask     string   `json:"ask,omitempty"` // the variable that keeps the response
+	Ask     string   `json:"ask,omitempty"` // variable that stores the response
 	Choices []string `json:"choices,omitempty"`
-	Accept  string   `json:"accept,omitempty"`  // text (default), number, email, phone, date or yes_no
-	Retry   string   `json:"retry,omitempty"`   // said where a response does not fit; default: in the language of the conversation
-	Retries *int     `json:"retries,omitempty"` // how often it is asked again before a teammate takes over; default 2
+	Accept  string   `json:"accept,omitempty"` // text (default), number, email, phone, date or yes_no
+	// Said if a response does not fit; default: a text in the language of the conversation.
+	Retry   string `json:"retry,omitempty"`
+	Retries *int   `json:"retries,omitempty"` // repetitions of the question before a teammate takes over; default 2
 
 	If   string `json:"if,omitempty"` // a condition
 	Then []Step `json:"then,omitempty"`
@@ -55,9 +59,9 @@ type Step struct {
 	Wait         string            `json:"wait,omitempty"` // 30s, 15m, 2h or 3d
 	SendTemplate *SendTemplate     `json:"send_template,omitempty"`
 	PlaceCall    *PlaceCall        `json:"place_call,omitempty"`
-	Goto         string            `json:"goto,omitempty"`    // the id of a step
-	Handoff      string            `json:"handoff,omitempty"` // to whom, or why
-	End          bool              `json:"end,omitempty"`     // the flow is over, and the conversation resolved
+	Goto         string            `json:"goto,omitempty"`    // ID of a step
+	Handoff      string            `json:"handoff,omitempty"` // recipient or reason of the handoff
+	End          bool              `json:"end,omitempty"`     // ends the flow and resolves the conversation
 }
 
 // HTTP is a request to a server of the company.
@@ -68,38 +72,38 @@ type HTTP struct {
 	Body    string            `json:"body,omitempty"`
 	// variables, each with the path of its value in a JSON response, such as order.items.0.name
 	Save   map[string]string `json:"save,omitempty"`
-	Status string            `json:"status,omitempty"` // the variable that gets the HTTP status
+	Status string            `json:"status,omitempty"` // variable that stores the HTTP status
 }
 
 // SendTemplate is a notification to the contact.
 type SendTemplate struct {
 	Name      string            `json:"name"`
 	Language  string            `json:"language"`
-	Sender    string            `json:"sender,omitempty"`    // default: the company's
+	Sender    string            `json:"sender,omitempty"`    // default: the company's default sender
 	Type      string            `json:"type,omitempty"`      // marketing, transactional or utility (default)
 	Campaign  string            `json:"campaign,omitempty"`  // default: flow
-	Variables map[string]string `json:"variables,omitempty"` // as components_push: body_text_0, …
+	Variables map[string]string `json:"variables,omitempty"` // in the form of components_push: body_text_0, …
 }
 
 // PlaceCall is a phone call to the contact.
 type PlaceCall struct {
 	Agent    string `json:"agent"`
-	Line     string `json:"line,omitempty"`     // default: the company's
+	Line     string `json:"line,omitempty"`     // default: the company's default line
 	Campaign string `json:"campaign,omitempty"` // default: flow
 }
 
 const (
-	maxSteps    = 500 // branches included
-	maxDepth    = 20  // of branches
+	maxSteps    = 500 // including those in branches
+	maxDepth    = 20  // nesting of branches
 	maxEvent    = 255 // characters of a notification's name_event
 	maxKeywords = 50
-	maxChoices  = 10 // a list of WhatsApp holds no more
+	maxChoices  = 10 // the maximum of a WhatsApp list
 	maxRetries  = 10
 	maxWait     = 60 * 24 * time.Hour
-	maxFields   = 50 // of a map
+	maxFields   = 50 // entries of a map
 )
 
-// Kind describes flows.
+// Kind returns the resource kind of flows.
 func Kind() resource.Kind {
 	return resource.Kind{
 		Name: "flow", Plural: "flows", Phrase: "a flow", New: func() resource.Resource { return &Flow{} },
@@ -110,7 +114,7 @@ func Kind() resource.Kind {
 // Key implements resource.Resource.
 func (f *Flow) Key() (id, name *string) { return &f.ID, &f.Name }
 
-// Document is a flow as a version of it is kept, and its digest.
+// Document returns the flow as stored for a version, and its digest.
 func (f *Flow) Document() (text, digest string, err error) {
 	b, err := json.Marshal(f)
 	sum := sha256.Sum256(b)
@@ -131,7 +135,7 @@ func (f *Flow) References() []resource.Reference {
 	return all
 }
 
-// each visits steps and those of their branches, in order, each with its path.
+// each visits all steps in order, including branches, with their paths.
 func each(field string, steps []Step, visit func(at string, s *Step)) {
 	for i := range steps {
 		at := resource.Index(field, i)
@@ -141,7 +145,7 @@ func each(field string, steps []Step, visit func(at string, s *Step)) {
 	}
 }
 
-// HideRequests hides what requests tell the company's servers and may be secret: the values of headers, queries and bodies. It reports
+// HideRequests hides the parts of requests that may be secret: the values of headers, queries and bodies. It reports
 // whether there are any.
 func (f *Flow) HideRequests() (some bool) {
 	each("steps", f.Steps, func(_ string, s *Step) {
@@ -179,17 +183,17 @@ func (f *Flow) Validate() error {
 	})
 	v.That(n > 0, "steps", "Must hold a step")
 	v.That(n <= maxSteps, "steps", "Must hold at most 500 steps, those of branches included")
-	if n <= maxSteps { // to check the others would take long
+	if n <= maxSteps { // with too many steps, checking them would take too long
 		v.steps("steps", f.Steps, 1)
 	}
 	return v.Err()
 }
 
-// validation checks a flow.
+// validation checks a flow and collects its errors.
 type validation struct {
 	resource.Check
 	ids      map[string]bool
-	patterns int // instructions of those of the conditions so far
+	patterns int // instructions of the patterns in conditions so far
 }
 
 func (v *validation) trigger(t *Trigger) {
@@ -208,11 +212,11 @@ func (v *validation) steps(field string, all []Step, depth int) {
 	}
 }
 
-// kindNames are what a step may be, in the order in which an error names them.
+// kindNames are the kinds of steps, in the order in which an error lists them.
 var kindNames = []string{"say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff",
 	"end"} //nolint:gochecknoglobals // read only
 
-// kinds are those that a step is; a valid step is one.
+// kinds returns the kinds of the step; a valid step has exactly one.
 func (s *Step) kinds() []string {
 	given := map[string]bool{
 		"say": s.Say != "", "ask": s.Ask != "", "if": s.If != "", "set": s.Set != nil, "http": s.HTTP != nil, "wait": s.Wait != "",
@@ -222,7 +226,7 @@ func (s *Step) kinds() []string {
 	return slices.DeleteFunc(slices.Clone(kindNames), func(k string) bool { return !given[k] })
 }
 
-// Kind is what a valid step is: say, ask, …; "": it is nothing.
+// Kind returns the kind of a valid step: say, ask, …; "" if it has none.
 func (s *Step) Kind() string {
 	if kinds := s.kinds(); len(kinds) > 0 {
 		return kinds[0]
@@ -259,7 +263,7 @@ func (v *validation) step(at string, s *Step, depth int) {
 		}
 		v.That(err == nil, at+".if", "Must be a condition such as received == 'no'"+reason(err))
 	case "set":
-		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty one would not be stored
+		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty map would not be stored
 		v.fields(at+".set", s.Set, true)
 	case "http":
 		v.http(at+".http", s.HTTP)
@@ -333,38 +337,38 @@ func (v *validation) http(at string, h *HTTP) {
 	}
 }
 
-// headerForm is the form of the name of a header (RFC 9110, section 5.1).
+// headerForm matches a header name (RFC 9110, section 5.1).
 var headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// ownHeaders are those that belong to the connection.
+// ownHeaders are managed by the HTTP connection and cannot be set.
 var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer",
 	"upgrade"} //nolint:gochecknoglobals // read only
 
-// address reports whether a request can go to an address, whatever its placeholders hold.
+// address reports whether a URL has a host, for any values of its placeholders.
 func address(text string) bool {
 	u, err := url.Parse(placeholder.ReplaceAllString(text, "x"))
 	return err == nil && u.Hostname() != ""
 }
 
-// text demands a text that a person can read at once.
+// text requires a text of a length that a person can read.
 func (v *validation) text(field, text string) {
 	v.Required(field, text)
 	v.That(len([]rune(text)) <= maxSaid, field, "Must have at most 4,000 characters")
 }
 
-// said demands a text with variables that a person can read at once.
+// said requires a text like text does, with valid placeholders.
 func (v *validation) said(field, text string) {
 	v.text(field, text)
 	v.placeholders(field, text)
 }
 
-// placeholder is the place of a variable in a text.
+// placeholder matches a placeholder in a text.
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
-// placeholders demands that each place of a text names a variable.
+// placeholders requires each placeholder to name a variable.
 func (v *validation) placeholders(field, text string) { v.places(field, text, false) }
 
-// secretive demands that each place of a text names a variable or a secret.
+// secretive requires each placeholder to name a variable or a secret.
 func (v *validation) secretive(field, text string) { v.places(field, text, true) }
 
 func (v *validation) places(field, text string, secrets bool) {
@@ -398,7 +402,7 @@ func (v *validation) fields(field string, all map[string]string, variables bool)
 	}
 }
 
-// texts bounds a map of texts.
+// texts limits the size of a map of texts.
 func (v *validation) texts(field string, all map[string]string) {
 	v.That(len(all) <= maxFields, field, "Must have at most 50 entries")
 	for name, value := range all {
@@ -406,7 +410,7 @@ func (v *validation) texts(field string, all map[string]string) {
 	}
 }
 
-// variable demands the name of a variable.
+// variable requires a valid variable name.
 func (v *validation) variable(field, name string) {
 	v.That(ValidVariable(name), field, "Must be a word of letters, digits and _, such as order_id")
 }
@@ -419,7 +423,7 @@ func reason(err error) string {
 	return " (" + first + ")"
 }
 
-// duration reads a time such as 30s, 15m, 2h or 3d.
+// duration parses a time such as 30s, 15m, 2h or 3d.
 func duration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What could not run as it is written is refused, by the path of the field.
+// Flows that could not run as written are rejected with the path of the field.
 func TestFaultsOfFlowsNameTheirField(t *testing.T) {
 	for steps, want := range map[string]string{
 		`[]`:                         "steps",
@@ -45,7 +45,7 @@ func TestFaultsOfFlowsNameTheirField(t *testing.T) {
 	}
 }
 
-// A flow that was stored with a step that is nothing goes on behind it.
+// A flow stored with an empty step continues after it.
 func TestAStepThatIsNothingIsLeftOut(t *testing.T) {
 	p, err := Compile(&Flow{Name: "test", Steps: []Step{{Say: "a"}, {}, {Say: "b"}}})
 	if err != nil {

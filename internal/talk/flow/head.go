@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Head is the part of a flow that lists and triggers need.
+// Head holds the fields of a flow that lists and triggers need.
 type Head struct {
 	Trigger Trigger  `json:"trigger"`
 	Steps   int      `json:"steps"`
-	Digest  string   `json:"digest"`            // of its Document
+	Digest  string   `json:"digest"`            // of Document
 	Secrets []string `json:"secrets,omitempty"` // names, sorted
 
-	plain []string // the keywords, for comparing
+	plain []string // keywords in the form of Plain
 }
 
 // Head implements resource.Headed.
 func (f *Flow) Head() any {
 	h := &Head{Trigger: f.Trigger, Steps: len(f.Steps), plain: plainKeywords(&f.Trigger)}
-	_, h.Digest, _ = f.Document() // it has been stored
+	_, h.Digest, _ = f.Document() // cannot fail: the flow has been stored
 	for _, r := range f.References() {
 		if r.Kind == secretKind {
 			h.Secrets = append(h.Secrets, *r.To)
@@ -47,7 +47,7 @@ func plainKeywords(t *Trigger) []string {
 	return all
 }
 
-// Keyword reports whether a message, as Plain has it, is one that starts the flow.
+// Keyword reports whether a message, in the form of Plain, starts the flow.
 func (h *Head) Keyword(plain string) bool { return plain != "" && slices.Contains(h.plain, plain) }
 
 // Listed is a flow without its steps.
@@ -56,7 +56,7 @@ type Listed struct {
 	*Head
 }
 
-// Listed is the flow without its steps.
+// Listed returns the flow without its steps.
 func (f *Flow) Listed() Listed {
 	h, _ := f.Head().(*Head)
 	return Listed{f.ID, f.Name, h}

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Bounds of a JSON response.
+// Limits of a JSON response.
 const (
 	maxParts = 50_000 // values, objects and lists
 	maxLevel = 100
 )
 
-// Decode decodes a JSON response for Pick. One of more parts than a flow could want is refused before it takes memory.
+// Decode decodes a JSON response for Pick. It checks the limits first, so that a huge response takes no memory.
 func Decode(text []byte) (x any, err error) {
 	if err := measure(text); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func Decode(text []byte) (x any, err error) {
 	return x, nil
 }
 
-// measure counts the parts and levels of JSON, and trusts it to be some.
+// measure checks the number of parts and levels of a JSON text. It assumes that the text is valid.
 func measure(text []byte) error {
 	parts, level, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -53,7 +53,7 @@ func measure(text []byte) error {
 	return nil
 }
 
-// Pick returns the scalar at a path in decoded JSON, such as order.items.0.name, as a text; "": there is none.
+// Pick returns the scalar at a path of decoded JSON, such as order.items.0.name, as text; "" if there is none.
 func Pick(x any, path string) string {
 	for name := range strings.SplitSeq(path, ".") {
 		switch v := x.(type) {

@@ -2,41 +2,41 @@ package flow
 
 import "fmt"
 
-// Program is a flow in the form in which it runs: its steps in one list, each with the one that follows. Place numbers of the same
-// definition are always the same.
+// Program is a compiled flow: all steps in one list, each with the index of the next. The same definition always
+// yields the same indexes.
 type Program struct {
 	places   []place
 	name     string
-	patterns int // instructions of all of them
-	texts    int // bytes of conditions
+	patterns int // instructions of all patterns
+	texts    int // bytes of all conditions
 }
 
-// Name is the flow's name.
+// Name returns the flow's name.
 func (p *Program) Name() string { return p.name }
 
-// Size is about how many bytes the program takes in memory, without those of its flow.
+// Size returns the approximate size of the program in memory, excluding its flow.
 func (p *Program) Size() int {
 	return len(p.places)*placeSize + p.texts*textSize + p.patterns*instructionSize
 }
 
-// About how many bytes of memory a place takes, a byte of a condition, and an instruction of a pattern.
+// Approximate bytes of memory of a place, of a byte of a condition, and of an instruction of a pattern.
 const (
 	placeSize       = 500
 	textSize        = 100
 	instructionSize = 100
 )
 
-// place is a step, or where step is nil only the way to the next.
+// place is a step. If step is nil, it only leads to the next place.
 type place struct {
 	step      *Step
-	path      string // steps.2.then.0
+	path      string // for example steps.2.then.0
 	next      int
-	otherwise int // where the condition does not hold
+	otherwise int // next place if the condition is false
 	condition *condition
-	fault     error // why the condition cannot be evaluated: an earlier version stored it
+	fault     error // the reason why the condition cannot be evaluated; only in flows stored by an earlier version
 }
 
-// Compile returns the program of a valid flow.
+// Compile compiles a valid flow.
 func Compile(f *Flow) (*Program, error) {
 	p := &Program{name: f.Name}
 	ids := map[string]int{}
@@ -64,7 +64,7 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 		if s.ID != "" {
 			ids[s.ID] = at
 		}
-		if s.Kind() == "" { // what an earlier version stored of a set without variables
+		if s.Kind() == "" { // an earlier version allowed a set step without variables
 			x.step = nil
 		}
 		p.places = append(p.places, x)
@@ -86,7 +86,7 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 	return nil
 }
 
-// condition compiles a condition, unless the patterns of the flow become too large by it.
+// condition compiles a condition, unless the flow's patterns would exceed maxPatterns.
 func (p *Program) condition(text string) (*condition, error) {
 	c, err := compile(text, maxPatterns-p.patterns)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Program) condition(text string) (*condition, error) {
 	return c, nil
 }
 
-// Where is the path of the step at a place, such as steps.2.then.0; "end": behind the last one.
+// Where returns the path of the step at a place, such as steps.2.then.0, or "end" after the last one.
 func (p *Program) Where(at int) string {
 	if at < 0 || at >= len(p.places) {
 		return "end"

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// State is what a run waits for, or how it ended.
+// State is the state of a run.
 type State string
 
-// The states of a run.
+// States of a run.
 const (
-	Ready     State = "ready"      // it goes on at once
-	Asking    State = "asking"     // for the contact's response
-	Waiting   State = "waiting"    // for its time
-	Calling   State = "calling"    // for the outcome of an Effect
-	Completed State = "completed"  // its last step is done
+	Ready     State = "ready"      // continues at once
+	Asking    State = "asking"     // waits for the contact's response
+	Waiting   State = "waiting"    // waits for its due time
+	Calling   State = "calling"    // waits for the outcome of an Effect
+	Completed State = "completed"  // the last step is done
 	HandedOff State = "handed_off" // a teammate has the conversation
-	Stopped   State = "stopped"    // by the contact, a teammate or the company
+	Stopped   State = "stopped"    // ended by the contact, a teammate or the company
 	Failed    State = "failed"     // see Run.Error
 )
 
@@ -29,36 +29,36 @@ func (s State) Over() bool {
 }
 
 const (
-	maxRunSteps   = 500 // of a run
-	maxStepsAlone = 50  // between two responses of the contact
-	// maxChanged and changedLength bound what an entry says about variables.
+	maxRunSteps   = 500 // steps of a run
+	maxStepsAlone = 50  // steps between two responses of the contact
+	// maxChanged and changedLength limit the variables in an entry.
 	maxChanged    = 20
 	changedLength = 200
-	// DefaultRetries is how often a question is asked again.
+	// DefaultRetries is the default number of repetitions of a question.
 	DefaultRetries = 2
 )
 
-// Run is where a run of a program stands.
+// Run is the execution state of a program.
 type Run struct {
 	State    State
-	At       int // the place that is next, or that is being asked or called
+	At       int // the next place, or the one whose question or effect is pending
 	Values   Values
-	Question string // what was asked
+	Question string // the question as asked
 	Tries    int    // responses that did not fit
-	Steps    int    // that were done
-	Alone    int    // of them, since the contact responded
+	Steps    int    // steps done
+	Alone    int    // steps done since the contact's last response
 	Due      time.Time
-	Error    string // why it failed, and where
+	Error    string // reason and position of the failure
 }
 
-// Saying is what a run says. Choices are offered with it.
+// Saying is a message of a run, with the choices that it offers.
 type Saying struct {
 	Text    string
 	Choices []string
 }
 
-// Effect is something that a run does outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled in, but for
-// those of secrets (Request).
+// Effect is an action of a run outside the conversation: one of HTTP, SendTemplate and PlaceCall, with values filled
+// in, except those of secrets (see Request).
 type Effect struct {
 	Path         string
 	HTTP         *HTTP
@@ -69,12 +69,12 @@ type Effect struct {
 	values Values
 }
 
-// RequestEffect is the effect of a request with these variables.
+// RequestEffect returns the effect of an HTTP request with the given variables.
 func RequestEffect(h *HTTP, v Values) *Effect {
 	return &Effect{HTTP: v.withoutSecrets(h.Secrets()).request(h), step: h, values: v}
 }
 
-// Kind is what the effect is, as its step is named.
+// Kind returns the kind of the effect's step.
 func (e *Effect) Kind() string {
 	switch {
 	case e.HTTP != nil:
@@ -85,19 +85,19 @@ func (e *Effect) Kind() string {
 	return "place_call"
 }
 
-// OutcomeUnknown is the status of a request whose outcome is not known, OutcomeFailed that of one without a response.
+// OutcomeUnknown is the status of a request with an unknown outcome, OutcomeFailed that of one without a response.
 const (
 	OutcomeUnknown = "unknown"
 	OutcomeFailed  = "failed"
 )
 
-// Repeatable reports whether the effect happens once although it is done twice: by its key, or since it only reads.
+// Repeatable reports whether the effect is safe to repeat: it has an idempotency key or only reads.
 func (e *Effect) Repeatable() bool { return e.Keyed() || e.HTTP.Method == "GET" }
 
-// Keyed reports whether its key has the effect happen once, as long as the key is known.
+// Keyed reports whether the effect has an idempotency key, as long as the key is remembered.
 func (e *Effect) Keyed() bool { return e.HTTP == nil }
 
-// Values are the variables of an effect with a status, without a response.
+// Values returns the variables that the effect sets, with a status but without a response.
 func (e *Effect) Values(status string) Values {
 	v := Values{}
 	if e.HTTP != nil {
@@ -111,33 +111,33 @@ func (e *Effect) Values(status string) Values {
 	return v
 }
 
-// Entry is one thing that happened in a run, for those who look at it.
+// Entry is one event of a run, for its log.
 type Entry struct {
 	Path string `json:"path"`
-	Kind string `json:"kind"` // of the step; response, retry, repeat, outcome, failed, stopped
+	Kind string `json:"kind"` // kind of the step, or response, retry, repeat, outcome, failed, stopped
 	Text string `json:"text,omitempty"`
-	// Changed are the variables that it changed.
+	// Changed are the variables that changed.
 	Changed Values `json:"changed,omitempty"`
 }
 
-// Outcome is what follows from a step of a run. All of it is stored with the run, or nothing.
+// Outcome is the result of a step of a run. It is stored together with the run.
 type Outcome struct {
 	Say     []Saying
-	Asked   bool    // a question, for the first time
-	Effect  *Effect // the run is Calling
-	Handoff string  // why a teammate is to take over; "": none is
-	Resolve bool    // the conversation is over
+	Asked   bool    // a question was asked for the first time
+	Effect  *Effect // set if the run is Calling
+	Handoff string  // reason for a handoff to a teammate; empty: no handoff
+	Resolve bool    // resolve the conversation
 	Log     []Entry
-	Work    int // that it took, at most MaxWork
+	Work    int // work done, at most MaxWork
 }
 
-// Words are the texts that a flow does not give, in the language of the conversation.
+// Words are the built-in texts of flows, in the language of the conversation.
 type Words struct {
-	Retry  string // the response does not fit
-	Choose string // a question without a text
+	Retry  string // said if a response does not fit
+	Choose string // question of a step without a text
 }
 
-// Advance goes on with a run that is Ready, or whose time has come, until it waits for something.
+// Advance continues a run that is Ready or due, until it waits for something or ends.
 func (p *Program) Advance(r *Run, w Words, now time.Time) *Outcome {
 	o := &Outcome{}
 	switch r.State {
@@ -151,7 +151,7 @@ func (p *Program) Advance(r *Run, w Words, now time.Time) *Outcome {
 	return o
 }
 
-// Fits reports whether what the contact says is a response to what a run asks.
+// Fits reports whether a message is a valid response to the run's question.
 func (p *Program) Fits(r *Run, text string) bool {
 	if r.State != Asking {
 		return false
@@ -160,7 +160,7 @@ func (p *Program) Fits(r *Run, text string) bool {
 	return ok
 }
 
-// Respond goes on with a run that is Asking, by what the contact says.
+// Respond continues a run that is Asking with the contact's message.
 func (p *Program) Respond(r *Run, text string, w Words, now time.Time) *Outcome {
 	o := &Outcome{}
 	if r.State != Asking {
@@ -186,7 +186,7 @@ func (p *Program) Respond(r *Run, text string, w Words, now time.Time) *Outcome 
 	return o
 }
 
-// retry asks again; after too many tries a teammate takes over.
+// retry repeats the question; after too many tries it hands over to a teammate.
 func (p *Program) retry(r *Run, o *Outcome, x *place, text string, w Words) {
 	retries := DefaultRetries
 	if x.step.Retries != nil {
@@ -205,8 +205,8 @@ func (p *Program) retry(r *Run, o *Outcome, x *place, text string, w Words) {
 	o.Say = append(o.Say, Saying{r.Values.said(again), x.step.Choices})
 }
 
-// Result goes on with a run that is Calling: values are what the effect brought, detail describes it for the log, and refused says that
-// it cannot be done at all, which fails the run.
+// Result continues a run that is Calling. values are the variables set by the effect, detail describes the outcome for
+// the log. refused means that the effect is impossible, which fails the run.
 func (p *Program) Result(r *Run, values Values, detail string, refused bool, w Words, now time.Time) *Outcome {
 	o := &Outcome{}
 	if r.State != Calling {
@@ -227,7 +227,7 @@ func (p *Program) Result(r *Run, values Values, detail string, refused bool, w W
 	return o
 }
 
-// Asked is the step whose response a run waits for; nil: it is not Asking.
+// Asked returns the step whose response a run waits for, or nil if the run is not Asking.
 func (p *Program) Asked(r *Run) *Step {
 	if r.State != Asking {
 		return nil
@@ -246,7 +246,7 @@ func (p *Program) Stop(r *Run, why string) *Outcome {
 	return o
 }
 
-// Fail ends a run that cannot go on from where it stands.
+// Fail ends a run that cannot continue.
 func (p *Program) Fail(r *Run, why string) *Outcome {
 	o := &Outcome{}
 	if r.State.Over() {
@@ -257,7 +257,7 @@ func (p *Program) Fail(r *Run, why string) *Outcome {
 	return o
 }
 
-// HandOff ends a run for a teammate, whom the contact asked for.
+// HandOff ends a run because the contact asked for a teammate.
 func (p *Program) HandOff(r *Run, why string) *Outcome {
 	o := &Outcome{Handoff: why, Log: []Entry{{Path: p.Where(r.At), Kind: "handoff", Text: why}}}
 	r.State, r.Due = HandedOff, time.Time{}
@@ -274,7 +274,7 @@ func (o *Outcome) log(x *place, kind, text string) *Entry {
 	return &o.Log[len(o.Log)-1]
 }
 
-// changed records the variables of these names, as the run keeps them: the beginning of long ones, and of many the first.
+// changed records the given variables in the entry: long values are truncated, and only the first maxChanged are kept.
 func (e *Entry) changed(r *Run, names Values) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		value, kept := r.Values[name]
@@ -291,7 +291,7 @@ func (e *Entry) changed(r *Run, names Values) {
 	}
 }
 
-// advance does steps until the run waits for something or is over.
+// advance executes steps until the run waits for something or is over.
 func (p *Program) advance(r *Run, o *Outcome, w Words, now time.Time) {
 	r.State = Ready
 	for r.State == Ready {
@@ -317,7 +317,7 @@ func (p *Program) advance(r *Run, o *Outcome, w Words, now time.Time) {
 	}
 }
 
-// do does one step. A step that leaves the run Ready has moved it on.
+// do executes one step. A step that leaves the run Ready has advanced r.At.
 func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	s, v := x.step, r.Values
 	switch kind := s.Kind(); kind {
@@ -337,7 +337,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	case "if":
 		p.decide(r, o, x)
 	case "set":
-		filled := make(Values, len(s.Set)) // all from the values as they were
+		filled := make(Values, len(s.Set)) // all computed from the previous values
 		units := 0
 		for name, text := range s.Set {
 			filled[name] = cut(v.fill(text, maxValue, asIs))
@@ -352,7 +352,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 		o.log(x, kind, "").changed(r, filled)
 		r.At = x.next
 	case "wait":
-		d, _ := duration(s.Wait) // it is valid
+		d, _ := duration(s.Wait) // already validated
 		r.State, r.Due = Waiting, now.Add(d)
 		o.log(x, kind, s.Wait)
 	case "goto":
@@ -373,7 +373,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	}
 }
 
-// ask puts a question's choices to what was said last, which is the question.
+// ask adds the choices of a question to the last message, which is the question.
 func (o *Outcome) ask(r *Run, s *Step, w Words) {
 	if n := len(o.Say); n > 0 {
 		o.Say[n-1].Choices = s.Choices
@@ -404,7 +404,7 @@ func (p *Program) decide(r *Run, o *Outcome, x *place) {
 	o.log(x, "if", map[bool]string{true: "then", false: "else"}[holds])
 }
 
-// Effect is what a run waits for that is Calling; nil: it is not.
+// Effect returns the effect that a run waits for, or nil if the run is not Calling.
 func (p *Program) Effect(r *Run) *Effect {
 	if r.State != Calling {
 		return nil
@@ -412,7 +412,7 @@ func (p *Program) Effect(r *Run) *Effect {
 	return r.Values.effect(&p.places[r.At])
 }
 
-// effect is a step's effect with values filled in.
+// effect returns a step's effect with values filled in.
 func (v Values) effect(x *place) *Effect {
 	e := &Effect{Path: x.path}
 	switch s := x.step; {
@@ -438,7 +438,7 @@ func (v Values) fillAll(all map[string]string) map[string]string {
 	return filled
 }
 
-// size is the total size of an effect's texts in bytes.
+// size returns the total size of an effect's texts in bytes.
 func (e *Effect) size() (n int) {
 	if h := e.HTTP; h != nil {
 		n += len(h.URL) + len(h.Body)
@@ -454,10 +454,10 @@ func (e *Effect) size() (n int) {
 	return n
 }
 
-// said fills in a text that people read.
+// said fills in a text for people.
 func (v Values) said(text string) string { return clip(v.fill(text, utf8.UTFMax*maxSaid, asIs)) }
 
-// clip bounds a text that people read.
+// clip limits a text for people to maxSaid characters.
 func clip(s string) string {
 	if len(s) <= maxSaid {
 		return s

@@ -11,7 +11,7 @@ import (
 
 var words = Words{Retry: "I did not understand that.", Choose: "Please choose."}
 
-// walk runs a flow by hand.
+// walk drives a flow step by step.
 type walk struct {
 	t   *testing.T
 	p   *Program
@@ -41,7 +41,7 @@ func begin(t *testing.T, definition string, values Values) *walk {
 	return w
 }
 
-// took notes an outcome in short, and stores the run as a database would.
+// took records an outcome in short form, and stores the run as a database would.
 func (w *walk) took(o *Outcome) {
 	w.t.Helper()
 	for _, s := range o.Say {
@@ -173,7 +173,7 @@ func TestEveryStepEndsSomewhere(t *testing.T) {
 	}
 }
 
-// Whatever a flow holds and a contact says, a run ends or waits, within the bounds.
+// For any flow and any input, a run ends or waits within its limits.
 func FuzzRun(f *testing.F) {
 	f.Add(followUp, "sí", "no")
 	f.Add(`[{"set":{}},{"http":{"url":"https://a.b","headers":{}}},{"send_template":{"name":"a","language":"b"}},`+

@@ -13,7 +13,7 @@ import (
 
 const secretKind = "secret"
 
-// secretsIn are the names of secrets in a text's places, such as {{secret.shop_key}}.
+// secretsIn returns the names of secrets in a text's placeholders, such as {{secret.shop_key}}.
 func secretsIn(text string) (all []string) {
 	for {
 		_, rest, found := strings.Cut(text, "{{")
@@ -28,7 +28,7 @@ func secretsIn(text string) (all []string) {
 	}
 }
 
-// parts are the texts of a request that may hold secrets, by field.
+// parts returns the texts of a request that may contain secrets, by field.
 func (h *HTTP) parts() map[string]string {
 	all := map[string]string{"url": h.URL, "body": h.Body}
 	for name, value := range h.Headers {
@@ -37,7 +37,7 @@ func (h *HTTP) parts() map[string]string {
 	return all
 }
 
-// Secrets are the names of the secrets that a request sends, sorted.
+// Secrets returns the sorted names of the secrets that a request sends.
 func (h *HTTP) Secrets() (all []string) {
 	for _, text := range h.parts() {
 		all = append(all, secretsIn(text)...)
@@ -46,7 +46,8 @@ func (h *HTTP) Secrets() (all []string) {
 	return slices.Compact(all)
 }
 
-// references are the secrets of a request, each of which must be for its host.
+// references returns the secrets of a request as references, each with a check that it may be sent to the request's
+// host.
 func (h *HTTP) references(at string) (all []resource.Reference) {
 	parts := h.parts()
 	for _, field := range slices.Sorted(maps.Keys(parts)) {
@@ -57,7 +58,7 @@ func (h *HTTP) references(at string) (all []resource.Reference) {
 	return all
 }
 
-// mayHave returns the reason why the request may not send the secret in doc; empty: it may.
+// mayHave returns the reason why the request may not send the secret in doc, or "" if it may.
 func (h *HTTP) mayHave(doc []byte) string {
 	var s secret.Secret
 	if err := json.Unmarshal(doc, &s); err != nil || s.For(h.host()) {
@@ -66,7 +67,7 @@ func (h *HTTP) mayHave(doc []byte) string {
 	return "The secret " + s.Name + " may not be sent to this host, but to " + strings.Join(s.Hosts, ", ")
 }
 
-// host is the host of the request. No placeholder can change it.
+// host returns the host of the request. Placeholders cannot change it.
 func (h *HTTP) host() string {
 	u, err := url.Parse(placeholder.ReplaceAllString(h.URL, "x"))
 	if err != nil {
@@ -75,7 +76,7 @@ func (h *HTTP) host() string {
 	return u.Hostname()
 }
 
-// Request is the effect's request with the values of its secrets filled in. It must never be stored, logged or shown.
+// Request returns the effect's request with its secrets filled in. It must never be stored, logged or shown.
 func (e *Effect) Request(secrets map[string]string) *HTTP {
 	v := make(Values, len(e.values)+len(secrets))
 	maps.Copy(v, e.values)
@@ -85,17 +86,17 @@ func (e *Effect) Request(secrets map[string]string) *HTTP {
 	return v.request(e.step)
 }
 
-// Secrets are the names of the secrets that the effect sends.
+// Secrets returns the names of the secrets that the effect sends.
 func (e *Effect) Secrets() []string { return e.step.Secrets() }
 
-// request is a step's request with values filled in. In a URL they are escaped.
+// request returns a step's request with values filled in, escaped in URLs.
 func (v Values) request(step *HTTP) *HTTP {
 	h := *step
 	h.URL, h.Body, h.Headers = v.fillURL(h.URL), v.fillBody(h.Body, h.Headers), v.fillHeaders(h.Headers)
 	return &h
 }
 
-// withoutSecrets adds a mark in place of each secret to the variables.
+// withoutSecrets returns the variables with a mask in place of each secret.
 func (v Values) withoutSecrets(names []string) Values {
 	shown := make(Values, len(v)+len(names))
 	maps.Copy(shown, v)

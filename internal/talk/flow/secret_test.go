@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/secret"
 )
 
-// keyed sends secrets in every place that takes them.
+// keyed uses secrets in all places that accept them.
 const keyed = `[{"http": {"method": "POST", "url": "https://shop.test/{{order}}?key={{secret.query}}&q={{order}}",
 	"headers": {"Authorization": "Bearer {{ secret.token }}"},
 	"body": "{\"key\": \"{{secret.body}}\", \"said\": \"{{said}}\"}"}}]`

@@ -20,28 +20,29 @@ const (
 	maxSaid      = 4000 // characters of one text
 	maxValue     = 4000 // bytes of a variable
 	maxVariables = 200
-	maxValues    = 256 << 10 // bytes of all variables of a run, names included
+	maxValues    = 256 << 10 // bytes of all variables of a run, including names
 	maxHeader    = 8 << 10
-	maxField     = 16 << 10 // bytes of a template's variable, filled in: a channel takes less
-	// MaxFilled is about how many bytes a text has at most once its values are filled in; the rest is left out.
+	maxField     = 16 << 10 // bytes of a template variable after filling in; channels accept less
+	// MaxFilled is the approximate maximum size of a text after its values are filled in; the rest is cut off.
 	MaxFilled = 256 << 10
 )
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// ValidVariable reports whether a name is one of a variable.
+// ValidVariable reports whether a name is a valid variable name.
 func ValidVariable(name string) bool { return variableForm.MatchString(name) }
 
 // Values are the variables of a run.
 type Values map[string]string
 
-// Fill puts values into a text's places, such as {{name}}. A place without a value is left out, with the space before it.
+// Fill replaces placeholders such as {{name}} by values. A placeholder without a value is removed with the space
+// before it.
 func (v Values) Fill(text string) string { return v.fill(text, MaxFilled, asIs) }
 
 func asIs(value string) string { return value }
 
-// fill is Fill with escaped values. It stops once the result has that many bytes.
-func (v Values) fill(text string, most int, escape func(value string) string) string {
+// fill is Fill with escaped values. It stops when the result reaches `limit` bytes.
+func (v Values) fill(text string, limit int, escape func(value string) string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{{")
@@ -56,18 +57,18 @@ func (v Values) fill(text string, most int, escape func(value string) string) st
 		}
 		b.WriteString(before)
 		b.WriteString(escape(value))
-		if b.Len() >= most {
+		if b.Len() >= limit {
 			return b.String()
 		}
 		text = after
 	}
 }
 
-// fillURL fills in a URL; what a contact says cannot change its host, nor lead to another path: there a value that would be a step
-// up is left out.
+// fillURL fills in a URL. A value cannot change the host or escape the path: a value that would act as ".." is
+// removed.
 func (v Values) fillURL(text string) string {
 	escape := func(value string) string {
-		if value == secret.Hidden { // for people
+		if value == secret.Hidden { // only shown to people
 			return value
 		}
 		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
@@ -88,12 +89,12 @@ func (v Values) fillURL(text string) string {
 	return path + v.fill(text[end:], MaxFilled, escape)
 }
 
-// climbs reports whether a segment of a path is one that servers take for a step, "." or "..".
+// climbs reports whether a path has a segment "." or "..".
 func climbs(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." })
 }
 
-// fillHeaders fills in headers; what a contact says stays on its line.
+// fillHeaders fills in headers; values cannot add lines.
 func (v Values) fillHeaders(all map[string]string) map[string]string {
 	filled := make(map[string]string, len(all))
 	for name, text := range all {
@@ -111,7 +112,7 @@ func (v Values) fillHeaders(all map[string]string) map[string]string {
 	return filled
 }
 
-// fillBody fills in a body. In one that is JSON, values are escaped as in a JSON string; in a form, as in a URL.
+// fillBody fills in a body. Values are escaped as JSON strings in a JSON body, and as in a URL in a form.
 func (v Values) fillBody(text string, headers map[string]string) string {
 	if isForm(headers) {
 		return v.fill(text, MaxFilled, url.QueryEscape)
@@ -120,12 +121,12 @@ func (v Values) fillBody(text string, headers map[string]string) string {
 		return v.Fill(text)
 	}
 	return v.fill(text, MaxFilled, func(value string) string {
-		b, _ := json.Marshal(value) // a text
+		b, _ := json.Marshal(value) // a string cannot fail
 		return string(b[1 : len(b)-1])
 	})
 }
 
-// isForm reports whether headers announce a form.
+// isForm reports whether the headers declare a form.
 func isForm(headers map[string]string) bool {
 	for name, value := range headers {
 		if strings.EqualFold(name, "Content-Type") {
@@ -135,7 +136,7 @@ func isForm(headers map[string]string) bool {
 	return false
 }
 
-// Put keeps a value. What is too long is cut; a variable beyond the bounds of all of them is left out.
+// Put stores a value. Long values are truncated; variables beyond the total limits are dropped.
 func (v Values) Put(name, value string) {
 	have, has := v[name]
 	if !has && len(v) >= maxVariables {
@@ -148,7 +149,7 @@ func (v Values) Put(name, value string) {
 	v[name] = value
 }
 
-// size is the total size of the variables in bytes.
+// size returns the total size of the variables in bytes.
 func (v Values) size() (n int) {
 	for name, value := range v {
 		n += len(name) + len(value)
@@ -156,7 +157,7 @@ func (v Values) size() (n int) {
 	return n
 }
 
-// cut bounds a value.
+// cut limits a value to maxValue bytes.
 func cut(value string) string {
 	if len(value) > maxValue {
 		return strings.ToValidUTF8(value[:maxValue], "")
@@ -164,7 +165,7 @@ func cut(value string) string {
 	return value
 }
 
-// Plain is a text without case, accents and punctuation, for comparing.
+// Plain returns a text without case, accents and punctuation, for comparisons.
 func Plain(s string) string {
 	var b strings.Builder
 	space := false
@@ -184,7 +185,7 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// accepts are the forms of a response without choices.
+// accepts are the types of a response without choices.
 var accepts = []string{"text", "number", "email", "phone", "date", "yes_no"} //nolint:gochecknoglobals // read only
 
 var (
@@ -194,7 +195,7 @@ var (
 		"jamas"} //nolint:gochecknoglobals // read only
 )
 
-// read reads a response to an ask step; ok is false where it does not fit.
+// read parses a response to an ask step. ok is false if it does not fit.
 func (s *Step) read(text string) (value string, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -233,7 +234,8 @@ func (s *Step) read(text string) (value string, ok bool) {
 	return text, true
 }
 
-// chosen is the choice that a response is: by its text, by its number, or said within a sentence that names no other one.
+// chosen returns the choice that a response selects: by its text, by its number, or by a sentence that names no other
+// choice.
 func chosen(choices []string, text string) (string, bool) {
 	p := Plain(text)
 	for _, c := range choices {
@@ -256,7 +258,7 @@ func chosen(choices []string, text string) (string, bool) {
 	return found, found != ""
 }
 
-// number reads a number, also with a decimal comma and with separators of thousands where they are clear, and a small one in words.
+// number reads a number, also with a decimal comma, with unambiguous thousands separators, or a small one in words.
 func number(text string) (string, bool) {
 	s := strings.ReplaceAll(text, " ", "")
 	switch comma, point := strings.LastIndexByte(s, ','), strings.LastIndexByte(s, '.'); {

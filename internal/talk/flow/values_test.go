@@ -114,14 +114,14 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// hostileTexts are what a contact may write where a flow fills it into a request.
+// hostileTexts are messages that try to break out of a request that a flow fills in.
 var hostileTexts = []string{
 	"..", ".", "../../admin", "..%2f..%2fadmin", "/../admin", "?admin=1", "#x", "&a=b", "x\r\nX-Admin: 1", "x\nHost: evil.test",
 	"@evil.test/", "//evil.test", `\..\`,
 	"a b+c%", `"}, "admin": true, {"`, "\x00", "\u202e", "é", strings.Repeat("x", 4000), "{{secret}}",
 }
 
-// What a contact writes does not change where a request goes, which headers it has, or the form of its body.
+// Text of a contact changes neither the target of a request nor its headers or the form of its body.
 func TestHostileTextsStayValuesInRequests(t *testing.T) {
 	for _, hostile := range hostileTexts {
 		v := Values{"x": hostile, "secret": "swordfish"}
@@ -167,7 +167,8 @@ func TestHostileTextsStayValuesInRequests(t *testing.T) {
 	}
 }
 
-// A flow may repeat a long value as often as its text has room for: what is filled in is bounded, and what is set is cut at once.
+// A flow may repeat a long value as often as its text allows: the filled-in text is limited, and a stored value is
+// truncated at once.
 func TestTextsAreBoundedOnceTheyAreFilledIn(t *testing.T) {
 	v := Values{"a": strings.Repeat("ñ", maxValue/2)}
 	for _, got := range []string{

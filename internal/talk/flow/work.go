@@ -8,8 +8,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// Work is counted in units that do not depend on the machine: a character of a text that is read or written, and for a pattern a
-// character times an instruction of its program. A unit takes some 10 ns.
+// Work is counted in machine-independent units: one per character read or written, and for a pattern one per character
+// and instruction of its program. A unit takes about 10 ns.
 const (
 	// MaxWork is the budget of a run between two waits.
 	MaxWork = 5_000_000
@@ -25,7 +25,8 @@ var (
 	errPatterns = fmt.Errorf("all patterns of a flow may have %d instructions: repeat less in them", maxPatterns)
 )
 
-// patternSize is the number of instructions in a pattern, counted without compiling it: a few bytes can ask for millions.
+// patternSize returns the number of instructions of a pattern. It counts without compiling, since a few bytes can
+// expand to millions of instructions.
 func patternSize(pattern string) (int, error) {
 	if len(pattern) > maxPattern {
 		return 0, errPattern
@@ -41,7 +42,7 @@ func patternSize(pattern string) (int, error) {
 	return n, nil
 }
 
-// instructions is the size of a pattern's program, or one beyond maxProgram.
+// instructions returns the size of a pattern's program. It stops counting beyond maxProgram.
 func instructions(x *syntax.Regexp) int {
 	n := 1
 	for _, sub := range x.Sub {
@@ -49,14 +50,14 @@ func instructions(x *syntax.Regexp) int {
 			return n
 		}
 	}
-	switch x.Op { //nolint:exhaustive // the others have one
+	switch x.Op { //nolint:exhaustive // the other operators have one
 	case syntax.OpLiteral:
 		n = len(x.Rune)
 	case syntax.OpCapture:
 		n++
 	case syntax.OpRepeat:
 		times, optional := x.Max, x.Max-x.Min
-		if x.Max < 0 { // the last one is repeated
+		if x.Max < 0 { // unbounded: the last one is repeated
 			times, optional = x.Min+1, 1
 		}
 		n = (n-1)*times + optional
@@ -64,7 +65,7 @@ func instructions(x *syntax.Regexp) int {
 	return n
 }
 
-// work is an upper bound on the cost of evaluating the condition with these variables.
+// work returns an upper bound on the cost of evaluating the condition with these variables.
 func (c *condition) work(v Values) int {
 	_, work := c.cost(c.root, v)
 	return work
@@ -110,7 +111,7 @@ func (c *condition) cost(node ast.Node, v Values) (length, work int) {
 
 var errWork = errors.New("it takes too much work: shorten its texts and patterns, or have it wait for a response in between")
 
-// spend counts work of a run, and fails the run where that is too much. It reports whether the run may go on.
+// spend adds work to a run and fails the run if that exceeds MaxWork. It reports whether the run may continue.
 func (o *Outcome) spend(r *Run, x *place, units int) bool {
 	if o.Work += units; o.Work <= MaxWork {
 		return true

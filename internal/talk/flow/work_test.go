@@ -10,7 +10,7 @@ import (
 	"carillon"
 )
 
-// parsed is a flow of these steps, not validated.
+// parsed returns a flow with these steps, without validation.
 func parsed(t *testing.T, steps string) *Flow {
 	t.Helper()
 	f := &Flow{Name: "test"}
@@ -20,7 +20,7 @@ func parsed(t *testing.T, steps string) *Flow {
 	return f
 }
 
-// stored begins a run of a flow that an earlier version stored without today's bounds.
+// stored begins a run of a flow that an earlier version stored without today's limits.
 func stored(t *testing.T, steps string, values Values) (*Run, *Outcome) {
 	t.Helper()
 	p, err := Compile(parsed(t, steps))
@@ -31,7 +31,7 @@ func stored(t *testing.T, steps string, values Values) (*Run, *Outcome) {
 	return r, p.Advance(r, words, r.Due)
 }
 
-// reasons are those of the faults of a flow, by field.
+// reasons returns the reasons of validation errors, by field.
 func reasons(err error) map[string]string {
 	all := map[string]string{}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -45,7 +45,7 @@ func reasons(err error) map[string]string {
 	return all
 }
 
-// largePattern has some 900 instructions, as many as a pattern may have.
+// largePattern has about 900 instructions, close to the maximum.
 const largePattern = "([a-z]{30}){29}"
 
 func TestSizesOfPatternsAreCountedBeforeTheyAreMade(t *testing.T) {
@@ -134,12 +134,12 @@ func TestARunFailsWhereItWorksTooMuch(t *testing.T) {
 	if r.State != Completed || o.Work > MaxWork {
 		t.Errorf("of a short text: %s %q after %d", r.State, r.Error, o.Work)
 	}
-	// A pattern that is not known before counts as the largest.
+	// A pattern computed at run time counts as the largest one.
 	r, _ = stored(t, `[{"if": "x matches p"}, {"if": "x matches p"}]`, Values{"x": long, "p": "b"})
 	if r.State != Failed || !strings.HasPrefix(r.Error, "steps.1: ") {
 		t.Errorf("of a variable: %s %q", r.State, r.Error)
 	}
-	// After a response the count begins again.
+	// After a response the count starts at zero.
 	p, err := Compile(parsed(t, `[{"if": "x matches '`+largePattern+`'"}, {"ask": "y"}, {"if": "x matches '`+largePattern+`'"}]`))
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func TestAnAgentAnswersWithItsSourcesInItsLanguage(t *testing.T) {
 		p := r.person("34600111222")
 		p.text("Hola")
 		p.got("es: Hola\nhttps://acme.test/faq")
-		q := r.person("34600111223") // who got a notification in another language
+		q := r.person("34600111223") // got a notification in another language
 		r.bind(q.number, &chats.Bound{NotificationID: "n1", Language: "pt-BR"})
 		q.text("Oi")
 		q.got("pt-BR: Oi\nhttps://acme.test/faq")

@@ -11,17 +11,18 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// answered is the message that one of a person answers, or reacts to. The zero value is none.
+// answered is the message that a contact replies or reacts to. The zero value means none.
 type answered struct {
-	seq     int64  // of the turn; 0: it is a notification's, or none that is known
+	seq     int64  // turn, or 0 if it is a notification's message or unknown
 	text    string // its beginning
 	choices []string
 }
 
-// maxAbout is how many characters of a message are kept with what answers it.
+// maxAbout is the maximum length of the quoted beginning of a message, in characters.
 const maxAbout = 120
 
-// answered finds the message that one answers: a reply, something that the person wrote, or a notification's.
+// answered finds the message that the contact replies to: a reply of the company, a message of the contact, or one of
+// a notification.
 func (m *Messaging) answered(
 	ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, lines []identity.Key,
 ) (answered, error) {
@@ -66,8 +67,8 @@ func (m *Messaging) answered(
 // maxUnproven is the number of unproven replies that a message is compared with.
 const maxUnproven = 10
 
-// proved is the turn that a message answers whose reply is not known to have arrived: the channel has not said its id. By the answer it is
-// known. nil: there is none.
+// proved finds the answered turn among replies whose delivery is unconfirmed, because the channel has not reported
+// their ID. The answer proves the delivery, so proved marks that reply as delivered. It returns nil if there is none.
 func (m *Messaging) proved(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) (*chats.Turn, error) {
 	all, err := m.o.Store.Unproven(ctx, s.CompanyID, c.ID, maxUnproven)
 	if err != nil {
@@ -95,7 +96,7 @@ func (m *Messaging) proved(ctx context.Context, s *carillon.Sender, c *chats.Con
 	return nil, nil
 }
 
-// provedSent is proved for a button of a notification's message.
+// provedSent does the same as proved for a button of a notification's message.
 func (m *Messaging) provedSent(ctx context.Context, s *carillon.Sender, in *provider.Inbound, lines []identity.Key) (answered, error) {
 	if m.o.Proved == nil || in.Kind != provider.InboundChoice {
 		return answered{}, nil
@@ -108,13 +109,14 @@ func (m *Messaging) provedSent(ctx context.Context, s *carillon.Sender, in *prov
 	return answered{text: begin(text)}, err
 }
 
-// offers reports whether a turn offers the choice that was taken, whose text the channel may have cut off.
+// offers reports whether a turn offers the selected choice. The channel may have truncated the choice's text.
 func offers(t *chats.Turn, in *provider.Inbound) bool {
 	taken := answered{choices: t.Extra.Choices}.choice(in.Payload)
 	return taken != "" && strings.HasPrefix(taken, strings.TrimRight(in.Text, "…"))
 }
 
-// choice is the whole text of a choice of the message by the id that it was sent with; the channel shortens long ones.
+// choice returns the full text of a choice by the ID it was sent with, since the channel truncates long texts. It
+// returns "" if unknown.
 func (a answered) choice(payload string) string {
 	n, ok := strings.CutPrefix(payload, provider.ChoicePrefix)
 	if i, err := strconv.Atoi(n); ok && err == nil && i >= 1 && i <= len(a.choices) {
@@ -123,7 +125,7 @@ func (a answered) choice(payload string) string {
 	return ""
 }
 
-// begin is the beginning of a text, on one line.
+// begin returns the beginning of a text, on one line.
 func begin(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > maxAbout {
@@ -132,8 +134,8 @@ func begin(text string) string {
 	return text
 }
 
-// starts is the notification whose flow a message starts: the first that has begun none. Those whose event no flow knows are recorded in
-// the conversation, and left out.
+// starts returns the notification whose flow the message starts: the first that has not begun a flow yet.
+// Notifications whose event starts no flow are recorded in the conversation and skipped.
 func (m *Messaging) starts(ctx context.Context, t *taking) (*chats.Bound, error) {
 	runner, companyID, id := m.o.Conversations.Runner, t.sender.CompanyID, t.conversation.ID
 	for _, b := range t.bound {

@@ -12,22 +12,22 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// channel is a messaging channel whose responses a test decides.
+// channel is a messaging channel whose responses a test controls.
 type channel struct {
 	mu     sync.Mutex
 	n      int
-	busy   map[string]bool   // numbers to which a reply is being posted
-	faults []string          // what no channel should see
-	posts  map[string][]post // by number, or by the id of a person without one, in the order in which they came
+	busy   map[string]bool   // numbers with a reply being posted
+	faults []string          // violations that the test must report
+	posts  map[string][]post // by number, or by ID if there is no number, in order of arrival
 	marks  []mark
 	files  map[string]*file
-	decide func(x post) *provider.Outcome // nil: it is accepted
+	decide func(x post) *provider.Outcome // nil: accept
 }
 
-// post is a reply that was posted.
+// post is a posted reply.
 type post struct {
 	provider.Reply
-	id       string // the channel's
+	id       string // assigned by the channel
 	accepted bool
 }
 
@@ -36,7 +36,7 @@ type mark struct {
 	typing bool
 }
 
-// file is a file that a person sent: the first `faults` attempts to read it fail.
+// file is a file that a person sent. The first `faults` attempts to read it fail.
 type file struct {
 	mime   string
 	data   []byte
@@ -68,33 +68,33 @@ func (c *channel) SendReply(_ context.Context, _ *carillon.Sender, m *provider.R
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy[to] = false
-	// With an unknown outcome the channel has it, but we do not know that.
+	// With an unknown outcome the channel has the reply, but we do not know that.
 	c.posts[to][at].accepted = outcome.Verdict == provider.Sent || outcome.Verdict == provider.Unknown
 	return outcome
 }
 
-// hangUp forgets who is posting: they are dead.
+// hangUp forgets the posts in progress, because their node is dead.
 func (c *channel) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.busy)
 }
 
-// by has a function decide on each post, possibly on several at once.
+// by sets a function that decides on each post. It may be called concurrently.
 func (c *channel) by(decide func(x post) *provider.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.decide = decide
 }
 
-// of are the posts to a number.
+// of returns the posts to a number.
 func (c *channel) of(number string) []post {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.posts[number])
 }
 
-// tried is how many posts to a number were accepted, or were not.
+// tried returns the number of posts to a number that were accepted, or not accepted.
 func (c *channel) tried(number string, accepted bool) (n int) {
 	for _, x := range c.of(number) {
 		if x.accepted == accepted {
@@ -112,14 +112,14 @@ func (c *channel) MarkRead(_ context.Context, _ *carillon.Sender, id string, typ
 	return nil
 }
 
-// marked are the messages that were marked as read.
+// marked returns the messages marked as read.
 func (c *channel) marked() []mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.marks)
 }
 
-// put has the channel keep a file that a person sent.
+// put stores a file that a person sent.
 func (c *channel) put(id string, f file) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// crash has a node die while the channel has a reply of a text: the channel has taken it, and the node never learns that. The clock stands
-// still from then on.
+// crash lets a node die while it sends a reply with a certain text: the channel receives the reply, but the node never
+// gets the response. The clock then stands still.
 type crash struct {
 	*rig
 	text  string
-	taken chan struct{} // the channel has it
-	dead  chan struct{} // closed when the response may come after all
+	taken chan struct{} // closed when the channel has the reply
+	dead  chan struct{} // closed to let the response through after all
 	once  sync.Once
 }
 
@@ -41,7 +41,8 @@ func (r *rig) crashing(text string) *crash {
 	return x
 }
 
-// die waits until the channel has the reply, ends the node, and starts another one. declared says that it is known to be dead.
+// die waits until the channel has the reply, kills the node, and starts another one. declared means that the first
+// node is declared dead.
 func (x *crash) die(declared bool) {
 	x.t.Helper()
 	<-x.taken
@@ -64,7 +65,7 @@ func (r *rig) depose(node string) {
 	}
 }
 
-// posted are the texts that were posted for the person, in order.
+// posted returns the texts posted to the person, in order.
 func (p *person) posted() (all []string) {
 	for _, x := range p.channel.of(p.number) {
 		all = append(all, x.Text)
@@ -72,7 +73,7 @@ func (p *person) posted() (all []string) {
 	return all
 }
 
-// gotAll waits until texts have been posted for the person, which are to be exactly these.
+// gotAll waits for posted texts and checks that they are exactly these.
 func (p *person) gotAll(want ...string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%s gets %q, not %q", p.number, p.posted(), want), func() bool { return len(p.posted()) >= len(want) })
@@ -98,8 +99,8 @@ func (p *person) state(text string) string {
 	return ""
 }
 
-// A node dies after the channel has taken a question and before that is stored. The answer carries the flow on, long before the lease of
-// the attempt runs out; the question is not sent again.
+// A node dies after the channel has received a question and before that is stored. The answer continues the flow long
+// before the lease of the attempt expires, and the question is not sent again.
 func TestTheAnswerCarriesAFlowOnWhoseQuestionANodeDiedWith(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		x := r.crashing("What?")
@@ -121,8 +122,8 @@ func TestTheAnswerCarriesAFlowOnWhoseQuestionANodeDiedWith(t *testing.T) {
 	})
 }
 
-// The tap on a choice names its question by the channel's id, which nobody knows here: it proves that the question arrived, also while its
-// node lives and waits for the response. The choice is known by our id of it.
+// A tap on a choice refers to its question by the channel's ID, which is unknown here. It proves that the question
+// arrived, even while the node is alive and waits for the response. The choice is identified by our ID.
 func TestATapProvesThatItsQuestionArrived(t *testing.T) {
 	for name, lives := range map[string]bool{"its node lives": true, "its node is dead": false} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +151,8 @@ func TestATapProvesThatItsQuestionArrived(t *testing.T) {
 	}
 }
 
-// Another node is still waiting for the channel's response: what the person writes is no proof, and nothing overtakes the reply.
+// While another node waits for the channel's response, a message of the person is no proof, and nothing overtakes the
+// reply.
 func TestNothingOvertakesAReplyThatANodeIsSending(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		x := r.crashing("What?")
@@ -169,7 +171,7 @@ func TestNothingOvertakesAReplyThatANodeIsSending(t *testing.T) {
 	})
 }
 
-// The channel has not responded in time. What the person writes then has the next reply sent.
+// The channel did not respond in time. The person's next message releases the next reply.
 func TestWhatAPersonWritesPassesAnUnknownOutcome(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.channel.by(func(x post) *provider.Outcome {
@@ -188,7 +190,7 @@ func TestWhatAPersonWritesPassesAnUnknownOutcome(t *testing.T) {
 	})
 }
 
-// A reply of the agent is as good as a question: what the person writes next is answered at once.
+// An agent's reply works like a question: the person's next message is answered at once.
 func TestAnAgentGoesOnAfterItsNodeDied(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.agent = "robin"
@@ -203,8 +205,8 @@ func TestAnAgentGoesOnAfterItsNodeDied(t *testing.T) {
 	})
 }
 
-// The only node starts again: it knows that nobody waits for a response, and sends what waits behind the reply without a word of the
-// person.
+// When the only node restarts, it knows that nobody waits for a response, and sends the replies behind the unknown one
+// without a message of the person.
 func TestARestartSendsWhatWaitsBehindAnUnknownOutcome(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.flows.lay("three", flow.Trigger{Keywords: []string{"three"}}, three)
@@ -219,7 +221,8 @@ func TestARestartSendsWhatWaitsBehindAnUnknownOutcome(t *testing.T) {
 	})
 }
 
-// What a dead node had begun to take in is taken in as soon as it is declared dead, and what came behind it.
+// Messages that a dead node had begun to process are processed as soon as it is declared dead, and so are the later
+// ones.
 func TestWhatADeadNodeWasTakingInIsTakenIn(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.stand()
@@ -245,7 +248,8 @@ func TestWhatADeadNodeWasTakingInIsTakenIn(t *testing.T) {
 	})
 }
 
-// Of those who wait for nothing nothing is passed: another conversation's reply, another company's, and one that was begun later.
+// A message releases only the reply before it: not another conversation's reply, not another company's, and not a
+// later one.
 func TestOnlyTheReplyBeforeAMessageIsPassed(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("three", flow.Trigger{Keywords: []string{"three"}}, three)

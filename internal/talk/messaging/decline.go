@@ -10,18 +10,19 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// result is the end of a message, for metrics.
+// result is the outcome of an incoming message, for metrics.
 type result string
 
 const (
-	shown    result = "shown"    // in its conversation
-	declined result = "declined" // its conversation says that there was one, and the person that it could not be taken
-	failed   result = "failed"   // it was given up: its conversation says that there was one, and its author is asked for it again
-	applied  result = "applied"  // the channel's report of another id of the person: there is nothing to show
-	ignored  result = "ignored"  // it names no author, or is to a number that no sender has
+	shown    result = "shown"    // shown in its conversation
+	declined result = "declined" // unreadable: the conversation has an event, and the person was notified
+	// failed: processing failed for good: the conversation has an event, and the person was asked to send it again.
+	failed  result = "failed"
+	applied result = "applied" // the channel reported another ID of the person; nothing to show
+	ignored result = "ignored" // it names no author, or is addressed to a number without a sender
 )
 
-// decline records a message that cannot be read, and says so to the person.
+// decline records a message that cannot be read and notifies the person.
 func (m *Messaging) decline(ctx context.Context, t *taking) (result, error) {
 	m.odd(ctx, t)
 	if err := m.note(ctx, t, conversation.NotShown); err != nil {
@@ -30,7 +31,8 @@ func (m *Messaging) decline(ctx context.Context, t *taking) (result, error) {
 	return t.asked(), m.notice(ctx, t, textsOf(t.conversation.Language).unread)
 }
 
-// asked is the result of a message of which the conversation has an event alone: its author is asked for another form, but in a group.
+// asked returns the result of a message of which only an event was stored: declined, since the author is asked for
+// another form, or shown in a group, where nobody is asked.
 func (t *taking) asked() result {
 	if t.Group != "" {
 		return shown
@@ -38,15 +40,15 @@ func (t *taking) asked() result {
 	return declined
 }
 
-// Ignore counts messages for which there is no conversation: they name no author, or are to a number that no sender has.
+// Ignore counts messages without a conversation: they name no author, or are addressed to a number without a sender.
 func (m *Messaging) Ignore(all []provider.Inbound) {
 	for i := range all {
 		m.o.Observer.Wrote(all[i].Label(), string(ignored))
 	}
 }
 
-// notice says something to a person about their message. Of several such messages in a row the first gets it: two machines would otherwise
-// write to each other for ever. In a group nothing is said.
+// notice sends a person a notice about their message. It does not repeat the same notice: otherwise two machines could
+// answer each other forever. Groups get no notices.
 func (m *Messaging) notice(ctx context.Context, t *taking, text string) error {
 	if t.Group != "" {
 		return nil
@@ -58,10 +60,10 @@ func (m *Messaging) notice(ctx context.Context, t *taking, text string) error {
 	return m.o.Conversations.Runner.Say(ctx, t.sender.CompanyID, t.conversation.ID, t.ID+":notice", text)
 }
 
-// lookBack is the number of turns that are searched for the company's last one.
+// lookBack is the number of turns searched for the company's last one.
 const lookBack = 20
 
-// lastSaid returns the company's last turn to a person, or nil where none is among the newest turns.
+// lastSaid returns the company's last turn that a person received, or nil if there is none among the newest turns.
 func (m *Messaging) lastSaid(ctx context.Context, c *chats.Conversation) (last *chats.Turn, err error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, math.MaxInt64, lookBack)
 	for i := range turns {
@@ -72,10 +74,10 @@ func (m *Messaging) lastSaid(ctx context.Context, c *chats.Conversation) (last *
 	return last, err
 }
 
-// oddEvery is the least time between two lines of a node about messages that are not understood.
+// oddEvery is the minimum interval between log lines of a node about messages that were not understood.
 const oddEvery = time.Minute
 
-// odd logs the kind of a message that was not understood, of many one.
+// odd logs the kind of a message that was not understood, at most once per oddEvery.
 func (m *Messaging) odd(ctx context.Context, t *taking) {
 	m.mu.Lock()
 	now := m.now()

@@ -14,7 +14,7 @@ import (
 const followUp = `[{"say": "Hola {{first_name}}, ¿recibió su pedido {{order}}?"}, {"ask": "received", "choices": ["sí", "no"]},
 	{"say": "Gracias"}]`
 
-// shipped is a notification with an event that a person may reply to.
+// shipped returns a notification with an event that a person may reply to.
 func shipped(id, event string) *chats.Bound {
 	return &chats.Bound{Event: event, NotificationID: id, Language: "es", Values: map[string]string{"first_name": "Ana", "order": "A-7"}}
 }
@@ -39,7 +39,7 @@ func TestAFlowAnswersTheReplyToANotificationOnce(t *testing.T) {
 	})
 }
 
-// An event that no flow knows is shown where the conversation is; the notification before it is walked.
+// An event without a flow is recorded in the conversation, and the flow of the previous notification starts.
 func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("follow-up", flow.Trigger{Event: "order-shipped"}, followUp)
@@ -51,17 +51,17 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 		a.text("hi")
 		a.got(asks)
 		a.shows("* event_unknown no-such-flow <b>", "> hi", "* flow_began follow-up", shown)
-		// Those who answer the one that no flow knows start nothing.
+		// A reply to the notification with the unknown event starts nothing.
 		b := r.person("34600120002")
 		r.bind(b.number, shipped("n4", "no-such-flow"))
 		b.write("wamid.b1", `{"type":"button","button":{"payload":"p","text":"Details"},"context":{"id":"wamid.n"}}`)
 		b.shows("* event_unknown no-such-flow", "> Details {Hello A-7.}", "* handoff_requested", "* missed")
-		// A reaction is for a notification too, and starts nothing.
+		// A reaction may refer to a notification too, and starts nothing.
 		c := r.person("34600120003")
 		r.bind(c.number, shipped("n5", "order-shipped"))
 		c.write("wamid.c1", `{"type":"reaction","reaction":{"message_id":"wamid.n","emoji":"👍"}}`)
 		c.shows("* reacted 👍 {Hello A-7.}")
-		// Nor does an answer to something that the flow has said.
+		// Nor does a reply to a message of a flow.
 		d := r.person("34600120004")
 		r.bind(d.number)
 		d.text("echo")
@@ -78,7 +78,7 @@ func TestAnEventOfNoFlowIsShownAndHidesNone(t *testing.T) {
 	})
 }
 
-// A company's programs get the parts of a message, whatever its type.
+// The webhook event of a message contains its parts, for all types.
 func TestTheEventOfAMessageHasItsParts(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		if err := r.db.Topics.Follow(t.Context(), r.company.ID, events.Conversations); err != nil {

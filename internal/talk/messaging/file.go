@@ -14,16 +14,16 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// Why a file that a person sent is missing (Extra.Why).
+// Reasons why a file that a person sent is missing (Extra.Why).
 const (
-	fileGone        = "gone"        // the channel does not have it any more
-	fileTooLarge    = "too_large"   // for files of conversations
-	fileNotTaken    = "not_taken"   // its bytes are of no kind that is taken
-	fileLimit       = "limit"       // the company keeps as much as it may
-	fileUnavailable = "unavailable" // every attempt to load it failed
+	fileGone        = "gone"        // the channel no longer has it
+	fileTooLarge    = "too_large"   // exceeds the limit for conversations
+	fileNotTaken    = "not_taken"   // its content is of no accepted kind
+	fileLimit       = "limit"       // the company's storage is full
+	fileUnavailable = "unavailable" // all attempts to download it failed
 )
 
-// file stores a file that the person sent; where there is none, why is the reason.
+// file downloads and stores a file that the person sent. If it is not available, why is the reason.
 func (m *Messaging) file(ctx context.Context, t *taking) (f *chats.File, why string, err error) {
 	channel := m.o.Channels[t.sender.Provider]
 	if channel == nil {
@@ -53,7 +53,7 @@ func (m *Messaging) file(ctx context.Context, t *taking) (f *chats.File, why str
 	return f, "", err
 }
 
-// missing records that a file is not there, and says so to the person.
+// missing records that a file is missing and notifies the person.
 func (m *Messaging) missing(ctx context.Context, t *taking, why string) error {
 	x := chats.Extra{Event: conversation.NoFile, Why: why, Name: t.writer(), Enclosed: t.Enclosed}
 	name := cmp.Or(t.File.Name, mediaType(t.File.Type))
@@ -63,13 +63,13 @@ func (m *Messaging) missing(ctx context.Context, t *taking, why string) error {
 	return m.notice(ctx, t, textsOf(t.conversation.Language).noFile[why])
 }
 
-// mediaType is a MIME type without its parameters.
+// mediaType returns a MIME type without its parameters.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	return strings.ToLower(strings.TrimSpace(s))
 }
 
-// nameOf is a name for a file without one, by its type. Its extension follows from its bytes.
+// nameOf returns a name for an unnamed file by its media type. The extension is added later, by the content.
 func nameOf(media string) string {
 	switch kind, _, _ := strings.Cut(mediaType(media), "/"); kind {
 	case "image", "audio", "video":

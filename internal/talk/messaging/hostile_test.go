@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// hostile are texts that somebody writes who wants them to be more than that.
+// hostile are texts meant to be interpreted as something else.
 var hostile = []string{
 	`<script>alert(1)</script><img src=x onerror=alert(1)>`, "\u202etxt.exe\u2066", "a\x00b\x07\x1b[31m\u009bc",
 	"{{number}} {{name}} {{ x", "x\r\nX-Admin: 1\r\n\r\nbody", `"}],"x":[{"`,
@@ -19,7 +19,7 @@ var hostile = []string{
 	strings.Repeat("👩‍👩‍👧‍👦", 8_000), "\ufeff\u200b\u2028\u2029", "STOP\x00", "=cmd|' /C calc'!A0", "\xff\xfe\xc3\x28", "\xed\xa0\x80",
 }
 
-// hostileKinds are the messages whose fields a person fills; H is the text.
+// hostileKinds are the messages with fields that a person controls; H is the text.
 var hostileKinds = []string{
 	`{"type":"text","text":{"body":H}}`,
 	`{"type":"text","text":{"body":"x"},"context":{"id":H}}`,
@@ -39,16 +39,16 @@ var hostileKinds = []string{
 	`{"type":H}`,
 }
 
-// raw is a text as JSON has it, its bytes as they are where they are no UTF-8.
+// raw returns a text as JSON, with invalid UTF-8 bytes unchanged.
 func raw(s string) string {
 	if utf8.ValidString(s) {
-		b, _ := json.Marshal(s) // a text
+		b, _ := json.Marshal(s) // a string cannot fail
 		return string(b)
 	}
 	return `"` + s + `"`
 }
 
-// bad names what a text that is stored must not hold; "": nothing of it.
+// bad returns the first character that stored text must not contain, or "".
 func bad(s string, oneLine bool) string {
 	for _, r := range s {
 		switch {
@@ -64,7 +64,7 @@ func bad(s string, oneLine bool) string {
 	return ""
 }
 
-// checkClean checks what is stored of a person, who has written something.
+// checkClean checks the stored data of a person who has written something.
 func checkClean(t *testing.T, p *person) {
 	t.Helper()
 	c := p.conversation()
@@ -116,7 +116,7 @@ func TestHostileTextsOfEveryFieldAreKeptClean(t *testing.T) {
 						message+`]}}]}]}`))
 			}
 		}
-		// A text whose every byte is hostile must not keep the next one from being taken in.
+		// A message of hostile bytes must not block the next one.
 		next := r.person("34600111222")
 		next.text("echo")
 		next.got("What?")
@@ -136,7 +136,7 @@ func TestHostileTextsOfEveryFieldAreKeptClean(t *testing.T) {
 	})
 }
 
-// What a person can fill is text, and nothing else: a value is not filled in again, and not read as anything.
+// Input of a person is only text: it is not expanded again and not interpreted.
 func TestHostileTextsStayTexts(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.run()

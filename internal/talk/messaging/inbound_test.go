@@ -21,8 +21,9 @@ const (
 	notTaken  = "We cannot take a file of this kind. Please send it as a PDF or a picture."
 )
 
-// kinds are messages of every kind, with what the conversation shows and what a flow that asks makes of them: the reply, or "" where
-// none follows. In a message Q is the channel's id of the flow's question, and O that of the person's own first message.
+// kinds are messages of every kind, each with the line shown in the conversation and the reply of a flow that asks a
+// question, or "" if none follows. In a message, Q is the channel's ID of the flow's question, and O that of the
+// person's first message.
 var kinds = []struct{ message, shown, reply string }{
 	{`{"type":"text","text":{"body":"Hola"}}`, "> Hola", "Hola"},
 	{`{"type":"text","text":{"body":"Hola"},"context":{"from":"15555550100","id":"Q"}}`, "> Hola {What?}", "Hola"},
@@ -103,7 +104,7 @@ var kinds = []struct{ message, shown, reply string }{
 		`{"type":"hologram_v9","hologram_v9":[[["deep"]]],"text":3,"contacts":{"a":1},"location":"here"}`,
 		"* not_shown hologram_v9", unreadable,
 	},
-	// What is wrong with a file is said, and the caption is still an answer.
+	// The problem with a file is reported, and its caption still counts as an answer.
 	{`{"type":"image","image":{"id":"large","mime_type":"image/png"}}`, "* file_missing image/png too_large", tooLarge},
 	{
 		`{"type":"document","document":{"id":"refused","mime_type":"text/plain","filename":"log.txt"}}`,
@@ -122,7 +123,7 @@ var kinds = []struct{ message, shown, reply string }{
 	{`{"type":"image","image":{"id":"away","mime_type":"image/png"}}`, "* file_missing image/png unavailable", fileMissing},
 }
 
-// putFiles has the channel keep the files of kinds, and what goes wrong with some.
+// putFiles stores the files of kinds on the channel, some of them with errors.
 func (r *rig) putFiles() {
 	r.t.Helper()
 	png, err := os.ReadFile("../../send/sandbox/samples/photo.png")
@@ -151,7 +152,7 @@ func TestEveryKindOfMessageIsShownAndAnswersAFlow(t *testing.T) {
 		r.run()
 		kinds := kinds
 		if !r.bubble {
-			kinds = kinds[:len(kinds)-2] // the channel is asked again after a second, and after three
+			kinds = kinds[:len(kinds)-2] // the channel is asked again after 1 s and after 3 s
 		}
 		people := make([]*person, len(kinds))
 		for i := range kinds {

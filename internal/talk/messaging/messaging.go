@@ -1,10 +1,10 @@
-// Package messaging holds conversations over a messaging channel: what people write to a sender becomes turns, and what agents, flows and
-// teammates say is sent to them, as long as the channel allows it.
+// Package messaging handles conversations over a messaging channel: messages of people to a sender become turns, and
+// turns of agents, flows and teammates are sent to them as long as the channel allows it.
 //
 //	callback ─▶ Receive ─▶ inbound_message ─▶ conversation ─▶ agent, flow or teammate ─▶ reply ─▶ channel ─▶ Receipts
 //
-// A message that came in is stored before the channel gets its 200, and known again when it is repeated. Replies of a conversation are
-// sent one after the other; an attempt whose outcome is unknown is not repeated.
+// An incoming message is stored before the channel gets its 200, and recognized if it is repeated. Replies of a
+// conversation are sent one at a time; an attempt with an unknown outcome is not repeated.
 package messaging
 
 import (
@@ -28,15 +28,16 @@ import (
 	"carillon/internal/talk/files"
 )
 
-// Channel sends replies and reads files; whatsapp.Client is one.
+// Channel sends replies and downloads files. whatsapp.Client implements it.
 type Channel interface {
 	SendReply(ctx context.Context, s *carillon.Sender, m *provider.Reply) provider.Outcome
-	// File reads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile, provider.ErrFileTooLarge.
+	// File downloads a file that a person sent, of at most `most` bytes. Errors: provider.ErrNoFile,
+	// provider.ErrFileTooLarge.
 	File(ctx context.Context, s *carillon.Sender, id string, most int64) (content []byte, mime string, err error)
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
 
-// Options configure Messaging; all are required but Proved, Observer, Now, Shares and Alone.
+// Options configure Messaging. All fields are required except Proved, Observer, Now, Shares and Alone.
 type Options struct {
 	Store         *chats.Replies
 	Chats         *chats.Store
@@ -45,44 +46,47 @@ type Options struct {
 	Agents        conversation.Agents
 	Files         *files.Files
 	Channels      map[string]Channel // by provider
-	// Sender finds a sender of any company. Errors: not_found.
+	// Sender returns a sender of any company. Errors: not_found.
 	Sender func(ctx context.Context, uid int64) (*carillon.Sender, error)
-	// AgentOf is the id of the agent that answers for a sender; "": flows and teammates alone. By default its settings name it.
+	// AgentOf returns the ID of the agent that answers for a sender, or "" if only flows and teammates do. The default
+	// reads it from the sender's settings.
 	AgentOf func(s *carillon.Sender) string
-	// Portfolio is the scope of the channel's ids of people that a sender gets.
+	// Portfolio returns the scope in which the channel's IDs of people are valid for a sender.
 	Portfolio func(s *carillon.Sender) string
-	// Bound returns the notifications with a name_event that a message of a person with some lines may reply to, the newest
-	// first.
+	// Bound returns the notifications with a name_event that a message of the person with these lines may reply to,
+	// newest first.
 	Bound func(ctx context.Context, s *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error)
-	// Sent returns the text of a notification's message as the person saw it, by the provider's id of it; empty for messages to others.
+	// Sent returns the text of a notification's message as the person saw it, by its provider ID, or "" for messages
+	// to others.
 	Sent func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (string, error)
-	// Proved records that a notification's message to a person with some lines has arrived: the person answers it by a
-	// provider's id that no message has, and it is the only one with an unknown outcome. It reports whether there is one.
-	// Optional.
+	// Proved records the delivery of a notification's message to the person with these lines. It applies if the person
+	// replies to a provider ID that no message has and exactly one message has an unknown outcome. It reports whether
+	// there was one. Optional.
 	Proved func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (bool, error)
 	// Begun reports whether a notification has begun a flow in a conversation.
 	Begun func(ctx context.Context, companyID, conversationID, notificationID string) (bool, error)
-	// Suppress has the person with a number or an id of the channel get nothing any more, Lift has them get messages again.
+	// Suppress stops all messages to the person with these addresses (numbers or IDs of the channel). Lift allows
+	// messages again.
 	Suppress func(ctx context.Context, companyID string, addresses ...string) error
 	Lift     func(ctx context.Context, companyID string, who identity.Key) error
-	// Suppressed reports whether a person does not get all messages.
+	// Suppressed reports whether any messages to a person are suppressed.
 	Suppressed func(ctx context.Context, companyID string, who identity.Key) (bool, error)
-	// FileURL is an address at which the channel can load a file of ours.
+	// FileURL returns an address at which the channel can download one of our files.
 	FileURL   func(f *chats.File) string
 	Publisher conversation.Publisher
-	Observer  Observer // default: nobody
+	Observer  Observer // default: no-op
 	Log       *slog.Logger
 	Now       func() time.Time // default time.Now
-	Shares    *share.Set       // nil: shares of its own
-	// Alone says that no other node has this database: what is being taken in or sent at the start was left by a stop.
+	Shares    *share.Set       // nil: a new set
+	// Alone means that no other node uses this database: unfinished work at the start was left by a previous process.
 	Alone bool
-	Node  string // this node's id in the table of nodes; "" where it is alone
+	Node  string // ID of this node in the table of nodes; empty if it is the only one
 }
 
-// Observer is called for what happens, for metrics.
+// Observer receives events for metrics.
 type Observer interface {
-	// Wrote is called for a message of a person and what became of it: shown, declined, failed, applied or ignored. Replied is called for
-	// a reply that came into a state.
+	// Wrote is called for an incoming message and its result: shown, declined, failed, applied or ignored. Replied is
+	// called for a reply that changed its state.
 	Wrote(label, result string)
 	Replied(state string)
 }
@@ -92,16 +96,16 @@ type nobody struct{}
 func (nobody) Wrote(string, string) {}
 func (nobody) Replied(string)       {}
 
-// Messaging is the conversations over messaging channels. Make it with New; Run does its work.
+// Messaging manages the conversations over messaging channels. New builds it; Run does its work.
 type Messaging struct {
 	o    Options
-	came chan struct{} // something came in
-	said chan struct{} // something is to be sent
-	left chan struct{} // a node was declared dead
+	came chan struct{} // signals that a message arrived
+	said chan struct{} // signals that a reply is to be sent
+	left chan struct{} // signals that a node was declared dead
 
 	mu     sync.Mutex
-	typing map[string]time.Time // by conversation: when the channel last showed that somebody writes
-	oddAt  time.Time            // when it was last logged that a message was not understood
+	typing map[string]time.Time // by conversation: when the typing indicator was last sent
+	oddAt  time.Time            // time of the last log line about a message that was not understood
 }
 
 // New builds Messaging.
@@ -122,7 +126,7 @@ func New(o Options) *Messaging {
 	return m
 }
 
-// agentOf is the id of the agent in a sender's settings.
+// agentOf returns the ID of the agent in a sender's settings.
 func agentOf(s *carillon.Sender) string {
 	var settings struct {
 		Agent string `json:"agent"`
@@ -133,10 +137,10 @@ func agentOf(s *carillon.Sender) string {
 	return settings.Agent
 }
 
-// now is the time as the database holds it.
+// now returns the current time at the precision of the database.
 func (m *Messaging) now() time.Time { return m.o.Now().Truncate(time.Millisecond).UTC() }
 
-// Window is how long after a person's last message replies may be sent.
+// Window is the time after a person's last message in which replies may be sent.
 const Window = 24 * time.Hour
 
 const (
@@ -144,7 +148,7 @@ const (
 	page = 200
 )
 
-// Run takes in what came and sends replies until ctx ends.
+// Run processes incoming messages and sends replies until ctx ends.
 func (m *Messaging) Run(ctx context.Context) error {
 	m.recover(ctx, m.o.Alone)
 	intakes, sends := m.intakes(), m.sends()
@@ -167,7 +171,7 @@ func (m *Messaging) Run(ctx context.Context) error {
 	return nil
 }
 
-// recover takes up what nodes were taking in or sending that are no more.
+// recover takes over the unfinished messages and replies of dead nodes.
 func (m *Messaging) recover(ctx context.Context, alone bool) {
 	if err := m.o.Store.Recover(ctx, m.now(), alone); err != nil && ctx.Err() == nil {
 		m.o.Log.WarnContext(ctx, "take up messages", "error", err)
@@ -176,7 +180,7 @@ func (m *Messaging) recover(ctx context.Context, alone bool) {
 	poke(m.said)
 }
 
-// Deposed has taken up what a node left that was declared dead.
+// Deposed makes this node take over the work of a node that was declared dead.
 func (m *Messaging) Deposed() { poke(m.left) }
 
 func (m *Messaging) loop(ctx context.Context, wake chan struct{}, what string, work func(ctx context.Context) error) {
@@ -200,10 +204,10 @@ func poke(c chan struct{}) {
 	}
 }
 
-// Said has replies sent that were stored in a conversation. Without it they are sent a moment later.
+// Said wakes the sender of replies after a turn was stored. Without the call, replies are sent a moment later.
 func (m *Messaging) Said() { poke(m.said) }
 
-// Receive stores what people wrote to a sender. After a nil error it is durable.
+// Receive stores messages to a sender. After a nil error they are durable.
 func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provider.Inbound) error {
 	if len(all) == 0 {
 		return nil
@@ -211,7 +215,7 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 	now := m.now()
 	all = slices.Clone(all)
 	for i := range all {
-		if all[i].At.IsZero() { // the channel does not say when
+		if all[i].At.IsZero() { // the channel gave no time
 			all[i].At = now
 		}
 	}
@@ -224,7 +228,7 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 		}
 		rows[i] = chats.Inbound{
 			SenderUID: s.UID, ProviderID: all[i].ID, CompanyID: s.CompanyID, Person: personOf(&all[i]), Content: string(content),
-			ReceivedAt: now.Add(time.Duration(i) * time.Millisecond), // they are taken in in this order
+			ReceivedAt: now.Add(time.Duration(i) * time.Millisecond), // preserves the order of messages in one callback
 		}
 	}
 	if _, err := m.o.Store.Receive(ctx, rows); err != nil {
@@ -234,10 +238,11 @@ func (m *Messaging) Receive(ctx context.Context, s *carillon.Sender, all []provi
 	return nil
 }
 
-// personOf is whose messages follow each other: by the channel's id of the person where it says one, for the number may be there or not.
+// personOf returns the key by which messages of a person are kept in order: the channel's ID of the person if given,
+// since the number is not always present.
 func personOf(x *provider.Inbound) string { return cmp.Or(x.UserID, identity.Number(x.From).String()) }
 
-// Receipts stores what the channel reports of replies.
+// Receipts stores the channel's reports about replies.
 func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []provider.ReplyReceipt) error {
 	for _, x := range all {
 		r := &chats.Reply{
@@ -251,7 +256,8 @@ func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []prov
 		if risen {
 			m.show(r)
 		}
-		if x.Reason == provider.ReasonWindowClosed { // also where it is known already: the run may not have been ended
+		// Also if the state is already stored: the run may not have been ended then.
+		if x.Reason == provider.ReasonWindowClosed {
 			if err := m.refused(ctx, r); err != nil {
 				return err
 			}
@@ -261,7 +267,7 @@ func (m *Messaging) Receipts(ctx context.Context, s *carillon.Sender, all []prov
 	return nil
 }
 
-// Delivery is where a reply stands, as screens show it.
+// Delivery is the delivery state of a reply, as screens show it.
 type Delivery struct {
 	Seq    int64  `json:"seq"`
 	State  string `json:"state"`
@@ -269,10 +275,10 @@ type Delivery struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// show counts a reply in a state, and passes the state on to the screens of its conversation.
+// show counts a reply's new state and publishes it to the screens of its conversation.
 func (m *Messaging) show(r *chats.Reply) {
 	m.o.Observer.Replied(r.State)
-	text, _ := json.Marshal(Delivery{r.Seq, r.State, r.Reason, r.Detail}) // texts and a number
+	text, _ := json.Marshal(Delivery{r.Seq, r.State, r.Reason, r.Detail}) // texts and a number cannot fail
 	for _, topic := range []string{chats.Topic(r.ConversationID), chats.InboxTopic} {
 		m.o.Publisher.Publish(&events.Event{
 			CompanyID: r.CompanyID, Topic: topic, Kind: "delivery", Subject: r.ConversationID, Payload: text, At: m.now(),
@@ -281,11 +287,11 @@ func (m *Messaging) show(r *chats.Reply) {
 }
 
 const (
-	typedEvery = 10 * time.Second // the channel shows for 25 s that somebody writes
+	typedEvery = 10 * time.Second // the channel shows a typing indicator for 25 s
 	maxTyped   = 1000             // conversations
 )
 
-// typed reports whether the channel is to show again that somebody writes in a conversation.
+// typed reports whether the typing indicator of a conversation is due again.
 func (m *Messaging) typed(conversationID string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -300,7 +306,8 @@ func (m *Messaging) typed(conversationID string) bool {
 	return true
 }
 
-// Read reports to the channel that a person's last message was read, and where typing is true that a reply is being written.
+// Read reports to the channel that a person's last message was read. If typing is set, it also shows the typing
+// indicator.
 func (m *Messaging) Read(ctx context.Context, companyID, conversationID string, typing bool) error {
 	if typing && !m.typed(conversationID) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// wish returns the wish of a message, which is always obeyed. To somebody who gets messages START is a word like any other.
+// wish returns the request in a message, such as STOP, which is always obeyed. START counts only if messages to the
+// person are suppressed; otherwise it is an ordinary word.
 func (m *Messaging) wish(ctx context.Context, t *taking) (asked, error) {
 	a, err := m.asks(ctx, t)
 	if err != nil || a.wish != start {
@@ -25,8 +26,8 @@ func (m *Messaging) wish(ctx context.Context, t *taking) (asked, error) {
 	return a, err
 }
 
-// asks returns the wish in the words of a message. Those that are ordinary answers too ask for nothing where they were tapped or offered,
-// or start a flow.
+// asks returns the request in the words of a message. Words that are also ordinary answers do not count if they were
+// tapped or offered as a choice, or if they start a flow.
 func (m *Messaging) asks(ctx context.Context, t *taking) (asked, error) {
 	switch {
 	case t.File != nil, t.Form != nil, t.Order != nil, t.Cards != nil, t.Place != nil:
@@ -50,7 +51,7 @@ func (m *Messaging) asks(ctx context.Context, t *taking) (asked, error) {
 	return a, err
 }
 
-// offered reports whether a text is one of the choices that the company offered last, or a keyword of a flow.
+// offered reports whether a text is one of the company's last offered choices, or a keyword of a flow.
 func (m *Messaging) offered(ctx context.Context, t *taking) (bool, error) {
 	last, err := m.lastSaid(ctx, t.conversation)
 	if err != nil {
@@ -63,8 +64,8 @@ func (m *Messaging) offered(ctx context.Context, t *taking) (bool, error) {
 	return m.o.Conversations.Runner.Keyword(ctx, t.sender.CompanyID, t.Text)
 }
 
-// obey has a person get no more messages, or get them again, and confirms it. The suppression, which makes START a wish, is lifted last:
-// until then all of it is done again after a crash.
+// obey stops messages to a person, or allows them again, and confirms it. For START, the suppression is lifted last:
+// START is a request only while it exists, so after a crash all steps are repeated.
 func (m *Messaging) obey(ctx context.Context, t *taking, a asked) error {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	runner, texts := m.o.Conversations.Runner, textsOf(a.language(t.conversation.Language), t.conversation.Language)

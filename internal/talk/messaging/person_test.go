@@ -92,7 +92,7 @@ func TestStopByAnIDHoldsForTheNumber(t *testing.T) {
 			is, err := r.suppressed(t.Context(), r.company.ID, "525512345601")
 			return !is && err == nil
 		})
-		// Both are known when the id asks.
+		// Both are known when the ID writes STOP.
 		p.text("STOP")
 		p.until("the number is suppressed", func() bool {
 			is, err := r.suppressed(t.Context(), r.company.ID, "5215512345601")
@@ -101,7 +101,8 @@ func TestStopByAnIDHoldsForTheNumber(t *testing.T) {
 	})
 }
 
-// A flow goes on with a message from another form of the number, and begins by it where the notification went to the dialled one.
+// A flow continues with a message from another form of the number. It also starts if the notification was sent to the
+// dialed form.
 func TestAFlowIsOneForAllFormsOfANumber(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("order", flow.Trigger{Event: "order-shipped"}, `[{"say": "Shall we?"}, {"ask": "go"}, {"say": "{{go}}!"}]`)
@@ -168,7 +169,7 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		if a, b := p.conversation(), renewed.conversation(); b == nil || a.ID != b.ID {
 			t.Fatal("they are two conversations")
 		}
-		// The second kind of report names neither number.
+		// The second kind of report contains neither number.
 		nameless := r.nameless("US.9")
 		nameless.write("wamid.renamed", `{"type":"system","system":{"type":"user_changed_user_id","user_id":"US.10",`+
 			`"previous_user_id":"US.9"}}`)
@@ -178,7 +179,7 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		if r.counts.of("applied") != 1 || r.counts.of("ignored") != 0 {
 			t.Errorf("the reports are counted as %v", r.counts.all)
 		}
-		// The next owner of the old number is somebody else, who sees nothing of it.
+		// The next owner of the old number is a different person, who sees nothing of the old conversation.
 		stranger := &person{rig: r, user: "US.77", number: "5215512345601"}
 		stranger.text("echo")
 		stranger.got("What?")

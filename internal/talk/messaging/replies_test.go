@@ -105,7 +105,7 @@ func TestAReplyWhoseOutcomeIsUnknownHoldsTheNextUntilAReceipt(t *testing.T) {
 	})
 }
 
-// No receipt comes: the reply is not sent again, and those behind it are.
+// Without a receipt, the reply is not sent again, but the ones behind it are sent.
 func TestAReplyWhoseOutcomeStaysUnknownIsNotSentAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.flows.lay("three", flow.Trigger{Keywords: []string{"three"}}, three)
@@ -125,7 +125,7 @@ func TestAReplyWhoseOutcomeStaysUnknownIsNotSentAgain(t *testing.T) {
 	})
 }
 
-// The channel reports a reply, and brings what the person answered, before it responds to our request.
+// The channel reports a reply's receipts and the person's answer before it responds to our request.
 func TestWhatComesBeforeTheResponseIsKnown(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		p := r.person("34600800003")
@@ -148,7 +148,7 @@ func TestWhatComesBeforeTheResponseIsKnown(t *testing.T) {
 	})
 }
 
-// Reports come twice and in the wrong order, and one of them in the name of a sender whose reply it is not.
+// Reports arrive twice and in the wrong order, one of them for a sender that does not own the reply.
 func TestScreensShowAReplyRise(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		stranger := r.addSender(&carillon.Company{ID: carillon.NewID(time.Now()), Name: "Beta"}, "main")
@@ -187,7 +187,7 @@ func TestScreensShowAReplyRise(t *testing.T) {
 			order := []string{"sending", "sent", "delivered", "read"}
 			var ranks []int
 			for _, state := range states {
-				// The end of the request may be shown after a receipt that overtook it: a screen leaves it out.
+				// The response may be shown after a receipt that overtook it; screens ignore it.
 				if state != "sent" || !slices.Contains(ranks, 2) {
 					ranks = append(ranks, slices.Index(order, state))
 				}
@@ -202,7 +202,7 @@ func TestScreensShowAReplyRise(t *testing.T) {
 	})
 }
 
-// A channel shortens long choices: the one that comes back is known by its id.
+// A channel truncates long choices; the selected one is identified by its ID.
 func TestAChoiceComesBackAsItWasMeant(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		const morning, evening = "The tour of the old harbour in the morning", "The tour of the old harbour in the evening"
@@ -219,7 +219,7 @@ func TestAChoiceComesBackAsItWasMeant(t *testing.T) {
 			p.got("Which? [" + morning + "] [" + evening + "] [None]")
 			p.write("wamid.of."+id, `{"type":"interactive","interactive":{"type":"list_reply",
 				"list_reply":{"id":"`+id+`","title":"The tour of the old har…"}},"context":{"id":"`+p.last().id+`"}}`)
-			if want == "" { // it is none of the choices: what is shown of it is what the person said
+			if want == "" { // not one of the choices: the conversation shows the person's text
 				p.until("it asks again", func() bool { return len(p.gets()) == 2 })
 				continue
 			}
@@ -230,8 +230,8 @@ func TestAChoiceComesBackAsItWasMeant(t *testing.T) {
 	})
 }
 
-// A teammate who has the conversation open has it marked as read, and the person sees that they write: not all the time, and not when
-// nothing can be sent any more.
+// When a teammate has the conversation open, it is marked as read and the person sees a typing indicator, at a limited
+// rate and only while replies can be sent.
 func TestThePersonSeesThatATeammateReadsAndWrites(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.run()
@@ -262,7 +262,7 @@ func TestThePersonSeesThatATeammateReadsAndWrites(t *testing.T) {
 	})
 }
 
-// A reply whose text is gone fails where people see it, and is not looked for each second for ever.
+// A reply whose text is gone fails visibly, and is not retried forever.
 func TestAReplyThatCannotBeReadFails(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.flows.lay("one", flow.Trigger{Keywords: []string{"one"}}, `[{"say": "gone"}]`)

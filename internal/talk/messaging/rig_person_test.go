@@ -17,13 +17,13 @@ import (
 	"carillon/internal/store/runs"
 )
 
-// person writes to a sender and gets what is sent to them.
+// person writes to a sender and receives its messages.
 type person struct {
 	*rig
-	number  string // "": the channel does not say it
-	user    string // the channel's id of the person; "": it says none
+	number  string // empty if the channel does not report it
+	user    string // the channel's ID of the person; empty if it reports none
 	n       int    // texts written
-	contact string // "": it is not known yet
+	contact string // empty if not known yet
 }
 
 func (r *rig) person(number string) *person { return &person{rig: r, number: number} }
@@ -32,7 +32,7 @@ func (p *person) message(id, text string, at time.Time) message {
 	return p.sign(message{"id": id, "timestamp": fmt.Sprint(at.Unix()), "type": "text", "text": map[string]any{"body": text}})
 }
 
-// callback is the body of a callback with messages of a person.
+// callback returns the body of a callback with messages of a person.
 func callback(t *testing.T, number, name string, messages ...message) []byte {
 	t.Helper()
 	contact := map[string]any{"profile": map[string]string{"name": name, "username": strings.ToLower(strings.ReplaceAll(name, " ", "."))}}
@@ -56,7 +56,7 @@ func callback(t *testing.T, number, name string, messages ...message) []byte {
 
 const phoneID = "1000001"
 
-// take has a sender get a callback.
+// take delivers a callback to a sender.
 func (r *rig) take(s *carillon.Sender, body []byte) {
 	r.t.Helper()
 	cb, err := whatsapp.ParseCallback(body, s.UID)
@@ -68,7 +68,7 @@ func (r *rig) take(s *carillon.Sender, body []byte) {
 	}
 }
 
-// writes has the channel report messages of the person, each twice, the whole in the reverse order too.
+// writes delivers messages of the person, each twice, the second time in reverse order.
 func (p *person) writes(messages ...message) {
 	p.t.Helper()
 	for range 2 {
@@ -77,14 +77,14 @@ func (p *person) writes(messages ...message) {
 	}
 }
 
-// text has the person write a text now.
+// text delivers a text of the person, sent now.
 func (p *person) text(text string) {
 	p.t.Helper()
 	p.n++
 	p.writes(p.message(fmt.Sprintf("wamid.%s.%d", p.address(), p.n), text, p.now()))
 }
 
-// write has the person write a message of the members in a JSON object.
+// write delivers a message with the members of a JSON object.
 func (p *person) write(id, members string) {
 	p.t.Helper()
 	m := p.sign(message{"id": id, "timestamp": fmt.Sprint(p.now().Unix())})
@@ -94,7 +94,7 @@ func (p *person) write(id, members string) {
 	p.writes(m)
 }
 
-// gets are the replies that the channel accepted for the person, in order, each in short.
+// gets returns the replies accepted for the person, in order and in short form.
 func (p *person) gets() (all []string) {
 	for _, x := range p.channel.of(p.address()) {
 		if !x.accepted {
@@ -112,18 +112,18 @@ func (p *person) gets() (all []string) {
 	return all
 }
 
-// got waits until the person has got replies, which are to be exactly these.
+// got waits for replies to the person and checks that they are exactly these.
 func (p *person) got(want ...string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%s gets %q, not %q", p.address(), p.gets(), want), func() bool { return len(p.gets()) >= len(want) })
-	p.conversation() // is known from now on, whatever becomes of the number
+	p.conversation() // remembers the contact, even if the number changes later
 	p.comeToRest()
 	if diff := cmp.Diff(want, p.gets()); diff != "" {
 		p.t.Fatalf("%s gets others (-want +got):\n%s\nand the conversation shows\n%s", p.address(), diff, strings.Join(p.lines(), "\n"))
 	}
 }
 
-// last is the newest reply that was posted for the person.
+// last returns the last reply posted for the person.
 func (p *person) last() post {
 	p.t.Helper()
 	all := p.channel.of(p.address())
@@ -133,10 +133,10 @@ func (p *person) last() post {
 	return all[len(all)-1]
 }
 
-// conversation is the person's; nil: there is none.
+// conversation returns the person's conversation, or nil.
 func (p *person) conversation() *chats.Conversation {
 	p.t.Helper()
-	if p.contact != "" { // whatever the person is known by meanwhile
+	if p.contact != "" { // independent of the person's current number and ID
 		all, err := p.db.Chats.OfContact(p.t.Context(), p.company.ID, p.contact, "", 1)
 		if err != nil {
 			p.t.Fatal(err)
@@ -158,7 +158,7 @@ func (p *person) conversation() *chats.Conversation {
 	return nil
 }
 
-// newestRun is the newest run in the person's conversation.
+// newestRun returns the newest run in the person's conversation.
 func (p *person) newestRun() *runs.Run {
 	p.t.Helper()
 	all, err := p.db.Runs.OfConversation(p.t.Context(), p.company.ID, p.conversation().ID, 1)
@@ -168,7 +168,7 @@ func (p *person) newestRun() *runs.Run {
 	return all[0]
 }
 
-// turns are those of the person's conversation.
+// turns returns the turns of the person's conversation.
 func (p *person) turns() []chats.Turn {
 	p.t.Helper()
 	c := p.conversation()
@@ -182,7 +182,7 @@ func (p *person) turns() []chats.Turn {
 	return turns
 }
 
-// lines are the turns of the person's conversation, each in short, with why a reply failed.
+// lines returns the turns of the person's conversation in short form, with the reasons of failed replies.
 func (p *person) lines() (lines []string) {
 	p.t.Helper()
 	turns := p.turns()
@@ -217,7 +217,7 @@ func (p *person) lines() (lines []string) {
 	return lines
 }
 
-// shows waits until the conversation shows something, which is to be exactly this.
+// shows waits until the conversation shows exactly these lines.
 func (p *person) shows(want ...string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("of %s is shown %q", p.address(), want), func() bool {
@@ -230,10 +230,10 @@ func (p *person) shows(want ...string) {
 	}
 }
 
-// nameless is a person whose number the channel does not say.
+// nameless returns a person whose number the channel does not report.
 func (r *rig) nameless(user string) *person { return &person{rig: r, user: user} }
 
-// address is the number of the person, or else the id.
+// address returns the number of the person, or the ID if there is none.
 func (p *person) address() string {
 	if p.number != "" {
 		return p.number
@@ -241,7 +241,7 @@ func (p *person) address() string {
 	return p.user
 }
 
-// sign adds to a message who wrote it.
+// sign adds the author to a message.
 func (p *person) sign(m message) message {
 	if p.number != "" {
 		m["from"] = p.number
@@ -252,7 +252,7 @@ func (p *person) sign(m message) message {
 	return m
 }
 
-// known are the identities of the person.
+// known returns the identities of the person.
 func (p *person) known() (all []identity.Identity) {
 	if p.user != "" {
 		all = append(all, identity.Identity{Kind: identity.Person, Scope: p.portfolios[p.sender.ID], Key: identity.User(p.user)})
@@ -263,5 +263,5 @@ func (p *person) known() (all []identity.Identity) {
 	return all
 }
 
-// message is a message as WhatsApp has it: from, id, timestamp, type, and the member of the type.
+// message is a message as WhatsApp sends it: from, id, timestamp, type, and the member named like the type.
 type message map[string]any

@@ -30,7 +30,7 @@ import (
 	"carillon/internal/talk/messaging"
 )
 
-// rig is Messaging with its conversations on a database of its own, of one company with one sender.
+// rig is a node of Messaging with its conversations on a separate database, with one company and one sender.
 type rig struct {
 	*messaging.Messaging
 	t       *testing.T
@@ -43,29 +43,29 @@ type rig struct {
 	flows   flows
 	log     log
 	counts  counts
-	agent   string        // of the sender; "": none
+	agent   string        // of the sender; empty: none
 	bubble  bool          // time is faked
 	halt    func()        // stops the node
-	kill    func()        // has the node do nothing more but what it waits for
+	kill    func()        // simulates a crash: the node does nothing more, except finish its pending calls
 	over    chan struct{} // closed when the test ends
-	node    string        // its id
+	node    string        // ID of the node
 	alone   bool          // there is no other node
 
-	suppressing func() error // is called before a number is suppressed
-	binding     func() error // is called before it is looked up what a message may answer
+	suppressing func() error // called before a number is suppressed
+	binding     func() error // called before the lookup of the notifications that a message may answer
 	removed     atomic.Bool  // the sender is unknown
 
 	mu      sync.Mutex
-	ahead   time.Duration // of the clock
-	stands  time.Time     // where the clock stands still; zero while it runs
+	ahead   time.Duration // offset of the clock
+	stands  time.Time     // time at which the clock stands still; zero while it runs
 	screens []events.Event
-	bound   map[string][]*chats.Bound // by number: the notifications that it may reply to, the newest first
+	bound   map[string][]*chats.Bound // by number: the notifications that it may reply to, newest first
 
-	portfolios map[string]string // of senders, by id
-	sent       map[string]string // by provider's id: what a person saw of a notification
+	portfolios map[string]string // of senders, by ID
+	sent       map[string]string // by provider ID: the text of a notification as the person saw it
 }
 
-// onBoth runs a test on both databases: on SQLite with faked time.
+// onBoth runs a test on both databases, on SQLite with faked time.
 func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Parallel()
@@ -86,7 +86,7 @@ func onSQLite(t *testing.T, test func(t *testing.T, r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir})
 		r.bubble = true
-		defer r.stop() // in the bubble, which waits for what runs in it
+		defer r.stop() // inside the bubble, which waits for its goroutines
 		test(t, r)
 	})
 }
@@ -111,7 +111,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 	return r
 }
 
-// addSender adds a sender of a company, and the company where it is new.
+// addSender adds a sender of a company, and the company if it is new.
 func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 	r.t.Helper()
 	s := &carillon.Sender{
@@ -203,7 +203,7 @@ func (r *rig) now() time.Time {
 	return time.Now().Add(r.ahead)
 }
 
-// stand has the clock stand still: no lease runs out.
+// stand stops the clock, so that no lease expires.
 func (r *rig) stand() {
 	now := r.now()
 	r.mu.Lock()
@@ -211,7 +211,7 @@ func (r *rig) stand() {
 	r.stands = now
 }
 
-// pass puts the clock ahead.
+// pass advances the clock.
 func (r *rig) pass(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,8 +238,8 @@ func (r *rig) until(what string, holds func() bool) {
 	}
 }
 
-// comeToRest lets everything happen that would within a few seconds. Without faked time it does nothing: that nothing more happens is
-// proved on SQLite alone.
+// comeToRest lets everything happen that would happen within a few seconds. Without faked time it does nothing: only
+// SQLite tests prove that nothing more happens.
 func (r *rig) comeToRest() {
 	if r.bubble {
 		time.Sleep(3 * time.Second)
@@ -263,7 +263,7 @@ func (r *rig) senderBy(ctx context.Context, uid int64) (*carillon.Sender, error)
 	return r.db.Senders.Sender(ctx, uid)
 }
 
-// boundOf are the notifications that a message to a number may reply to.
+// boundOf returns the notifications that a message to a number may reply to.
 func (r *rig) boundOf(_ context.Context, _ *carillon.Sender, lines []identity.Key, _ string) (all []*chats.Bound, err error) {
 	if err := r.binding(); err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (r *rig) boundOf(_ context.Context, _ *carillon.Sender, lines []identity.Ke
 	return all, nil
 }
 
-// bind has notifications be those that a number may reply to, the newest first.
+// bind sets the notifications that a number may reply to, newest first.
 func (r *rig) bind(number string, all ...*chats.Bound) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -297,7 +297,7 @@ func (r *rig) suppressed(ctx context.Context, companyID, address string) (bool, 
 	return found[who], err
 }
 
-// log keeps what is logged.
+// log keeps the log output.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -315,7 +315,7 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// robin is the only agent there is, who answers for a sender whose settings name it.
+// robin is the only agent. It answers for senders whose settings name it.
 type robin struct{}
 
 // TalkingAgent implements conversation.Agents.
@@ -332,7 +332,7 @@ func (robin) Reply(_ context.Context, r *agent.Request, emit func(agent.Action) 
 	return emit(agent.Action{Say: r.Language + ": " + r.Message(), Sources: sources})
 }
 
-// flows are those of every company; their effects succeed.
+// flows are the flows of every company; their effects succeed.
 type flows struct {
 	mu  sync.Mutex
 	all []*flow.Flow
@@ -379,7 +379,7 @@ func (f *flows) Do(_ context.Context, _ conversation.EffectFor, e *flow.Effect) 
 	return e.Values("200"), "200", false, nil
 }
 
-// report has the channel report a state of a reply.
+// report delivers the channel's report of a reply's states.
 func (r *rig) report(s *carillon.Sender, x post, states ...carillon.State) {
 	r.t.Helper()
 	var all []provider.ReplyReceipt

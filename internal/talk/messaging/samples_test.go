@@ -13,7 +13,7 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// counts are the results of messages, as metrics count them.
+// counts are the results of messages as counted by metrics.
 type counts struct {
 	mu  sync.Mutex
 	all map[string]int // by label and result
@@ -30,7 +30,7 @@ func (c *counts) Wrote(label, result string) {
 
 func (*counts) Replied(string) {}
 
-// of are the messages with a result; "": with any.
+// of returns the number of messages with a result; empty: with any.
 func (c *counts) of(result string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,13 +48,13 @@ const (
 	fileRefused = "We cannot take a file of this kind. Please send it as a PDF or a picture."
 )
 
-// sampled is a sample that a person has written.
+// sampled is a sample written by a person.
 type sampled struct {
 	graphtest.Written
 	*person
 }
 
-// writeSamples has each sample written by a person with a number and by one without, twice.
+// writeSamples delivers each sample twice, from a person with a number and from one without.
 func (r *rig) writeSamples() (all []*sampled) {
 	r.t.Helper()
 	for id, f := range graphtest.SampleFiles() {
@@ -83,7 +83,7 @@ func (r *rig) writeSamples() (all []*sampled) {
 	return all
 }
 
-// shown are the turns that came of a sample, and the conversation that has them.
+// shown returns the turns that result from a sample, and their conversation.
 func (w *sampled) shown() (turns []chats.Turn, conversationID string) {
 	w.t.Helper()
 	turns = w.turns()
@@ -102,13 +102,13 @@ func (w *sampled) shown() (turns []chats.Turn, conversationID string) {
 	}), conversationID
 }
 
-// aboutMessages are the events that a message may be.
+// aboutMessages are the events that a message may become.
 var aboutMessages = []string{
 	conversation.Reacted, conversation.Edited, conversation.Deleted, conversation.Permission, conversation.Identity,
 	conversation.NotShown, conversation.NoFile, conversation.Renumbered,
 }
 
-// Nothing that a person sends vanishes: it is shown, or the person is asked for another form.
+// No message of a person is lost: it is shown, or the person is asked for another form.
 func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.run()
@@ -116,7 +116,7 @@ func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 		want := counts{}
 		for _, w := range all {
 			switch {
-			case w.Unnamed: // the endpoint counts it
+			case w.Unnamed: // counted by the endpoint
 			case w.Silent:
 				want.Wrote("", "applied")
 			case w.Declined:
@@ -145,7 +145,7 @@ func TestEveryMessageIsShownOrDeclined(t *testing.T) {
 	})
 }
 
-// check checks what became of a sample.
+// check checks the result of a sample.
 func (w *sampled) check() {
 	w.t.Helper()
 	turns, id := w.shown()
@@ -186,14 +186,14 @@ func (w *sampled) check() {
 	}
 }
 
-// labels are all that messages are counted by.
+// labels are all labels under which messages are counted.
 var labels = []string{
 	"text", "button", "choice", "form", "order", "contacts", "location", "image", "video", "audio", "document", "sticker",
 	"reaction", "edit", "revoke",
 	"call_permission_reply", "system", "unsupported", "other",
 }
 
-// groupTurns are those of the conversation of a group, whose id it returns too.
+// groupTurns returns the turns and the ID of a group's conversation.
 func (r *rig) groupTurns(group string) (turns []chats.Turn, conversationID string) {
 	r.t.Helper()
 	err := r.db.DB.Row(r.t.Context(), []any{&conversationID}, `SELECT c.id FROM conversation AS c JOIN contact AS p ON p.id = c.contact_id
@@ -208,7 +208,7 @@ func (r *rig) groupTurns(group string) (turns []chats.Turn, conversationID strin
 	return turns, conversationID
 }
 
-// What is written in a group opens no window, obeys no STOP, starts no flow and takes part in none.
+// A message in a group opens no window, obeys no STOP, and neither starts a flow nor answers one.
 func TestAGroupIsOnlyRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.putFiles()
@@ -227,7 +227,7 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 			`{"type":"image","image":{"id":"gone","mime_type":"image/png"}}`,
 			`{"type":"reaction","reaction":{"message_id":"wamid.g.0","emoji":"👍"}}`,
 		} {
-			r.pass(time.Second) // messages of one instant are taken in at once
+			r.pass(time.Second) // messages of the same instant are processed together
 			p.write(fmt.Sprint("wamid.g.", i), members[:len(members)-1]+`,"group_id":"g"}`)
 		}
 		r.until("all are taken in", func() bool { return r.counts.of("shown") == 7 })
@@ -256,14 +256,14 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 	})
 }
 
-// Two machines that write to each other what neither can read stop after the first notice.
+// Two machines that send each other unreadable messages stop after the first notice.
 func TestANoticeIsNotRepeated(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.run()
 		p := r.person("34600910002")
 		for i := range 5 {
 			p.write(fmt.Sprint("wamid.poll.", i), `{"type":"unsupported","unsupported":{"type":"poll"}}`)
-			r.pass(time.Second) // messages of one instant are taken in at once
+			r.pass(time.Second) // messages of the same instant are processed together
 		}
 		p.got(unreadable)
 		p.text("echo")

@@ -17,24 +17,25 @@ import (
 
 const (
 	sendTimeout = 45 * time.Second
-	sendLease   = sendTimeout + 15*time.Second // after that the outcome of an attempt is unknown, and the next reply is sent
-	sendTries   = 6
+	// After sendLease the outcome of an attempt is unknown, and the next reply is sent.
+	sendLease = sendTimeout + 15*time.Second
+	sendTries = 6
 )
 
-// waits are the times between attempts.
+// waits are the waits between attempts.
 var waits = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute,
 	5 * time.Minute} //nolint:gochecknoglobals // read only
 
-// The reasons of a reply that is not sent, besides those of the channel.
+// Reasons for not sending a reply, in addition to those of the channel.
 const (
 	reasonClosed  = string(provider.ReasonWindowClosed)
 	reasonUnknown = string(carillon.ReasonOutcomeUnknown)
 )
 
-// closedWhy is why a run ends whose words came too late.
+// closedWhy is the reason of a run that ends because its message came too late.
 const closedWhy = "The contact wrote more than 24 hours ago: only a template reaches them (window_closed)"
 
-// sends sends the replies that are due.
+// sends returns the workers that send due replies.
 func (m *Messaging) sends() *share.Crew[*chats.Reply] {
 	return &share.Crew[*chats.Reply]{
 		Places: m.o.Shares.Of(share.ChannelSends), Page: page,
@@ -55,9 +56,9 @@ func (m *Messaging) sends() *share.Crew[*chats.Reply] {
 	}
 }
 
-// send sends one reply that is due; false where another node does, or it failed.
+// send sends a reply that is due. It returns false if another node does, or if it failed.
 func (m *Messaging) send(ctx context.Context, r *chats.Reply) (bool, error) {
-	if r.State == "sending" { // its node stopped, or has heard nothing
+	if r.State == "sending" { // its node stopped, or got no response
 		return true, m.finish(ctx, r, "unknown", reasonUnknown, "no response is known; it is not sent again")
 	}
 	now := m.now()
@@ -84,7 +85,7 @@ func (m *Messaging) send(ctx context.Context, r *chats.Reply) (bool, error) {
 	case err == nil:
 	case db.Transient(err):
 		return false, err
-	default: // it would be looked for again each second
+	default: // otherwise it would be retried every second
 		return true, errors.Join(err, m.finish(ctx, r, "failed", string(carillon.ReasonAttemptsExhausted), "the reply cannot be read"))
 	}
 	if ok, err := m.o.Store.Begin(ctx, r, m.o.Node, now, now.Add(sendLease)); !ok || err != nil {
@@ -99,7 +100,8 @@ func (m *Messaging) send(ctx context.Context, r *chats.Reply) (bool, error) {
 	return true, m.judge(context.WithoutCancel(ctx), r, channel.SendReply(sending, s, message))
 }
 
-// message is the message of a turn. It goes to the address in the window: the number in the reply may be somebody else's by now.
+// message builds the message of a turn. The recipient is the address in the window: the number in the reply may belong
+// to somebody else by now.
 func (m *Messaging) message(ctx context.Context, r *chats.Reply, w *chats.Window) (*provider.Reply, error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, r.CompanyID, r.ConversationID, r.Seq+1, 1)
 	if err != nil {
@@ -134,12 +136,14 @@ func (m *Messaging) judge(ctx context.Context, r *chats.Reply, o provider.Outcom
 	case provider.Sent:
 		if r.Number != "" && o.Number != "" && !identity.Number(r.Number).Is(o.Number) {
 			if err := m.o.Contacts.Learn(ctx, r.CompanyID, []chats.Report{{Number: r.Number, As: o.Number}}, m.now()); err != nil {
-				m.o.Log.WarnContext(ctx, "store the channel's form of a number", "company", r.CompanyID, "error", err) // the reply is sent
+				// Not an error: the reply was sent.
+				m.o.Log.WarnContext(ctx, "store the channel's form of a number", "company", r.CompanyID, "error", err)
 			}
 		}
 		r.ProviderID = o.ProviderID
 		return m.finish(ctx, r, "sent", "", o.Detail)
-	case provider.Unknown: // a receipt, or what the person writes, may say more; until then the next reply waits
+	case provider.Unknown:
+		// A receipt or a message of the person may clarify the outcome; until then the next reply waits.
 		return m.o.Store.Unheard(ctx, r)
 	case provider.RetryLater, provider.PauseSender:
 		tries := sendTries
@@ -156,8 +160,8 @@ func (m *Messaging) judge(ctx context.Context, r *chats.Reply, o provider.Outcom
 	}
 }
 
-// finish stores how a reply ended, which has the next one sent. Where the window is closed, the run that said it ends first: what is
-// stored last is what is done again after a crash.
+// finish stores the final state of a reply, after which the next one is sent. If the window is closed, it first ends
+// the run that sent the reply: the state is stored last, so after a crash both steps are repeated.
 func (m *Messaging) finish(ctx context.Context, r *chats.Reply, state, reason, detail string) error {
 	if reason == reasonClosed {
 		if err := m.o.Conversations.Runner.Unsent(ctx, r.CompanyID, r.ConversationID, r.Seq, closedWhy); err != nil {
@@ -172,7 +176,7 @@ func (m *Messaging) finish(ctx context.Context, r *chats.Reply, state, reason, d
 	return err
 }
 
-// refused ends the run whose reply the channel refused later, since the window was closed.
+// refused ends the run whose reply the channel refused after accepting it, because the window was closed.
 func (m *Messaging) refused(ctx context.Context, r *chats.Reply) error {
 	all, err := m.o.Store.Replies(ctx, r.CompanyID, r.ConversationID, r.Seq, r.Seq)
 	if err != nil || len(all) == 0 || all[0].Reason != reasonClosed {
@@ -181,7 +185,7 @@ func (m *Messaging) refused(ctx context.Context, r *chats.Reply) error {
 	return m.o.Conversations.Runner.Unsent(ctx, r.CompanyID, r.ConversationID, r.Seq, closedWhy)
 }
 
-// Deliveries are where the replies of turns stand, by their seq.
+// Deliveries returns the delivery states of the replies among turns, by seq.
 func (m *Messaging) Deliveries(ctx context.Context, companyID, conversationID string, turns []chats.Turn) (map[int64]Delivery, error) {
 	if len(turns) == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// stopWords and startWords are what people write to get no more messages, and to get them again, by the language of the confirmation.
+// stopWords and startWords are the words that stop and restart messages, by the language of the confirmation.
 var (
 	stopWords = map[string][]string{
 		"en": {"stop", "stop all", "stopall", "unsubscribe", "quit", "end", "opt out", "optout", "stop promotions"},
@@ -41,7 +41,7 @@ var (
 	}
 )
 
-// spellings are a word as people write it.
+// spellings returns variants of a word as people write it.
 func spellings(word string) []string {
 	plain := strings.NewReplacer("ó", "o", "á", "a", "ç", "c", "ã", "a", "õ", "o").Replace(word)
 	return []string{
@@ -50,7 +50,7 @@ func spellings(word string) []string {
 	}
 }
 
-// spelled are the words in all spellings, each with its language.
+// spelled returns the words in all spellings, each with its language.
 func spelled(words map[string][]string) (texts, languages []string) {
 	for _, language := range []string{"en", "es", "pt"} {
 		for _, word := range words[language] {
@@ -62,7 +62,7 @@ func spelled(words map[string][]string) (texts, languages []string) {
 	return texts, languages
 }
 
-// sentences hold such words, and ask for nothing of the kind.
+// sentences contain such words but are no request to stop.
 var sentences = []string{
 	"do not stop", "stop it", "the end", "baja de peso", "no quiero que sea el alto", "alta costura", "¿puede parar mañana?",
 	"quero sair amanhã",
@@ -117,7 +117,7 @@ func TestStopInEveryLanguageEndsMessagesAndStartLiftsThat(t *testing.T) {
 		}
 		for i, p := range people[:len(starts)] {
 			p.got(stopped[languages[i]], started[startLanguages[i]])
-			p.until("the suppression is lifted", func() bool { // what confirms it comes before it
+			p.until("the suppression is lifted", func() bool { // the confirmation comes before it
 				is, err := r.suppressed(t.Context(), p.company.ID, p.address())
 				return !is && err == nil
 			})
@@ -149,7 +149,8 @@ func TestStopEndsAFlowThatAsks(t *testing.T) {
 	})
 }
 
-// The language of the confirmation is that of the word, or of the notification that it answers: STOP is said in every language.
+// The language of the confirmation is that of the word or of the answered notification, since STOP is used in all
+// languages.
 func TestStopIsConfirmedInThePersonsLanguage(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.run()
@@ -162,7 +163,7 @@ func TestStopIsConfirmedInThePersonsLanguage(t *testing.T) {
 	})
 }
 
-// To those who get messages START is a word like any other.
+// For people who get messages, START is an ordinary word.
 func TestStartIsAWordLikeAnyOtherToThoseWhoGetMessages(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.flows.lay("started", flow.Trigger{Keywords: []string{"start", "alta"}}, `[{"say": "A flow began"}]`)
@@ -173,7 +174,7 @@ func TestStartIsAWordLikeAnyOtherToThoseWhoGetMessages(t *testing.T) {
 	})
 }
 
-// In a caption the words stop nothing: it belongs to the file.
+// STOP in a caption has no effect, since it belongs to the file.
 func TestTheCaptionOfAFileStopsNothing(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.putFiles()
@@ -185,7 +186,8 @@ func TestTheCaptionOfAFileStopsNothing(t *testing.T) {
 	})
 }
 
-// A node that stops in the middle of a STOP, or whose database is away, obeys it later: the confirmation comes once.
+// A node that stops during a STOP, or whose database is unavailable, obeys it later, and the confirmation is sent
+// once.
 func TestAStopThatFailedIsObeyedLater(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		failures := 3
@@ -204,7 +206,7 @@ func TestAStopThatFailedIsObeyedLater(t *testing.T) {
 	})
 }
 
-// Two companies know the same number: STOP to one is none to the other.
+// Two companies know the same number: a STOP to one does not affect the other.
 func TestStopIsForOneCompany(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		beta := &carillon.Company{ID: carillon.NewID(time.Now().Add(time.Millisecond)), Name: "Beta"}
@@ -223,8 +225,8 @@ func TestStopIsForOneCompany(t *testing.T) {
 	})
 }
 
-// A message that can never be taken in is given up after some tries, and its conversation says that there was one; while the database is
-// away it is not.
+// A message that can never be processed is given up after some attempts, and its conversation shows that there was
+// one. While the database is unavailable, it is not given up.
 func TestAMessageThatCannotBeTakenInIsShownAsSuch(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
@@ -257,7 +259,7 @@ func TestAMessageThatCannotBeTakenInIsShownAsSuch(t *testing.T) {
 	}
 }
 
-// The payload of a button counts as its text does, but for words that are ordinary answers.
+// The payload of a button counts like its text, except for words that are ordinary answers.
 func TestAButtonStopsByItsPayload(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.run()
@@ -293,7 +295,8 @@ func TestAButtonStopsByItsPayload(t *testing.T) {
 	})
 }
 
-// Words that are ordinary answers are only that where they were offered, or start a flow; a wish in other words is still obeyed.
+// Words that are ordinary answers are only answers if they were offered or start a flow. A request to stop in other
+// words is still obeyed.
 func TestAnOfferedWordIsAnAnswer(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.flows.lay("booking", flow.Trigger{Keywords: []string{"booking"}},

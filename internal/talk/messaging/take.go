@@ -20,16 +20,16 @@ import (
 
 const (
 	takeTimeout = 60 * time.Second
-	takeLease   = takeTimeout + 15*time.Second // after that another node takes a message in
+	takeLease   = takeTimeout + 15*time.Second // after that another node processes the message
 	takeTries   = 10
 	fileTries   = 4 // within about 15 seconds
 )
 
-// takeWaits are the times after which a message is taken in again that could not be.
+// takeWaits are the waits before a failed message is processed again.
 var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second,
 	takeLease} //nolint:gochecknoglobals // read only
 
-// intakes makes turns of what came in.
+// intakes returns the workers that turn incoming messages into turns.
 func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
 	return &share.Crew[*chats.Inbound]{
 		Places: m.o.Shares.Of(share.Inbound), Page: page,
@@ -50,7 +50,7 @@ func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
 	}
 }
 
-// takeIn claims one message and makes a turn of it; false where another node has it, or it failed.
+// takeIn claims a message and processes it. It returns false if another node has it, or if it failed.
 func (m *Messaging) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) {
 	now := m.now()
 	lease := now.Add(takeLease)
@@ -76,7 +76,7 @@ func (m *Messaging) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) 
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
 }
 
-// notShown has the conversation of a message that could not be taken in say that there was one, and its author be asked for it again.
+// notShown records in the conversation that a message could not be processed, and asks its author to send it again.
 func (m *Messaging) notShown(ctx context.Context, senderUID int64, in *provider.Inbound, received time.Time) error {
 	s, err := m.o.Sender(ctx, senderUID)
 	if err != nil || in.Person() == "" || in.Kind == provider.InboundIdentity {
@@ -99,7 +99,7 @@ func (m *Messaging) notShown(ctx context.Context, senderUID int64, in *provider.
 	return m.notice(ctx, t, textsOf(c.Language).givenUp)
 }
 
-// opens has what a person wrote open the window for replies to them.
+// opens opens or extends the window for replies after a message of the person.
 func (m *Messaging) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
 	if in.Group != "" || !in.Written() {
 		return nil
@@ -114,18 +114,18 @@ func (m *Messaging) opens(ctx context.Context, s *carillon.Sender, c *chats.Conv
 	})
 }
 
-// taking is a message that becomes a turn.
+// taking is a message being processed.
 type taking struct {
 	*provider.Inbound
 	sender       *carillon.Sender
 	who          identity.Key
 	conversation *chats.Conversation
 	to           answered
-	bound        []*chats.Bound // the notifications that it may answer
-	last         bool           // its file is not waited for any longer
+	bound        []*chats.Bound // notifications that it may reply to
+	last         bool           // last attempt: process it even without its file
 }
 
-// take makes a turn of a message. Done again it changes nothing.
+// take processes a message. It is idempotent.
 func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inbound) (result, error) {
 	s, err := m.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
@@ -136,7 +136,7 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 		return failed, err
 	}
 	known := m.known(s, in.From, in.UserID)
-	if in.Kind == provider.InboundIdentity { // nothing that a conversation shows
+	if in.Kind == provider.InboundIdentity { // nothing to show in a conversation
 		return applied, m.o.Contacts.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
 	}
 	lines, err := m.o.Contacts.LinesOf(ctx, s.CompanyID, known)
@@ -153,7 +153,7 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 	if err != nil {
 		return failed, err
 	}
-	if in.Kind == provider.InboundNumber { // the channel says it, not the person
+	if in.Kind == provider.InboundNumber { // reported by the channel, not written by the person
 		return shown, m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, in.Text, chats.Extra{Event: conversation.Renumbered})
 	}
 	if err := m.opens(ctx, s, c, in, x.ReceivedAt); err != nil {
@@ -174,20 +174,20 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 	return m.become(ctx, &taking{in, s, identity.Of(in.Person()), c, to, bound, x.Tries+1 >= fileTries})
 }
 
-// happenings are the events of a conversation, by the things that a person does besides writing.
-var happenings = map[string]string{ //nolint:gochecknoglobals // read only
+// eventNames maps actions of a person other than writing to events of the conversation.
+var eventNames = map[string]string{ //nolint:gochecknoglobals // read only
 	provider.InboundEdited: conversation.Edited, provider.InboundDeleted: conversation.Deleted,
 	provider.InboundCalls:     conversation.Permission,
 	provider.InboundTelephone: conversation.Identity,
 }
 
-// become makes of a message what it is: something that happened, a wish, or something that the person says.
+// become stores a message as an event, a request such as STOP, or a turn.
 func (m *Messaging) become(ctx context.Context, t *taking) (result, error) {
 	switch t.Kind {
 	case provider.InboundReaction:
 		return shown, m.note(ctx, t, conversation.Reacted)
 	case provider.InboundEvent:
-		if err := m.note(ctx, t, cmp.Or(happenings[t.Event], conversation.NotShown)); err != nil || t.Event != provider.InboundEdited {
+		if err := m.note(ctx, t, cmp.Or(eventNames[t.Event], conversation.NotShown)); err != nil || t.Event != provider.InboundEdited {
 			return shown, err
 		}
 	case provider.InboundUnsupported:
@@ -208,7 +208,7 @@ func (m *Messaging) become(ctx context.Context, t *taking) (result, error) {
 	return m.say(ctx, t)
 }
 
-// note records what a person did that answers nothing.
+// note records an action of a person that needs no answer.
 func (m *Messaging) note(ctx context.Context, t *taking, event string) error {
 	x := chats.Extra{Event: event, Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed}
 	id := t.ID
@@ -218,7 +218,7 @@ func (m *Messaging) note(ctx context.Context, t *taking, event string) error {
 	return m.o.Conversations.Runner.Note(ctx, t.sender.CompanyID, t.conversation.ID, id, t.Text, x)
 }
 
-// writer returns the name of the author of a message in a group; "" outside of groups.
+// writer returns the name of a message's author in a group, or "" outside of groups.
 func (t *taking) writer() string {
 	if t.Group == "" {
 		return ""
@@ -226,11 +226,12 @@ func (t *taking) writer() string {
 	return cmp.Or(t.Name, t.Username, t.Person())
 }
 
-// groupPrefix begins the ids of groups as contacts.
+// groupPrefix is the prefix of the contact IDs of groups.
 const groupPrefix = "group:"
 
-// open is the conversation of a person with a company, which calls share. What is written in a group is in a conversation of the group,
-// which has no window: nobody is answered there, and it opens nobody's own.
+// open returns the conversation of a person with a company; it is the same for messages and calls. Messages in a group
+// belong to a conversation of the group. It has no window, since replies are not sent to groups, and does not affect
+// the person's own conversation.
 func (m *Messaging) open(ctx context.Context, s *carillon.Sender, in *provider.Inbound, bound []*chats.Bound) (*chats.Conversation, error) {
 	if in.Group != "" {
 		c, _, err := m.o.Conversations.Open(ctx, conversation.Start{
@@ -268,7 +269,8 @@ func (m *Messaging) open(ctx context.Context, s *carillon.Sender, in *provider.I
 	return c, err
 }
 
-// shared has the conversation say that the number which a person gave as their own is another contact's: it stays theirs.
+// shared records an event if the number that a person gave as their own belongs to another contact. That contact keeps
+// the number.
 func (m *Messaging) shared(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
 	if in.Shared == "" {
 		return nil
@@ -280,7 +282,7 @@ func (m *Messaging) shared(ctx context.Context, s *carillon.Sender, c *chats.Con
 	return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID+":number", in.Shared, chats.Extra{Event: conversation.NumberTaken})
 }
 
-// known returns the identities of a person to a sender, by a number and an id, either of which may be empty.
+// known returns the identities of a person at a sender, from a number and an ID. Either may be empty.
 func (m *Messaging) known(s *carillon.Sender, number, userID string) (all []identity.Identity) {
 	if number != "" {
 		all = append(all, identity.Identity{Kind: identity.Line, Key: identity.Number(number)})
@@ -291,7 +293,7 @@ func (m *Messaging) known(s *carillon.Sender, number, userID string) (all []iden
 	return all
 }
 
-// say adds what the person says to the conversation.
+// say appends the person's message to the conversation.
 func (m *Messaging) say(ctx context.Context, t *taking) (result, error) {
 	company, id := t.sender.CompanyID, t.conversation.ID
 	said := conversation.Said{
@@ -314,7 +316,7 @@ func (m *Messaging) say(ctx context.Context, t *taking) (result, error) {
 	case t.Kind == provider.InboundChoice:
 		said.Kind, said.Text = chats.KindChoice, cmp.Or(t.to.choice(t.Payload), said.Text)
 	}
-	if t.to.seq == 0 { // else it answers something else
+	if t.to.seq == 0 { // otherwise it replies to a turn, not to a notification
 		var err error
 		if said.Bound, err = m.starts(ctx, t); err != nil {
 			return failed, err
@@ -325,7 +327,7 @@ func (m *Messaging) say(ctx context.Context, t *taking) (result, error) {
 		return failed, err
 	}
 	if channel := m.o.Channels[t.sender.Provider]; channel != nil && after.ReplySeq > 0 {
-		if err := channel.MarkRead(ctx, t.sender, t.ID, true); err != nil { // of no consequence
+		if err := channel.MarkRead(ctx, t.sender, t.ID, true); err != nil { // not critical
 			m.o.Log.DebugContext(ctx, "mark a message read", "company", company, "error", err)
 		}
 	}

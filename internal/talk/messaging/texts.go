@@ -2,12 +2,12 @@ package messaging
 
 import "carillon/internal/base/language"
 
-// texts are the program's own words to people, in one language.
+// texts are the built-in notices to people in one language.
 type texts struct {
 	stopped, started string
-	unread           string            // of a message that cannot be read
-	givenUp          string            // of one that could not be taken in
-	noFile           map[string]string // of a file that is not there, by the reason
+	unread           string            // for a message that cannot be read
+	givenUp          string            // for a message that could not be processed
+	noFile           map[string]string // for a missing file, by reason
 }
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
@@ -52,5 +52,5 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 	},
 }
 
-// textsOf are the texts in the first of the languages that has any, else the English ones.
+// textsOf returns the texts in the first of the languages that is available, or the English ones.
 func textsOf(tags ...string) texts { return language.Of(languages, tags...) }

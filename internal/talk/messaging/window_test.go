@@ -14,10 +14,10 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// closed is how the conversation shows that a run ended whose words came too late.
+// closed are the lines of a conversation whose run ended because its message came too late.
 var closed = []string{"* handoff_requested", "* missed"}
 
-// checkClosed checks that the person's run failed at a step since the window was closed.
+// checkClosed checks that the person's run failed at a step because the window was closed.
 func checkClosed(t *testing.T, p *person) {
 	t.Helper()
 	run := p.newestRun()
@@ -40,7 +40,7 @@ func TestARunEndsWhereItsWordsComeADayLate(t *testing.T) {
 		p.shows(append([]string{"> late", "* flow_began late", "< First", "< Second", "< Third ! window_closed"}, closed...)...)
 		p.got("First", "Second")
 		checkClosed(t, p)
-		// What the person writes opens the window again, for a teammate too.
+		// A message of the person reopens the window, for teammates too.
 		p.text("I am back")
 		p.until("it is shown", func() bool { return slices.Contains(p.lines(), "> I am back") })
 		ben := conversation.By{CompanyID: r.company.ID, AccountID: carillon.NewID(r.now()), Name: "Ben"}
@@ -55,7 +55,7 @@ func TestARunEndsWhereItsWordsComeADayLate(t *testing.T) {
 	})
 }
 
-// What a person writes opens the window though it could not be taken in: a teammate sees that there was something, and asks.
+// A message opens the window even if it could not be processed: a teammate sees that there was one, and asks.
 func TestAMessageThatIsGivenUpOpensTheWindow(t *testing.T) {
 	onSQLite(t, func(t *testing.T, r *rig) {
 		r.binding = func() error { return errors.New("a fault") }
@@ -71,7 +71,7 @@ func TestAMessageThatIsGivenUpOpensTheWindow(t *testing.T) {
 	})
 }
 
-// The channel knows better than we do that a day has passed: at once, or later.
+// The channel is the authority on whether a day has passed. It refuses at once, or later.
 func TestARunEndsWhoseWordsTheChannelRefusesAsLate(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		const refusedNumber = "34600810002"
@@ -93,7 +93,7 @@ func TestARunEndsWhoseWordsTheChannelRefusesAsLate(t *testing.T) {
 		old := again.last()
 		r.report(r.sender, later.last(), carillon.StateFailed, carillon.StateFailed)
 		later.shows(ended...)
-		// A report on what was said before the person wrote again ends nothing.
+		// A report about a message sent before the person wrote again ends nothing.
 		again.text("x")
 		again.got("What?", "x")
 		again.text("echo")
@@ -101,7 +101,7 @@ func TestARunEndsWhoseWordsTheChannelRefusesAsLate(t *testing.T) {
 		r.report(r.sender, old, carillon.StateFailed)
 		again.text("y")
 		again.got("What?", "x", "What?", "y")
-		// Nor does one on what the person has read.
+		// Nor does a report about a message that the person has read.
 		read.got("What?")
 		r.report(r.sender, read.last(), carillon.StateRead, carillon.StateFailed)
 		read.text("z")

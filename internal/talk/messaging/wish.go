@@ -12,7 +12,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// wish is a request that is always obeyed (docs/reference/stop.md).
+// wish is a request to stop or restart messages, which is always obeyed (docs/reference/stop.md).
 type wish string
 
 const (
@@ -20,21 +20,23 @@ const (
 	start wish = "start"
 )
 
-// asked is the wish in a text.
+// asked is the result of searching a text for a wish.
 type asked struct {
-	wish wish // "": nothing of the kind
-	// answer reports that the words are ordinary answers too, such as "cancel": where they were offered or tapped they are only that.
+	wish wish // empty: none
+	// answer reports that the words are also ordinary answers, such as "cancel". If they were offered or tapped, they
+	// are only answers.
 	answer    bool
-	languages []string // of the words
+	languages []string // languages of the words
 }
 
 const (
-	maxWish      = 200  // bytes of a text without its signature and what it quotes
-	maxSigned    = 8192 // bytes with them
+	maxWish      = 200  // bytes of a text without its signature and quotations
+	maxSigned    = 8192 // bytes including them
 	maxSignature = 10   // lines
 )
 
-// wishOf returns the wish in a text that holds its words, polite ones, and nothing else above a signature, a name or quoted text.
+// wishOf returns the wish in a text that contains only its words and polite phrases, optionally followed by a
+// signature, a name or quoted text.
 func wishOf(text string) asked {
 	if len(text) > maxSigned {
 		return asked{}
@@ -56,7 +58,7 @@ func wishOf(text string) asked {
 	return asked{}
 }
 
-// seen drops characters that are not seen, which some keyboards leave in words.
+// seen drops invisible characters, which some keyboards insert into words.
 func seen(r rune) rune {
 	if unicode.Is(unicode.Cf, r) {
 		return -1
@@ -64,13 +66,13 @@ func seen(r rune) rune {
 	return r
 }
 
-// Lines that end what a person wrote, by the words that they begin with.
+// ends matches the beginnings of lines that end a message, such as signatures and headers of quotations.
 var ends = regexp.MustCompile(`^(?:sent from|sent with|get outlook|enviado (?:desde|do|de|pelo|con)|obtener outlook|on .* wrote` +
 	`|el .* escribio|em .* escreveu|` +
 	`original message|mensaje original|mensagem original|(?:best |kind |warm )?regards|cheers|saludos|atte|atentamente` +
 	`|atenciosamente|abracos)\b`)
 
-// paragraphsOf are the paragraphs above a marked signature or a quotation; marked reports whether there is one.
+// paragraphsOf returns the paragraphs above a marked signature or a quotation. marked reports whether there is one.
 func paragraphsOf(text string) (all []string, marked bool) {
 	var lines []string
 	flush := func() {
@@ -87,7 +89,7 @@ func paragraphsOf(text string) (all []string, marked bool) {
 		switch {
 		case line == "":
 			flush()
-		case line[0] != '>' && line[0] != '|': // it quotes
+		case line[0] != '>' && line[0] != '|': // skip quoted lines
 			lines = append(lines, line)
 		}
 	}
@@ -98,15 +100,15 @@ func paragraphsOf(text string) (all []string, marked bool) {
 const nameWord = `\p{Lu}[\p{L}'’.-]*`
 
 var (
-	// aName is a line that is a name.
+	// aName matches a line that is a name.
 	aName = regexp.MustCompile(`^` + nameWord + `(?:\s+(?:(?:de|da|do|dos|das|del|la|y|e|van|von|bin)\s+)*` + nameWord + `){0,3}$`)
-	// closed are a word that closes a message, which is part of it, and a name.
+	// closed matches a closing phrase followed by a name. The phrase is part of the message.
 	closed = regexp.MustCompile(`(?s)^(.*(?i:\b(?:thanks|thank you|thx|regards|cheers|gracias|saludos|obrigad[oa]|abraços?))[\s,.!;:-]+)` +
 		`([^,.!;:\n]+)[.!]?$`)
 )
 
-// aboveName is the wish in a text that ends with a name: behind a word that closes it, or in a line below. A single word is a name below
-// words in capitals alone, for "Sair" above "Amanhã" is no wish.
+// aboveName returns the wish in a text that ends with a name, either after a closing phrase or on lines of its own. A
+// name of one word counts only below words all in capitals: "Sair" above "Amanhã" is no wish.
 func aboveName(text string) asked {
 	if m := closed.FindStringSubmatch(text); m != nil && aName.MatchString(m[2]) {
 		return judge(m[1])
@@ -157,7 +159,7 @@ func firstLetter(s string) (rune, bool) {
 	return 0, false
 }
 
-// judge returns the wish in a text without a signature: each of its sentences has to ask for it, or to be polite.
+// judge returns the wish in a text without a signature. Each sentence must express the wish or be neutral.
 func judge(text string) (a asked) {
 	if len(text) > maxWish {
 		return asked{}
@@ -177,13 +179,13 @@ func judge(text string) (a asked) {
 		}
 		a.wish, a.answer = s.wish, a.answer && s.answer
 	}
-	if a.wish == "" || a.answer && strings.ContainsRune(text, '?') { // "end?" asks when
+	if a.wish == "" || a.answer && strings.ContainsRune(text, '?') { // "end?" is a question about when
 		return asked{}
 	}
 	return a
 }
 
-// polite are words that change nothing.
+// polite are words that do not change the meaning.
 var polite = regexp.MustCompile(`\b(?:please|pleas|pls|plz|thank you|thanks|thx|hi|hello|hey|kindly|now|right away|immediately|asap` +
 	`|just|yes|ok|okay|sir|madam|good (?:morning|afternoon|evening)|` +
 	`por favor|porfavor|porfa|favor|muchas gracias|gracias|hola|ya|ahora|si|buenos dias|buenas (?:tardes|noches)|buenas|` +
@@ -194,7 +196,8 @@ var neutral = regexp.MustCompile(`^(?:no|(?:i am |i m )?not interested|(?:this i
 	`no me interesan?|(?:esto )?es spam|numero equivocado|nao|nao tenho interesse|sem interesse|nao me interessa|(?:isso )?e spam` +
 	`|numero errado|(?:best |kind |warm )?regards|cheers|saludos|abracos?)$`)
 
-// bare is a sentence without case, accents, polite words and repetitions; letters that stand apart are one word.
+// bare returns a sentence without case, accents, polite words and repetitions. Spaced letters ("S T O P") become one
+// word.
 func bare(sentence string) string {
 	words := strings.Fields(polite.ReplaceAllString(flow.Plain(sentence), " "))
 	words = slices.Compact(words)
@@ -218,8 +221,8 @@ func sentenceOf(plain string) (a asked) {
 	return a
 }
 
-// language is that of a wish's words, where they are of one other than English: STOP is said in every language. Words of several are of
-// the conversation's where it is one of them.
+// language returns the language of a wish's words, or "" if they include English, since STOP is used in all languages.
+// If the words exist in several languages, the conversation's language wins.
 func (a *asked) language(conversation string) string {
 	base := language.Base(conversation)
 	switch {

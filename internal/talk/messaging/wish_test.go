@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// texts by language, those that leave no doubt apart from those that a person would have to read twice.
+// judged holds texts by language: clear ones, and ones that even a person would have to read twice.
 type judged map[string]struct{ plain, hard []string }
 
 // asking are texts of people who want no more messages.

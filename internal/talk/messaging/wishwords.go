@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// form is the wording of a wish in a language. Sentences are matched without case, accents, punctuation and polite words.
+// form is the wording of a wish in a language. Sentences match regardless of case, accents, punctuation and polite
+// words.
 type form struct {
 	wish     wish
 	language string
-	answer   bool // they are ordinary answers too
+	answer   bool // the words are also ordinary answers
 	words    *regexp.Regexp
 }
 
-// parts are common to several sentences.
+// parts are shared by several sentences.
 var parts = strings.NewReplacer( //nolint:gochecknoglobals // read only
 	"{want}", `(?:(?:i (?:want|wish|would like|d like|need)(?: to)?|i wanna|can you|could you|would you|can i) )?`,
 	"{messages}", `(?:(?:any|all|these|this|those|the|your|such|more|of|marketing|promotional|further) )*(?:messages?|texts?|sms`+
@@ -35,12 +36,12 @@ var parts = strings.NewReplacer( //nolint:gochecknoglobals // read only
 		`|envio))?|mensagens|promocoes|notificacoes|contatos|base de dados))`,
 )
 
-// worded are the sentences of a wish in a language.
+// worded returns the form of a wish with the given sentences.
 func worded(w wish, language string, answer bool, sentences ...string) form {
 	return form{w, language, answer, regexp.MustCompile("^(?:" + parts.Replace(strings.Join(sentences, "|")) + ")$")}
 }
 
-// forms are the wordings of all wishes. Those of 47 CFR 64.1200(a)(10) are among the English ones.
+// forms are the wordings of all wishes. The English ones include those of 47 CFR 64.1200(a)(10).
 var forms = []form{ //nolint:gochecknoglobals // read only
 	worded(stop, "en", false,
 		`(?:no |i said )?stop(?: (?:all|everything|spamming|texting|messaging|{messages}))?`, `stopall`, `end all`,

@@ -29,7 +29,7 @@ func (x *People) Begin(ctx context.Context, by share.Holder, q people.Query) (*E
 	return &Export{x, p, place, time.Now()}, nil
 }
 
-// Export is an archive of one person on its way. Close it.
+// Export writes an archive of one person. It must be closed.
 type Export struct {
 	people *People
 	person *people.Person
@@ -37,10 +37,11 @@ type Export struct {
 	at     time.Time
 }
 
-// Close gives the export's place back.
+// Close releases the export's place.
 func (e *Export) Close() { e.place.Release() }
 
-// WriteTo writes the archive: person.json with all rows by table, conversations.txt to be read, and the files that were sent.
+// WriteTo writes the archive: person.json with all rows by table, conversations.txt as readable text, and the files
+// that were sent.
 func (e *Export) WriteTo(ctx context.Context, w io.Writer) error {
 	z := zip.NewWriter(w)
 	if err := e.rows(ctx, z); err != nil {
@@ -59,7 +60,7 @@ func (e *Export) create(z *zip.Writer, name string) (io.Writer, error) {
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: e.at})
 }
 
-// rows writes person.json, a row at a time.
+// rows writes person.json row by row.
 func (e *Export) rows(ctx context.Context, z *zip.Writer) error {
 	w, err := e.create(z, "person.json")
 	if err != nil {
@@ -103,7 +104,7 @@ func (e *Export) rows(ctx context.Context, z *zip.Writer) error {
 	return err
 }
 
-// opened returns a row with the documents in it as what they are, but for what the person wrote.
+// opened returns a row with its JSON columns decoded, except for text that the person wrote.
 func opened(row map[string]any) map[string]any {
 	for name, value := range row {
 		if text, ok := value.(string); ok && name != "text" && strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
@@ -113,7 +114,7 @@ func opened(row map[string]any) map[string]any {
 	return row
 }
 
-// conversations writes what was said, a line a turn.
+// conversations writes the turns, one per line.
 func (e *Export) conversations(ctx context.Context, z *zip.Writer) error {
 	w, err := e.create(z, "conversations.txt")
 	if err != nil {
@@ -125,7 +126,7 @@ func (e *Export) conversations(ctx context.Context, z *zip.Writer) error {
 			continue
 		}
 		if err := place.Rows(ctx, e.people.store.DB, e.person, func(row map[string]any) error {
-			if note := row["note"]; note == true || note == int64(1) { // of teammates for each other
+			if note := row["note"]; note == true || note == int64(1) { // notes are internal to teammates
 				return nil
 			}
 			if id := fmt.Sprint(row["conversation_id"]); id != last {
@@ -143,13 +144,13 @@ func (e *Export) conversations(ctx context.Context, z *zip.Writer) error {
 	return nil
 }
 
-// lineOf is a turn in words: its text, the event that it is, the name of its file.
+// lineOf describes a turn: its text, its event, the name of its file.
 func lineOf(row map[string]any) string {
 	var extra struct {
 		Event string
 		File  *struct{ Name string }
 	}
-	_ = json.Unmarshal([]byte(fmt.Sprint(row["payload"])), &extra) // "" where a turn has none
+	_ = json.Unmarshal([]byte(fmt.Sprint(row["payload"])), &extra) // stays empty for a turn without one
 	var parts []string
 	if extra.Event != "" {
 		parts = append(parts, "("+extra.Event+")")
@@ -185,7 +186,7 @@ func (e *Export) files(ctx context.Context, z *zip.Writer) error {
 		for part := 0; ; part++ {
 			bytes, err := e.people.store.Files.Part(ctx, f.id, part)
 			if carillon.IsCode(err, carillon.NotFound) {
-				break // after the last
+				break // after the last part
 			}
 			if err != nil {
 				return err

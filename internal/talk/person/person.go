@@ -1,5 +1,5 @@
-// Package person exports and erases everything that is stored about one person of a company: the people of a number, of a
-// channel's id or of a contact, over all their identities (docs/reference/people.md). Rows and tables are
+// Package person exports and erases all data stored about one person of a company. The person is given by a number, a
+// channel's ID or a contact, and includes all linked identities (docs/reference/people.md). The rows and tables are in
 // internal/store/people.
 package person
 
@@ -15,18 +15,18 @@ import (
 	"carillon/internal/store/people"
 )
 
-// People exports and erases. Its methods are safe for concurrent use.
+// People exports and erases personal data. Its methods are safe for concurrent use.
 type People struct {
 	store  *store.Store
-	places *share.Share // of exports and erasures, each of which reads much
+	places *share.Share // limits exports and erasures, which are heavy reads
 }
 
-// New returns the people of a store.
+// New returns People for a store.
 func New(s *store.Store, shares *share.Set) *People {
 	return &People{s, shares.Of(share.Exports)}
 }
 
-// Read reads who is meant from a request: one of number, user_id and contact_id.
+// Read reads the person from a request: one of number, user_id and contact_id.
 func Read(o *jsonbody.Object) (q people.Query, err error) {
 	given := 0
 	for _, field := range []struct {
@@ -65,16 +65,16 @@ type Contact struct {
 	Username string `json:"username"`
 }
 
-// Found says what is stored about a person.
+// Found summarizes the data stored about a person.
 type Found struct {
-	Identities    []string  `json:"identities"` // numbers in each of their forms, and the channel's ids
+	Identities    []string  `json:"identities"` // all forms of their numbers, and the channel's IDs
 	Contacts      []Contact `json:"contacts"`
 	Conversations int       `json:"conversations"`
 	Notifications int       `json:"notifications"`
-	Calls         int       `json:"calls"` // that the person made
+	Calls         int       `json:"calls"` // made by the person
 }
 
-// Find says what is stored about a person. Errors: not_found for a contact that there is not.
+// Find summarizes the data stored about a person. Errors: not_found for an unknown contact.
 func (x *People) Find(ctx context.Context, companyID string, q people.Query) (*Found, error) {
 	p, err := x.person(ctx, companyID, q)
 	if err != nil {
@@ -109,14 +109,14 @@ func (x *People) person(ctx context.Context, companyID string, q people.Query) (
 	return p, err
 }
 
-// Erasure says what an erasure deleted.
+// Erasure summarizes the deleted data.
 type Erasure struct {
-	Hash string         `json:"hash"` // of the person, in the record of changes
+	Hash string         `json:"hash"` // identifies the person in the change log
 	Rows map[string]int `json:"rows"` // by table
 }
 
-// Erase deletes everything that is stored about a person. Errors: conflict while a message or a call is under way, not_found, those of
-// share.Share.Take.
+// Erase deletes all data stored about a person. Errors: conflict while a message or a call is in progress, not_found,
+// those of share.Share.Take.
 func (x *People) Erase(ctx context.Context, by share.Holder, q people.Query) (*Erasure, error) {
 	place, err := x.places.Take(by)
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *People) Erase(ctx context.Context, by share.Holder, q people.Query) (*E
 	if err != nil {
 		return nil, err
 	}
-	// Half an erasure is worse than a late one: a client that leaves does not stop it.
+	// A partial erasure is worse than a late one, so it completes even if the client disconnects.
 	e, err := x.store.Erase(context.WithoutCancel(ctx), p, time.Now())
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ const (
 	number       = "34600111222"
 )
 
-// filled is a company with a contact who said two things and sent a file.
+// filled returns a company with a contact who sent two messages and a file.
 func filled(t *testing.T) *People {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
