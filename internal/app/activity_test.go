@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/apicalls"
 )
 
-// Whatever a call brings of secrets, wherever it stands, is not stored; and what came before a stop is stored.
+// Secrets in a call are not stored, wherever they occur, and calls before a stop are stored.
 func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 	t.Parallel()
 	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: Hung}
@@ -48,11 +48,13 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 			t.Fatal(name, status)
 		}
 	}
-	ask("POST", "/functions/v1/notify?access_key="+key, `{"password":"`+quiet)                                            // no JSON
-	ask("POST", "/functions/v1/notify?access_key="+key, `{"x":"`+strings.Repeat("y", 18<<10)+`","password":"`+quiet+`"}`) // cut
+	// not JSON
+	ask("POST", "/functions/v1/notify?access_key="+key, `{"password":"`+quiet)
+	// truncated
+	ask("POST", "/functions/v1/notify?access_key="+key, `{"x":"`+strings.Repeat("y", 18<<10)+`","password":"`+quiet+`"}`)
 	ask("GET", "/functions/v1/notify/none?access_key="+key, "")
-	ask("POST", "/functions/v1/auth/company", "", "X-Access-Key", key) // a 200
-	ask("POST", "/functions/v1/notify?access_key=ck_nobody", `{}`)     // nobody's
+	ask("POST", "/functions/v1/auth/company", "", "X-Access-Key", key) // responds with 200
+	ask("POST", "/functions/v1/notify?access_key=ck_nobody", `{}`)     // an unknown key
 	status, text := ask("POST", "/functions/v1/notify?access_key="+key, `{"contact":{"number":"34600000001"},"recipient_id":"demo",`+
 		`"name_template":"hello","language_template":"en","notification_type":"utility","campaign_name":"c",`+
 		`"components_push":{"body_text_0":"Ana"}}`)

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/base/config"
 )
 
-// exchange says something in a chat and returns the agent's answer.
+// exchange sends a message in a chat and returns the agent's answer.
 func (k talk) exchange(events <-chan sse, token, clientID, text string) map[string]any {
 	k.t.Helper()
 	k.ask("POST", "/functions/v1/chat/turns", token, fmt.Sprintf(`{"client_id":%q,"text":%q}`, clientID, text), 200)
@@ -20,7 +20,7 @@ func (k talk) exchange(events <-chan sse, token, clientID, text string) map[stri
 	return e.data
 }
 
-// visitIn begins a session in a language.
+// visitIn begins a chat session in a language.
 func (k talk) visitIn(n int, lang string) (token string) {
 	k.t.Helper()
 	got := k.ask("POST", "/functions/v1/chat/session", "",
@@ -28,7 +28,7 @@ func (k talk) visitIn(n int, lang string) (token string) {
 	return got["token"].(string)
 }
 
-// source is the address of an answer's source.
+// source returns the address of an answer's source.
 func source(turn map[string]any) string {
 	sources, _ := turn["sources"].([]any)
 	if len(sources) != 1 {
@@ -147,7 +147,8 @@ func TestTheAgentMakesSmallTalkAndGetsAPerson(t *testing.T) {
 	await(t, events, "a handoff after a yes", func(e sse) bool { return e.kind == "turn" && e.data["event"] == "handoff_requested" })
 }
 
-// engine is a server with OpenAI's interface that gets a key, or none, and says one thing.
+// engine starts a server with OpenAI's interface that expects an Authorization header and always gives the same
+// answer.
 func engine(t *testing.T, authorization, answer string) (url string, asked func() int) {
 	t.Helper()
 	var n atomic.Int32
@@ -200,7 +201,7 @@ func TestAnAgentOfAnotherEngineAnswersTheChat(t *testing.T) {
 	if got := play(`,"agent":{"name":"Reception","engine":"elevenlabs"}`); got["fault"] == nil || got["text"] == "" {
 		t.Errorf("the playground with an engine that is not built: %v", got)
 	}
-	// The key is for its server: another address does not get it, stored or not.
+	// The key belongs to its server: another address does not get it, stored or not.
 	if got := play(`,"agent":` + body(other, "")); got["text"] != "Without a key." {
 		t.Errorf("the playground with another server: %v", got)
 	}

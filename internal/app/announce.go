@@ -21,7 +21,7 @@ import (
 	"carillon/internal/talk/flow"
 )
 
-// provision applies the set-up files and, with --demo, the demo, before anything is served.
+// provision applies the set-up files and, with --demo, the demo, before the program accepts requests.
 func (a *App) provision(ctx context.Context, p *parts) error {
 	o := ProvisionOptions()
 	if a.cfg.Demo {
@@ -56,7 +56,7 @@ func (a *App) apply(ctx context.Context, p *parts, set *config.Provision) (store
 	return summary, nil
 }
 
-// warn logs what makes this start unsafe.
+// warn logs conditions that make this start unsafe.
 func warn(ctx context.Context, log *slog.Logger, cfg config.Config, addr net.Addr) {
 	if cfg.MasterKeyOpen() {
 		log.WarnContext(ctx, "other users of the machine can read the master key; restrict its file with chmod 600")
@@ -66,7 +66,7 @@ func warn(ctx context.Context, log *slog.Logger, cfg config.Config, addr net.Add
 	}
 }
 
-// ProvisionOptions returns how set-up files are read: with the checks of the providers' settings and all kinds of
+// ProvisionOptions returns the options for reading set-up files: the settings checks of the providers and all kinds of
 // resources.
 func ProvisionOptions() config.ProvisionOptions {
 	return config.ProvisionOptions{
@@ -74,7 +74,7 @@ func ProvisionOptions() config.ProvisionOptions {
 	}
 }
 
-// kinds returns the kinds of resources; each refers only to kinds before it.
+// kinds returns the kinds of resources. Each refers only to kinds before it.
 func kinds() []resource.Kind {
 	return []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), secret.Kind(), flow.Kind(), hook.Kind()}
 }
@@ -87,7 +87,7 @@ func engineOf(cfg config.Config) string {
 	return "postgres"
 }
 
-// announce logs that requests are served, and writes the ready file.
+// announce logs that the program serves requests, and writes the ready file.
 func (a *App) announce(ctx context.Context, node string) error {
 	a.log.InfoContext(ctx, "ready", "address", a.ready.BaseURL, "engine", a.store.DB.Engine(), "version", a.ready.Version,
 		"node", node, "time_zones", schedule.Current().Version)

@@ -1,6 +1,7 @@
-// Package app builds every part from config.Config and runs the program. New checks the settings, Start opens the store and
-// listens, Stop drains, and Run does both for the life of a context. All background work is started and stopped here; Stop
-// accepts no more, finishes requests, waits for sends in flight, writes the remaining results and closes the store.
+// Package app builds all parts from config.Config and runs the program. New checks the settings, Start opens the store
+// and listens, Stop drains, and Run combines them until its context ends. All background work is started and stopped
+// here. Stop accepts no more requests, finishes those in progress, waits for sends in flight, writes the remaining
+// results and closes the store.
 package app
 
 import (
@@ -26,16 +27,17 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Options are what the command gives besides the settings. The zero value works: nothing is logged or printed.
+// Options are inputs of the command besides the settings. The zero value works: no log and no output.
 type Options struct {
-	Logger     *slog.Logger
-	Stdout     io.Writer // where the demo's credentials and the first token are printed
-	Processors int       // for limits by processor, where there are more threads (docs/adr/0019); default GOMAXPROCS
+	Logger *slog.Logger
+	Stdout io.Writer // for the demo's credentials and the first token
+	// For limits per processor, if it differs from the number of threads (docs/adr/0019); default GOMAXPROCS.
+	Processors int
 
-	Now func() time.Time // the clock of request rates alone; default time.Now
+	Now func() time.Time // clock, used only for request rates; default time.Now
 }
 
-// databaseWait is how long a start waits for PostgreSQL, which after a failure of power may come up later.
+// databaseWait is how long a start waits for PostgreSQL, which may come up later after a power failure.
 const databaseWait = time.Minute
 
 // App is the whole program.
@@ -44,7 +46,7 @@ type App struct {
 	o       Options
 	log     *slog.Logger
 	outage  *db.Outage
-	shares  *share.Set // what this node holds at once
+	shares  *share.Set // limits on concurrent work of this node
 	metrics *ops.Metrics
 	store   *store.Store
 
@@ -54,21 +56,21 @@ type App struct {
 	served    bool
 	ready     config.Ready
 
-	requestsFirst time.Duration // how long a stop waits for requests before it drains the queue
+	requestGrace time.Duration // how long a stop waits for requests before it drains the queue
 
-	background []func(context.Context) error // runs until the rest is stopped
+	background []func(context.Context) error // runs until the final phase of a stop
 	stops      []func(context.Context) error // in the order of the starts
 	stopping   chan struct{}                 // closed when /readyz begins to fail
 	ending     chan struct{}                 // closed when requests are no longer accepted
 	draining   sync.Once
-	work       sync.WaitGroup // the queue, and calls that were taken
+	work       sync.WaitGroup // the queue, and accepted calls
 	rest       sync.WaitGroup // everything else in the background
 	failed     chan error
 	once       sync.Once
 	stopErr    error
 }
 
-// New checks the settings. Nothing is opened before Start.
+// New checks the settings. It opens nothing; Start does.
 func New(cfg config.Config, o Options) (*App, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -82,20 +84,20 @@ func New(cfg config.Config, o Options) (*App, error) {
 	}
 	return &App{
 		shares: new(share.Set), metrics: ops.NewMetrics(Version(), engineOf(cfg)),
-		cfg: cfg, o: o, log: log, outage: outage, requestsFirst: cfg.ShutdownTimeout / 5,
+		cfg: cfg, o: o, log: log, outage: outage, requestGrace: cfg.ShutdownTimeout / 5,
 		stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8),
 	}, nil
 }
 
-// onStop adds a step of a stop: later ones come first.
+// onStop adds a step to the stop sequence. Steps run in reverse order.
 func (a *App) onStop(step func(context.Context) error) { a.stops = append(a.stops, step) }
 
-// onClose adds a step of a stop that cannot fail.
+// onClose adds a stop step that cannot fail.
 func (a *App) onClose(step func()) {
 	a.onStop(func(context.Context) error { step(); return nil })
 }
 
-// Start opens the store, applies the set-up, listens and begins to deliver. On an error it closes what it opened.
+// Start opens the store, applies the set-up, listens and begins to deliver. If it fails, it closes everything again.
 func (a *App) Start(ctx context.Context) error {
 	err := a.start(ctx)
 	if err != nil {
@@ -130,7 +132,7 @@ func (a *App) start(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("start: %w", ctx.Err())
 	}
-	first, none, err := p.auth.FirstToken(ctx) // before serving, so that a database error here ends no request
+	first, none, err := p.auth.FirstToken(ctx) // before serving, so that a database error here aborts no request
 	if err != nil {
 		return err
 	}
@@ -208,9 +210,9 @@ func (a *App) run(ctx context.Context, p *parts) {
 		}
 		a.work.Wait()
 	})
-	// Requests in progress have a fifth of the shutdown timeout, so that the messages they accept can still be started. Longer ones go
-	// on while the queue drains.
-	a.onStop(func(ctx context.Context) error { requests = a.server.Finish(ctx, a.requestsFirst); return nil })
+	// Requests in progress get a fifth of the shutdown timeout, so that the messages they accept can still be started.
+	// Longer requests continue while the queue drains.
+	a.onStop(func(ctx context.Context) error { requests = a.server.Finish(ctx, a.requestGrace); return nil })
 	for _, run := range []func(context.Context) error{p.queue.Run, p.telephone.Run} {
 		a.work.Go(func() { a.report(run(queueCtx)) })
 	}
@@ -229,7 +231,7 @@ func (a *App) report(err error) {
 	}
 }
 
-// Run starts, serves until ctx ends or a part fails, and stops.
+// Run starts the program, serves until ctx ends or a part fails, and stops it.
 func (a *App) Run(ctx context.Context) error {
 	err := a.Start(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -250,8 +252,8 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
 }
 
-// keepServing serves for the shutdown delay while /readyz already fails, so that a load balancer stops sending connections
-// before the listener closes. It ends early when a part fails or Stop is called.
+// keepServing continues to serve during the shutdown delay while /readyz already fails, so that a load balancer stops
+// sending connections before the listener closes. It returns early if a part fails or Stop is called.
 func (a *App) keepServing() error {
 	if a.cfg.ShutdownDelay <= 0 {
 		return nil
@@ -269,7 +271,7 @@ func (a *App) keepServing() error {
 // drain makes /readyz fail.
 func (a *App) drain() { a.draining.Do(func() { close(a.stopping) }) }
 
-// Stop drains and closes. It may be called more than once, and takes little more than the shutdown timeout.
+// Stop drains and closes. It may be called more than once, and takes little longer than the shutdown timeout.
 func (a *App) Stop(ctx context.Context) error {
 	a.once.Do(func() { a.stopErr = a.stop(ctx) })
 	return a.stopErr
@@ -293,7 +295,7 @@ func (a *App) stop(ctx context.Context) error {
 // drainTime is how long a stop waits for sends in flight.
 func (a *App) drainTime() time.Duration { return a.cfg.ShutdownTimeout * 4 / 5 }
 
-// Routes returns all routes, for tests that visit each of them.
+// Routes returns all routes, for tests that cover each of them.
 func (a *App) Routes() []httpio.Route { return a.router.Routes() }
 
 // BaseURL returns the address of the running program, without a trailing slash.

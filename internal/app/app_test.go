@@ -45,7 +45,7 @@ func demo(t *testing.T, change func(c *config.Config)) (*app.App, *bytes.Buffer)
 	return a, &out
 }
 
-// curl does what the printed curl line says.
+// curl sends the request of the printed curl line.
 func curl(t *testing.T, line string) map[string]any {
 	t.Helper()
 	parts := strings.Split(line, "'")
@@ -102,7 +102,7 @@ func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
 				}
 				return state == "read"
 			})
-			// A busy machine may not look at every moment: what it saw must be in order, and end well.
+			// A busy machine may miss states: the observed ones must be in order and end as expected.
 			order := []string{"queued", "sending", "sent", "delivered", "read"}
 			ranks := make([]int, len(states))
 			for i, s := range states {
@@ -148,7 +148,8 @@ func TestASignalWhileStartingIsAStop(t *testing.T) {
 		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
 	}
 	ctx, signal := context.WithCancel(t.Context())
-	a, err := app.New(cfg, app.Options{Stdout: writerFunc(func() { signal() })}) // it has begun to say that it is ready
+	// The program has begun to announce readiness.
+	a, err := app.New(cfg, app.Options{Stdout: writerFunc(func() { signal() })})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestASignalWhileStartingIsAStop(t *testing.T) {
 	}
 }
 
-// atReady calls what it is at the log line with which a program begins to serve.
+// atReady is a log handler that calls itself at the log line that announces readiness.
 type atReady func()
 
 func (atReady) Enabled(context.Context, slog.Level) bool { return true }
@@ -207,7 +208,7 @@ func TestTheReadyLineNamesTheNodeAsTheOthersDo(t *testing.T) {
 	t.Errorf("the log:\n%s", &out)
 }
 
-// A database that fails when requests are served already must not end the program: its start asks nothing more of it.
+// A database failure after the program begins to serve must not end it: the start makes no further queries.
 func TestNothingIsAskedOfTheDatabaseOnceRequestsAreServed(t *testing.T) {
 	t.Parallel()
 	cfg := config.Config{Addr: "127.0.0.1:0", Data: t.TempDir(), PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute}
@@ -246,7 +247,7 @@ func TestASignalIsToldToABalancerBeforeConnectionsAreRefused(t *testing.T) {
 		ready, err = config.ReadReady(cfg.ReadyFile)
 		return err == nil
 	})
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // each request has a new connection
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // a new connection for each request
 	status := func(path string) int {
 		resp, err := client.Get(ready.BaseURL + path)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"carillon/internal/store"
 )
 
-// Apply applies the set-up files that the settings name; it neither listens nor delivers. On SQLite the program that runs on
-// the data folder applies them, where there is one.
+// Apply applies the set-up files named by the settings. It neither listens nor delivers. On SQLite, a program that
+// runs on the data folder applies them, if there is one.
 func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summary, error) {
 	if err := useZones(cfg); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summ
 	return done.Summary, nil
 }
 
-// applyAlone opens the database itself.
+// applyAlone opens the database and applies the set-up.
 func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log *slog.Logger) (summary store.Summary, err error) {
 	if err := cfg.CheckFolder(); err != nil {
 		return nil, err

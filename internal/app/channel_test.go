@@ -21,7 +21,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// channelTemplates are of all component kinds, as the set-up and the stand-in both know them.
+// channelTemplates cover all component kinds. The set-up and the stand-in use the same ones.
 const channelTemplates = `
       - {sender: main, name: text_header, language: en, category: UTILITY, header: {format: TEXT, text: "Order {{1}}"},
          body: "Hello {{1}}, order {{2}} comes {{3}}.", footer: "Acme", buttons: [{type: URL, text: See, url: "https://acme.test/o/{{1}}"},
@@ -35,7 +35,7 @@ const channelTemplates = `
       - {sender: second, name: plain, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]}}
 `
 
-// sends are one request a template; the text header's goes to a hundred.
+// sends holds one request per template. The one with a text header goes to a hundred recipients.
 var sends = map[string]string{
 	"text_header": `{"header_text":"{{order}}","body_text_0":"{{name}}","body_text_1":"{{order}}","body_text_2":"today",` +
 		`"button_url_0":"https://acme.test/o/A-1","button_payload_1":"thanks"}`,
@@ -50,12 +50,12 @@ type channelRig struct {
 	numbers []*graphtest.Server // main, second
 }
 
-// startChannel starts the program with two numbers of one application, each on a strict stand-in of its own. The
-// callbacks of both go to the first one's address: shuffled, and each of them twice.
+// startChannel starts the program with two numbers of one application, each on a separate strict stand-in. The
+// callbacks of both arrive shuffled and twice at the address of the first.
 func startChannel(t *testing.T, engine string) *channelRig {
 	t.Helper()
 	dir := t.TempDir()
-	// The stand-ins must know the address of callbacks before the program listens.
+	// The stand-ins need the address of callbacks before the program listens.
 	var program atomic.Pointer[url.URL]
 	relay := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(program.Load()) }})
 	t.Cleanup(relay.Close)
@@ -102,7 +102,7 @@ func startChannel(t *testing.T, engine string) *channelRig {
 	return r
 }
 
-// knownTemplates are the templates as the stand-in knows them.
+// knownTemplates returns the templates that the stand-in knows.
 func knownTemplates(t *testing.T) []carillon.Template {
 	t.Helper()
 	parsed, err := config.ParseProvision("templates", []byte(`companies:
@@ -156,7 +156,7 @@ func (r *channelRig) send(template, components, recipient string, contacts int) 
 	return id
 }
 
-// await waits until all recipients are read.
+// await waits until all recipients have read the message.
 func (r *channelRig) await(id string, contacts int) {
 	r.t.Helper()
 	app.Within(r.t, "all are read", func() bool {

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/base/config"
 )
 
-// dialFrom connects from an address of the loopback network.
+// dialFrom connects from a loopback address.
 func dialFrom(t *testing.T, a *app.App, from string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -55,15 +55,16 @@ func TestUnreadableRequestsGetTheErrorBody(t *testing.T) {
 		status int
 		field  string
 	}{
-		"nonsense\r\n\r\n":                                                                   {400, "request"},
-		"GET /healthz HTTP/1.1\r\n\r\n":                                                      {400, "request"}, // no Host
+		"nonsense\r\n\r\n": {400, "request"},
+		// No Host.
+		"GET /healthz HTTP/1.1\r\n\r\n":                                                      {400, "request"},
 		"GET /healthz HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n":                                 {400, "request"},
 		"GET /healthz HTTP/2.7\r\nHost: x\r\n\r\n":                                           {505, "version"},
 		"GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a\r\n\r\n":                              {417, "Expect"},
 		"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n":               {501, "Transfer-Encoding"},
 		"GET /healthz HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("x", 60<<10) + "\r\n\r\n": {431, "headers"},
 	} {
-		for _, before := range []bool{false, true} { // as the first request, and after another
+		for _, before := range []bool{false, true} { // as the first request, and after another one
 			c := dialFrom(t, a, "127.0.0.1")
 			if before {
 				if _, _, err := respond(c, healthy); err != nil {
@@ -92,7 +93,7 @@ func TestUnreadableRequestsGetTheErrorBody(t *testing.T) {
 	}
 }
 
-// A body that looks like net/http's own error is the handler's.
+// A handler's body is unchanged, even if it looks like an error of net/http.
 func TestResponsesOfHandlersAreUnchanged(t *testing.T) {
 	t.Parallel()
 	a, _ := demo(t, nil)
@@ -109,7 +110,7 @@ func TestResponsesOfHandlersAreUnchanged(t *testing.T) {
 	}
 }
 
-// The limits of connections must not reset one whose client writes its whole request before it reads.
+// A connection limit must not reset a connection whose client writes its whole request before it reads.
 func TestAClientOfTheProgramThatWritesFirstSeesThe413(t *testing.T) {
 	t.Parallel()
 	a, _ := demo(t, func(c *config.Config) { c.MaxConnections = 100 })
@@ -125,12 +126,12 @@ func TestAClientOfTheProgramThatWritesFirstSeesThe413(t *testing.T) {
 	}
 }
 
-// An address that opens connection after connection closes its own idle ones, and none of another client.
+// A client address that opens many connections loses its own idle ones, not those of other clients.
 func TestWhoOpensManyConnectionsClosesNoneOfOthers(t *testing.T) {
 	t.Parallel()
 	a, _ := demo(t, func(c *config.Config) { c.MaxConnections, c.ConnectionsEach = 8, 6 })
 	quiet := dialFrom(t, a, "127.0.0.51")
-	if _, _, err := respond(quiet, healthy); err != nil { // and now it is the one that has been idle longest
+	if _, _, err := respond(quiet, healthy); err != nil { // makes it the connection that has been idle longest
 		t.Fatal(err)
 	}
 	for range 30 {

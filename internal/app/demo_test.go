@@ -61,7 +61,8 @@ func TestTheDemosPageHasItsChatOnIt(t *testing.T) {
 	}
 }
 
-// TestWhatTheDemosPageSuggestsIsAnswered asks what the page proposes to ask: the agent knows it, and the last gets a person.
+// TestWhatTheDemosPageSuggestsIsAnswered asks the questions that the demo page suggests. The agent knows the answers,
+// and the last one leads to a person.
 func TestWhatTheDemosPageSuggestsIsAnswered(t *testing.T) {
 	t.Parallel()
 	a, _ := demo(t, nil)

@@ -22,7 +22,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// What a person did with the program in many ways is in the archive, and after an erasure in no byte of its data.
+// A person's data from many uses of the program is in the export, and after an erasure in no byte of the stored data.
 func TestAnErasedPersonLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -61,7 +61,7 @@ func TestAnErasedPersonLeavesNothingBehind(t *testing.T) {
 				}
 			}
 
-			// The person is a stranger who may write.
+			// The person is now a stranger and may write again.
 			p.number = reported
 			p.text("menu")
 			app.Within(t, "the person is answered", func() bool { return strings.Contains(strings.Join(p.gets(), "\n"), "What?") })
@@ -69,7 +69,7 @@ func TestAnErasedPersonLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// livesThrough has the person get a message and a call, and write in many ways, until all of it rests.
+// livesThrough sends the person a message and a call and lets them write in many ways, until all work is done.
 func (p *person) livesThrough(dialled, reported string) {
 	p.t.Helper()
 	p.number = dialled
@@ -129,7 +129,7 @@ func (p *person) livesThrough(dialled, reported string) {
 	})
 }
 
-// says has the channel report a message of the person, with the name that they have there.
+// says delivers a message of the person, with their name on the channel.
 func (p *person) says(name, id, members string) {
 	p.t.Helper()
 	w := graphtest.Written{
@@ -151,7 +151,7 @@ func (p *person) group(id, text string) {
 	p.says("Bob", id, fmt.Sprintf(`{"type":"text","text":{"body":%q},"group_id":"g"}`, text))
 }
 
-// hooked has every event delivered to a place that refuses none, and counts the deliveries.
+// hooked sends all events to an endpoint that accepts them, and counts the deliveries.
 func (p *person) hooked() (attempts func() int) {
 	p.t.Helper()
 	done := make(chan struct{}, 1000)
@@ -164,7 +164,7 @@ func (p *person) hooked() (attempts func() int) {
 	return func() int { return len(done) }
 }
 
-// personal asks for something about a person's data.
+// personal sends a request about a person's data.
 func (p *person) personal(path, body string) []byte {
 	p.t.Helper()
 	resp, err := http.Post(p.base+"/functions/v1/people"+path+"?access_key=ck_channel_test", "application/json", strings.NewReader(body))
@@ -179,7 +179,7 @@ func (p *person) personal(path, body string) []byte {
 	return b
 }
 
-// archive is the text of all files of an export.
+// archive returns the text of all files of an export.
 func (p *person) archive(who string) string {
 	p.t.Helper()
 	b := p.personal("/export", who)
@@ -201,7 +201,7 @@ func (p *person) archive(who string) string {
 	return all.String()
 }
 
-// erase erases a person once nothing is under way.
+// erase erases a person once no work is in progress.
 func (p *person) erase(who string) {
 	p.t.Helper()
 	app.Within(p.t, "nothing is under way", func() bool {
@@ -218,7 +218,7 @@ func (p *person) erase(who string) {
 	})
 }
 
-// stored is every byte of the data folder, and of PostgreSQL every row.
+// stored returns every byte of the data folder, and with PostgreSQL every row.
 func (p *person) stored() string {
 	p.t.Helper()
 	var all bytes.Buffer

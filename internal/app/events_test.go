@@ -12,7 +12,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// panelStream opens the stream of the demo's events for its owner and returns the names of the events that come.
+// panelStream opens a stream of the demo's events as its owner and returns the names of the events.
 func panelStream(t *testing.T, a *app.App, printed, topic string) <-chan string {
 	t.Helper()
 	_, account, _ := strings.Cut(printed, "Sign in with")

@@ -92,7 +92,7 @@ func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
 			curl(t, line)
 			var last sent
 			want := map[string]bool{"notification.accepted": true, "message.sent": true, "message.delivered": true, "message.read": true}
-			for len(want) > 0 { // without an order
+			for len(want) > 0 { // in any order
 				select {
 				case e := <-received:
 					if !want[e.Type] || e.Data.SenderID == "" || e.Data.NotificationID == "" {

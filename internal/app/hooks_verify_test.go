@@ -24,7 +24,8 @@ import (
 	"carillon/internal/event/hook"
 )
 
-// delivery is a request that an endpoint received, or what somebody made of one, and whether it is to pass with a secret.
+// delivery is a request as received by an endpoint, or a modified one, and whether verification with the secret must
+// succeed.
 type delivery struct {
 	Name    string            `json:"name"`
 	Secret  string            `json:"secret"`
@@ -39,7 +40,7 @@ const (
 	signatureHeader = "webhook-signature"
 )
 
-// with is the delivery with another header.
+// with returns the delivery with another header.
 func (d delivery) with(name, header, value string) delivery {
 	headers := maps.Clone(d.Headers)
 	headers[header] = value
@@ -47,7 +48,7 @@ func (d delivery) with(name, header, value string) delivery {
 	return d
 }
 
-// at is the delivery signed with its own secret at another time: only the time can be what is wrong with it.
+// at returns the delivery correctly signed for another time, so that only the time can be rejected.
 func (d delivery) at(t *testing.T, name string, at time.Time) delivery {
 	t.Helper()
 	w, err := standardwebhooks.NewWebhook(d.Secret)
@@ -61,7 +62,8 @@ func (d delivery) at(t *testing.T, name string, at time.Time) delivery {
 	return d.with(name, timeHeader, strconv.FormatInt(at.Unix(), 10)).with(name, signatureHeader, signature)
 }
 
-// TestTheStandardsLibrariesVerifyDeliveries has the program deliver, and the libraries of Standard Webhooks for Go and Node judge.
+// TestTheStandardsLibrariesVerifyDeliveries verifies the program's deliveries with the Standard Webhooks libraries for
+// Go and Node.
 func TestTheStandardsLibrariesVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	came := make(chan delivery, 10)
@@ -153,7 +155,7 @@ func TestTheStandardsLibrariesVerifyDeliveries(t *testing.T) {
 	verifyInNode(t, cases)
 }
 
-// verifyInNode has Node's library verify deliveries.
+// verifyInNode verifies deliveries with the Node library.
 func verifyInNode(t *testing.T, cases []delivery) {
 	t.Helper()
 	node, err := exec.LookPath("node")

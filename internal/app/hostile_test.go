@@ -15,7 +15,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// What a person says to a flow is a value: in a template, in a request's path, header and body, and in what is said.
+// A person's input to a flow stays a value: in a template, in a request's path, header and body, and in messages.
 func TestHostileTextsStayValuesOfAFlow(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

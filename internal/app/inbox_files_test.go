@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// load returns the status and the bytes behind an address.
+// load returns the status and the content of an address.
 func (k talk) load(address, token string) (int, string) {
 	k.t.Helper()
 	if strings.HasPrefix(address, "/") {

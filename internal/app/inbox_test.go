@@ -15,7 +15,7 @@ import (
 	"carillon/internal/app"
 )
 
-// talk drives the demo's chat: a visitor of its widget, and teammates of its company.
+// talk drives the demo's chat: visitors of its widget, and teammates of its company.
 type talk struct {
 	t *testing.T
 	a *app.App
@@ -57,7 +57,7 @@ func (k talk) signIn(email string) string {
 	return got["access_token"].(string)
 }
 
-// visit begins a session of the visitor with that number.
+// visit begins a session of visitor n.
 func (k talk) visit(n int) (token, conversation string) {
 	k.t.Helper()
 	got := k.ask("POST", "/functions/v1/chat/session", "",
@@ -71,7 +71,7 @@ type sse struct {
 	data     map[string]any
 }
 
-// follow opens a stream; its events end with it.
+// follow opens a stream. Its events end when end is called.
 func (k talk) follow(path, token, last string) (events <-chan sse, end func()) {
 	k.t.Helper()
 	r, err := http.NewRequestWithContext(k.t.Context(), http.MethodGet, k.a.BaseURL()+path, nil)
@@ -112,7 +112,7 @@ func (k talk) follow(path, token, last string) (events <-chan sse, end func()) {
 	return all, end
 }
 
-// await returns the next event that is meant.
+// await returns the next matching event.
 func await(t *testing.T, events <-chan sse, what string, meant func(e sse) bool) sse {
 	t.Helper()
 	late := time.After(app.Hung)

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// maxAsk bounds asking a trunk whether it is there.
+// maxAsk bounds a health check of a trunk.
 const maxAsk = 4 * time.Second
 
 // lines adapts the SIP engine and the telephone to channels.Lines.

@@ -10,21 +10,21 @@ import (
 	"carillon"
 )
 
-// programsAtOnce is how many tests run at once, unless -parallel says it: most of what they do is wait.
+// programsAtOnce is the default number of parallel tests: they mostly wait.
 const programsAtOnce = "12"
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", programsAtOnce); err != nil {
 		panic(err)
 	}
-	// The collector of the tests reads this form. Only programs with an address of a collector send any.
+	// The collector of the tests reads this format. Only programs with a collector address send traces.
 	if err := os.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// Hung is after how long what a test waits for will not come any more.
+// Hung is the time after which a wait of a test counts as failed.
 const Hung = 2 * time.Minute
 
 // Within waits until a condition holds.
@@ -43,7 +43,7 @@ func Within(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// Listening is the address at which the program listens, whatever its base URL is.
+// Listening returns the address at which the program listens, regardless of its base URL.
 func (a *App) Listening() string { return a.server.Addr().String() }
 
 // Ready reports the program's readiness.

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/config"
 )
 
-// sendFile posts a file to a route, with a token where there is one, and returns the status and the response.
+// sendFile posts a file to a route, with a token if not empty, and returns the status and the response.
 func sendFile(t *testing.T, address, token, name, content string) (int, map[string]any) {
 	t.Helper()
 	var b bytes.Buffer

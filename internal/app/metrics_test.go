@@ -43,7 +43,7 @@ process (` + "`process_…`" + `). Counters start at 0 with the process. For ale
 `
 )
 
-// started is the program, which is stopped at the test's end.
+// started returns a running program that is stopped at the end of the test.
 func started(t *testing.T, cfg config.Config) *App {
 	t.Helper()
 	a, err := New(cfg, Options{})
@@ -61,7 +61,7 @@ func started(t *testing.T, cfg config.Config) *App {
 	return a
 }
 
-// described are the metrics of the whole program by name: help and labels.
+// described returns the help and labels of all metrics, by name.
 func described(t *testing.T) map[string][2]string {
 	t.Helper()
 	a := started(t, config.Config{Addr: "127.0.0.1:0", Data: t.TempDir()})
@@ -152,7 +152,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	for _, check := range []string{"running", "database", "writes", "schema", "clock", "lease"} {
 		want["carillon_ready_check{check=\""+check+"\"}"] = " 1"
 	}
-	for name, value := range want { // a scrape leaves out what it would have to wait for
+	for name, value := range want { // a scrape omits values that it would have to wait for
 		Within(t, name+value, func() bool { return strings.Contains(exposed(t, a), "\n"+name+value+"\n") })
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// with is an address of PostgreSQL with another parameter.
+// with returns a PostgreSQL address with another parameter.
 func with(t *testing.T, address, name, value string) string {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -15,8 +15,8 @@ import (
 
 // Adapters between parts that do not import each other.
 
-// portfolioOf is the scope of the ids of people that the channel reports to a sender: a business portfolio of WhatsApp. In the sandbox all
-// senders of a company are in one.
+// portfolioOf returns the scope of the person IDs that a sender receives: a business portfolio on WhatsApp. In the
+// sandbox, all senders of a company share one.
 func portfolioOf(s *carillon.Sender) string {
 	if s.Provider == "whatsapp" {
 		return whatsapp.Portfolio(s.Settings)
@@ -24,8 +24,8 @@ func portfolioOf(s *carillon.Sender) string {
 	return s.Provider
 }
 
-// panelProviders are the providers that the panel may give to senders. Trunks may be in these private networks; other addresses go
-// by what egress allows.
+// panelProviders are the providers that the panel offers for senders. Trunks may be in the given private networks;
+// other addresses follow the egress rules.
 func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]channels.Provider {
 	return map[string]channels.Provider{
 		"whatsapp": {

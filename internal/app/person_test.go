@@ -12,7 +12,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// A notification goes to the number as it is dialled, and the reply comes from the form that the channel has.
+// A notification goes to the number as dialed, and the reply comes from the form of the number that the channel uses.
 func TestTheFlowAndTheStopOfANotificationHoldForTheOtherForm(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestTheFlowAndTheStopOfANotificationHoldForTheOtherForm(t *testing.T) {
 	}
 }
 
-// Whose number the channel does not say is a person like any other, but for templates and calls.
+// A person whose number the channel does not report works like any other, except for templates and calls.
 func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -79,7 +79,7 @@ func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
 			}
 			h.write(`"kind":"text","text":"STOP"`)
 			h.until("You will get no more messages from us. Write START to get them again.")
-			// The number that a teammate notes is the person's: nothing is sent to it.
+			// The number that a teammate enters belongs to the person, so nothing is sent to it.
 			h.ask("PUT", path+"/contact", h.token, `{"number":"5215512345601"}`, http.StatusOK)
 			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template,
 				http.StatusConflict)); !strings.Contains(refused, "suppressed") {

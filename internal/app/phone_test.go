@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// handset is a phone of the sandbox, by the panel's routes.
+// handset is a sandbox phone, used through the panel's routes.
 type handset struct {
 	talk
 	token, number string
@@ -20,7 +20,7 @@ type handset struct {
 
 const handsetPath = "/panel/v1/sandbox/phone"
 
-// shows are the messages on the phone, each in short, the oldest first.
+// shows returns the messages on the phone in short form, oldest first, and their IDs.
 func (h *handset) shows() (lines []string, ids map[string]string) {
 	h.t.Helper()
 	got := h.ask("GET", handsetPath+"?sender=demo&number="+h.number, h.token, "", http.StatusOK)
@@ -46,7 +46,7 @@ func (h *handset) shows() (lines []string, ids map[string]string) {
 	return lines, ids
 }
 
-// until waits for a message on the phone, and returns the channel's id of it.
+// until waits for a message on the phone and returns its channel ID.
 func (h *handset) until(line string) string {
 	h.t.Helper()
 	id := ""
@@ -155,7 +155,7 @@ func TestATeammateSeesWhereATemplateStands(t *testing.T) {
 	})
 }
 
-// The page of a phone and the node that sends to it need not be the same.
+// The page of a phone and the node that sends to it may be different.
 func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
 	t.Parallel()
 	address, key := config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
@@ -169,7 +169,8 @@ func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
 		{"say":"Which?"},{"ask":"x","choices":["red","blue"]},{"wait":"1s"},{"say":"It is {{x}}"},{"ask":"y"}]}`, http.StatusCreated)
 	for i, here := range all {
 		there := all[1-i]
-		here.write(fmt.Sprintf(`"kind":"text","text":"Colours","reply_to":"%d"`, i)) // each phone counts its own messages
+		// Each phone counts its own messages.
+		here.write(fmt.Sprintf(`"kind":"text","text":"Colours","reply_to":"%d"`, i))
 		there.n = here.n
 		id := there.until("Which? [red] [blue]")
 		there.write(fmt.Sprintf(`"kind":"choice","text":"blue","payload":"choice.2","reply_to":%q`, id))
@@ -188,13 +189,14 @@ func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
 	}
 }
 
-// What a flow names and the company has not is said in the run, and nothing goes out by another sender.
+// If a flow names something that the company does not have, its run reports that, and nothing is sent by another
+// sender.
 func TestAFlowSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
 	a, _ := demo(t, nil)
 	h := &handset{talk: talk{t: t, a: a}}
 	h.token = h.signIn("owner@demo.test")
-	const agent = "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11" // the demo's
+	const agent = "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11" // an agent of the demo
 	lacks := []struct{ step, want string }{
 		{
 			`{"send_template":{"name":"hello","language":"en","sender":"999","variables":{"body_text_0":"x"}}}`,

@@ -26,7 +26,7 @@ func TestReadinessSeesADeletedDataFolderAndAFullDisk(t *testing.T) {
 		})
 	}
 	awaitStatus(http.StatusOK)
-	if err := os.Mkdir(filepath.Join(dir, "carillon.probe"), 0o700); err != nil { // nothing can be written there
+	if err := os.Mkdir(filepath.Join(dir, "carillon.probe"), 0o700); err != nil { // prevents writing there
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "carillon.probe", "x"), nil, 0o600); err != nil {

@@ -27,7 +27,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// person writes to a number of a company over the channel, and gets what is sent to them.
+// person writes to a number of a company over the channel, and receives the replies.
 type person struct {
 	t      *testing.T
 	graph  *graphtest.Server
@@ -37,7 +37,7 @@ type person struct {
 	n      int
 	log    *quiet
 	token  string // of a teammate
-	// Where the program keeps its data; database is PostgreSQL's, "" of SQLite.
+	// data is the data folder; database is the PostgreSQL address, empty for SQLite.
 	data, database string
 }
 
@@ -83,7 +83,7 @@ func startReplies(t *testing.T, engine string) *person {
 	return startPerson(t, engine, repliesSetUp)
 }
 
-// startPerson starts the program with a set-up in which the addresses of the channel and of a shop are left open.
+// startPerson starts the program with a set-up that has placeholders for the addresses of the channel and of a shop.
 func startPerson(t *testing.T, engine, setUp string) *person {
 	t.Helper()
 	graph, err := graphtest.New(graphtest.Options{PhoneNumberID: "1000001", Templates: knownTemplates(t)})
@@ -129,8 +129,8 @@ func startPerson(t *testing.T, engine, setUp string) *person {
 	}
 }
 
-// writes has the channel report messages of the person, each twice, the whole in the reverse order too. It gives up on a callback after
-// ten seconds, and repeats it.
+// writes delivers messages of the person, each twice, the second time in reverse order. Like the channel, it gives up
+// on a callback after ten seconds and repeats it.
 func (p *person) writes(messages ...graphtest.Inbound) {
 	p.t.Helper()
 	for range 2 {
@@ -149,7 +149,7 @@ func (p *person) text(text string) {
 	p.writes(graphtest.Text(p.number, fmt.Sprintf("wamid.%s.%d", p.number, p.n), text, time.Now()))
 }
 
-// gets are the replies that the channel accepted for the person, in order, each in short.
+// gets returns the replies accepted for the person, in order and in short form.
 func (p *person) gets() (all []string) {
 	var posts []graphtest.Post
 	for ref, each := range p.graph.All() {
@@ -194,7 +194,7 @@ func (p *person) gets() (all []string) {
 	return all
 }
 
-// got waits until the person has got replies, which are to be exactly these.
+// got waits for replies to the person and checks that they are exactly these.
 func (p *person) got(want ...string) {
 	p.t.Helper()
 	app.Within(p.t, fmt.Sprintf("%s gets %q", p.number, want), func() bool { return len(p.gets()) >= len(want) })
@@ -204,7 +204,7 @@ func (p *person) got(want ...string) {
 	}
 }
 
-// notify has a template with an event sent to the person, and returns the channel's id of it.
+// notify sends the person a template with an event, and returns its channel ID.
 func (p *person) notify() string {
 	p.t.Helper()
 	body := fmt.Sprintf(
@@ -227,7 +227,7 @@ func (p *person) notify() string {
 	return wamid
 }
 
-// What a flow sends goes out by its company's own senders, whatever ids and numbers other companies give theirs.
+// A flow sends only from its own company's senders, whatever IDs and numbers other companies give theirs.
 func TestAFlowSendsByItsOwnSenders(t *testing.T) {
 	t.Parallel()
 	p := startPerson(t, "sqlite", repliesSetUp+`
@@ -292,7 +292,7 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 				"< I did not understand that.\n"+asks, "> Si",
 				"< Gracias 200", "< Hasta luego", "> menu", "* flow_began menu", "< What? [one two three four]", "> 3", "< done",
 				"* joined", "<< Welcome", "* template_sent Hello Ana 34600111222.", "> (b.pdf application/pdf)")
-			// The panel shows what the runs did, the newest first.
+			// The panel shows the steps of the runs, newest first.
 			var runs []string
 			for _, x := range p.office("GET", "/flow-runs?limit=100", "", http.StatusOK)["data"].([]any) {
 				run := x.(map[string]any)
@@ -340,7 +340,7 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 			if got := p.state(call); got != "skipped suppressed" {
 				t.Errorf("a call is %s", got)
 			}
-			// What a flow sends and whom it calls is no exception; that it talks with those who write to it is.
+			// Notifications and calls of a flow are suppressed too; only its conversation with the person is not.
 			p.text("reach")
 			app.Within(t, "the flow replies", func() bool { return len(p.gets()) == 2 })
 			id, done := strings.CutPrefix(p.gets()[1], "done ")
@@ -352,7 +352,7 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 			}
 			p.text("START")
 			p.got(stopped, "done "+id, "You will get our messages again. Write STOP to end them.")
-			// what confirms it comes first
+			// the confirmation comes first
 			app.Within(t, "the number is not suppressed any more", func() bool { return !p.suppressed()[p.number] })
 			if got := message("utility"); strings.HasPrefix(got, "skipped") {
 				t.Errorf("a notification after START is %s", got)
@@ -366,7 +366,7 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 	}
 }
 
-// quiet keeps a log for tests that look for what must not be in it.
+// quiet keeps a log for tests that search it.
 type quiet struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -384,14 +384,14 @@ func (q *quiet) String() string {
 	return q.text.String()
 }
 
-// another is another person who writes to the same program.
+// another returns another person who writes to the same program.
 func (p *person) another(number string) *person {
 	q := *p
 	q.number, q.n = number, 0
 	return &q
 }
 
-// office asks the panel as a teammate does.
+// office sends a panel request as a teammate.
 func (p *person) office(method, path, body string, want int) map[string]any {
 	p.t.Helper()
 	k := talk{t: p.t, a: p.a}
@@ -407,7 +407,7 @@ func (p *person) office(method, path, body string, want int) map[string]any {
 	return got
 }
 
-// conversation is the id of the person's conversation; "": there is none.
+// conversation returns the ID of the person's conversation, or "".
 func (p *person) conversation() string {
 	p.t.Helper()
 	for _, x := range p.office("GET", "/conversations?limit=100&search="+url.QueryEscape("Ana "+p.number), "",
@@ -419,7 +419,7 @@ func (p *person) conversation() string {
 	return ""
 }
 
-// inbox is what the inbox shows of the person's conversation, each turn in short.
+// inbox returns the turns of the person's conversation in the inbox, in short form.
 func (p *person) inbox() (lines []string) {
 	p.t.Helper()
 	id := p.conversation()
@@ -457,7 +457,7 @@ func (p *person) inbox() (lines []string) {
 	return lines
 }
 
-// shows waits until the inbox shows exactly this.
+// shows waits until the inbox shows exactly these lines.
 func (p *person) shows(want ...string) {
 	p.t.Helper()
 	var got []string
@@ -470,7 +470,7 @@ func (p *person) shows(want ...string) {
 	}
 }
 
-// templates is how many templates were sent to the person.
+// templates returns the number of templates sent to the person.
 func (p *person) templates() (n int) {
 	for ref, posts := range p.graph.All() {
 		if !strings.HasPrefix(ref, "reply.") && posts[0].To == p.number {
@@ -480,7 +480,7 @@ func (p *person) templates() (n int) {
 	return n
 }
 
-// suppressed are the numbers that the company suppresses.
+// suppressed returns the numbers that the company suppresses.
 func (p *person) suppressed() map[string]bool {
 	p.t.Helper()
 	found := map[string]bool{}
@@ -499,7 +499,7 @@ func (p *person) suppressed() map[string]bool {
 	}
 }
 
-// state is the state of a notification's only recipient, once it has come to rest.
+// state returns the state of a notification's only recipient once the notification is completed.
 func (p *person) state(id string) (state string) {
 	p.t.Helper()
 	app.Within(p.t, "the notification is completed", func() bool {

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store"
 )
 
-// checkRestored returns an error for a database whose marking after a restore was interrupted, and logs a warning while
+// checkRestored returns an error if the marking of a restored database was interrupted, and logs a warning while
 // messages are held.
 func checkRestored(ctx context.Context, s *store.Store, log *slog.Logger) error {
 	r, err := s.Restored(ctx)

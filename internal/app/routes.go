@@ -84,7 +84,7 @@ func (p *parts) widgetDeps(a *App, sessionKey []byte) widget.Deps {
 	return d
 }
 
-// widgetRoutes are the routes of the widgets; root is the page at the installation's address.
+// widgetRoutes returns the routes of the widgets. root serves the page at the installation's address.
 func (p *parts) widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpio.Route {
 	all := append(widget.Routes(d), attachment.Routes(p.files)...)
 	for i := range all {
@@ -99,7 +99,7 @@ func (p *parts) widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpi
 	return all
 }
 
-// refusals reports refused and failed calls, with the address and agent of the client.
+// refusals returns a function that records refused and failed calls, with the client's address and user agent.
 func refusals(to *activity.Recorder, proxies []netip.Prefix) func(r *http.Request, x httpio.Refusal) {
 	return func(r *http.Request, x httpio.Refusal) {
 		to.Refused(activity.Refused{

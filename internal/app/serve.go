@@ -11,7 +11,7 @@ import (
 	"carillon/internal/edge/widget"
 )
 
-// listen opens the listener. Requests are served once the parts run.
+// listen opens the listener. Requests are served only after the parts are running.
 func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (err error) {
 	a.server, err = server.Listen(ctx, server.Options{
 		Addr: a.cfg.Addr, Connections: a.cfg.MaxConnections, PerAddress: a.cfg.ConnectionsEach, Proxies: a.cfg.TrustedProxies,
@@ -38,8 +38,8 @@ func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (er
 	return nil
 }
 
-// demoURL is the address of the demo's page. A chat lives on the sites of others, so the page is under another name of this
-// machine than the chat, where the program is reached by one.
+// demoURL returns the address of the demo page. In practice a chat is embedded in other sites, so the page uses
+// another host name of this machine than the chat if the program is reached by only one.
 func demoURL(base, pages string) string {
 	if base == pages {
 		base = strings.Replace(base, "//127.0.0.1:", "//localhost:", 1)
@@ -53,7 +53,7 @@ func (a *App) serve() {
 	a.rest.Go(func() { a.report(a.server.ServeOps()) })
 }
 
-// Version returns the program's version, which the build sets.
+// Version returns the program's version, as set by the build.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

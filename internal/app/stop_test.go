@@ -14,17 +14,17 @@ import (
 	"carillon/internal/base/config"
 )
 
-// A client that holds a request must not use up the time that sends in flight have to land: the supervisor kills soon
-// after both.
+// A client that holds a request open must not use up the time for sends in flight, since the supervisor kills the
+// program soon after both.
 func TestStopDrainsBesideARequestThatIsHeld(t *testing.T) {
 	t.Parallel()
 	a := started(t, config.Config{
 		Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: true, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: Hung,
 	})
-	if a.requestsFirst+a.drainTime() > a.cfg.ShutdownTimeout {
-		t.Errorf("requests have %v before the drain, which has %v of %v", a.requestsFirst, a.drainTime(), a.cfg.ShutdownTimeout)
+	if a.requestGrace+a.drainTime() > a.cfg.ShutdownTimeout {
+		t.Errorf("requests have %v before the drain, which has %v of %v", a.requestGrace, a.drainTime(), a.cfg.ShutdownTimeout)
 	}
-	a.requestsFirst = time.Millisecond
+	a.requestGrace = time.Millisecond
 	c, err := net.Dial("tcp", strings.TrimPrefix(a.BaseURL(), "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestStopDrainsBesideARequestThatIsHeld(t *testing.T) {
 	}
 	text, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	// It was not cut off, but read whole.
+	// The request was not cut off, but read to its end.
 	if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), `"field":"contact"`) || err != nil {
 		t.Errorf("it was answered %d, %s, %v", resp.StatusCode, text, err)
 	}

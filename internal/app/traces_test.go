@@ -21,7 +21,7 @@ type collector struct {
 	text  strings.Builder
 }
 
-// hexID is an id in hexadecimal digits, whose case is the sender's choice.
+// hexID is a hexadecimal ID in either case.
 type hexID string
 
 func (h *hexID) UnmarshalText(b []byte) error {
@@ -59,7 +59,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// await waits for a span that a test looks for.
+// await waits for a span that satisfies a condition.
 func (c *collector) await(t *testing.T, what string, is func(s collected) bool) collected {
 	t.Helper()
 	var found collected
@@ -75,8 +75,8 @@ func (c *collector) await(t *testing.T, what string, is func(s collected) bool) 
 	return found
 }
 
-// TestTraceOfANotificationReachesTheCollectorWhole sends one message through the whole program with a caller's trace and
-// one without, and finds every step of both.
+// TestTraceOfANotificationReachesTheCollectorWhole sends one message with a caller's trace and one without through the
+// whole program, and checks that all steps of both are traced.
 func TestTraceOfANotificationReachesTheCollectorWhole(t *testing.T) {
 	t.Parallel()
 	var c collector

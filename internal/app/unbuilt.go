@@ -11,10 +11,11 @@ import (
 	"carillon/internal/voice/speech"
 )
 
-// builtProviders are the providers that this version sends messages or places calls with.
+// builtProviders are the providers that this version can send messages or place calls with.
 var builtProviders = []string{"whatsapp", "sandbox", "sip"} //nolint:gochecknoglobals // read only
 
-// warnUnbuilt logs what a set-up asks for and this version cannot do yet (docs/reference/set-up.md), a line each.
+// warnUnbuilt logs the features of a set-up that this version does not have yet (docs/reference/set-up.md), one line
+// each.
 func warnUnbuilt(ctx context.Context, log *slog.Logger, p *config.Provision) {
 	warnOf(ctx, log, unbuilt(p))
 }
@@ -43,7 +44,7 @@ func unbuilt(p *config.Provision) (found config.Problems) {
 	return found
 }
 
-// unbuiltResource returns why this version does not use a resource yet, empty where it does.
+// unbuiltResource returns why this version cannot use a resource yet, or "".
 func unbuiltResource(x resource.Resource) string {
 	switch r := x.(type) {
 	case *agent.Agent:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What a server answers is stored, whatever it is, and asked for once.
+// Any response of a server is stored, and requested once.
 func TestNoAnswerOfAServerIsAskedForAgain(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

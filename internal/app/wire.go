@@ -58,11 +58,11 @@ const (
 	engineTimeout     = 45 * time.Second
 )
 
-// parts are the components of the rooms, built from the store up.
+// parts are the components of all packages, built from the store up.
 type parts struct {
 	limits *limit.Limits
 	auth   *auth.Auth
-	mailer *mail.Mailer // nil: no e-mails are sent
+	mailer *mail.Mailer // nil disables e-mail
 
 	queue       *queue.Queue
 	bus         *realtime.Bus
@@ -79,10 +79,10 @@ type parts struct {
 	bulk     *bulk.Jobs
 
 	search     *knowledge.Search
-	engines    *egress.Client // asks the servers that agents think with
-	pages      *egress.Client // reads pages that become articles
+	engines    *egress.Client // requests the engines of agents
+	pages      *egress.Client // downloads pages that become articles
 	thinker    agent.Thinker
-	translator *translate.Client // nil: nothing is translated
+	translator *translate.Client // nil disables translation
 
 	files         *files.Files
 	conversations *conversation.Conversations
@@ -94,7 +94,7 @@ type parts struct {
 	calls     *call.Calls
 	phone     *handset.Phone
 	sip       *sip.Engine
-	unheard   rtp.Refused // packets of sound that calls did not hear
+	unheard   rtp.Refused // counts audio packets that calls rejected
 	telephone *telephone.Telephone
 }
 
@@ -129,7 +129,8 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	return p, p.route(a)
 }
 
-// engineWork is the background work of the engine: the bus between nodes on PostgreSQL, the control socket on SQLite.
+// engineWork returns the background work of the database engine: the bus between nodes on PostgreSQL, the control
+// socket on SQLite.
 func (p *parts) engineWork(a *App) func(context.Context) error {
 	if !a.store.DB.SQLite() {
 		return p.bus.Run
@@ -158,7 +159,8 @@ func (p *parts) wireAccounts(a *App) (err error) {
 	return err
 }
 
-// wireEvents builds what carries events, to other nodes, to screens and to endpoints, and the queue that uses the bus.
+// wireEvents builds the parts that carry events to other nodes, screens and endpoints, and the queue, which uses the
+// bus.
 func (p *parts) wireEvents(a *App) {
 	host, _ := os.Hostname()
 	o := queue.Options{Log: a.log, Name: host}
@@ -193,7 +195,7 @@ func (p *parts) wireEvents(a *App) {
 	})
 }
 
-// maxUnreachable bounds the phones of all companies that the sandbox knows to be unreachable.
+// maxUnreachable bounds the number of unreachable sandbox phones of all companies.
 const maxUnreachable = 10_000
 
 func (p *parts) wireSending(a *App) {
@@ -228,7 +230,7 @@ func (p *parts) wireSending(a *App) {
 	})
 }
 
-// reports passes on what happens in the sandbox later. Receipts that come together are of one sender.
+// reports returns the handlers for later events of the sandbox. Receipts in one call belong to one sender.
 func (p *parts) reports(a *App) sandbox.Reports {
 	return sandbox.Reports{
 		Receipts: func(ctx context.Context, rs []provider.Receipt) error {
@@ -337,10 +339,10 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 	}
 }
 
-// wireCalls opens what calls are placed and taken with: the SIP user agent of this node, and the sandbox's phone.
+// wireCalls builds the parts that place and accept calls: the SIP user agent of this node, and the sandbox's phone.
 func (p *parts) wireCalls(ctx context.Context, a *App) error {
 	of := share.Calls.Of(int64(a.cfg.MaxCalls))
-	of.Node = 0 // the queue bounds the calls that are placed, and the telephone all
+	of.Node = 0 // the queue bounds outgoing calls, and the telephone the total
 	places := a.shares.Of(of)
 	p.incoming = call.NewIncoming(a.store, p.queue, places, a.log)
 	p.queue.OnDrained(p.incoming.Wait)

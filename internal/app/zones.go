@@ -9,7 +9,7 @@ import (
 	"carillon/internal/base/schedule"
 )
 
-// useZones replaces the program's time zones with the operator's, where there are any.
+// useZones replaces the built-in time zones with the operator's, if configured.
 func useZones(cfg config.Config) error {
 	zones, err := cfg.Zones()
 	if err != nil {
@@ -23,7 +23,7 @@ func useZones(cfg config.Config) error {
 
 const maxZonesAge = 365 * 24 * time.Hour
 
-// warnOfZones logs that time zones are old: governments change their clocks several times a year.
+// warnOfZones logs a warning about old time zones, since governments change their clocks several times a year.
 func warnOfZones(ctx context.Context, log *slog.Logger, used, builtIn *schedule.Release, now time.Time) {
 	if now.Sub(used.Date) > maxZonesAge {
 		log.WarnContext(ctx, "the time zones are over a year old: upgrade, or name a newer release with zones-file",

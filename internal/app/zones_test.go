@@ -43,7 +43,8 @@ func TestStartWarnsOfOldTimeZones(t *testing.T) {
 	}
 }
 
-// oldZones is an operator's file: the program's zones as 2024a of February 2024, and America/Vancouver in Japan.
+// oldZones returns an operator's file: the program's zones, labeled 2024a of February 2024, with America/Vancouver in
+// Japan.
 func oldZones(t *testing.T) string {
 	t.Helper()
 	own, err := zip.OpenReader("../base/schedule/zones/zoneinfo.zip")
