@@ -10,7 +10,7 @@ import (
 	"carillon/internal/app"
 )
 
-// stream is what a screen has received.
+// stream is the text received by a screen.
 type stream struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -47,7 +47,7 @@ func (c *companies) follow(t *testing.T, path, bearer string) *stream {
 	return s
 }
 
-// A company's screens see its calls and the conversations in them, and nobody else's; so it is with what was recorded.
+// A company's screens show its own calls and their conversations, and no others. The same holds for recordings.
 func TestCallsAreSeenByTheirCompanyAlone(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {

@@ -26,14 +26,14 @@ const (
 	betaID  = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb1"
 )
 
-// companies is a program with three companies: Alpha, whose data nobody else may see, Beta, who tries, and Gamma, which is
-// suspended. Alpha and Beta each have a number behind a channel's stand-in of their own.
+// companies is a program with three companies: Alpha, whose data no other company may see, Beta, which tries to, and
+// Gamma, which is suspended. Alpha and Beta each have a number on a separate stand-in of the channel.
 type companies struct {
 	*program
 	alpha, beta *graphtest.Server
 	db          *sql.DB
-	client      *http.Client // holds answers to the description
-	bare        *http.Client // for the panel, which is not described
+	client      *http.Client // compares responses with the API description
+	bare        *http.Client // for the panel, which the description does not cover
 }
 
 func startCompanies(t *testing.T, engine string, o app.Options, more map[string][]string) *companies {
@@ -81,7 +81,7 @@ func startCompanies(t *testing.T, engine string, o app.Options, more map[string]
 	return c
 }
 
-// ask sends a request and gives the status and body of its answer.
+// ask sends a request and returns the status and body of the response.
 func (c *companies) ask(t *testing.T, method, target, body string, header ...string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, c.url+target, strings.NewReader(body))
@@ -104,7 +104,7 @@ func (c *companies) ask(t *testing.T, method, target, body string, header ...str
 	}
 	defer res.Body.Close()
 	if res.Header.Get("Content-Type") == "text/event-stream" {
-		return res.StatusCode, "" // it has no end
+		return res.StatusCode, "" // an endless stream
 	}
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *companies) ask(t *testing.T, method, target, body string, header ...str
 	return res.StatusCode, string(answer)
 }
 
-// field asks for what must be had and gives one of its fields.
+// field sends a request that must succeed and returns a field of the response.
 func (c *companies) field(t *testing.T, name, method, target, body string, header ...string) string {
 	t.Helper()
 	status, answer := c.ask(t, method, target, body, header...)
@@ -134,7 +134,7 @@ func (c *companies) signIn(t *testing.T, email, password string) string {
 		fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
 }
 
-// column reads the first column of a query's rows as texts.
+// column returns the first column of a query's rows as strings.
 func (c *companies) column(t *testing.T, query string, args ...any) []string {
 	t.Helper()
 	var all []string
@@ -172,7 +172,8 @@ func (c *companies) table(t *testing.T, query string, args ...any) [][]any {
 	return all
 }
 
-// state is all that is stored about Alpha, a row a line, but the times of last use and of the next look at a template's review.
+// state returns all stored data of Alpha, one row per line, except times of last use and of the next check of a
+// template's review.
 func (c *companies) state(t *testing.T) string {
 	t.Helper()
 	var lines []string
@@ -209,10 +210,10 @@ func (c *companies) state(t *testing.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// until asks again until the condition holds.
+// until repeats a check until the condition holds.
 func until(t *testing.T, holds func() bool) {
 	t.Helper()
-	tick := time.NewTicker(again)
+	tick := time.NewTicker(retryPause)
 	defer tick.Stop()
 	late := time.NewTimer(patience)
 	defer late.Stop()

@@ -18,8 +18,8 @@ import (
 
 const contractDir = "../testdata/contract"
 
-// TestContract runs every case of testdata/contract on both engines. The cases of a file that have one set-up share a program, unless a
-// case is alone.
+// TestContract runs every case of testdata/contract on both engines. The cases of a file with the same set-up share a
+// program, unless a case must run alone.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	_, files, err := contract.Load(contractDir)
@@ -64,7 +64,7 @@ func setup(c contract.Case) string {
 	return filepath.Join(contractDir, name)
 }
 
-// run takes the steps of a case.
+// run executes the steps of a case.
 func run(t *testing.T, p *program, f contract.File, c contract.Case) {
 	t.Helper()
 	vars := contract.NewVars()
@@ -80,13 +80,13 @@ func run(t *testing.T, p *program, f contract.File, c contract.Case) {
 	}
 }
 
-// again is the pause before a waiting step is repeated; after patience it counts as hung.
+// retryPause is the pause before a waiting step is repeated; after patience it counts as hung.
 const (
-	again    = 50 * time.Millisecond
-	patience = 2 * time.Minute
+	retryPause = 50 * time.Millisecond
+	patience   = 2 * time.Minute
 )
 
-// take takes one step: again and again until it holds, where it may wait.
+// take executes a step, and repeats it until it succeeds if it may wait.
 func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *contract.Vars) []string {
 	t.Helper()
 	if s.After > 0 {
@@ -94,7 +94,7 @@ func take(t *testing.T, p *program, f contract.File, s contract.Step, vars *cont
 	}
 	deadline := time.NewTimer(max(time.Duration(s.Within), patience))
 	defer deadline.Stop()
-	tick := time.NewTicker(again)
+	tick := time.NewTicker(retryPause)
 	defer tick.Stop()
 	for {
 		faults := exchange(t, p, f, s, vars)
@@ -123,7 +123,7 @@ func exchange(t *testing.T, p *program, f contract.File, s contract.Step, vars *
 	return faults
 }
 
-// send sends a request on a connection of its own: the path as it is written, no redirect followed.
+// send sends a request on a new connection, with the path unchanged and without following redirects.
 func send(t *testing.T, p *program, built *contract.Request) (*http.Response, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -151,7 +151,7 @@ func send(t *testing.T, p *program, built *contract.Request) (*http.Response, []
 	return res, answer
 }
 
-// body is the request's body. A reader that net/http does not know has no length: the request is chunked.
+// body returns the request's body. Hiding the reader's type from net/http makes the request chunked.
 func body(built *contract.Request) io.Reader {
 	switch {
 	case built.Body == nil:

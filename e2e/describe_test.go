@@ -12,12 +12,12 @@ import (
 	"carillon/internal/edge/api"
 )
 
-// forPages matches what is not part of the interface: what browsers load, the panel's API, and the questions that browsers
-// ask before a request.
+// forPages matches routes that are not part of the API: pages and their files, the panel's API, and CORS preflight
+// requests.
 var forPages = regexp.MustCompile(`^GET /\{\$\}/|^GET /(chat-assets|voice-assets|embed|demo|try|docs|llms\.txt)/|^[A-Z]+ /panel/|^OPTIONS `)
 
-// TestEveryRouteIsDescribed holds the router and the OpenAPI description to each other, both ways. The panel's API and the
-// pages for browsers are not part of the interface.
+// TestEveryRouteIsDescribed compares the router with the OpenAPI description in both directions. The panel's API and
+// the pages for browsers are not part of the description.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	p := start(t, "sqlite", contractDir+"/full.yaml")
@@ -44,7 +44,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// nameless sorts patterns and drops the names of their parameters.
+// nameless sorts patterns and removes the names of their parameters.
 func nameless(patterns []string) []string {
 	param := regexp.MustCompile(`\{[^}]*\}`)
 	for i := range patterns {

@@ -1,3 +1,3 @@
-// Package e2e tests the whole program: it is started as it is, on both engines, and spoken to over HTTP. The contract's
-// cases (testdata/contract, package contract) run here.
+// Package e2e tests the whole program over HTTP, on both database engines. It also runs the contract's cases
+// (testdata/contract, package contract).
 package e2e

@@ -29,15 +29,15 @@ const drawnProvision = `companies:
     agents: [{id: 77777777-7777-4777-8777-777777777734, name: Ann, language: en, greeting: "Hello."}]
 `
 
-// drawn sends, and collects the transitions that the times of recipients show.
+// drawn sends requests, and collects the transitions visible in the timestamps of recipients.
 type drawn struct {
 	t    *testing.T
 	p    *program
 	seen map[docs.Transition]bool
 }
 
-// TestDrawnTransitionsHappen holds the drawings of messages and calls to what the sandbox makes of numbers: every arrow happens,
-// here or in the test that is named, and nothing happens that is not drawn.
+// TestDrawnTransitionsHappen compares the state diagrams of messages and calls with the sandbox's behavior: every
+// arrow happens, here or in the named test, and nothing happens that is not in the diagram.
 func TestDrawnTransitionsHappen(t *testing.T) {
 	t.Parallel()
 	provision := filepath.Join(t.TempDir(), "provision.yaml")
@@ -47,9 +47,9 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 	x := &drawn{t: t, p: startWith(t, "sqlite", provision, app.Options{}, nil)}
 	for _, c := range []struct {
 		file, path, body string
-		number           string // its beginning
+		number           string // its prefix
 		ends             map[string]string
-		elsewhere        []docs.Transition // shown by other tests
+		elsewhere        []docs.Transition // covered by other tests
 	}{
 		{
 			"states-message.svg", "notify", `"recipient_id":"main","name_template":"hello","language_template":"en",` +
@@ -61,7 +61,8 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 			"states-call.svg", "notify/voice",
 			`"recipient_id":"line","agent_id":"77777777-7777-4777-8777-777777777734","notification_type":"transactional"`, "3460056",
 			map[string]string{"0001": "failed", "0011": "queued", "0012": "no_answer", "0013": "rejected", "0017": "completed"},
-			[]docs.Transition{{From: "dialing", To: "busy"}, {From: "in_progress", To: "voicemail"}}, // testdata/contract/voice.json
+			// testdata/contract/voice.json
+			[]docs.Transition{{From: "dialing", To: "busy"}, {From: "in_progress", To: "voicemail"}},
 		},
 	} {
 		t.Run(c.path, func(t *testing.T) {
@@ -88,13 +89,14 @@ func TestDrawnTransitionsHappen(t *testing.T) {
 			for suffix, state := range c.ends {
 				x.until(ids[suffix], state)
 			}
-			waits := ids["0011"] // a call that waits for its second attempt, or a message that is limited
+			waits := ids["0011"] // a call that waits for its second attempt, or a rate-limited message
 			if c.path == "notify" {
 				waits = x.waiting(c.number, c.body)
 			}
 			x.until(waits, "queued")
 			x.ask(http.MethodDelete, "notify/"+waits, "")
-			x.seen[docs.Transition{From: "queued", To: "canceled"}] = true // its times show the attempt before too
+			// Its timestamps also show the attempt before.
+			x.seen[docs.Transition{From: "queued", To: "canceled"}] = true
 			drawing, err := docs.Transitions(c.file)
 			if err != nil {
 				t.Fatal(err)
@@ -142,7 +144,7 @@ func (x *drawn) send(path, number, rest string) string {
 	return id
 }
 
-// until waits until the recipient has a state, and notes the transitions that its times show.
+// until waits until the recipient has a state, and records the transitions shown by its timestamps.
 func (x *drawn) until(id, state string) {
 	x.t.Helper()
 	for limit := time.Now().Add(2 * time.Minute); ; {
@@ -164,9 +166,10 @@ func (x *drawn) note(recipient map[string]any) {
 	var steps []step
 	times, _ := recipient["times"].(map[string]any)
 	for name, at := range times {
-		steps = append(steps, step{at.(string), strings.TrimSuffix(name, "_at")}) //nolint:forcetypeassert // the description says so
+		steps = append(steps, step{at.(string), strings.TrimSuffix(name, "_at")}) //nolint:forcetypeassert // as described
 	}
-	order := []string{"scheduled", "queued", "sending", "sent", "delivered", "dialing", "ringing", "in_progress"} // of those at one instant
+	// Order of those with the same timestamp.
+	order := []string{"scheduled", "queued", "sending", "sent", "delivered", "dialing", "ringing", "in_progress"}
 	rank := func(s string) int {
 		if i := slices.Index(order, s); i >= 0 {
 			return i
@@ -193,7 +196,7 @@ func (x *drawn) note(recipient map[string]any) {
 	}
 }
 
-// waiting is a message that waits for its second attempt.
+// waiting returns a message that waits for its second attempt.
 func (x *drawn) waiting(number, body string) string {
 	x.t.Helper()
 	id := x.send("notify", number+"0010", body) // limited for five seconds

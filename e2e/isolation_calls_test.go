@@ -15,17 +15,17 @@ import (
 	"carillon/internal/edge/httpio"
 )
 
-// kind is what a call of another company's may be answered.
+// kind is the expected kind of response to a call with another company's data.
 type kind int
 
 const (
-	foreign kind = iota // it names what is Alpha's: 401, 403 or 404
-	empty               // it narrows a list of Beta's own to what is Alpha's: that, or nothing found
-	plain               // it names what is Alpha's, and people see the response: 400, 403 or 404
-	own                 // it names nothing of Alpha's: anything but an internal error
+	foreign kind = iota // names Alpha's data: 401, 403 or 404
+	empty               // filters a list of Beta by Alpha's data: those, or an empty list
+	plain               // names Alpha's data, on a route for people: 400, 403 or 404
+	own                 // names none of Alpha's data: anything but an internal error
 )
 
-// call is a way to call a route. Parameters of the path take all of Alpha's ids, one after the other.
+// call is a way to call a route. Path parameters are set to each of Alpha's IDs in turn.
 type call struct {
 	kind   kind
 	query  string
@@ -33,7 +33,7 @@ type call struct {
 	header []string
 }
 
-// routeCalls says for every route how Beta may try to get at what is Alpha's.
+// routeCalls returns for every route the calls by which Beta may try to reach Alpha's data.
 func routeCalls(c *companies, a *belongings) map[string][]call {
 	const v1, betaAgent = "/functions/v1", "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbb2"
 	message := func(recipient, template, agent string) string {
@@ -208,7 +208,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	}
 	all["GET "+v1+"/voice-widget/chat-by-conversation"] = eachQuery("conversation_id", a.ids, foreign)
 	all["POST /v1/convai/conversations/{id}/feedback"] = []call{{body: `{"rating":1}`}}
-	// Whoever has Alpha's signed address may use it; its parts open nothing.
+	// Anyone with Alpha's signed address may use it, but its parts alone open nothing.
 	upgrade := []string{
 		"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==",
 	}
@@ -235,7 +235,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/overview/first-steps"] = panel(call{kind: own})
 	all["GET /panel/v1/usage"] = panel(call{kind: own})
 	all["GET /panel/v1/activity/calls"] = panel(
-		// Of Beta's own calls some name what is Alpha's: those from before are Alpha's alone.
+		// Filters of Beta's own calls may name Alpha's data: older calls are only Alpha's.
 		call{kind: empty, query: "to=2020-01-01T00:00:00Z"}, call{kind: empty, query: "code=alphacode"},
 		call{kind: empty, query: "request_id=req_alpha"},
 	)
@@ -262,7 +262,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/conversations/{id}/files"] = panel(call{})
 	all["GET /panel/v1/conversations/{id}/files/{file}"] = panel(call{})
 	all["GET /chat-assets/{file...}"] = []call{{}}
-	// the same for everybody
+	// the same for everyone
 	for _, page := range []string{"/docs", "/docs/{page...}", "/docs/assets/{file}", "/docs/images/{file}", "/docs/search", "/llms.txt"} {
 		all["GET "+page] = []call{{kind: own}}
 	}
@@ -381,7 +381,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	return all
 }
 
-// eachNarrowed narrows a list by a parameter to each of the ids that are UUIDs.
+// eachNarrowed filters a list by a parameter, for each of the IDs that are UUIDs.
 func eachNarrowed(name string, ids []string) (all []call) {
 	for _, id := range ids {
 		if carillon.ValidUUID(id) {
@@ -399,7 +399,7 @@ func eachQuery(name string, values []string, k kind) []call {
 	return all
 }
 
-// eachCursor are the recipients of a campaign of Beta's behind each of Alpha's notifications.
+// eachCursor returns calls for the recipients of Beta's campaign, with a cursor at each of Alpha's notifications.
 func eachCursor(list string, ids []string) []call {
 	var all []call
 	for _, id := range ids {
@@ -410,20 +410,21 @@ func eachCursor(list string, ids []string) []call {
 	return all
 }
 
-// credential is one way in which Beta, or nobody, may present itself.
+// credential is one way for Beta, or for nobody, to authenticate.
 type credential struct {
 	name   string
 	key    string // access_key in the query
 	bearer func(t *testing.T) string
 	scopes []string // of the key, or of the token made from it
-	role   string   // of the user whose token it is
-	out    bool     // of a suspended company
-	turn   int      // among as many turns, if any: it is used with every turns-th id alone
+	role   string   // of the user who has the token
+	out    bool     // belongs to a suspended company
+	turn   int      // if turns > 0: only used with the IDs whose index modulo turns is turn
 	turns  int
 }
 
-// credentials are all that Beta has: a key of each scope and of each all but one, company tokens, users' tokens. What has a part of the
-// scopes only takes turns at the ids: the key of all and its token are used with every one.
+// credentials returns all credentials of Beta: keys with each scope and with all scopes but one, company tokens,
+// users' tokens. Those with a part of the scopes take turns at the IDs; the key with all scopes and its token are used
+// with each ID.
 func (c *companies) credentials(t *testing.T) []credential {
 	t.Helper()
 	owner := c.signIn(t, "owner@beta.test", "beta-horse-battery")
@@ -435,12 +436,12 @@ func (c *companies) credentials(t *testing.T) []credential {
 		{name: "viewer", bearer: c.user("viewer@beta.test", "beta-horse-battery"), role: "viewer"},
 		{name: "key", key: "ck_beta_live", scopes: []string{"*"}},
 	}
-	whole := len(all) + 2 // with the key of all and its token
+	whole := len(all) + 2 // with the key of all scopes and its token
 	add := func(name string, scopes []string, token bool) {
 		body, _ := json.Marshal(map[string]any{"label": name, "scopes": scopes})
 		key := c.field(t, "key", "POST", "/panel/v1/keys", string(body), "Authorization", "Bearer "+owner)
 		all = append(all, credential{name: name, key: key, scopes: scopes})
-		if !token { // a token has the scopes of its key, whichever they are
+		if !token { // a token has exactly the scopes of its key
 			return
 		}
 		access := c.field(t, "access_token", "POST", withKey("/functions/v1/auth/company", key), "")
@@ -463,7 +464,7 @@ func (c *companies) credentials(t *testing.T) []credential {
 	return all
 }
 
-// user gives a user's token; one of its own where a test may end the session.
+// user returns a function that returns a user's token; a new one for tests that may end the session.
 func (c *companies) user(email, password string) func(t *testing.T) string {
 	token := ""
 	return func(t *testing.T) string {
@@ -477,11 +478,11 @@ func (c *companies) user(email, password string) func(t *testing.T) string {
 	}
 }
 
-// admitted reports whether a route is open to a credential, and if not, how it must be refused.
+// admitted reports whether a route is open to a credential, and if not, the status of the refusal.
 func admitted(route httpio.Route, by credential) (bool, int) {
 	kind, scope, _ := strings.Cut(route.Access, ":")
 	if route.Pattern == "GET /functions/v1/suppressions" && slices.Contains(by.scopes, "suppressions:write") {
-		scope = "suppressions:write" // who may write the list may read it
+		scope = "suppressions:write" // write access includes read access
 	}
 	company := kind == "key" && by.scopes != nil || kind == "company" && by.key != ""
 	switch {

@@ -2,7 +2,7 @@ package e2e
 
 import "strings"
 
-// hookCalls are the ways to endpoints of webhooks and events of another company, in the interface and the panel.
+// hookCalls returns the calls to another company's webhook endpoints and events, in the API and the panel.
 func hookCalls(panel func(...call) []call, withBody func(string, []call) []call) map[string][]call {
 	const v1, endpoint = "/functions/v1", `{"url":"https://beta.test/curious-too"}`
 	all := map[string][]call{

@@ -1,6 +1,6 @@
 package e2e
 
-// teamCalls are the calls of the routes of invitations, forgotten passwords, second factors and single sign-on.
+// teamCalls returns the calls to the routes of invitations, forgotten passwords, second factors and single sign-on.
 func teamCalls(panel func(more ...call) []call, withBody func(body string, calls []call) []call) map[string][]call {
 	page := []string{"X-Carillon-Panel", "1"}
 	asPage := func(body string) []call { return []call{{kind: own, body: body, header: page}} }

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// TestCompaniesAreKeptApart takes every route that the router has, every id of Alpha and every credential of Beta.
+// TestCompaniesAreKeptApart combines every route of the router with every ID of Alpha and every credential of Beta.
 func TestCompaniesAreKeptApart(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {
@@ -46,21 +46,21 @@ func TestCompaniesAreKeptApart(t *testing.T) {
 	}
 }
 
-// belongings are what Alpha has: ids of every kind, and what else must not be seen.
+// belongings are Alpha's data: IDs of every kind, and other data that must not be visible.
 type belongings struct {
-	ids     []string          // notifications, templates, senders, agents, suppressions, keys, users, by whatever name they go
-	sentIDs []string          // of the notifications among them, and the provider's ids of their messages
+	ids     []string          // IDs or names of notifications, templates, senders, agents, suppressions, keys and users
+	sentIDs []string          // of the notifications among them, and the provider IDs of their messages
 	markers []string          // lower-case
-	cursors map[string]string // by the list they are of
+	cursors map[string]string // by list
 	cloudy  string            // the notification behind the channel's stand-in
-	sent    string            // the body of a request that Alpha sent under an idempotency key
-	signed  string            // the address of a socket
+	sent    string            // body of a request that Alpha sent with an idempotency key
+	signed  string            // address of a socket
 }
 
 const alphaSend = `{"contact":{"number":"34611222333"},"recipient_id":%q,"name_template":%q,"language_template":"en_US",` +
 	`"notification_type":"utility","campaign_name":"alphacampaign","components_push":%s}`
 
-// populate gives Alpha one of everything, and waits until all of it rests.
+// populate gives Alpha one of everything, and waits until all work is done.
 func (c *companies) populate(t *testing.T) *belongings {
 	t.Helper()
 	a := &belongings{
@@ -78,7 +78,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 			return c.field(t, "state", "GET", withKey("/functions/v1/notify/"+id, "ck_alpha_live"), "") == "completed"
 		})
 	}
-	until(t, func() bool { // the sandbox's last word
+	until(t, func() bool { // the sandbox's last report
 		return slices.Equal(c.column(t, "SELECT rank FROM message WHERE id >> 7 = $1", int64(carillon.SeqOf(first))), []string{"70"})
 	})
 	status, answered := c.ask(t, "POST", withKey("/functions/v1/notify/templates", "ck_alpha_live"),
@@ -159,7 +159,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 	return a
 }
 
-// phoned has Alpha call the sandbox's phone, and returns what names the call.
+// phoned makes Alpha call the sandbox's phone, and returns the IDs of the call.
 func (c *companies) phoned(t *testing.T, owner string) (ids []string) {
 	t.Helper()
 	id := c.field(t, "call_id", "POST", "/panel/v1/sandbox/calls",
@@ -177,7 +177,7 @@ func (c *companies) phoned(t *testing.T, owner string) (ids []string) {
 	return []string{id, phone.Data[0].ID, phone.Data[0].Number}
 }
 
-// tryCall calls a route in one way with every credential.
+// tryCall sends a call to a route with every credential.
 func (c *companies) tryCall(t *testing.T, route httpio.Route, x call, alpha *belongings, beta []credential) {
 	t.Helper()
 	method, pattern, _ := strings.Cut(route.Pattern, " ")
@@ -185,7 +185,7 @@ func (c *companies) tryCall(t *testing.T, route httpio.Route, x call, alpha *bel
 		open, refused := admitted(route, by)
 		for i, target := range targets(pattern, alpha.ids) {
 			if i > 0 && (!open || strings.HasPrefix(x.query, "company=")) {
-				break // the credential, or the company that it is none of, was refused before the id was read
+				break // refused because of the credential or its company, before the ID was read
 			}
 			if i > 0 && by.turns > 0 && i%by.turns != by.turn {
 				continue
@@ -211,7 +211,7 @@ func (c *companies) tryCall(t *testing.T, route httpio.Route, x call, alpha *bel
 	}
 }
 
-// targets are a pattern's paths with each of the ids in its place.
+// targets returns the paths of a pattern with each of the IDs.
 func targets(pattern string, ids []string) []string {
 	param := regexp.MustCompile(`\{[^}]*\}`)
 	if !param.MatchString(pattern) {
@@ -241,10 +241,10 @@ func judge(x call, open bool, refused, status int, answered string) string {
 	return ""
 }
 
-// random is what answers hold that may spell anything, Alpha's name too.
+// random matches random parts of responses, which might spell anything, even Alpha's name.
 var random = regexp.MustCompile(requestIDs.String() + `|eyJ[A-Za-z0-9_.-]+`)
 
-// seen is what an answer shows of Alpha's that the request did not bring itself.
+// seen returns Alpha's data in a response that the request did not contain itself.
 func (a *belongings) seen(answered, target, body string) string {
 	answered = random.ReplaceAllString(answered, "")
 	var brought []string
@@ -270,7 +270,7 @@ func (a *belongings) seen(answered, target, body string) string {
 	return ""
 }
 
-// statuses is a callback about Alpha's message in the name of a channel's application.
+// statuses returns a callback about Alpha's message from a channel's application.
 func (c *companies) statuses(a *belongings, from *graphtest.Server) string {
 	var all []graphtest.Status
 	for _, state := range []string{"delivered", "read"} {
@@ -283,7 +283,7 @@ func (c *companies) statuses(a *belongings, from *graphtest.Server) string {
 	return string(from.StatusBody(all...))
 }
 
-// callbacks posts what Beta's application may sign, and at last what Alpha's does, which must count.
+// callbacks posts callbacks signed by Beta's application, and finally one of Alpha's, which must count.
 func (c *companies) callbacks(t *testing.T, a *belongings) {
 	t.Helper()
 	before := c.state(t)
@@ -298,8 +298,8 @@ func (c *companies) callbacks(t *testing.T, a *belongings) {
 	for _, body := range []string{
 		c.statuses(a, c.beta), c.statuses(a, c.alpha), paused, string(c.alpha.TemplateBody("alpha_cloudy", "en_US", "DISABLED", "stolen")),
 	} {
-		post(c.beta, "alpha_cloud", body, 401) // another's secret
-		post(c.beta, "beta_cloud", body, 200)  // its own, about what is not its own
+		post(c.beta, "alpha_cloud", body, 401) // another company's secret
+		post(c.beta, "beta_cloud", body, 200)  // its own secret, about a message of another company
 	}
 	if d := cmp.Diff(before, c.state(t)); d != "" {
 		t.Errorf("another company's callback changed what is Alpha's:\n%s", d)

@@ -17,8 +17,8 @@ import (
 	"carillon/internal/app"
 )
 
-// TestAMillionNotifications measures how long the panel's lists and its overview take for a company with a million notifications of
-// thirty days, with those of others between them. `make measure` runs it, on a machine with time to spare.
+// TestAMillionNotifications measures the panel's lists and overview for a company with a million notifications in
+// thirty days, mixed with those of other companies. `make measure` runs it, on a machine with time to spare.
 func TestAMillionNotifications(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestAMillionNotifications(t *testing.T) {
 const (
 	millionRows      = 1_000_000
 	millionDays      = 30
-	millionOthers    = 4 // one notification of another company follows each four
+	millionOthers    = 4 // one notification of another company per four of this one
 	millionCampaigns = 200
 	millionNumbers   = 200_000
 )
@@ -45,19 +45,19 @@ type million struct {
 	owner []string
 }
 
-// step is the time between two notifications.
+// step returns the time between two notifications.
 func (m *million) step() int64 {
 	return millionDays * 24 * time.Hour.Milliseconds() / (millionRows * (millionOthers + 1) / millionOthers)
 }
 
-// seq is the number of a row's notification.
+// seq returns the sequence number of a row's notification.
 func (m *million) seq(i int) int64 {
 	return int64(carillon.FirstSeq(m.from.Add(time.Duration(int64(i)*m.step()) * time.Millisecond)))
 }
 
 func campaignOf(i int) string { return fmt.Sprintf("campaign %d", i) }
 
-// fill writes the rows as they are when all of it has been sent, but for the last ones.
+// fill writes rows as if all notifications were sent, except for the last ones.
 func (m *million) fill(t *testing.T, engine string) {
 	t.Helper()
 	begin := time.Now()
@@ -136,7 +136,7 @@ func (m *million) fill(t *testing.T, engine string) {
 		m.column(t, "SELECT COUNT(*) FROM stat")[0])
 }
 
-// measured is a request, and what its 99th percentile may be.
+// measured is a request and the limit of its 99th percentile.
 type measured struct {
 	name, path string
 	most       time.Duration
@@ -195,7 +195,7 @@ func (m *million) measure(t *testing.T) {
 	t.Logf("\n| Request | p50 | p99 | rows |\n|---|---|---|---|\n%s", table.String())
 }
 
-// row measures a request and adds its line. A machine with other work disturbs some rounds: of three the best counts.
+// row measures a request and adds its line. Other work of the machine may disturb a round: the best of three counts.
 func (m *million) row(t *testing.T, table *strings.Builder, x measured, path func(i int) string, then ...func(body string)) {
 	t.Helper()
 	var p50, p99 time.Duration
@@ -225,7 +225,7 @@ func (m *million) row(t *testing.T, table *strings.Builder, x measured, path fun
 	}
 }
 
-// nextCursor is the cursor of the next page, "" after the last.
+// nextCursor returns the cursor of the next page, or "" after the last one.
 func nextCursor(body string) string {
 	_, rest, found := strings.Cut(body, `"next_cursor":"`)
 	if !found {

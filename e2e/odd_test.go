@@ -8,10 +8,11 @@ import (
 	"carillon/internal/app"
 )
 
-// TestOddIdsAreNoInternalErrors asks every route with bytes that no id has: a database may refuse them where we do not.
+// TestOddIdsAreNoInternalErrors calls every route with bytes that no ID contains: a database may refuse bytes that we
+// accept.
 func TestOddIdsAreNoInternalErrors(t *testing.T) {
 	odd := []string{"a%00b", "%FF", "%C3%28", "%ED%A0%80", "%27%22", strings.Repeat("9", 400), "99999999999999999999", "%F0%9F%94%94", "-1"}
-	// all that requests that change something have
+	// parameters of requests that change data
 	changes := []string{"company", "unflatten", "access_key", "grant_type", "hub.verify_token"}
 	params := append([]string{
 		"campaign", "number", "sender", "type", "state", "channel", "from", "to", "cursor", "limit", "template", "language", "phone_number",

@@ -18,18 +18,18 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// TestMain lets more tests run in parallel than there are cores: they wait for deliveries more than they compute.
+// TestMain runs more tests in parallel than there are cores, since they mostly wait for deliveries.
 func TestMain(m *testing.M) {
-	const least = 16
+	const minParallel = 16
 	flag.Parse()
-	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < least {
-		_ = flag.Set("test.parallel", strconv.Itoa(least))
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < minParallel {
+		_ = flag.Set("test.parallel", strconv.Itoa(minParallel))
 	}
-	untilCalm() // what a day allows is counted
+	untilCalm() // daily limits are counted
 	os.Exit(m.Run())
 }
 
-// untilCalm waits for the next day, by UTC, when the present one ends within three minutes.
+// untilCalm waits for the next UTC day if the present one ends within three minutes.
 func untilCalm() {
 	const day = 24 * time.Hour
 	now := time.Now().UTC()
@@ -38,7 +38,7 @@ func untilCalm() {
 	}
 }
 
-// engines are the databases that the whole program is tested on in this run.
+// engines returns the databases to test the whole program on in this run.
 func engines() []string {
 	if need.Left("postgres") {
 		return []string{"sqlite"}
@@ -59,13 +59,13 @@ func start(t *testing.T, engine, provision string) *program {
 	return startWith(t, engine, provision, app.Options{}, nil)
 }
 
-// inOneMinute are the options of a program whose request rates count in a minute that does not end.
+// inOneMinute returns options that freeze the clock of request rates, so that its minute does not end.
 func inOneMinute() app.Options {
 	now := time.Now().Truncate(time.Minute).Add(15 * time.Second)
 	return app.Options{Now: func() time.Time { return now }}
 }
 
-// startWith is start with the program's surroundings and further flags.
+// startWith is start with options and further flags.
 func startWith(t *testing.T, engine, provision string, o app.Options, more map[string][]string) *program {
 	t.Helper()
 	flags := map[string][]string{"provision": {provision}, "shutdown-timeout": {"60s"}}
@@ -83,12 +83,12 @@ func startWith(t *testing.T, engine, provision string, o app.Options, more map[s
 	return p
 }
 
-// description is the interface's description, read once.
+// description is the API description, read once.
 var description = sync.OnceValues(func() (*apitest.Checker, error) {
 	return apitest.New(api.OpenAPI())
 })
 
-// checked sends requests through next and holds every answer to the description.
+// checked sends requests through next and checks every response against the API description.
 func checked(t *testing.T, next http.RoundTripper) http.RoundTripper {
 	t.Helper()
 	checker, err := description()

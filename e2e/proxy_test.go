@@ -52,18 +52,18 @@ const proxiedProvision = `companies:
       - {id: 77777777-7777-4777-8777-777777777723, kind: voice, name: Voice, agent: Ann, language: en, welcome: "Talk to us."}
 `
 
-// front is a real proxy with an example file of deploy/proxy in front of the program. Clients come from addresses of the loopback
-// network that are not trusted, as clients elsewhere do.
+// front is a real proxy, configured by an example file of deploy/proxy, in front of the program. Clients use untrusted
+// loopback addresses, like clients elsewhere.
 type front struct {
 	t     *testing.T
 	p     *program
-	addr  string // the program's address
-	at    string // the proxy's address
+	addr  string // address of the program
+	at    string // address of the proxy
 	roots *x509.CertPool
 	logs  string // folder
 }
 
-// TestTheExamplesOfProxiesWork runs nginx and Caddy with the committed files, in which only ports and paths are replaced.
+// TestTheExamplesOfProxiesWork runs nginx and Caddy with the committed files. Only ports and paths are replaced.
 func TestTheExamplesOfProxiesWork(t *testing.T) {
 	for name, run := range map[string]func(t *testing.T, f *front, dir, cert, key string){"nginx": runNginx, "caddy": runCaddy} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestTheExamplesOfProxiesWork(t *testing.T) {
 
 func runNginx(t *testing.T, f *front, dir, cert, key string) {
 	t.Helper()
-	binary := "/usr/sbin/nginx" // is not in everybody's PATH
+	binary := "/usr/sbin/nginx" // not in every PATH
 	if _, err := os.Stat(binary); err != nil {
 		binary = need.Program(t, "nginx", "nginx")
 	}
@@ -102,7 +102,7 @@ func runNginx(t *testing.T, f *front, dir, cert, key string) {
 	conf := fmt.Sprintf("daemon off;\nworker_processes 1;\npid %[1]s/nginx.pid;\nerror_log %[1]s/main.log;\nevents {}\nhttp "+
 		"{\naccess_log off;\n%[2]s%[3]s}\n", dir, temps.String(), site)
 	if os.Geteuid() == 0 {
-		conf = "user root;\n" + conf // the folder of the test is root's
+		conf = "user root;\n" + conf // the folder of the test belongs to root
 	}
 	name := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(name, []byte(conf), 0o600); err != nil {
@@ -128,7 +128,8 @@ func runCaddy(t *testing.T, f *front, dir, cert, key string) {
 	f.start(c)
 }
 
-// example is a committed file, in which each old text, which it must have, is replaced by the new one after it.
+// example returns a committed file in which each old text is replaced by the new one after it. Each old text must
+// occur.
 func example(t *testing.T, name string, replace ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "deploy", "proxy", name))
@@ -224,7 +225,7 @@ func (f *front) start(c *exec.Cmd) {
 	}
 }
 
-// from is a client at an address, who speaks HTTP/2 with the proxy.
+// from returns an HTTP/2 client with a source address.
 func (f *front) from(address string) *http.Client {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	x := &http.Transport{
@@ -291,13 +292,13 @@ func (f *front) signsInAndSends(c *http.Client) {
 	if resp.StatusCode != http.StatusOK || !strings.Contains(text, `"success":true`) {
 		f.t.Errorf("notify: %s %s", resp.Status, text)
 	}
-	// A doubled slash arrives as it was sent: it is no route, and nobody redirects it, which would repeat the key.
+	// A doubled slash arrives unchanged: it is no route, and nobody redirects it, which would repeat the key.
 	if resp, _ := f.do(c, http.MethodGet, "/functions/v1//notify?access_key="+proxiedKey, nil); resp.StatusCode != http.StatusNotFound {
 		f.t.Errorf("a doubled slash: %s", resp.Status)
 	}
 }
 
-// passesStreamsAndSockets: an event arrives while its stream is open and quiet otherwise, and a socket answers.
+// passesStreamsAndSockets checks that an event arrives on an otherwise quiet stream, and that a socket responds.
 func (f *front) passesStreamsAndSockets(c *http.Client) {
 	f.t.Helper()
 	bearer := f.session(c)
@@ -315,7 +316,7 @@ func (f *front) passesStreamsAndSockets(c *http.Client) {
 		f.t.Fatalf("a turn: %s %s", resp.Status, text)
 	}
 	lines := bufio.NewScanner(resp.Body)
-	collected := false // the first heartbeat would push out an event that the proxy collects
+	collected := false // the first heartbeat would flush an event that the proxy buffers
 	for lines.Scan() && !strings.Contains(lines.Text(), "swordfish") {
 		collected = collected || lines.Text() == ":"
 	}
@@ -331,7 +332,7 @@ func (f *front) passesStreamsAndSockets(c *http.Client) {
 		f.t.Fatalf("the signed address: %s", text)
 	}
 	one := f.from("127.0.0.2")
-	one.Transport.(*http.Transport).ForceAttemptHTTP2 = false //nolint:forcetypeassert // made above
+	one.Transport.(*http.Transport).ForceAttemptHTTP2 = false //nolint:forcetypeassert // created above
 	ws, _, err := websocket.Dial(ctx, s.URL, &websocket.DialOptions{Subprotocols: []string{"convai"}, HTTPClient: one})
 	if err != nil {
 		f.t.Fatalf("the socket: %v", err)
@@ -364,7 +365,7 @@ func (f *front) session(c *http.Client) (bearer string) {
 	return "Bearer " + s.Token
 }
 
-// takesFiles: a file as large as the program takes, one byte more, and more than the proxy takes.
+// takesFiles uploads a file of the maximum size, one byte more, and more than the proxy accepts.
 func (f *front) takesFiles(c *http.Client) {
 	f.t.Helper()
 	bearer := f.session(c)
@@ -385,7 +386,7 @@ func (f *front) takesFiles(c *http.Client) {
 	r, _ := http.NewRequestWithContext(f.t.Context(), http.MethodPost,
 		"https://"+proxied+"/panel/v1/send/jobs?access_key="+proxiedKey, io.LimitReader(zeros{}, 41<<20))
 	r.ContentLength = 41 << 20
-	r.Header.Set("Expect", "100-continue") // nothing is sent when the proxy refuses the length
+	r.Header.Set("Expect", "100-continue") // nothing is sent if the proxy refuses the length
 	resp, err := c.Do(r)
 	if err != nil {
 		f.t.Fatalf("a body that is too large: %v", err)
@@ -402,7 +403,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// knowsClients: the limit of failed sign-ins counts the client that the proxy saw, whatever the client says of itself.
+// knowsClients checks that the limit of failed sign-ins counts the client as seen by the proxy, regardless of its own
+// headers.
 func (f *front) knowsClients() {
 	f.t.Helper()
 	fail := func(c *http.Client, n int) int {
@@ -424,7 +426,7 @@ func (f *front) knowsClients() {
 	if status := fail(f.from("127.0.0.4"), 11); status != http.StatusUnauthorized {
 		f.t.Errorf("another client is limited too: %d", status)
 	}
-	// Who comes to the program without the proxy is who connects.
+	// Without the proxy, the client is the connecting address.
 	direct := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.3")}}).DialContext,
 	}}
@@ -442,7 +444,8 @@ func (f *front) knowsClients() {
 	}
 }
 
-// saysThatNoNodeResponds: with the program gone the proxy answers in the form of the interface; none of its logs has the key.
+// saysThatNoNodeResponds stops the program: the proxy then responds in the API's error format, and none of its logs
+// contains the key.
 func (f *front) saysThatNoNodeResponds(c *http.Client) {
 	f.t.Helper()
 	if err := f.p.app.Stop(context.WithoutCancel(f.t.Context())); err != nil {

@@ -19,7 +19,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// logged gathers what a program logs, down to the finest.
+// logged collects a program's log at all levels.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -37,9 +37,9 @@ func (l *logged) lines() []string {
 	return strings.Split(strings.TrimSpace(l.text.String()), "\n")
 }
 
-// What requests of this test carry. Whatever is a credential begins with one of a few words; texts and values say secret. A
-// number stands alone: the digits of a duration or of an id are none. Ids of requests are random, and now and then look
-// like the beginning of a token: they are left out.
+// Contents of the requests in this test. Each credential begins with one of a few words; texts and values contain
+// "secret". A number must stand alone, since the digits of a duration or of an ID are no number. Request IDs are
+// random and may look like the beginning of a token, so they are removed first.
 var (
 	credentials = regexp.MustCompile(`\bck_[A-Za-z0-9_]{4}|eyJ[A-Za-z0-9_-]{8}|horse-battery|` +
 		`-provider-token|-app-secret|-verify-token|secretpassword|secrettoken`)
@@ -48,8 +48,8 @@ var (
 	requestIDs = regexp.MustCompile(`req_[A-Za-z0-9_-]{20,26}`)
 )
 
-// TestNothingSecretIsLoggedOrAnswered sends requests of every kind, good ones and bad ones, and reads all that was written
-// about them: the log, the answers of failures, the metrics.
+// TestNothingSecretIsLoggedOrAnswered sends valid and invalid requests of every kind, and checks all that was written
+// about them: the log, the responses of failures, the metrics.
 func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 				t.Errorf("only %d requests failed", s.failures)
 			}
 			lines := log.lines()
-			if len(lines) < s.asked/2 { // of refusals for one reason twenty a second are logged
+			if len(lines) < s.asked/2 { // refusals for the same reason are logged at most twenty times per second
 				t.Errorf("%d lines of log for %d requests", len(lines), s.asked)
 			}
 			for _, line := range lines {
@@ -97,8 +97,8 @@ func TestNothingSecretIsLoggedOrAnswered(t *testing.T) {
 	}
 }
 
-// freeAddress is an address of loopback on which nobody listens. Where loopback is a network, as on Linux, it is one that no
-// connection goes out from: the port stays free until it is listened on.
+// freeAddress returns an unused loopback address. If loopback is a network, as on Linux, no connection uses it as a
+// source, so the port stays free until it is used.
 func freeAddress(t *testing.T, host string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", host+":0")
@@ -112,7 +112,7 @@ func freeAddress(t *testing.T, host string) string {
 	return l.Addr().String()
 }
 
-// shown is the first thing in a text that must not be there.
+// shown returns the first forbidden text, or "".
 func shown(text string, forbidden ...*regexp.Regexp) string {
 	text = requestIDs.ReplaceAllString(text, "")
 	for _, f := range forbidden {
@@ -123,13 +123,13 @@ func shown(text string, forbidden ...*regexp.Regexp) string {
 	return ""
 }
 
-// secrets asks, counts, and reads the answers of failures.
+// secrets sends requests, counts them, and checks the responses of failures.
 type secrets struct {
 	*companies
 	asked, failures int
 }
 
-// try sends a request; its failure may repeat the caller's own value in details.provided, but no credential anywhere.
+// try sends a request. An error may repeat the caller's own value in details.provided, but no credential.
 func (s *secrets) try(t *testing.T, method, target, body string, header ...string) string {
 	t.Helper()
 	status, answered := s.ask(t, method, target, body, header...)
@@ -146,7 +146,8 @@ func (s *secrets) try(t *testing.T, method, target, body string, header ...strin
 		t.Errorf("%s %s: %s: %v", method, target, answered, err)
 	}
 	if details, ok := e["details"].(map[string]any); ok {
-		for _, own := range []string{"provided", "template_name", "agent_id", "missing"} { // what the contract repeats of the caller's
+		// The contract allows repeating these values.
+		for _, own := range []string{"provided", "template_name", "agent_id", "missing"} {
 			delete(details, own)
 		}
 		if details["example"] == "34600111222" {
@@ -300,7 +301,7 @@ func (s *secrets) panel(t *testing.T) {
 	s.senders(t, owner)
 }
 
-// senders checks senders that are not stored, and adds one, at addresses that may not be reached and with settings that are refused.
+// senders checks senders that are not stored, and adds one, with unreachable addresses and refused settings.
 func (s *secrets) senders(t *testing.T, owner string) {
 	t.Helper()
 	const sender = `{"id":"secretive","number":"15555550188","channel":"messaging","provider":"whatsapp",` +
@@ -327,7 +328,7 @@ func (s *secrets) senders(t *testing.T, owner string) {
 	s.try(t, "PUT", "/panel/v1/company", `{"name":"secretvalue","version":"secretvalue"}`, "Authorization", owner)
 }
 
-// agents gives an agent a server that may not be reached and a key for it, talks with it, and imports pages.
+// agents gives an agent an unreachable server with a key, chats with it, and imports pages.
 func (s *secrets) agents(t *testing.T, owner string) {
 	t.Helper()
 	const path, body = "/panel/v1/agents/aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2",
@@ -378,7 +379,7 @@ func (s *secrets) callbacks(t *testing.T) {
 	}
 }
 
-// oddRequests are those that the server itself refuses, before any of our code.
+// oddRequests sends requests that the HTTP server refuses before our code.
 func (s *secrets) oddRequests(t *testing.T) {
 	t.Helper()
 	for _, request := range []string{
@@ -399,9 +400,9 @@ func (s *secrets) oddRequests(t *testing.T) {
 		if _, err := conn.Write([]byte(request)); err != nil {
 			t.Error(err)
 		}
-		_ = conn.(*net.TCPConn).CloseWrite() // it may be cut already
+		_ = conn.(*net.TCPConn).CloseWrite() // may already be cut
 		var answered bytes.Buffer
-		_, _ = answered.ReadFrom(conn) // it may be cut
+		_, _ = answered.ReadFrom(conn) // may be cut
 		_ = conn.Close()
 		if found := shown(answered.String(), credentials); found != "" {
 			t.Errorf("%q: the answer shows %q: %s", request, found, answered.String())
@@ -409,7 +410,7 @@ func (s *secrets) oddRequests(t *testing.T) {
 	}
 }
 
-// deliveries go wrong in the ways there are, and are logged and counted as they do.
+// deliveries makes messages fail in all ways, and checks the logs and metrics.
 func (s *secrets) deliveries(t *testing.T) {
 	t.Helper()
 	var ids []string
@@ -426,7 +427,8 @@ func (s *secrets) deliveries(t *testing.T) {
 		{Kind: graphtest.Garbage},
 		{Kind: graphtest.Redirect},
 		graphtest.Code(400, 131026),
-		graphtest.Code(400, 132000), graphtest.Code(400, 131056), graphtest.Code(401, 190), // the last one pauses the sender
+		// The last one pauses the sender.
+		graphtest.Code(400, 132000), graphtest.Code(400, 131056), graphtest.Code(401, 190),
 	}
 	send("alpha_dead", "34611990001", "alpha_silent", `{}`)
 	for i, f := range failures {

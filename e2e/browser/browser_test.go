@@ -1,4 +1,5 @@
-// Package browser tries the pages of the panel and of the widgets in a real browser: the tests themselves are in web/e2e.
+// Package browser tests the pages of the panel and of the widgets in a real browser. The tests themselves are in
+// web/e2e.
 package browser
 
 import (
@@ -13,8 +14,9 @@ import (
 	"carillon/web"
 )
 
-// The tests are in web/e2e, a folder a subject: an entry is a program with the demo, a browser, and the parts in the folder of the
-// entry's name. The shell that Chromium has for this takes a quarter of the processor's time for a window, and plays not every sound.
+// The tests are in web/e2e, one folder per subject. An entry runs the parts in the folder of its name, with a demo
+// program and a browser. The headless shell of Chromium needs a quarter of the processor time of a window, but cannot
+// play every sound.
 
 func TestPagesInABrowser(t *testing.T) {
 	need.Browser(t)
@@ -31,7 +33,7 @@ func TestPagesThatSound(t *testing.T) {
 	tryPages(t, "chromium", "sound")
 }
 
-// tryPages runs entries in a browser (programs). PAGES=sending leaves one of them, PAGES=templates one part.
+// tryPages runs entries in a browser (see programs). PAGES=sending selects one of them, PAGES=templates a single part.
 func tryPages(t *testing.T, browser string, entries ...string) {
 	t.Helper()
 	node, chromium := programs(t, browser)
@@ -52,7 +54,7 @@ func tryPages(t *testing.T, browser string, entries ...string) {
 	}
 }
 
-// programs are Node, and the browser that CHROMIUM names, else the named one, else Chromium.
+// programs returns the paths of Node and of the browser: the one in CHROMIUM, the named one, or Chromium.
 func programs(t *testing.T, browser string) (node, chromium string) {
 	t.Helper()
 	chromium = os.Getenv("CHROMIUM")
@@ -68,7 +70,7 @@ func programs(t *testing.T, browser string) (node, chromium string) {
 	return node, chromium
 }
 
-// The panel's first page, with all that it needs before it shows anything, stays small (compressed bytes).
+// The panel's first page, with all resources that it needs to show anything, stays small (compressed bytes).
 func TestThePanelOpensWithLittle(t *testing.T) {
 	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
 	page, err := web.Embedded().Page(web.Panel)
@@ -83,7 +85,7 @@ func TestThePanelOpensWithLittle(t *testing.T) {
 	for _, f := range files {
 		name := "../../web/dist/panel/" + string(f[1])
 		info, err := os.Stat(name + ".gz")
-		if err != nil { // a file that compressing does not make smaller
+		if err != nil { // compression does not make this file smaller
 			info, err = os.Stat(name)
 		}
 		if err != nil {
@@ -97,7 +99,7 @@ func TestThePanelOpensWithLittle(t *testing.T) {
 	}
 }
 
-// What a customer's page loads because of a widget stays small (compressed bytes).
+// The resources that a widget loads into a customer's page stay small (compressed bytes).
 func TestWidgetsAreSmall(t *testing.T) {
 	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
 	for pattern, most := range map[string]int64{

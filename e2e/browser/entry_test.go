@@ -17,20 +17,20 @@ import (
 	"carillon/internal/base/need"
 )
 
-// maxEntry bounds the run of an entry: one that takes longer hangs.
+// maxEntry bounds the run of an entry; a longer run hangs.
 const maxEntry = 20 * time.Minute
 
-// result is a line of web/e2e/reporter.mjs: what became of one test.
+// result is a line of web/e2e/reporter.mjs: the result of one test.
 type result struct {
 	Name    []string // from the outermost describe
 	MS      float64
-	Error   string // "": it passed
+	Error   string // empty if it passed
 	Skipped bool
 	Notes   []string
 }
 
-// tryEntry runs a file of tests in web with Node, in a world of its own, and reports each of them as a test. TESTS is a pattern of the
-// names of those to run.
+// tryEntry runs a test file in web with Node, in a separate world, and reports each of its tests. TESTS is a pattern
+// that selects tests by name.
 func tryEntry(t *testing.T, node, chromium, file string) {
 	t.Helper()
 	w := newWorld(t)
@@ -43,7 +43,7 @@ func tryEntry(t *testing.T, node, chromium, file string) {
 	c := exec.CommandContext(ctx, node, arguments...)
 	c.Dir = "../../web"
 	c.Env = append(os.Environ(), "CARILLON_READY="+w.demo.File, "CARILLON_WORLD="+w.url, "CHROMIUM="+chromium)
-	c.WaitDelay = 10 * time.Second // a browser that was left holds the output open
+	c.WaitDelay = 10 * time.Second // a leftover browser keeps the output open
 	var printed strings.Builder
 	c.Stderr = &printed
 	out, err := c.StdoutPipe()
@@ -85,7 +85,7 @@ func tryEntry(t *testing.T, node, chromium, file string) {
 	}
 }
 
-// readResults passes on the reporter's lines. All others are what the tests print.
+// readResults passes on the reporter's lines. Other lines are output of the tests.
 func readResults(from io.Reader, printed io.StringWriter, to chan<- result) {
 	defer close(to)
 	lines := bufio.NewReader(from)
@@ -106,7 +106,7 @@ func readResults(from io.Reader, printed io.StringWriter, to chan<- result) {
 	}
 }
 
-// report is the test of a result.
+// report reports a result as a test.
 func (r result) report(t *testing.T) {
 	for _, note := range r.Notes {
 		t.Log(note)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPagesUnderLoad runs the measurements in web/e2e one after the other, or those of them that PAGES names. `make measure` runs it, on a
-// machine with time to spare.
+// TestPagesUnderLoad runs the measurements in web/e2e one after the other, or only those named by PAGES. `make
+// measure` runs it, on a machine with time to spare.
 func TestPagesUnderLoad(t *testing.T) {
 	node, chromium := programs(t, "chromium")
 	files, err := filepath.Glob("../../web/e2e/" + cmp.Or(os.Getenv("PAGES"), "*") + ".measure.mjs")

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEveryPageOfThePanelIsTriedByAxe holds the table by which axe sees the pages, in both themes, at two widths and in each language, to
-// the panel's router.
+// TestEveryPageOfThePanelIsTriedByAxe compares the panel's router with the table of pages that axe checks, in both
+// themes, at two widths and in each language.
 func TestEveryPageOfThePanelIsTriedByAxe(t *testing.T) {
 	text, err := os.ReadFile("../../web/e2e/pages/table.json")
 	if err != nil {
@@ -28,10 +28,10 @@ func TestEveryPageOfThePanelIsTriedByAxe(t *testing.T) {
 	var tried []string
 	for _, row := range table {
 		tried = append(tried, row.Route)
-		// A parameter of a route may be anything; what follows it may not.
+		// A parameter of a route may be anything; the rest must match.
 		pattern := regexp.MustCompile(`\\\$[a-z]+`).ReplaceAllString(regexp.QuoteMeta(row.Route), `[^/?#]+`)
 		page := regexp.MustCompile("^" + pattern + `([?#{].*)?$`)
-		if row.Route == "$" { // any address that is none
+		if row.Route == "$" { // any unknown address
 			page = regexp.MustCompile("^/nowhere$")
 		}
 		for path := range row.At {
@@ -54,7 +54,7 @@ func TestEveryPageOfThePanelIsTriedByAxe(t *testing.T) {
 	}
 }
 
-// panelRoutes reads the paths of the panel's pages from its router.
+// panelRoutes returns the paths of the panel's pages, read from its router.
 func panelRoutes(t *testing.T) (routes []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../web/src/panel/rout*.ts*")

@@ -25,16 +25,16 @@ import (
 	"carillon/internal/voice/voicetest"
 )
 
-// world is the surroundings of an entry: a program with the demo, and a server that makes objects on request. The goroutine of the
-// entry's test makes it, so that a failure to do so fails that test.
+// world is the environment of an entry: a program with the demo, and a server that creates objects on request. The
+// goroutine of the entry's test creates them, so that a failure fails that test.
 type world struct {
 	t     *testing.T
 	demo  *instance.Instance
 	url   string
 	asked chan func()
-	last  int // the number of the last company
+	last  int // number of the last company
 
-	answers chan struct{} // each has the trunk answer a call
+	answers chan struct{} // each value makes the trunk answer a call
 }
 
 func newWorld(t *testing.T) *world {
@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// serve responds with the object that the test's goroutine makes, as JSON.
+// serve returns a handler that responds with an object as JSON. The test's goroutine creates the object.
 func (w *world) serve(do func(r *http.Request) any) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		done := make(chan any, 1)
@@ -73,15 +73,15 @@ func (w *world) serve(do func(r *http.Request) any) http.HandlerFunc {
 	}
 }
 
-// What of the demo's set-up no two companies may have in common.
+// The identifiers of the demo that must be unique per company.
 var (
 	demoID    = regexp.MustCompile(`\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8})[0-9a-f]{4}\b`)
 	demoKey   = regexp.MustCompile(`\b(ck_demo_\w{20})\w{4}\b`)
 	demoEmail = regexp.MustCompile(`@demo\.test\b`)
 )
 
-// company makes a company with all that the demo's has, in the same program, and returns its ready file. ?bare leaves it without anything
-// but an owner.
+// company creates a copy of the demo's company in the same program and returns its ready file. With ?bare the company
+// has only an owner.
 func (w *world) company(r *http.Request) any {
 	w.last++
 	n := fmt.Sprintf("%04x", w.last)
@@ -113,7 +113,7 @@ func (w *world) company(r *http.Request) any {
 	return json.RawMessage(own(string(facts)))
 }
 
-// awaitControl waits until the program applies set-ups while it runs.
+// awaitControl waits until the running program accepts set-ups.
 func awaitControl(t *testing.T, i *instance.Instance) {
 	t.Helper()
 	name := filepath.Join(filepath.Dir(i.File), "carillon.sock")
@@ -131,7 +131,7 @@ func awaitControl(t *testing.T, i *instance.Instance) {
 	}
 }
 
-// empty runs a program that nobody can sign in to, and returns its ready file with the token for the first owner.
+// empty starts a program without accounts and returns its ready file with the token for the first owner.
 func (w *world) empty(*http.Request) any {
 	i := start(w.t, nil)
 	return struct {
@@ -140,7 +140,7 @@ func (w *world) empty(*http.Request) any {
 	}{i.Ready, regexp.MustCompile(`first_[\w-]+`).FindString(i.Printed)}
 }
 
-// several runs a program with several companies, and a server by which people sign in.
+// several starts a program with several companies and a single sign-on server.
 func (w *world) several(*http.Request) any {
 	issuer := ssotest.Start(w.t)
 	i := start(w.t, map[string][]string{
@@ -151,15 +151,15 @@ func (w *world) several(*http.Request) any {
 	return i.Ready
 }
 
-// speech runs services that transcribe for agents, and returns their address.
+// speech starts transcription services and returns their address.
 func (w *world) speech(*http.Request) any {
 	services := httptest.NewServer(voicetest.NewServer(nil))
 	w.t.Cleanup(services.Close)
 	return services.URL
 }
 
-// trunk is a telephone company until the test ends, and returns its address: the last three digits of a number are what it refuses the
-// call with, or it rings until it is asked to answer.
+// trunk starts a SIP trunk that runs until the test ends, and returns its address. If the last three digits of a
+// number are a SIP error code, the trunk refuses the call with it; otherwise the call rings until answer is requested.
 func (w *world) trunk(*http.Request) any {
 	e, err := sip.New(w.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
 		OnCall: func(in *sip.Incoming) {
@@ -188,14 +188,14 @@ func (w *world) trunk(*http.Request) any {
 	return e.Address().String()
 }
 
-// answer has the trunk answer the call that rings.
+// answer makes the trunk answer the ringing call.
 func (w *world) answer(*http.Request) any {
 	w.answers <- struct{}{}
 	return nil
 }
 
-// graph is a stand-in for the Cloud API until the test ends, and returns its address. It approves templates at once, and sends no callbacks
-// to anybody before somebody subscribes.
+// graph starts a stand-in for the Cloud API that runs until the test ends, and returns its address. It approves
+// templates at once, and sends callbacks only to subscribers.
 func (w *world) graph(*http.Request) any {
 	g, err := graphtest.New(graphtest.Options{AutoApprove: true})
 	if err != nil {
@@ -205,7 +205,7 @@ func (w *world) graph(*http.Request) any {
 	return g.URL()
 }
 
-// start runs the program with these settings until the test ends. The widgets' pages are on a site of their own.
+// start runs the program with these settings until the test ends. The widgets' pages are on a separate site.
 func start(t *testing.T, settings map[string][]string) *instance.Instance {
 	t.Helper()
 	addr := instance.FreeAddress(t)

@@ -1,4 +1,4 @@
-// Package clients runs one table of scenarios with both clients of the interface, against the real program.
+// Package clients runs one table of scenarios with both client libraries, against the real program.
 package clients
 
 import (
@@ -28,7 +28,7 @@ import (
 type scenario struct {
 	Name   string         `json:"name"`
 	As     string         `json:"as"`
-	Needs  string         `json:"needs"` // a program
+	Needs  string         `json:"needs"` // name of a required program
 	Faults []string       `json:"faults"`
 	Steps  []step         `json:"steps"`
 	Seen   map[string]int `json:"seen"`
@@ -49,7 +49,7 @@ type step struct {
 
 const secret, otherSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
-// site is a program behind a proxy, and what calls of it need.
+// site is a program behind a proxy, with the data that calls to it need.
 type site struct {
 	proxy *proxy
 	facts map[string]string // email, password, key, readKey
@@ -88,12 +88,12 @@ func scenarios(t *testing.T) (all []scenario) {
 	if err := d.Decode(&all); err != nil {
 		t.Fatal(err)
 	}
-	return all[1:] // the first one is about the others
+	return all[1:] // the first one describes the others
 }
 
 func startSite(t *testing.T) *site {
 	t.Helper()
-	addr := instance.FreeAddress(t) // the program reports its public address alone
+	addr := instance.FreeAddress(t) // the program reports only its public address
 	at := instance.Start(t, app.Options{}, map[string][]string{
 		"addr": {addr}, "base-url": {"https://carillon.example.org"}, "demo": {"true"}, "media-allow-private": {"127.0.0.1/32"},
 	})
@@ -119,7 +119,8 @@ func startSite(t *testing.T) *site {
 	s.facts["readKey"] = made.Key
 	if _, err := exec.LookPath("espeak-ng"); err == nil {
 		s.facts["programs"] = "espeak-ng"
-		accepted, err := owner.With(client.WithKey(s.facts["key"])).Call(t.Context(), client.VoiceCall{ // in which both sides speak
+		// Both sides speak in it.
+		accepted, err := owner.With(client.WithKey(s.facts["key"])).Call(t.Context(), client.VoiceCall{
 			Contact: client.Contact{Number: "34600110021", FirstName: "Ana"}, Line: "demo-line", Agent: s.facts["agent"],
 			Type: client.Transactional, Campaign: "recorded",
 		})
@@ -131,7 +132,7 @@ func startSite(t *testing.T) *site {
 	return s
 }
 
-// run tries a scenario with the Go client.
+// run runs a scenario with the Go client.
 func (s *site) run(t *testing.T, x scenario) {
 	if x.Needs != "" {
 		need.Program(t, x.Needs, x.Needs)
@@ -180,7 +181,7 @@ func (s *site) begin(t *testing.T, faults []string) {
 	_ = resp.Body.Close()
 }
 
-// variables are what the table names with $.
+// variables returns the values of the variables ($name) in the table.
 func (s *site) variables() map[string]any {
 	id := carillon.NewID(time.Now())
 	run := "go " + id
@@ -240,7 +241,7 @@ func (s *site) judge(t *testing.T, x scenario, pauses []time.Duration) {
 
 const maxUntil = 30 * time.Second
 
-// perform does a step and compares its result.
+// perform executes a step and compares its result.
 func perform(ctx context.Context, c *client.Client, st step, vars map[string]any) error {
 	args := fill(st.Args, vars).([]any)
 	for end := time.Now().Add(maxUntil); ; {
@@ -290,7 +291,7 @@ func once(ctx context.Context, c *client.Client, st step, args []any, vars map[s
 	return nil
 }
 
-// lengths compares the length of a list, or those of members.
+// lengths compares the length of a list, or of lists in an object.
 func lengths(want, got any) error {
 	switch want := want.(type) {
 	case float64:
@@ -307,7 +308,7 @@ func lengths(want, got any) error {
 	return nil
 }
 
-// at is the value at a path such as recipients.0.number.
+// at returns the value at a path such as recipients.0.number.
 func at(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {
@@ -326,7 +327,7 @@ func at(v any, path string) any {
 	return v
 }
 
-// fill puts variables into a value: "$id" becomes the variable, also within a text.
+// fill replaces variables in a value: "$id" becomes the variable, also within a text.
 func fill(v any, vars map[string]any) any {
 	switch v := v.(type) {
 	case string:
@@ -355,7 +356,7 @@ func fill(v any, vars map[string]any) any {
 	return v
 }
 
-// plain is a value as JSON has it.
+// plain returns a value as decoded JSON.
 func plain(v any) (p any) {
 	text, err := json.Marshal(v)
 	if err == nil {
@@ -367,7 +368,7 @@ func plain(v any) (p any) {
 	return p
 }
 
-// differs compares a result with what is wanted of it: further members are of no matter, nor further rows.
+// differs compares a result with the expected one. Additional members and rows are ignored.
 func differs(where string, want, got any) error {
 	switch want := want.(type) {
 	case map[string]any:
@@ -406,7 +407,7 @@ func differs(where string, want, got any) error {
 	return fmt.Errorf("%s is %v, want %v", where, got, want)
 }
 
-// describe is an error as the table has it.
+// describe returns an error in the form of the table.
 func describe(err error) map[string]any {
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		return map[string]any{"code": e.Code, "status": e.Status, "details": e.Details, "retry_after": e.RetryAfter}

@@ -23,7 +23,7 @@ import (
 // given are the arguments of an operation.
 type given []any
 
-// text is an argument that is a text; empty where it is not there.
+// text returns argument i as a string, or "" if it is missing.
 func (g given) text(i int) string {
 	if i >= len(g) {
 		return ""
@@ -32,7 +32,7 @@ func (g given) text(i int) string {
 	return s
 }
 
-// as is an argument in the client's type.
+// as converts argument i to the client's type.
 func as[T any](g given, i int) (x T) {
 	if i < len(g) {
 		text, _ := json.Marshal(g[i])
@@ -52,7 +52,7 @@ func collect[T any](all iter.Seq2[T, error]) (any, error) {
 	return rows, nil
 }
 
-// sent is a result of a send with the client's own member.
+// sent returns the result of a send together with the client's own fields.
 func sent(a *client.Accepted, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func sent(a *client.Accepted, err error) (any, error) {
 
 type operation func(ctx context.Context, c *client.Client, g given) (any, error)
 
-// operations are the methods of the client by the names that the table has for them.
+// operations returns the client's methods by their names in the table.
 func operations() map[string]operation {
 	return map[string]operation{
 		"send": func(ctx context.Context, c *client.Client, g given) (any, error) {
@@ -85,7 +85,7 @@ func operations() map[string]operation {
 		"hangUp": func(ctx context.Context, c *client.Client, g given) (any, error) { return c.HangUp(ctx, g.text(0)) },
 		"endCall": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			_, err := c.HangUp(ctx, g.text(0))
-			if errors.Is(err, client.Conflict) { // it is over
+			if errors.Is(err, client.Conflict) { // already over
 				err = nil
 			}
 			return nil, err
@@ -193,7 +193,7 @@ func operations() map[string]operation {
 	}
 }
 
-// recording reads the recording of a call, and compares it with what comes without the client.
+// recording downloads a call's recording and compares it with a download without the client.
 func recording(ctx context.Context, c *client.Client, id, key string) (any, error) {
 	var to bytes.Buffer
 	if err := c.Recording(ctx, id, &to); err != nil {
@@ -205,11 +205,11 @@ func recording(ctx context.Context, c *client.Client, id, key string) (any, erro
 	}, err
 }
 
-// upload uploads a file that begins in a way and goes on at random, and loads it from its address.
+// upload uploads a file with the given beginning and random content, and downloads it from its address.
 func upload(ctx context.Context, c *client.Client, name, begin string, size int) (any, error) {
 	file := make([]byte, size)
 	_, _ = rand.Read(file)
-	for i, letter := range []rune(begin) { // a letter of the table is a byte
+	for i, letter := range []rune(begin) { // each letter of the table is one byte
 		file[i] = byte(letter)
 	}
 	kept, err := c.Upload(ctx, name, bytes.NewReader(file))
@@ -223,7 +223,7 @@ func upload(ctx context.Context, c *client.Client, name, begin string, size int)
 	return m, err
 }
 
-// load loads an address without the client.
+// load downloads an address without the client.
 func load(ctx context.Context, address string) (body []byte, kind string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -241,7 +241,7 @@ func load(ctx context.Context, address string) (body []byte, kind string, err er
 	return body, resp.Header.Get("Content-Type"), err
 }
 
-// verify signs an event, changes the request as the table says, and has the client verify it.
+// verify signs an event, modifies the request as the table says, and lets the client verify it.
 func verify(g given) (any, error) {
 	how := as[struct {
 		Signed, Secrets []string

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// proxy stands before the program and does to requests what a scenario asks for.
+// proxy runs between client and program and injects the faults of a scenario.
 type proxy struct {
 	program string
 	server  *httptest.Server
@@ -24,11 +24,11 @@ type proxy struct {
 	seen   []seen
 }
 
-// seen is a request that the proxy saw.
+// seen is a request that the proxy received.
 type seen struct {
 	Method  string `json:"method"`
 	Path    string `json:"path"`    // below /functions/v1/
-	Address bool   `json:"address"` // the key was in it
+	Address bool   `json:"address"` // the address contained the key
 }
 
 func newProxy(t *testing.T, program string) *proxy {
@@ -63,7 +63,7 @@ func (p *proxy) requests(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(append([]seen{}, p.seen...))
 }
 
-// fault is what happens to a request: the first fault that names it, which is used up.
+// fault returns the first remaining fault that matches a request, and removes it.
 func (p *proxy) fault(r *http.Request) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *proxy) fault(r *http.Request) string {
 	return "pass"
 }
 
-// is reports whether a request is of a pattern such as "GET notify/*".
+// is reports whether a request matches a pattern such as "GET notify/*".
 func (s seen) is(pattern string) bool {
 	method, path, _ := strings.Cut(pattern, " ")
 	if method != s.Method {
@@ -98,7 +98,7 @@ func (s seen) is(pattern string) bool {
 
 func (p *proxy) pass(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	w.Header().Set("Connection", "close") // net/http repeats by itself what breaks on a connection that was used before
+	w.Header().Set("Connection", "close") // net/http automatically repeats requests that fail on a reused connection
 	what, n, _ := strings.Cut(p.fault(r), " ")
 	switch what {
 	case "pass":
@@ -143,7 +143,7 @@ func (p *proxy) pass(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// page is what proxies respond with by themselves.
+// page writes an error page like those that proxies generate.
 func page(w http.ResponseWriter, status string) {
 	code, _ := strconv.Atoi(status)
 	w.Header().Set("Content-Type", "text/html")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Judge reports how a response differs from what the step expects, and stores what the step captures.
+// Judge returns the differences between a response and the expected one, and stores the values that the step captures.
 func (v *Vars) Judge(want *Response, status int, header http.Header, body []byte) []string {
 	var faults []string
 	if !slices.Contains(want.Status, status) {

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Match compares a value with a matcher and returns the differences, each with its place. A matcher is the value that is
-// expected, with exactly its keys in exactly their order, in which
+// Match compares a value with a matcher and returns the differences, each with its path. A matcher is the expected
+// value with exactly its keys in exactly their order, with these exceptions:
 //
 //	"key?"               marks a key that may be absent
-//	"<uuid>", "<re:…>"   stand for any text of a form, see named
+//	"<uuid>", "<re:…>"   match any text of a form, see named
 //	{"$some": {…}}       an object with at least these keys, in any order
-//	{"$each": m}         a list whose elements all match; with {"$has": [m, …]} also some that match each of these
-//	{"$or": [m, …]}      what matches one of these
+//	{"$each": m}         a list whose elements all match; with {"$has": [m, …]} also one that contains a match for each of these
+//	{"$or": [m, …]}      a value that matches one of these
 //	{"$jwt": m}          a token whose {"header", "claims"} match
 func (v *Vars) Match(want, got any) []string { return v.match("", want, got) }
 
@@ -58,7 +58,7 @@ func fault(at, wanted string, got any, args ...any) []string {
 	return []string{fmt.Sprintf("%s: want "+wanted+", got %s", append(append([]any{strings.TrimPrefix(at, ".")}, args...), shown)...)}
 }
 
-// object matches the keys; exact ones are all there are, in their order.
+// object matches the members. exact requires the same keys in the same order.
 func (v *Vars) object(at string, want Object, got any, exact bool) []string {
 	o, ok := got.(Object)
 	if !ok {
@@ -128,7 +128,7 @@ func (v *Vars) has(at string, want, got any) []string {
 	var faults []string
 	for i, w := range wants {
 		if !slices.ContainsFunc(list, func(x any) bool { return len(v.match(at, w, x)) == 0 }) {
-			text, _ := json.Marshal(w) // it came from JSON
+			text, _ := json.Marshal(w) // from JSON, cannot fail
 			faults = append(faults, fault(at, "an element like number %d, %s", got, i, text)...)
 		}
 	}
@@ -148,7 +148,7 @@ func (v *Vars) or(at string, want, got any) []string {
 	return faults
 }
 
-// token is the header and the claims of a JWT; nil for what is none. Its signature is not looked at.
+// token returns the header and claims of a JWT without verifying its signature, or nil if it is no JWT.
 func token(got any) any {
 	text, _ := got.(string)
 	parts := strings.Split(text, ".")
@@ -184,8 +184,8 @@ var (
 	}
 )
 
-// text matches a text, or what `<name>` stands for: the forms of named; any, object, array, integer; `<re:…>`;
-// `<unix n>`, an integer within a minute of n seconds from now; `<sorted a b>`, a list in the order of these keys.
+// text matches a string, or the form that `<name>` stands for: the forms in named; any, object, array, integer;
+// `<re:…>`; `<unix n>`, an integer within a minute of n seconds from now; `<sorted a b>`, a list sorted by these keys.
 func (v *Vars) text(at, want string, got any) []string {
 	text, isText := got.(string)
 	if pattern, ok := strings.CutPrefix(want, "<re:"); ok && strings.HasSuffix(want, ">") {
@@ -253,7 +253,7 @@ func textAt(v any, key string) string {
 	return s
 }
 
-// At is the value at a path such as recipients.0.state; `|jwt` goes into a token.
+// At returns the value at a path such as recipients.0.state; `|jwt` decodes a token.
 func At(v any, path string) (any, error) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(path, "|", "."), ".") {
 		switch x := v.(type) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Page returns docs/reference/contract.md: the cases of each row.
+// Page generates docs/reference/contract.md: the cases of each row.
 func Page(rows []Row, files []File) []byte {
 	shows := map[string][]string{}
 	total := 0

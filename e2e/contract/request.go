@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// Request is a request ready to be sent.
+// Request is a request that is ready to be sent.
 type Request struct {
 	Method  string
 	Target  string // path and query
 	Header  http.Header
 	Body    []byte
 	Chunked bool   // without Content-Length
-	From    string // address to send from; empty: any
+	From    string // source address; empty: any
 }
 
-// Build makes the request of a step: its merge patch on the base that it names, the variables filled.
+// Build builds the request of a step. The step is a merge patch on the base that it names; variables are expanded.
 //
-//	base       name of a request of the file's bases
+//	base       name of a request in the file's bases
 //	method, path (below /functions/v1/ unless it begins with a slash), query, headers (an empty Content-Type: none)
 //	body       JSON, sent in the order of its keys as application/json
-//	raw        text sent as it is; base64: bytes
-//	chunked    without a length; from: the address to send from
+//	raw        text sent unchanged; base64: bytes
+//	chunked    without a length; from: source address
 //	sign       {header, secret}: HMAC-SHA256 of the body
 func (f *File) Build(step json.RawMessage, vars *Vars) (*Request, error) {
 	patch, err := Parse(step)
@@ -104,7 +104,7 @@ func build(o Object) (*Request, error) {
 	return r, nil
 }
 
-// each goes through the members of an object of texts.
+// each calls set for the members of an object of strings.
 func each(v any, set func(key, value string)) error {
 	o, ok := v.(Object)
 	if !ok {
@@ -120,7 +120,7 @@ func each(v any, set func(key, value string)) error {
 	return nil
 }
 
-// setType sets the content type of a body unless the headers name one; an empty one there means none.
+// setType sets the content type of a body unless the headers name one. An empty one in the headers means none.
 func setType(r *Request) {
 	given, named := r.Header["Content-Type"]
 	switch {

@@ -10,7 +10,7 @@ import (
 
 // A value is JSON with the order of its keys: nil, bool, json.Number, string, []any or Object.
 
-// Object is a JSON object, its members in order.
+// Object is a JSON object with its members in order.
 type Object []Member
 
 // Member is one key of an object.
@@ -19,7 +19,7 @@ type Member struct {
 	Value any
 }
 
-// Find is the value of a key.
+// Find returns the value of a key.
 func (o Object) Find(key string) (any, bool) {
 	i := slices.IndexFunc(o, func(m Member) bool { return m.Key == key })
 	if i < 0 {
@@ -48,7 +48,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// Parse reads one JSON value; a key that stands twice in an object is an error.
+// Parse parses one JSON value. A duplicate key in an object is an error.
 func Parse(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -93,7 +93,7 @@ func parseObject(d *json.Decoder) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, _ := key.(string) // the decoder lets nothing else through
+		name, _ := key.(string) // the decoder accepts nothing else
 		if _, twice := o.Find(name); twice {
 			return nil, fmt.Errorf("the key %q stands twice", name)
 		}
@@ -107,8 +107,8 @@ func parseObject(d *json.Decoder) (any, error) {
 	return o, err
 }
 
-// merge applies a JSON merge patch (RFC 7396): null removes, objects merge, anything else replaces. Keys keep their
-// places, new ones follow.
+// merge applies a JSON merge patch (RFC 7396): null removes, objects merge, any other value replaces. Existing keys
+// keep their positions; new keys are appended.
 func merge(base, patch any) any {
 	p, ok := patch.(Object)
 	if !ok {

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// Vars are what `${…}` stands for in one run of a case: what it captured, and
+// Vars are the values of `${…}` in one run of a case: captured values, and
 //
-//	${run}             a word of this run alone
-//	${future 2h}       an instant from the start of the case, local form, UTC
-//	${future_z 2h}     the same as answers carry it
-//	${past 1m}         an instant before the start
-//	${repeat x 60}     a text so many times
+//	${run}             a word unique to this run
+//	${future 2h}       a time after the start of the case, local form, UTC
+//	${future_z 2h}     the same in the form of responses
+//	${past 1m}         a time before the start
+//	${repeat x 60}     a text repeated that many times
 type Vars struct {
 	start time.Time
 	named map[string]string
 }
 
-// NewVars begins a run of a case.
+// NewVars returns the variables for a new run of a case.
 func NewVars() *Vars {
 	return &Vars{start: time.Now().UTC().Truncate(time.Second), named: map[string]string{"run": rand.Text()[:10]}}
 }
 
-// Set keeps a captured value.
+// Set stores a captured value.
 func (v *Vars) Set(name, value string) { v.named[name] = value }
 
-// with is the same with one more name.
+// with returns a copy with another variable.
 func (v *Vars) with(name, value string) *Vars {
 	w := &Vars{start: v.start, named: maps.Clone(v.named)}
 	w.Set(name, value)
@@ -39,7 +39,7 @@ func (v *Vars) with(name, value string) *Vars {
 
 var variable = regexp.MustCompile(`\$\{([^{}]+)\}`)
 
-// expand fills a text. What has not been captured yet stays as it is.
+// expand replaces the variables in a text. Variables that have no value yet stay unchanged.
 func (v *Vars) expand(s string) string {
 	return variable.ReplaceAllStringFunc(s, func(whole string) string {
 		words := strings.Fields(whole[2 : len(whole)-1])
@@ -71,8 +71,8 @@ func (v *Vars) fill(words []string) (string, error) {
 	return "", fmt.Errorf("nothing is called %s", strings.Join(words, " "))
 }
 
-// expandValue fills every text in a value, and makes lists of `{"$repeat": n, "value": …}`, in whose value `${i}` is the
-// index in five digits.
+// expandValue expands every string in a value, and turns `{"$repeat": n, "value": …}` into a list. Within its value,
+// `${i}` is the index in five digits.
 func (v *Vars) expandValue(x any) any {
 	switch x := x.(type) {
 	case string:

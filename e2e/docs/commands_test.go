@@ -16,12 +16,13 @@ import (
 	"carillon/internal/base/need"
 )
 
-// errorsOf are the errors that a page shows on purpose, in their order.
+// errorsOf returns the errors that a page shows on purpose, in order.
 func errorsOf(page string) []string {
 	return map[string][]string{"docs/guides/develop.md": {"validation_failed"}}[page]
 }
 
-// commands runs the commands of each page in their order, in a folder of their own with the files that the page has one save.
+// commands runs the commands of each page in order, in a separate folder with the files that the page asks the reader
+// to save.
 func (s *site) commands(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "jq", "node", "openssl"} {
 		need.Program(t, tool, tool)
@@ -48,8 +49,8 @@ func (s *site) commands(t *testing.T) {
 	}
 }
 
-// readme has the commands of the README, which stand in indented blocks. Left out are those of make and git, and the command
-// for a server of one's own. The person who is called hangs up after two seconds, as half a minute is long for a test.
+// readme returns the commands in the README's indented blocks, without those of make and git, and without the one that
+// needs a server. The called person hangs up after two seconds, since half a minute is too long for a test.
 func readme(t *testing.T) (all []snippet) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -72,21 +73,21 @@ func readme(t *testing.T) (all []snippet) {
 }
 
 var (
-	// savedAs finds the name under which a page has one save a snippet.
+	// savedAs matches the file name under which a page asks to save a snippet.
 	savedAs = regexp.MustCompile("(?i)save (?:it|this|this one) as `([\\w.]+)`|^// ([\\w.]+\\.m?js):")
-	// serves finds the commands that run until they are stopped.
+	// serves matches commands that run until they are stopped.
 	serves = regexp.MustCompile(`(?m)^(carillon (?:mcp --http|serve)[^&\n]*)$`)
-	// printed finds what a page says that the commands before it print, or show.
+	// printed matches the output that a page announces for the commands before it.
 	printed = regexp.MustCompile("^(?:It|`[^`]+`) (?:prints|shows) ((?:`[^`]+`|[^`.()])+)")
-	// span is a piece of code in a text.
+	// span matches inline code in a text.
 	span = regexp.MustCompile("`([^`]+)`")
-	// assigned finds the variables that take what a command prints.
+	// assigned matches variables that are set to a command's output.
 	assigned = regexp.MustCompile(`(?m)^(?:export )?([A-Z]+)=\$\(`)
-	// someID stands for the id that the command before it printed.
+	// someID stands for the ID that the previous command printed.
 	someID = regexp.MustCompile(`\b019d…`)
 )
 
-// prints are the texts that the page says the snippet prints.
+// prints returns the texts that the snippet prints according to the page.
 func (s snippet) prints() (all []string) {
 	if found := printed.FindStringSubmatch(s.after); found != nil && s.language == "sh" {
 		for _, text := range span.FindAllStringSubmatch(found[1], -1) {
@@ -96,8 +97,8 @@ func (s snippet) prints() (all []string) {
 	return all
 }
 
-// prelude makes every curl save the response of a refused request, even where a pipe reads it, and waits for the output that the
-// page shows.
+// prelude makes every curl save the response of a refused request, even if a pipe reads it, and waits for the output
+// that the page shows.
 const prelude = `set -euo pipefail
 curl() {
   local body status
@@ -114,7 +115,7 @@ prints() {
 }
 `
 
-// script is what bash runs for a page.
+// script returns the bash script for a page.
 func script(all []snippet, here func(string) string) string {
 	var b strings.Builder
 	b.WriteString(prelude)
@@ -122,7 +123,7 @@ func script(all []snippet, here func(string) string) string {
 		if x.language != "sh" {
 			continue
 		}
-		if strings.HasPrefix(x.code, "bin/carillon calls ") { // "once it has ended"
+		if strings.HasPrefix(x.code, "bin/carillon calls ") { // the page says "once it has ended"
 			b.WriteString("until bin/carillon calls show $(last) | grep -q '^state *completed'; do sleep 0.2; done\n")
 		}
 		b.WriteString("echo '# " + x.String() + "'\n" + someID.ReplaceAllString(here(x.code), "$$(last)"))
@@ -137,7 +138,7 @@ func script(all []snippet, here func(string) string) string {
 	return b.String()
 }
 
-// files are what the page has one save, by name.
+// files returns the files that the page asks to save, by name.
 func files(all []snippet) map[string]string {
 	saved := map[string]string{}
 	for _, x := range all {
@@ -164,7 +165,7 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	}
 	receiver := "http://127.0.0.1:" + ports["3000"]
 	here := func(code string) string {
-		code = serves.ReplaceAllString(code, "$1 &\nsleep 1\nkill -0 $$!") // it is still there
+		code = serves.ReplaceAllString(code, "$1 &\nsleep 1\nkill -0 $$!") // still running
 		code = strings.NewReplacer("http://127.0.0.1:8080", s.BaseURL, "https://hooks.example.com", receiver,
 			"https://carillon.example.com", s.BaseURL).Replace(code)
 		return regexp.MustCompile(`\b(3000|3001|8090)\b`).ReplaceAllStringFunc(code, func(port string) string { return ports[port] })
@@ -190,12 +191,12 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	defer cancel()
 	c := exec.CommandContext(ctx, "bash", "-c", script(all, here))
 	c.Dir = dir
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what runs on is ended with it
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that leftover processes can be killed with it
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
 	c.Env = append(plain(), "no_proxy=127.0.0.1", "PATH="+s.bin+":"+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+t.TempDir(),
 		"OUTPUT="+out.Name(), "REFUSED="+refused)
-	c.Stdout, c.Stderr = out, out // a file: what runs on does not hold it up
+	c.Stdout, c.Stderr = out, out // a file, so that leftover processes do not delay it
 	err = c.Run()
 	if c.Process != nil {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
@@ -223,7 +224,7 @@ func (s *site) walk(t *testing.T, page string, all []snippet) {
 	}
 }
 
-// plain is the environment without what a page is to set itself.
+// plain returns the environment without the variables that a page sets.
 func plain() (all []string) {
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")

@@ -23,19 +23,19 @@ import (
 
 const root = "../.."
 
-// snippet is a piece of code of a page, between fences that name its language.
+// snippet is a fenced code block of a page with a language.
 type snippet struct {
-	page     string // from the root
+	page     string // path from the root
 	line     int
 	language string
 	code     string
-	before   string // the paragraph before it
-	after    string // the one after it
+	before   string // the preceding paragraph
+	after    string // the following paragraph
 }
 
 func (s snippet) String() string { return s.page + ":" + strconv.Itoa(s.line) }
 
-// pages are the pages of the documentation, from the root.
+// pages returns the paths of the documentation pages from the root.
 func pages(t *testing.T) (all []string) {
 	t.Helper()
 	for _, dir := range []string{"docs", "clients"} {
@@ -55,7 +55,7 @@ func pages(t *testing.T) (all []string) {
 	return append(all, "README.md")
 }
 
-// snippets are those of every page, by page and in order.
+// snippets returns the snippets of all pages, in order.
 func snippets(t *testing.T) (all []snippet) {
 	t.Helper()
 	for _, page := range pages(t) {
@@ -93,7 +93,7 @@ func snippets(t *testing.T) (all []snippet) {
 	return all
 }
 
-// TestSnippetsAreFound sees to it that no fence is of a form that snippets passes over.
+// TestSnippetsAreFound checks that no fence has a form that snippets overlooks.
 func TestSnippetsAreFound(t *testing.T) {
 	unseen := regexp.MustCompile("(?m)^(?:[ \t]+```|[ \t]*~~~).*$")
 	for _, page := range pages(t) {
@@ -107,9 +107,10 @@ func TestSnippetsAreFound(t *testing.T) {
 	}
 }
 
-// Every snippet is of a language that something here, or another test, runs or reads.
+// Every snippet has a language that this or another test runs or parses.
 func TestSnippetsAreOfKnownLanguages(t *testing.T) {
-	known := []string{"", "sh", "json", "yaml", "ini", "go", "ts", "js", "html"} // without one: drawings, and what a command prints
+	// No language: drawings and output of commands.
+	known := []string{"", "sh", "json", "yaml", "ini", "go", "ts", "js", "html"}
 	command := regexp.MustCompile(`(?m)^(?:\$ |(?:curl|carillon|bin/carillon|node|go|make|npm) )`)
 	for _, s := range snippets(t) {
 		switch s.language {
@@ -140,7 +141,7 @@ func TestSnippetsAreOfKnownLanguages(t *testing.T) {
 	}
 }
 
-// Variables of the pages are those of a setting or a command: those that the two generated pages have.
+// Environment variables on the pages exist: they are in one of the two generated pages of settings and commands.
 func TestVariablesOfThePagesExist(t *testing.T) {
 	variable := regexp.MustCompile(`\bCARILLON_[A-Z0-9_]*[A-Z0-9]\b`)
 	known := map[string]bool{}
@@ -165,7 +166,7 @@ func TestVariablesOfThePagesExist(t *testing.T) {
 	}
 }
 
-// site is a demo, and the folder of the command for it.
+// site is a demo program, and the folder with the command for it.
 type site struct {
 	*instance.Instance
 
@@ -182,7 +183,7 @@ func start(t *testing.T) *site {
 	return &site{instance.Start(t, app.Options{}, map[string][]string{"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"}}), bin}
 }
 
-// TestAgainstTheDemo runs against one program what the pages say of it.
+// TestAgainstTheDemo checks the pages' statements about the program against one demo.
 func TestAgainstTheDemo(t *testing.T) {
 	s := start(t)
 	t.Run("commands", s.commands)
@@ -193,7 +194,7 @@ func TestAgainstTheDemo(t *testing.T) {
 	t.Run("programs of the reference", s.programs)
 }
 
-// addresses asks the demo for what the pages load and name. The panel has one page for all of its addresses.
+// addresses requests the addresses that the pages load and name. The panel serves one page for all of its addresses.
 func (s *site) addresses(t *testing.T) {
 	asked := map[string]bool{}
 	for _, page := range pages(t) {
@@ -203,7 +204,7 @@ func (s *site) addresses(t *testing.T) {
 		}
 		for _, found := range regexp.MustCompile(`http://(?:127\.0\.0\.1|localhost):8080(/[\w./-]*)`).FindAllStringSubmatch(
 			string(text), -1) {
-			if asked[found[1]] || strings.HasPrefix(found[1], "/functions/") { // those are sent with their requests
+			if asked[found[1]] || strings.HasPrefix(found[1], "/functions/") { // those are tested with their requests
 				continue
 			}
 			asked[found[1]] = true

@@ -12,7 +12,8 @@ import (
 	"carillon/internal/base/need"
 )
 
-// TestProgramsOfThePagesCompile has each language's own tools read what is no command.
+// TestProgramsOfThePagesCompile compiles or parses the snippets that are not commands with the tools of their
+// languages.
 func TestProgramsOfThePagesCompile(t *testing.T) {
 	node, err := exec.LookPath("node")
 	need.That(t, err == nil, "programs of the pages are read by Node, which is not installed")
@@ -47,7 +48,7 @@ func TestProgramsOfThePagesCompile(t *testing.T) {
 	checkTypes(t, dir, typescript)
 }
 
-// checkTypes compiles programs in TypeScript with the client that was built.
+// checkTypes compiles TypeScript programs against the built client.
 func checkTypes(t *testing.T, dir string, files []string) {
 	t.Helper()
 	web, err := filepath.Abs(filepath.Join(root, "web"))

@@ -19,13 +19,13 @@ import (
 	"carillon/internal/edge/api"
 )
 
-// operation is an operation of the reference, as its page shows it.
+// operation is an operation as its reference page shows it.
 type operation struct {
 	id   string
 	code map[string]string // by language
 }
 
-// operations reads the pages of the reference from the program.
+// operations reads the reference pages from the program.
 func (s *site) operations(t *testing.T) (all []operation) {
 	t.Helper()
 	section := regexp.MustCompile(`(?s)<section[^>]* id="(\w+)"(.*?)</section>`)
@@ -43,7 +43,7 @@ func (s *site) operations(t *testing.T) (all []operation) {
 			for _, c := range code.FindAllStringSubmatch(found[2], -1) {
 				o.code[c[1]] = html.UnescapeString(tags.ReplaceAllString(c[2], ""))
 			}
-			if len(o.code) > 0 { // else a socket
+			if len(o.code) > 0 { // others are sockets
 				all = append(all, o)
 			}
 		}
@@ -75,19 +75,19 @@ func (s *site) get(t *testing.T, path string) string {
 	return string(text)
 }
 
-// refused are the operations whose example is refused for a reason of its own: examples name hosts that nobody has, and tokens
-// that were not made here.
+// refused returns the operations whose example fails for a known reason: examples name fictitious hosts, and tokens
+// that were not created here.
 func refused() map[string]string {
 	return map[string]string{
-		"signIn": "401", "refreshSession": "401", // nobody has this password or this token
+		"signIn": "401", "refreshSession": "401", // fictitious password and token
 		"addWebhook": "400", "replaceWebhook": "400", // the host is looked up
-		"widgetWrapperWithoutWidget": "400", // that is what it is for
-		"loadFile":                   "403", // it is loaded by a signed address
+		"widgetWrapperWithoutWidget": "400", // its purpose
+		"loadFile":                   "403", // needs a signed address
 	}
 }
 
-// examples sends the request of each operation as its page has it, with the demo's key. What it names by an id that
-// there is not is a 404; nothing is malformed, and every address is a route.
+// examples sends the example request of each operation, with the demo's key. An unknown ID yields 404; no request is
+// malformed, and every address is a route.
 func (s *site) examples(t *testing.T) {
 	need.Program(t, "curl", "curl")
 	var session struct {
@@ -105,10 +105,10 @@ func (s *site) examples(t *testing.T) {
 	dir := t.TempDir()
 	save(t, filepath.Join(dir, "summer.jpg"), "\xff\xd8\xff\xe0\x00\x10JFIF")
 	var script strings.Builder
-	visitors := map[string]bool{} // operations with the token of a chat or a talk, which was not made here
+	visitors := map[string]bool{} // operations with the token of a chat or a call, which was not created here
 	sent := 0
 	for _, o := range s.operations(t) {
-		if o.id == "signOut" { // the session is needed by others
+		if o.id == "signOut" { // later examples need the session
 			continue
 		}
 		command, is := strings.CutPrefix(o.code["curl"], "curl ")
@@ -150,7 +150,7 @@ func (s *site) examples(t *testing.T) {
 	}
 }
 
-// programs compiles the request of each operation in Go and in TypeScript.
+// programs compiles the example request of each operation in Go and in TypeScript.
 func (s *site) programs(t *testing.T) {
 	dir := t.TempDir()
 	var program, typescript strings.Builder

@@ -16,10 +16,10 @@ import (
 	"carillon/internal/base/need"
 )
 
-// responds finds what a page says of the response to the request before it.
+// responds matches a page's statement about the response to the preceding request.
 var responds = regexp.MustCompile("^The response's `(\\w+)` [^`]*`([^`]+)`")
 
-// requests sends the bodies that pages show, and compares the response with what they say of it.
+// requests sends the request bodies of the pages, and compares the responses with the pages' statements.
 func (s *site) requests(t *testing.T) {
 	sent, compared := 0, 0
 	for _, x := range snippets(t) {
@@ -55,7 +55,7 @@ func (s *site) requests(t *testing.T) {
 	}
 }
 
-// TestSetUpsOfThePages reads each set-up, or the part of a company's, as `carillon apply` does.
+// TestSetUpsOfThePages parses each set-up, or part of a company's set-up, as `carillon apply` does.
 func TestSetUpsOfThePages(t *testing.T) {
 	o := app.ProvisionOptions()
 	o.Env = func(name string) (string, bool) {
@@ -84,7 +84,7 @@ func TestSetUpsOfThePages(t *testing.T) {
 	}
 }
 
-// clients runs the programs that the pages of the clients have one save, against the demo.
+// clients runs the programs that the client pages ask to save, against the demo.
 func (s *site) clients(t *testing.T) {
 	here := func(page, name string) string {
 		for _, x := range snippets(t) {
@@ -124,7 +124,7 @@ func (s *site) clients(t *testing.T) {
 	run(`it is sent at 20\S+Z\n(?s:.*) scheduled `, "node", filepath.Join(dir, "send.mjs"))
 }
 
-// embedded is a tag that loads a widget's script.
+// embedded matches a tag that loads a widget's script.
 var embedded = regexp.MustCompile(`<script\b([^>"]*\bsrc="[^"]*?/embed/(\w+)\.js"(?:[^>"]|"[^"]*")*)>`)
 
 // TestTagsOfThePages compares the tags of widgets, and the calls of their functions, with the scripts.
@@ -160,7 +160,7 @@ func TestTagsOfThePages(t *testing.T) {
 		}
 		for _, call := range called.FindAllStringSubmatch(s.code, -1) {
 			calls++
-			head, _, _ := strings.Cut(sources[call[1]], "\nimport") // the comment that lists what may be called
+			head, _, _ := strings.Cut(sources[call[1]], "\nimport") // the comment that lists the functions
 			known := map[string]bool{"": true}
 			for _, word := range quoted.FindAllStringSubmatch(head, -1) {
 				known[word[1]] = true

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// spent is the processor time that the node and its PostgreSQL have used: unlike the clock's it does not depend on what
-// else the machine does. What the test itself asks is not counted: it reads the whole table of messages, dead rows too. It
-// has one session for that, and its helpers would be counted among the ended.
+// spent returns the processor time used by the node and its PostgreSQL. Unlike elapsed time, it does not depend on
+// other work of the machine. The test's own queries do not count, since they read the whole message table including
+// dead rows. They use one session without parallel workers, whose time would count as that of ended children.
 func (s *site) spent() (d time.Duration) {
 	s.t.Helper()
 	var books int
@@ -24,10 +24,10 @@ func (s *site) spent() (d time.Duration) {
 	}
 	master := s.cluster.cmd.Process.Pid
 	d = ran(s.x.cmd.Process.Pid) + ran(master)
-	fields := func(pid int) []string { // of the kernel's account, from the parent on
+	fields := func(pid int) []string { // of /proc/PID/stat, from the parent on
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			return nil // it has ended, and its parent has its time
+			return nil // ended: its parent has its time
 		}
 		_, rest, _ := strings.Cut(string(text), ") ")
 		return strings.Fields(rest)[1:]
@@ -44,7 +44,7 @@ func (s *site) spent() (d time.Duration) {
 	}
 	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
 	for _, dir := range all {
-		pid, _ := strconv.Atoi(filepath.Base(dir)) // a number, as it was found
+		pid, _ := strconv.Atoi(filepath.Base(dir)) // always a number
 		if f := fields(pid); pid != books && len(f) > 0 && f[0] == strconv.Itoa(master) {
 			d += ran(pid)
 		}
@@ -52,7 +52,7 @@ func (s *site) spent() (d time.Duration) {
 	return d
 }
 
-// ran is how long a process's threads have run.
+// ran returns how long a process's threads have run.
 func ran(pid int) (d time.Duration) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is well-formed
 	for _, name := range threads {
@@ -68,9 +68,10 @@ func ran(pid int) (d time.Duration) {
 	return d
 }
 
-// TestFaultsSnapshotHeldForLong keeps a snapshot open while messages are accepted and sent: no row that ends can be cleaned
-// away, and yet what comes later must not cost more than 1.3 times as much as without. What it costs without is measured on
-// a second site with the same past, in turns: on a shared machine the same message takes half as much again a minute later.
+// TestFaultsSnapshotHeldForLong keeps a snapshot open while messages are accepted and sent. Dead rows cannot be
+// vacuumed, and yet later messages must not cost more than 1.3 times as much as without a snapshot. The cost without
+// is measured on a second site with the same history, alternately: on a shared machine the same message may take half
+// as long again a minute later.
 func TestFaultsSnapshotHeldForLong(t *testing.T) {
 	var without *site
 	start := func(s *site) {
@@ -90,7 +91,7 @@ func TestFaultsSnapshotHeldForLong(t *testing.T) {
 			start(without)
 		},
 		round: func(s *site, name string) {
-			hold := time.Second // and until search knows of all
+			hold := time.Second // plus the time until the search index is up to date
 			if *rounds >= 20 && strings.HasSuffix(name, " 1") {
 				hold = 10 * time.Minute
 			}
@@ -105,7 +106,7 @@ func TestFaultsSnapshotHeldForLong(t *testing.T) {
 			var took [2]time.Duration
 			sites := []*site{s, without}
 			for i := range 2 * batches {
-				k := (i + 1) / 2 % 2 // each goes first as often
+				k := (i + 1) / 2 % 2 // alternates which one goes first
 				took[k] += sites[k].batch("measured")
 			}
 			release()
@@ -133,8 +134,8 @@ func (s *site) vacuum() {
 
 const batchSize = 2000
 
-// unvacuumed is a site whose PostgreSQL cleans nothing by itself: under the snapshot it could not, and what it spends in
-// trying again and again is not a message's.
+// unvacuumed returns a site whose PostgreSQL has autovacuum off: under the snapshot it could clean nothing, and its
+// repeated attempts would distort the measurement.
 func unvacuumed(t *testing.T, name, engine string) *site {
 	t.Helper()
 	c := newCluster(t, "", "autovacuum = off")
@@ -143,7 +144,7 @@ func unvacuumed(t *testing.T, name, engine string) *site {
 	return s
 }
 
-// batch accepts and sends a number of messages and gives the processor time they took.
+// batch accepts and sends a number of messages and returns the processor time.
 func (s *site) batch(name string) time.Duration {
 	s.t.Helper()
 	begin := s.spent()
@@ -154,8 +155,8 @@ func (s *site) batch(name string) time.Duration {
 	return s.spent() - begin
 }
 
-// searchable waits until search knows of all notifications. It follows ten seconds behind, with a third of the work: it has
-// to be through with all that came before, or it would fall on one measurement and not on another.
+// searchable waits until all notifications are in the search index. Indexing lags ten seconds behind and causes a
+// third of the work: it must finish with earlier notifications, or it would distort one measurement.
 func (s *site) searchable() {
 	s.t.Helper()
 	for deadline := time.Now().Add(s.patience); time.Now().Before(deadline); pause(s.t.Context(), 100*time.Millisecond) {
@@ -171,7 +172,7 @@ func (s *site) searchable() {
 	s.t.Fatal("search does not catch up")
 }
 
-// snapshot opens a transaction that sees the database as it is now, and keeps it so.
+// snapshot opens a transaction that keeps the present snapshot of the database.
 func (s *site) snapshot() (release func()) {
 	s.t.Helper()
 	db, err := sql.Open("pgx", s.url)

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// bulkSite is nodes with a person who sends to the people of a file.
+// bulkSite is a site with a person who sends to the recipients of a file.
 type bulkSite struct {
 	*flowSite
 	token string
 }
 
-// ask sends a request of the panel to a node that serves, until one responds.
+// ask sends a panel request to the nodes in turn until one responds.
 func (s *bulkSite) ask(method, path, contentType string, body []byte) map[string]any {
 	s.t.Helper()
 	var last error
@@ -53,7 +53,7 @@ func (s *bulkSite) ask(method, path, contentType string, body []byte) map[string
 
 const jsonType = "application/json"
 
-// job uploads a file of that many rows, and has it checked.
+// job uploads a file with that many rows and starts its check.
 func (s *bulkSite) job(rows int) (path string) {
 	s.t.Helper()
 	s.token, _ = s.ask("POST", "/functions/v1/auth?grant_type=password", jsonType,
@@ -89,7 +89,8 @@ func (s *bulkSite) until(path, state string) map[string]any {
 	return got
 }
 
-// Nodes die at any moment while a file is sent: whoever goes on sends to everybody who is left, and to nobody twice.
+// Nodes are killed at random while a file is sent. The remaining ones send to all remaining recipients, and to none
+// twice.
 func TestFaultsAFileIsSentOverKills(t *testing.T) {
 	long(t)
 	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {

@@ -13,29 +13,29 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// timing is when the channel reports what became of a message.
+// timing is the time at which the channel reports the state of a message.
 type timing int
 
 const (
 	lost         timing = iota // never
 	beforeFinish               // before the response to our request
-	late                       // a while after
+	late                       // 1 to 2 s later
 	doubled                    // everything twice, in the wrong order
-	whileUnknown               // the request's response is lost, the callback comes while its outcome is unknown
-	afterPolicy                // the same, but the callback comes when the policy has retried or failed it
+	whileUnknown               // the response is lost, and the callback arrives while the outcome is unknown
+	afterPolicy                // the same, but the callback arrives after the policy has retried or failed the message
 	timings
 )
 
-// channelCallbacks plays the channel's callbacks, message by message.
+// channelCallbacks plays the channel's callbacks, per message.
 type channelCallbacks struct {
-	s     *site
-	under sync.WaitGroup
-	mu    sync.Mutex
-	drawn map[string]timing         // by message, of its first attempt
-	owed  map[string]graphtest.Post // first attempts that are reported once there is a second one
+	s       *site
+	pending sync.WaitGroup
+	mu      sync.Mutex
+	drawn   map[string]timing         // of the first attempt, by message
+	owed    map[string]graphtest.Post // first attempts to be reported once there is a second one
 }
 
-// post draws the timing of a message's callbacks and starts them.
+// post chooses the timing of a message's callbacks at random and starts them.
 func (y *channelCallbacks) post(p *channelAccount, d dice, x graphtest.Post) *graphtest.Failure {
 	ref, err := provider.ParseRef(x.Ref)
 	if err != nil {
@@ -67,7 +67,7 @@ func (y *channelCallbacks) post(p *channelAccount, d dice, x graphtest.Post) *gr
 		y.later(p, x, unknownAfter/3, "delivered")
 		return &graphtest.Failure{Kind: graphtest.Garbage, Accepted: true}
 	case afterPolicy:
-		if p.policy == "fail" { // else when it has been sent again, however long the sender's breaker keeps that back
+		if p.policy == "fail" { // otherwise after the second attempt, which the sender's breaker may delay
 			y.later(p, x, unknownAfter+5*time.Second, "delivered")
 		}
 		return &graphtest.Failure{Kind: graphtest.HalfBody, Accepted: true}
@@ -76,7 +76,7 @@ func (y *channelCallbacks) post(p *channelAccount, d dice, x graphtest.Post) *gr
 }
 
 func (y *channelCallbacks) later(p *channelAccount, x graphtest.Post, wait time.Duration, states ...string) {
-	y.under.Go(func() {
+	y.pending.Go(func() {
 		pause(y.s.t.Context(), wait)
 		y.deliver(p, x, states...)
 	})
@@ -97,7 +97,7 @@ func (y *channelCallbacks) deliver(p *channelAccount, x graphtest.Post, states .
 }
 
 // TestFaultsCallbacksInEveryOrder has callbacks lost, late, doubled, out of order, before the finish, while the
-// outcome is unknown, after the policy's retry and after its fail.
+// outcome is unknown, after the policy's retry and after its failure.
 func TestFaultsCallbacksInEveryOrder(t *testing.T) {
 	bySite := map[*site]*channelCallbacks{}
 	var mu sync.Mutex
@@ -127,14 +127,14 @@ func TestFaultsCallbacksInEveryOrder(t *testing.T) {
 			if !awaitEnd(s.t.Context(), s.books, s.patience, true, s.back) {
 				s.t.Error("not everything ended in time")
 			}
-			of(s).under.Wait()
+			of(s).pending.Wait()
 			s.kills = int(s.made.Load())
 		},
 		check: func(s *site, l *ledger) { of(s).check(l) },
 	}.run(t)
 }
 
-// check compares each message with the callbacks that it got.
+// check compares each message with the callbacks it received.
 func (y *channelCallbacks) check(l *ledger) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -165,8 +165,8 @@ func (y *channelCallbacks) check(l *ledger) {
 	}
 }
 
-// TestFaultsCallbacksFindNobodyOverACrash keeps the program dead for longer than the wait for unknown outcomes. That wait
-// must restart, so that the repeated callbacks decide and no accepted message is sent again or failed.
+// TestFaultsCallbacksFindNobodyOverACrash keeps the program dead for longer than the wait for unknown outcomes. That
+// wait must start over, so that the repeated callbacks decide and no accepted message is sent again or failed.
 func TestFaultsCallbacksFindNobodyOverACrash(t *testing.T) {
 	scenario{
 		name: "callbacks find nobody over a crash", setup: func(s *site) {

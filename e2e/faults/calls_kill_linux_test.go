@@ -19,20 +19,20 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// lines are nodes whose lines go to one exchange. Of two nodes each has the shard of one line.
+// lines is a site whose voice lines use one exchange. With two nodes, each owns the shard of one line.
 type lines struct {
 	t        *testing.T
 	db       *sql.DB
 	exchange *exchange
 	nodes    map[string]*node  // by the address of their calls
-	sip      map[string]string // that address with its port
+	sip      map[string]string // that address with its port, by address
 	mute     *muteListener
 	wave     int
 	ids      map[string]string // of the calls' notifications, by number
 	states   map[string]int    // of calls whose node was killed
 }
 
-// muteListener takes connections and never says a word: a call over TLS does not get as far as its INVITE.
+// muteListener accepts connections and never responds: a call over TLS does not get as far as its INVITE.
 type muteListener struct {
 	net.Listener
 	mu    sync.Mutex
@@ -82,7 +82,8 @@ func newLines(t *testing.T, engine string, addresses ...string) *lines {
 				"ring_timeout: 10s, settings: {trunk: %q, agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n",
 				[]string{"line", "mute"}[k], i, i, k, trunk)
 		}
-		for k := range 30 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list
+		// Two nodes own half of the shards each, and a sender's position in the list determines its shard.
+		for k := range 30 {
 			text += fmt.Sprintf("      - {id: idle%d-%d, number: \"1666555%d%03d\", channel: messaging, provider: sandbox}\n", i, k, i, k)
 		}
 	}
@@ -114,7 +115,7 @@ func newLines(t *testing.T, engine string, addresses ...string) *lines {
 	return s
 }
 
-// sipAddress is an address of a node for calls, which stays when it is started again.
+// sipAddress returns an address for a node's calls, which stays the same over restarts.
 func (s *lines) sipAddress(host string) string {
 	s.t.Helper()
 	c, err := net.ListenPacket("udp4", host+":0")
@@ -126,7 +127,7 @@ func (s *lines) sipAddress(host string) string {
 	return s.sip[host]
 }
 
-// callers have somebody call each line at each node.
+// callers places a call from outside to each line at each node.
 func (s *lines) callers() {
 	s.t.Helper()
 	for host := range s.nodes {
@@ -137,7 +138,7 @@ func (s *lines) callers() {
 	}
 }
 
-// incoming reads the calls to lines: the node that has a call under way, else how it ended, by caller.
+// incoming returns the calls to lines, by caller: the node of a call in progress, or the result of an ended one.
 func (s *lines) incoming() map[string]string {
 	s.t.Helper()
 	var all map[string]string
@@ -163,7 +164,7 @@ func (s *lines) incoming() map[string]string {
 	return all
 }
 
-// share waits until so many nodes share the shards.
+// share waits until that many nodes share the shards.
 func (s *lines) share(nodes int) {
 	s.t.Helper()
 	s.await(time.Minute, fmt.Sprintf("shards of %d nodes", nodes), func() bool {
@@ -180,7 +181,7 @@ func (s *lines) await(within time.Duration, what string, cond func() bool) {
 	}
 }
 
-// any is a node that is alive.
+// any returns a node that is alive.
 func (s *lines) any() *node {
 	for _, n := range s.nodes {
 		if !n.dead() {
@@ -207,10 +208,10 @@ func (s *lines) place(sender string, line int, kind byte, n int) (numbers []stri
 // callRow is a call in the database.
 type callRow struct {
 	number, state, reason, node      string
-	q, attempts, interrupted, faulty int // attempts do not count those that a faulty line failed
+	q, attempts, interrupted, faulty int // attempts excludes those that failed because of a faulty line
 }
 
-// rows reads all calls; the node may have died a moment ago.
+// rows returns all calls. It retries, since the node may just have died.
 func (s *lines) rows() map[string]callRow {
 	s.t.Helper()
 	var all map[string]callRow
@@ -237,8 +238,8 @@ func (s *lines) rows() map[string]callRow {
 	return all
 }
 
-// killAt loads all lines, kills the node that has a line's call of a kind at that call's moment, and returns what was under way
-// there. A single node is started again; of two, the other one goes on alone meanwhile.
+// killAt loads all lines, kills the node with a line's call of a kind at that call's moment, and returns the calls in
+// progress there. A single node is restarted; of two, the other one continues alone meanwhile.
 func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
 	s.t.Helper()
 	before := s.rows()
@@ -316,7 +317,7 @@ func (s *lines) killAt(line int, moment byte) (lost map[string]callRow) {
 	return lost
 }
 
-// judge waits for the end of all calls and compares what became of them with what the exchange saw.
+// judge waits for the end of all calls and compares their results with those of the exchange.
 func (s *lines) judge(lost map[string]callRow) {
 	s.t.Helper()
 	s.await(2*time.Minute, "the end of all calls", func() bool {
@@ -324,7 +325,7 @@ func (s *lines) judge(lost map[string]callRow) {
 		for number, r := range s.rows() {
 			ended = ended && r.q == 0
 			if r.q == 1 && r.faulty > 0 && s.exchange.invited(number) == 0 {
-				s.cancel(s.ids[number]) // it would be tried at the mute exchange for ever
+				s.cancel(s.ids[number]) // it would be retried at the mute exchange forever
 			}
 		}
 		return ended
@@ -361,7 +362,7 @@ func (s *lines) judge(lost map[string]callRow) {
 	}
 }
 
-// cancel cancels a call unless it is being dialed at this moment.
+// cancel cancels a call unless it is just being dialed.
 func (s *lines) cancel(id string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodDelete,
@@ -379,9 +380,9 @@ func (s *lines) cancel(id string) {
 	}
 }
 
-// TestCallsAreDialedOnceOverKills kills nodes with calls at every moment of their lives: before the INVITE left, when it has come to
-// the exchange, while it rings, at the answer, in the talk, between two attempts, and in calls to lines. Those under way are
-// interrupted, and nothing is dialed that was dialed before.
+// TestCallsAreDialedOnceOverKills kills nodes with calls at every stage: before the INVITE is sent, after it reached
+// the exchange, while ringing, at the answer, during the call, between two attempts, and in incoming calls. Calls in
+// progress count as interrupted, and no call is dialed twice.
 func TestCallsAreDialedOnceOverKills(t *testing.T) {
 	need.Sound(t)
 	t.Parallel() // it mostly waits until nodes count as dead
@@ -394,7 +395,7 @@ func TestCallsAreDialedOnceOverKills(t *testing.T) {
 		{"postgres, two nodes", "postgres", []string{"127.0.0.42", "127.0.0.43"}},
 	} {
 		if *rounds == 0 && c.name == "postgres" {
-			continue // two nodes show it as well, and a short run has two minutes less
+			continue // two nodes cover it too, and a short run saves two minutes
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

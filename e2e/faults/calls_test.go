@@ -26,7 +26,8 @@ const callsProvision = `companies:
     agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Agent, language: en}]
 `
 
-// callsSite makes the folders of two nodes whose flags provision one line, and returns how to read their database.
+// callsSite creates the folders of two nodes with flags that provision one line, and returns the driver and source of
+// their database.
 func callsSite(t *testing.T, engine string) (dir string, flags []string, driver, source string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -74,8 +75,9 @@ func TestCallsInProgressEndBeforeAStop(t *testing.T) {
 	}
 }
 
-// TestCallsOfALineStayWithinItsBoundOverAKill places forty calls on a line that carries ten, and kills the node that has them
-// under way. On PostgreSQL another node has joined meanwhile: the line's shard may have moved to it, the calls have not.
+// TestCallsOfALineStayWithinItsBoundOverAKill places forty calls on a line with a limit of ten, and kills the node
+// with the calls in progress. On PostgreSQL another node has joined meanwhile: the line's shard may have moved to it,
+// but the calls have not.
 func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 	need.Sound(t)
 	t.Parallel() // it mostly waits until nodes count as dead
@@ -91,7 +93,7 @@ func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 			}
 			defer db.Close()
 			w := watchCalls(t, db)
-			var first string // the node's id
+			var first string // ID of the node
 			if err := db.QueryRow("SELECT DISTINCT owner FROM shard").Scan(&first); err != nil {
 				t.Fatal(err)
 			}
@@ -131,14 +133,14 @@ func TestCallsOfALineStayWithinItsBoundOverAKill(t *testing.T) {
 	}
 }
 
-// watch looks at the calls in the database.
+// watch observes the calls in the database.
 type watch struct {
 	t    *testing.T
 	db   *sql.DB
 	most atomic.Int64
 }
 
-// watchCalls counts calls under way every few milliseconds until the test ends.
+// watchCalls counts calls in progress every few milliseconds until the test ends.
 func watchCalls(t *testing.T, db *sql.DB) *watch {
 	w := &watch{t: t, db: db}
 	ctx, stop := context.WithCancel(t.Context())
@@ -161,7 +163,7 @@ func watchCalls(t *testing.T, db *sql.DB) *watch {
 
 func (w *watch) underWay() int { return w.count("q = 2") }
 
-// count counts calls; a database that is busy is asked again.
+// count counts calls. It retries if the database is busy.
 func (w *watch) count(where string) (n int) {
 	for range 50 {
 		err := w.db.QueryRow("SELECT COUNT(*) FROM call WHERE " + where).Scan(&n)
@@ -185,7 +187,7 @@ func (w *watch) place(n *node, number string) {
 	w.placeOn(n, "line", number)
 }
 
-// placeOn places a call on a line and returns the id of its notification.
+// placeOn places a call on a line and returns the ID of its notification.
 func (w *watch) placeOn(n *node, line, number string) (id string) {
 	w.t.Helper()
 	body, _ := json.Marshal(map[string]any{

@@ -25,7 +25,7 @@ const (
 	chatMates   = 5
 )
 
-// chatProvision is a company with a chat widget, an agent that knows nothing, and teammates.
+// chatProvision returns a set-up of a company with a chat widget, an agent without knowledge, and teammates.
 func chatProvision() string {
 	text := "companies:\n  - id: " + chatCompany + "\n    name: Chat\n    limits: {widget_calls_per_minute: 0}\n" +
 		"    agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Robin, language: en}]\n" +
@@ -36,34 +36,34 @@ func chatProvision() string {
 	return text
 }
 
-// talkSite is nodes with visitors and teammates who talk over them.
+// talkSite is a site with visitors and teammates who chat.
 type talkSite struct {
 	t      *testing.T
 	d      dice
 	nodes  []*node
 	client *http.Client
-	begin  chan struct{} // closed when every teammate follows the inbox
-	// working are the teammates who still do something.
+	begin  chan struct{} // closed when all teammates follow the inbox
+	// working counts the teammates who are still active.
 	working sync.WaitGroup
 
 	mu     sync.Mutex
-	acked  map[string]int64 // the seq of what was answered 200, by conversation and client id as the author sent it
+	acked  map[string]int64 // seq of each confirmed turn, by conversation and client ID
 	people []*visitor
 }
 
-// visitor is a person on a page, whose stream is cut now and then. What it shows is its turns, in the order in which they came.
+// visitor is a person on a page whose stream is cut at random. The page shows the turns in the order of arrival.
 type visitor struct {
 	screen
 	token, conversation string
 }
 
-// screen is what a stream has shown.
+// screen holds the turns that a stream has shown.
 type screen struct {
 	mu    sync.Mutex
 	last  string
 	turns map[string][]shownTurn // by conversation
 	reset bool
-	open  bool // it was, once
+	open  bool // it was open at least once
 	cuts  int
 }
 
@@ -105,7 +105,7 @@ func newTalkSite(t *testing.T, engine string, nodes int) *talkSite {
 	return s
 }
 
-// ask repeats a request, on whichever node, until one answers other than that it cannot now; ok is false when ctx ends first.
+// ask repeats a request on random nodes until one gives a definite response. ok is false if ctx ends first.
 func (s *talkSite) ask(ctx context.Context, d dice, method, path, token, body string) (status int, answer map[string]any, ok bool) {
 	for ; ctx.Err() == nil; pause(ctx, 30*time.Millisecond) {
 		node := s.nodes[d.IntN(len(s.nodes))]
@@ -115,7 +115,7 @@ func (s *talkSite) ask(ctx context.Context, d dice, method, path, token, body st
 		if err != nil || status >= 500 {
 			continue
 		}
-		_ = json.Unmarshal(text, &answer) // a 204 has none
+		_ = json.Unmarshal(text, &answer) // a 204 has no body
 		return status, answer, true
 	}
 	return 0, nil, false
@@ -139,7 +139,7 @@ func (s *talkSite) once(ctx context.Context, n *node, method, path, token, body 
 	return resp.StatusCode, text, err
 }
 
-// ack records that a turn was confirmed. Confirmed again it must be the same.
+// ack records that a turn was confirmed. A repeated confirmation must be the same.
 func (s *talkSite) ack(conversation, clientID string, turn any) {
 	fields, _ := turn.(map[string]any)
 	seq, _ := fields["seq"].(float64)
@@ -152,7 +152,7 @@ func (s *talkSite) ack(conversation, clientID string, turn any) {
 	s.acked[key] = int64(seq)
 }
 
-// watch keeps a stream open on changing nodes and cuts it at random; read gets each event.
+// watch keeps a stream open on changing nodes and cuts it at random. read gets each event.
 func (x *screen) watch(ctx context.Context, s *talkSite, d dice, path, token string, read func(kind string, data []byte)) {
 	for ; ctx.Err() == nil; pause(ctx, 20*time.Millisecond) {
 		piece, cut := context.WithTimeout(ctx, d.between(100*time.Millisecond, 1500*time.Millisecond))
@@ -187,7 +187,7 @@ func (x *screen) follow(ctx context.Context, s *talkSite, n *node, path, token s
 	id, kind, data := "", "", ""
 	in := bufio.NewScanner(resp.Body)
 	in.Buffer(nil, 1<<20)
-	for in.Scan() { // what is cut off in the middle of an event is no event
+	for in.Scan() { // an event that is cut off in the middle does not count
 		field, value, _ := strings.Cut(in.Text(), ": ")
 		switch field {
 		case "id":
@@ -222,7 +222,7 @@ func (x *screen) count(conversation string) int {
 	return len(x.turns[conversation])
 }
 
-// visit is a visitor's whole stay: it says its turns, asks for a person in between, and reads along.
+// visit simulates a visitor, who sends turns, asks for a person in between, and reads along.
 func (s *talkSite) visit(ctx, reading context.Context, d dice, v *visitor, i, turns int) {
 	watching := make(chan struct{})
 	go func() {
@@ -253,7 +253,8 @@ func (s *talkSite) visit(ctx, reading context.Context, d dice, v *visitor, i, tu
 	<-watching
 }
 
-// work is a teammate's shift: they take conversations, answer, write notes, give back and resolve, and read along.
+// work simulates a teammate, who takes conversations, answers, writes notes, returns and resolves them, and reads
+// along.
 func (s *talkSite) work(ctx, reading context.Context, d dice, x *screen, i int, token string) {
 	watching := make(chan struct{})
 	go func() {
@@ -304,8 +305,8 @@ func (x *screen) readUpdate(kind string, data []byte) {
 	}
 }
 
-// talk has visitors and teammates talk while breaks breaks things, then waits until every screen is up to date, and compares
-// them with what is stored.
+// talk lets visitors and teammates chat while breaks injects faults, then waits until every screen is up to date, and
+// compares the screens with the database.
 func (s *talkSite) talk(visitors, mates, turns int, breaks func(ctx context.Context)) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 4*time.Minute)
@@ -359,7 +360,7 @@ func (s *talkSite) talk(visitors, mates, turns int, breaks func(ctx context.Cont
 	talking.Wait()
 	stopWorking()
 	s.working.Wait()
-	for _, v := range s.people { // so that no reply of the agent comes any more
+	for _, v := range s.people { // so that no further replies of the agent arrive
 		s.ask(ctx, s.d, "POST", "/panel/v1/conversations/"+v.conversation+"/resolve", tokens[0], "")
 	}
 	stored := map[string][]shownTurn{}
@@ -392,7 +393,7 @@ func (s *talkSite) saidAll(conversation string, i, turns int) bool {
 	return last
 }
 
-// stored are a conversation's turns as the panel reads them.
+// stored returns a conversation's turns as the panel reads them.
 func (s *talkSite) stored(ctx context.Context, token, conversation string) (all []shownTurn) {
 	for after := int64(0); ; {
 		_, answer, ok := s.ask(ctx, s.d, "GET", fmt.Sprintf("/panel/v1/conversations/%s/turns?after=%d", conversation, after), token, "")
@@ -413,12 +414,12 @@ func (s *talkSite) stored(ctx context.Context, token, conversation string) (all 
 	}
 }
 
-// seenByVisitor are the turns without teammates' notes.
+// seenByVisitor returns the turns without teammates' notes.
 func seenByVisitor(all []shownTurn) []shownTurn {
 	return slices.DeleteFunc(slices.Clone(all), func(t shownTurn) bool { return t.Note })
 }
 
-// compare holds what is stored to what was confirmed, and every screen to what is stored.
+// compare compares the stored turns with the confirmed ones, and every screen with the stored turns.
 func (s *talkSite) compare(stored map[string][]shownTurn, screens []*screen) {
 	s.t.Helper()
 	total, cuts, resets, left := 0, 0, 0, maps.Clone(s.acked)
@@ -468,7 +469,7 @@ func (s *talkSite) compare(stored map[string][]shownTurn, screens []*screen) {
 	}
 }
 
-// breakNode kills a node and starts it again.
+// breakNode kills and restarts a node.
 func (s *talkSite) breakNode(ctx context.Context, d dice) {
 	n := s.nodes[d.IntN(len(s.nodes))]
 	n.kill()
@@ -497,7 +498,7 @@ func TestNoTurnIsLostOrDoubledOverAKill(t *testing.T) {
 	})
 }
 
-// TestFaultsChat has fifty visitors and five teammates talk while streams are cut and nodes are killed again and again.
+// TestFaultsChat lets fifty visitors and five teammates chat while streams are cut and nodes are killed repeatedly.
 func TestFaultsChat(t *testing.T) {
 	long(t)
 	onBothEngines(t, func(t *testing.T, s *talkSite) {

@@ -20,13 +20,14 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// The machine's clock is everybody's, so the program gets one of its own: it is built from its unchanged source with a
-// standard library whose time.Now adds an offset (go build -overlay). Only the wall clock moves, as settimeofday moves it.
+// buildSteppable builds the program with its own clock, since the machine's clock is shared: its unchanged source is
+// built with a standard library whose time.Now adds an offset (go build -overlay). Only the wall clock moves, as with
+// settimeofday.
 
 var steppable = sync.OnceValues(buildSteppable)
 
 func buildSteppable() (string, error) {
-	std := filepath.Join(runtime.GOROOT(), "src", "time") //nolint:staticcheck // the library of the toolchain that tests
+	std := filepath.Join(runtime.GOROOT(), "src", "time") //nolint:staticcheck // the toolchain of the tests
 	source, err := os.ReadFile(filepath.Join(std, "time.go"))
 	if err != nil {
 		return "", err
@@ -68,7 +69,7 @@ func buildSteppable() (string, error) {
 // clock is a node's wall clock.
 type clock struct{ file *os.File }
 
-// clocked gives a node a clock of its own.
+// clocked gives a node its own clock.
 func clocked(t *testing.T, n *node) *clock {
 	t.Helper()
 	exe, err := steppable()
@@ -86,7 +87,7 @@ func clocked(t *testing.T, n *node) *clock {
 	return c
 }
 
-// set sets it so far off.
+// set sets the clock's offset.
 func (c *clock) set(t *testing.T, off time.Duration) {
 	t.Helper()
 	b := make([]byte, 8)
@@ -96,7 +97,7 @@ func (c *clock) set(t *testing.T, off time.Duration) {
 	}
 }
 
-// clocks are those of sites whose only node has a clock of its own.
+// clocks holds the clocks of sites whose only node has its own clock.
 type clocks struct {
 	mu sync.Mutex
 	of map[*site]*clock
@@ -139,7 +140,7 @@ func TestFaultsClockSteps(t *testing.T) {
 				s.kills++
 				s.note("delivered after a step", s.prompt(fmt.Sprintf("%s at %s", name, off), i))
 			}
-			// What was accepted for an hour that the clock then went back from is due when that hour comes.
+			// A message scheduled for an hour that the clock then leaves again is due when that hour returns.
 			c.set(s.t, time.Hour+10*time.Second)
 			awaitEnd(s.t.Context(), s.books, s.patience, false, s.back)
 			c.set(s.t, 0)
@@ -147,8 +148,8 @@ func TestFaultsClockSteps(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsClockStepsWithinAnInterval steps the clock between two messages to one number: the second comes after the interval
-// neither sooner, as if the hour had passed, nor only when the clock shows again what it showed.
+// TestFaultsClockStepsWithinAnInterval steps the clock between two messages to one number. The second is sent after
+// the interval: not earlier, as if an hour had passed, and not only when the clock reaches the previous time again.
 func TestFaultsClockStepsWithinAnInterval(t *testing.T) {
 	const interval = 2 * time.Second
 	cs := clocks{of: map[*site]*clock{}}
@@ -175,7 +176,7 @@ func TestFaultsClockStepsWithinAnInterval(t *testing.T) {
 	}.run(t)
 }
 
-// posted sends one message to a number and returns when the provider got it.
+// posted sends one message to a number and returns when the provider received it.
 func (s *site) posted(name, number string) time.Time {
 	s.t.Helper()
 	p := s.providers[0]
@@ -213,7 +214,7 @@ func (s *site) prompt(name string, i int) time.Duration {
 	return time.Since(begin)
 }
 
-// ready waits until a node says so, or that it is not.
+// ready waits until a node's readiness has the given status.
 func (s *site) ready(n *node, status int) {
 	s.t.Helper()
 	if !await(s.t.Context(), 30*time.Second, func() bool {
@@ -228,8 +229,9 @@ func (s *site) ready(n *node, status int) {
 	}
 }
 
-// TestFaultsNodesAnHourApart steps the clock of one of two nodes. It is not ready then, so that nobody asks it; what the
-// other accepts starts at its time all the same, neither early by the one clock nor late by the other.
+// TestFaultsNodesAnHourApart steps the clock of one of two nodes, which then is not ready, so that it receives no
+// requests. Messages accepted by the other node still start on time, neither early by the one clock nor late by the
+// other.
 func TestFaultsNodesAnHourApart(t *testing.T) {
 	clockOf := map[*site]*clock{}
 	scenario{

@@ -10,10 +10,11 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// databaseRules are a database's failures: attempts are repeated on our side, and a 503 may have been stored.
+// databaseRules are the rules for database failures: we repeat attempts, and a request with a 503 may have been
+// stored.
 var databaseRules = rules{retries: true, errorsStored: true}
 
-// losing is a round in which the node loses its database under load, and holds its shards again afterwards.
+// losing returns a round in which the node loses its database under load, and owns its shards again afterwards.
 func losing(lasts time.Duration, lose func(ctx context.Context, s *site)) func(s *site, name string) {
 	return func(s *site, name string) {
 		s.disturb(name, size, lasts, func(ctx context.Context) { lose(ctx, s) })
@@ -22,7 +23,7 @@ func losing(lasts time.Duration, lose func(ctx context.Context, s *site)) func(s
 }
 
 func TestFaultsDatabaseRestarts(t *testing.T) {
-	t.Parallel() // else these two would run before all the others
+	t.Parallel() // otherwise these two would run before all others
 	for _, way := range []struct {
 		name string
 		how  syscall.Signal
@@ -97,7 +98,7 @@ func TestFaultsSwallowedAnswerOfACommit(t *testing.T) {
 				return d.chance(20)
 			})
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})
-			pause(s.t.Context(), time.Second) // deliveries go on
+			pause(s.t.Context(), time.Second) // deliveries continue
 			s.proxy.swallowBy(nil)
 			s.kills = int(s.proxy.swallowed.Load())
 		},
@@ -109,8 +110,8 @@ func TestFaultsSwallowedAnswerOfACommit(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsNoNotificationArrives has one node accept and the other deliver, which gets no notifications: it must
-// find the messages by reading the table.
+// TestFaultsNoNotificationArrives lets one node accept and the other deliver without receiving NOTIFY: it must find
+// the messages by reading the table.
 func TestFaultsNoNotificationArrives(t *testing.T) {
 	scenario{
 		name: "every NOTIFY suppressed", engines: []string{"postgres"}, setup: func(s *site) {
@@ -133,7 +134,7 @@ func TestFaultsNoNotificationArrives(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsEveryCallerGone has callers that leave at any moment of their request, in the middle of a batch.
+// TestFaultsEveryCallerGone has callers that disconnect at any time during their request, in the middle of a batch.
 func TestFaultsEveryCallerGone(t *testing.T) {
 	scenario{
 		name: "every caller gone mid-batch", setup: alone,
@@ -154,13 +155,13 @@ func TestFaultsEveryCallerGone(t *testing.T) {
 			}
 			done.Wait()
 			s.kills += len(asks)
-			// Whoever asks next is answered.
+			// Later requests get a response.
 			s.disturb(name+" after", 10, 200*time.Millisecond, func(context.Context) {})
 		},
 	}.run(t)
 }
 
-// mark begins the tokens of requests that the database is made to refuse.
+// mark is the prefix of the tokens of requests that the database refuses.
 const mark = "poisoned"
 
 // TestFaultsPoisonedRow makes the database refuse one request in a hundred, which must fail alone.

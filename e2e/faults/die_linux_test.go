@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// dieWithUs ends the process when the test ends, however that ends.
+// dieWithUs kills the process when the test ends for any reason.
 func dieWithUs(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -4,5 +4,5 @@ package faults
 
 import "os/exec"
 
-// dieWithUs has nothing to go by here: a test that is killed leaves its programs behind.
+// dieWithUs does nothing on this system: a killed test leaves its programs running.
 func dieWithUs(*exec.Cmd) {}

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// smallDisk mounts a file system of its own for the test, of so many mebibytes.
+// smallDisk mounts a separate file system of the given size in MiB for the test.
 func smallDisk(t *testing.T, mebibytes string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "carillon-faults-disk-") //nolint:usetesting // open to the user who runs PostgreSQL
+	dir, err := os.MkdirTemp("/tmp", "carillon-faults-disk-") //nolint:usetesting // accessible to PostgreSQL
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func smallDisk(t *testing.T, mebibytes string) string {
 	return dir
 }
 
-// fill leaves not one block free, and gives what frees them.
+// fill leaves no block free, and returns a function that frees them.
 func (s *site) fill(disk string) (free func()) {
 	s.t.Helper()
 	name := filepath.Join(disk, "ballast")
@@ -74,7 +74,7 @@ func (s *site) fullDisk(name, disk string, after func()) {
 	})
 	s.held(30 * time.Second)
 	busy := 0
-	for _, a := range s.asks { // of all rounds: a log that has grown before has room for one with few requests
+	for _, a := range s.asks { // of all rounds: a log that has grown before has space for a round with few requests
 		busy += a.busy
 	}
 	if busy == 0 {
@@ -83,7 +83,7 @@ func (s *site) fullDisk(name, disk string, after func()) {
 }
 
 func TestFaultsDiskFull(t *testing.T) {
-	var disk string // of the scenario that is set up
+	var disk string // of the scenario being set up
 	scenario{
 		name: "disk full", engines: []string{"sqlite"}, rules: rules{},
 		open: func(t *testing.T, name, engine string) *site {
@@ -100,10 +100,10 @@ func TestFaultsDiskFull(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsDiskOfPostgreSQLFull fills the disk of the database, which then stops itself, and starts it again when there
-// is space.
+// TestFaultsDiskOfPostgreSQLFull fills the disk of the database, which then shuts down, and restarts it when there is
+// space.
 func TestFaultsDiskOfPostgreSQLFull(t *testing.T) {
-	var disk string // of the scenario that is set up
+	var disk string // of the scenario being set up
 	scenario{
 		name: "disk full", engines: []string{"postgres"}, rules: databaseRules,
 		open: func(t *testing.T, name, engine string) *site {

@@ -1,12 +1,12 @@
-// Package faults breaks the whole program on purpose and counts what became of every message. Its scenarios kill, stop
-// and cut off nodes, at random and at named points of their transactions; stop, restart, fill and fail over databases;
-// step clocks; have a provider fail in every way and its callbacks come in every order; restore an old backup. After
-// each round a ledger must balance (ledger_test.go): what was answered 200 has ended with a state or a reason, was
-// posted to the provider once, or is named as of unknown outcome.
+// Package faults breaks the whole program on purpose and accounts for every message. Its scenarios kill, stop and cut
+// off nodes, at random and at named points of their transactions; stop, restart, fill and fail over databases; step
+// clocks; make a provider fail in every way and send its callbacks in every order; and restore an old backup. After
+// each round a ledger must balance (ledger_test.go): each request with a 200 has ended with a state or a reason, and
+// was posted to the provider once or has an unknown outcome.
 //
 //	make faults ROUNDS=20
 //	go test ./e2e/faults -run TestFaultsDiskFull -count=1 -faults.rounds=3 -v
 //
-// A run repeats its choices, though not the machine's timing; -faults.seed makes others. One round of the commonest scenario is part of
-// `make test`. The summary of the last whole run is in ledger.md.
+// The random choices are reproducible, though not the machine's timing; -faults.seed changes them. One round of the
+// most common scenario is part of `make test`. The summary of the last complete run is in ledger.md.
 package faults

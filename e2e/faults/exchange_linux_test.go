@@ -11,8 +11,8 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// exchange is a telephone company, which all nodes place their calls with. It counts the calls that reach it: those of each number,
-// and those of each line at once. The fifth digit of a number is its line, the sixth is what happens to it.
+// exchange is a telephone exchange used by all nodes for their calls. It counts the calls that reach it, per number,
+// and concurrent ones per line. The fifth digit of a number is its line, the sixth determines the course of the call.
 type exchange struct {
 	t      *testing.T
 	engine *sip.Engine
@@ -22,17 +22,17 @@ type exchange struct {
 	mu      sync.Mutex
 	invites map[string]int               // by number
 	open    map[string]map[string]string // by line: the address of the node, by Call-ID
-	most    map[string]int               // open at once, by line
-	moments map[byte]func(node string)   // what a test does at a call's INVITE or answer
+	most    map[string]int               // most concurrent calls, by line
+	moments map[byte]func(node string)   // actions of a test at a call's INVITE or answer
 }
 
 const (
-	talks     = '0' // is answered and ends after talkTime or a little more
-	rings     = '1' // until it is canceled
-	isTried   = '2' // but does not ring; it is rejected in the end
-	busyFirst = '3' // then it talks
-	atInvite  = '4' // the test does something before anything is responded
-	atAnswer  = '5' // the test does something when the call is answered
+	talks     = '0' // is answered, and ends after talkTime or a little later
+	rings     = '1' // rings until it is canceled
+	isTried   = '2' // gets 100 Trying but never rings; rejected in the end
+	busyFirst = '3' // is busy, and answered on the next attempt
+	atInvite  = '4' // the test acts before any response
+	atAnswer  = '5' // the test acts when the call is answered
 	talkTime  = 4 * time.Second
 )
 
@@ -60,8 +60,8 @@ func newExchange(t *testing.T) *exchange {
 
 func lineOf(number string) string { return number[4:5] }
 
-// begin counts a call; the returned function ends it. A call that the exchange ends is over for it when it says so: the node's
-// next call may come before what it responds.
+// begin counts a call; the returned function ends it. For a call that the exchange ends, this must come before the
+// BYE: the node's next call may arrive before its response.
 func (x *exchange) begin(in *sip.Incoming) (node string, nth int, end func()) {
 	from, _ := netip.ParseAddrPort(in.Source)
 	node, line := from.Addr().String(), lineOf(in.To)
@@ -80,7 +80,7 @@ func (x *exchange) begin(in *sip.Incoming) (node string, nth int, end func()) {
 	}
 }
 
-// forget takes it that the calls of a node that was killed are over.
+// forget drops the calls of a killed node.
 func (x *exchange) forget(node string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -93,7 +93,7 @@ func (x *exchange) forget(node string) {
 	}
 }
 
-// at has a test do something once.
+// at registers an action that runs once.
 func (x *exchange) at(kind byte, what func(node string)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -157,7 +157,8 @@ func (x *exchange) take(in *sip.Incoming) {
 	}
 	select {
 	case <-c.Done():
-	case <-time.After(talkTime + time.Duration(in.To[len(in.To)-1]-'0')*400*time.Millisecond): // they do not all end at once
+	case <-time.After(talkTime + time.Duration(in.To[len(in.To)-1]-'0')*400*time.Millisecond):
+		// Spreads the ends of the calls.
 		end()
 		c.HangUp(context.WithoutCancel(x.ctx))
 	case <-x.ctx.Done():
@@ -176,10 +177,10 @@ func (x *exchange) atOnce(line string) (now, most int) {
 	return len(x.open[line]), x.most[line]
 }
 
-// address is that of the exchange, as a line's settings have it.
+// address returns the exchange's address in the form of a line's settings.
 func (x *exchange) address() string { return "sip:" + x.engine.Address().String() }
 
-// call has somebody call a line's number at a node, and stay until the exchange is closed or the call is over.
+// call calls a line's number at a node, and stays until the exchange is closed or the call is over.
 func (x *exchange) call(node, number, line, from string) {
 	x.t.Helper()
 	c, err := x.engine.Dial(x.ctx, sip.Dial{Trunk: sip.Trunk{Host: node, Transport: "udp"}, To: number, From: from})

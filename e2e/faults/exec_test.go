@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	programDir string // made and removed by TestMain
+	programDir string // created and removed by TestMain
 	built      = sync.OnceValues(build)
 )
 
-// build builds the program and gives its path.
+// build builds the program and returns its path.
 func build() (string, error) {
 	exe := filepath.Join(programDir, "carillon")
 	cmd := exec.Command("go", "build", "-o", exe, "carillon/cmd/carillon") // our own program
@@ -23,7 +23,7 @@ func build() (string, error) {
 	return exe, nil
 }
 
-// executable is the program that is tested: the one that people run.
+// executable returns the path of the production program.
 func executable(t *testing.T) string {
 	t.Helper()
 	exe, err := built()

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// failures are the ways that a provider fails in.
+// failures returns the ways in which a provider can fail.
 func failures() map[string]graphtest.Failure {
 	return map[string]graphtest.Failure{
 		"429 of the channel":        graphtest.Code(429, 130429),
@@ -26,7 +26,7 @@ func failures() map[string]graphtest.Failure {
 	}
 }
 
-// TestFaultsProviderFails answers a third of the posts in each of the ways that a provider fails in.
+// TestFaultsProviderFails lets a third of the posts fail, in each way that a provider can fail.
 func TestFaultsProviderFails(t *testing.T) {
 	ways := failures()
 	names := make([]string, 0, len(ways))
@@ -47,7 +47,8 @@ func TestFaultsProviderFails(t *testing.T) {
 				}))
 			}
 			alone(s)
-			// A breaker tries one message, and rests twice as long, up to 37 s, when that fails too, as a third do here.
+			// A breaker probes with one message. If that fails too, as a third do here, it doubles its pause, up to 37
+			// s.
 			s.patience = 5 * time.Minute
 		},
 		round: func(s *site, name string) {

@@ -14,7 +14,7 @@ type site struct {
 	t         *testing.T
 	d         dice
 	engine    string
-	url       string // of PostgreSQL; empty: SQLite
+	url       string // of PostgreSQL; empty on SQLite
 	dir       string
 	front     *front
 	providers []*channelAccount
@@ -22,23 +22,23 @@ type site struct {
 	wire      *tripwire
 	numbers   atomic.Int64
 	asks      []*ask
-	mute      bool          // providers do not report everything that they accepted
-	back      time.Time     // the database went back to an earlier state then
-	patience  time.Duration // for everything to end; default 90 s
+	mute      bool          // providers do not report all accepted messages
+	back      time.Time     // time at which the database returned to an earlier state
+	patience  time.Duration // time for everything to end; default 90 s
 
-	x, a, b *node    // the node, or the two of them
-	cluster *cluster // the scenario's own PostgreSQL
+	x, a, b *node    // the only node, or the two nodes
+	cluster *cluster // PostgreSQL of this scenario alone
 	proxy   *proxy
 	kills   int
-	made    atomic.Int64             // faults, by a provider
-	paused  atomic.Bool              // the channel holds the template back
-	notes   map[string]time.Duration // the worst of what was measured
+	made    atomic.Int64             // faults injected by a provider
+	paused  atomic.Bool              // the channel has paused the template
+	notes   map[string]time.Duration // worst measured times
 }
 
-// size is how many asks a round makes.
+// size is the number of requests in a round.
 const size = 60
 
-// newSite is a site on a fresh database: of the tests' PostgreSQL, or SQLite.
+// newSite returns a site on a new database: in the PostgreSQL of the tests, or SQLite.
 func newSite(t *testing.T, name, engine string) *site {
 	t.Helper()
 	url := ""
@@ -48,18 +48,18 @@ func newSite(t *testing.T, name, engine string) *site {
 	return newSiteOn(t, name, engine, t.TempDir(), url)
 }
 
-// newSiteOn is a site on the database given.
+// newSiteOn returns a site on the given database.
 func newSiteOn(t *testing.T, name, engine, dir, url string) *site {
 	t.Helper()
 	s := &site{
 		t: t, d: newDice(t, name+" "+engine), engine: engine, dir: dir, url: url, wire: newTripwire(),
 		patience: 90 * time.Second, notes: map[string]time.Duration{},
 	}
-	late := 5 * time.Second // than the wait for an unknown outcome
+	late := 5 * time.Second // longer than the wait for an unknown outcome
 	if engine == "postgres" {
 		late += 2 * time.Second
 		if *rounds > 0 {
-			late += 4 * time.Second // and until a killed node's shards are taken over
+			late += 4 * time.Second // plus the time until a killed node's shards are taken over
 		}
 	}
 	s.front = newFront(t)
@@ -72,7 +72,7 @@ func newSiteOn(t *testing.T, name, engine, dir, url string) *site {
 // note keeps the worst of a measured time for the summary.
 func (s *site) note(what string, d time.Duration) { s.notes[what] = max(s.notes[what], d) }
 
-// node adds a node. Its database is the site's unless url names another way to it.
+// node adds a node. It uses the site's database, at url if not empty.
 func (s *site) node(url string) *node {
 	s.t.Helper()
 	dir := s.dir
@@ -87,7 +87,7 @@ func (s *site) node(url string) *node {
 	return newNode(s.t, dir, flags...)
 }
 
-// draw makes n asks.
+// draw creates n random requests.
 func (s *site) draw(name string, n int) []*ask {
 	number := func() string { return fmt.Sprintf("3460%07d", s.numbers.Add(1)) }
 	asks := make([]*ask, n)
@@ -98,7 +98,7 @@ func (s *site) draw(name string, n int) []*ask {
 	return asks
 }
 
-// held waits until the nodes have shared the shards out.
+// held waits until the nodes own all shards.
 func (s *site) held(within time.Duration) {
 	s.t.Helper()
 	if s.url == "" {
@@ -114,11 +114,11 @@ func (s *site) held(within time.Duration) {
 	}
 }
 
-// awaitAndBalance waits for the end of everything asked so far and holds it to the rules.
+// awaitAndBalance waits for the end of everything requested so far and checks it against the rules.
 func (s *site) awaitAndBalance(name string, r rules) *ledger {
 	s.t.Helper()
 	ended := awaitEnd(s.t.Context(), s.books, s.patience, s.mute, s.back)
-	// Closing a notification runs a moment behind its last message.
+	// A notification is closed a moment after its last message.
 	closed := await(s.t.Context(), hung, func() bool {
 		var n int
 		err := s.books.db.QueryRowContext(s.t.Context(), `SELECT COUNT(*) FROM notification WHERE open > 0 AND NOT EXISTS
@@ -151,7 +151,7 @@ func (s *site) report(l *ledger) {
 	}
 }
 
-// TestFaults kills the program at random moments of accepting and delivering, on the same data again and again.
+// TestFaults repeatedly kills the program at random while it accepts and delivers, on the same data.
 func TestFaults(t *testing.T) {
 	scenario{
 		name: "killed", short: true, setup: alone,
@@ -159,8 +159,8 @@ func TestFaults(t *testing.T) {
 	}.run(t)
 }
 
-// killRound loads the program and kills it one to three times meanwhile: at a moment, at a post whose answer is on its
-// way, sometimes while it starts.
+// killRound loads the program and kills it one to three times: at a random time, during a post whose response is on
+// its way, or sometimes while starting.
 func (s *site) killRound(x *node, name string, size int) (kills int) {
 	s.t.Helper()
 	asks := s.draw(name, size)

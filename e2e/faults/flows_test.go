@@ -54,16 +54,16 @@ const flowsProvision = `companies:
           - {end: true}
 `
 
-// flowSite is nodes, the channel and a shop, with people who write.
+// flowSite is a site with the channel, a shop, and people who write.
 type flowSite struct {
 	t     *testing.T
 	nodes []*node
 	graph *graphtest.Server
 
 	db     *sql.DB
-	open   func() *store.Store // once the nodes have stopped
+	open   func() *store.Store // opens the store once the nodes have stopped
 	mu     sync.Mutex
-	posted map[string]int // by the path: how often the shop was asked to do something
+	posted map[string]int // number of requests to the shop, by path
 }
 
 func (s *flowSite) shop(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +76,7 @@ func (s *flowSite) shop(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"state": "sent"}`)
 }
 
-// deliver has the channel report a message until a node takes it.
+// deliver repeats a callback with a message until a node accepts it.
 func (s *flowSite) deliver(body []byte) {
 	for i := 0; s.t.Context().Err() == nil; i++ {
 		n := s.nodes[i%len(s.nodes)]
@@ -88,7 +88,7 @@ func (s *flowSite) deliver(body []byte) {
 	}
 }
 
-// got are the replies that the channel accepted for a number, in the order in which they came.
+// got returns the replies accepted for a number, in order of arrival.
 func (s *flowSite) got(number string) (all []graphtest.Post) {
 	for ref, posts := range s.graph.All() {
 		for _, p := range posts {
@@ -101,11 +101,12 @@ func (s *flowSite) got(number string) (all []graphtest.Post) {
 	return all
 }
 
-// lost are the questions to a number that never reached the channel, since their node died before: they are not sent again.
+// lost returns the questions to a number that never reached the channel because their node died before. They are not
+// sent again.
 func (s *flowSite) lost(number string) (all []string) {
 	rows, err := s.db.Query(`SELECT r.conversation_id, r.seq FROM reply r JOIN flow_run f ON f.conversation_id = r.conversation_id
 		WHERE r.number = $1 AND r.state = 'unknown' AND f.state = 'asking'`, number)
-	if err != nil { // the database is busy: the next look sees it
+	if err != nil { // the database is busy: retry later
 		return nil
 	}
 	defer func() { _ = rows.Close() }()
@@ -126,13 +127,13 @@ func (s *flowSite) lost(number string) (all []string) {
 	return all
 }
 
-// isQuestion reports whether a reply asks something.
+// isQuestion reports whether a reply is a question.
 func isQuestion(p graphtest.Post) bool {
 	return strings.Contains(string(p.Body), "First?") || strings.Contains(string(p.Body), "Second?")
 }
 
-// person begins, and answers each question that arrives once, with the first choice. Where a question was lost with its node
-// the person writes all the same.
+// person starts the flow, and answers each question that arrives once, with the first choice. If a question was lost
+// with its node, the person writes anyway.
 func (s *flowSite) person(i int, over <-chan struct{}) {
 	number := fmt.Sprintf("346005%05d", i)
 	n := 0
@@ -170,11 +171,11 @@ func (s *flowSite) person(i int, over <-chan struct{}) {
 	}
 }
 
-// strike kills the nodes while the channel has a question of which they have no response yet, and starts them again.
+// strike kills the nodes while the channel has a question of theirs that it has not responded to, and restarts them.
 func (s *flowSite) strike(d dice, done func() bool) {
 	taken := make(chan struct{})
 	var once sync.Once
-	skip := int32(d.IntN(10)) // questions that go well before
+	skip := int32(d.IntN(10)) // questions that succeed before
 	var asked atomic.Int32
 	s.graph.FailBy(func(p graphtest.Post) *graphtest.Failure {
 		var hang bool
@@ -204,9 +205,9 @@ func (s *flowSite) strike(d dice, done func() bool) {
 	}
 }
 
-// Nodes die while people walk through a flow of every kind of step, each time while the channel has a question of theirs: the
-// answer carries the flow on, each goes on where it was, and what it did outside was done once or is recorded as unknown.
-// Nobody writes more than an answer to each question.
+// Nodes die while people are in a flow with every kind of step, each time while the channel has one of their
+// questions. The answer continues the flow, each run continues where it was, and its effects happened once or are
+// recorded as unknown. Nobody writes more than one answer per question.
 func TestFlowsGoOnOverKills(t *testing.T) {
 	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {
 		t.Run(engine, func(t *testing.T) {
@@ -219,7 +220,7 @@ func TestFlowsGoOnOverKills(t *testing.T) {
 				all.Go(func() { s.person(i, over) })
 			}
 			done := func() bool {
-				completed, waiting := 0, 0 // waiting: to be sent, once the shards of nodes that died are taken over
+				completed, waiting := 0, 0 // waiting: to be sent, once the shards of dead nodes are taken over
 				err := errors.Join(s.db.QueryRow("SELECT COUNT(*) FROM flow_run WHERE state = 'completed'").Scan(&completed),
 					s.db.QueryRow(
 						`SELECT (SELECT COUNT(*) FROM message WHERE q = 1) + (SELECT COUNT(*) FROM reply
@@ -304,7 +305,7 @@ func newFlowSite(t *testing.T, engine string, nodes int) *flowSite {
 	return s
 }
 
-// judge holds what is stored to what happened outside.
+// judge compares the stored data with the effects outside.
 func (s *flowSite) judge(people int) {
 	t := s.t
 	x := s.open()
@@ -313,7 +314,7 @@ func (s *flowSite) judge(people int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := map[string]*runs.Run{} // by number; a person who wrote "begin" once has one
+	first := map[string]*runs.Run{} // by number; each person who wrote "begin" once has one
 	unknown := 0
 	for _, r := range all {
 		number := r.Variables["number"]
@@ -334,7 +335,7 @@ func (s *flowSite) judge(people int) {
 		if r.Variables["first"] != "yes" || r.Variables["second"] != "yes" {
 			t.Errorf("of %s is known %q and %q", number, r.Variables["first"], r.Variables["second"])
 		}
-		var order []int // a text may have been lost with its node, but none comes twice or before another
+		var order []int // a text may have been lost with its node, but none arrives twice or out of order
 		for _, p := range s.got(number) {
 			is := func(text string) bool { return strings.Contains(string(p.Body), text) }
 			order = append(order, slices.IndexFunc([]string{"First?", "Second?", "The state is"}, is))

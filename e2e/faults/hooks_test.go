@@ -31,14 +31,14 @@ const hooksProvision = `companies:
     webhooks: [{url: "FREE"}, {url: "ORDERED", ordered: true}]
 `
 
-// taker is an endpoint that keeps what it got.
+// taker is an endpoint that stores the events it receives.
 type taker struct {
 	*httptest.Server
 	wire  *tripwire
 	mu    sync.Mutex
-	order []int64 // the events in the order of their first request
+	order []int64 // events in the order of their first request
 	came  map[int64]int
-	last  time.Time // when the latest event came first
+	last  time.Time // arrival of the latest new event
 }
 
 func newTaker(t *testing.T) *taker {
@@ -49,11 +49,11 @@ func newTaker(t *testing.T) *taker {
 	return x
 }
 
-// ServeHTTP takes an event; a moment passes before it responds, as its sender may be killed then.
+// ServeHTTP accepts an event. It pauses before it responds, since its sender may be killed then.
 func (x *taker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var b struct{ Sequence int64 }
 	if err := json.NewDecoder(r.Body).Decode(&b); err != nil {
-		return // its sender was killed: it has not come
+		return // its sender was killed: not delivered
 	}
 	x.mu.Lock()
 	if x.came[b.Sequence]++; x.came[b.Sequence] == 1 {
@@ -73,7 +73,7 @@ type hookSite struct {
 	free, ordered *taker
 	accepted      int
 	numbers       int
-	breaks        int // kills, and hand-overs between nodes: what each may double
+	breaks        int // kills, and hand-overs between nodes: each may duplicate events
 }
 
 func newHookSite(t *testing.T, engine string, nodes int) *hookSite {
@@ -109,7 +109,7 @@ func newHookSite(t *testing.T, engine string, nodes int) *hookSite {
 	return s
 }
 
-// share waits until the nodes share the shards of PostgreSQL; of SQLite they are always the only node's.
+// share waits until the nodes share the shards on PostgreSQL. On SQLite the only node owns all.
 func (s *hookSite) share(nodes int) {
 	s.t.Helper()
 	if len(s.nodes) == 1 {
@@ -125,7 +125,7 @@ func (s *hookSite) share(nodes int) {
 	}
 }
 
-// accept sends bulks of twenty to a node.
+// accept sends bulks of twenty messages to a node.
 func (s *hookSite) accept(n *node, bulks int) {
 	s.t.Helper()
 	for range bulks {
@@ -156,7 +156,8 @@ func (s *hookSite) accept(n *node, bulks int) {
 	}
 }
 
-// strike kills the first node in the middle of deliveries, starts it again, and notes how long it took until events came again.
+// strike kills the first node in the middle of deliveries, restarts it, and records how long it took until events
+// arrived again.
 func (s *hookSite) strike(d dice) {
 	s.t.Helper()
 	victim := s.nodes[0]
@@ -205,10 +206,10 @@ func (s *hookSite) finish() {
 	}
 }
 
-// inRound is how many events of one endpoint may have been sent and not been recorded: two rounds' reading at most.
+// inRound is the maximum number of events of one endpoint that were sent but not recorded: those read in two rounds.
 const inRound = 200
 
-// querier asks a database of a node.
+// querier runs queries on a node's database.
 type querier struct{ *sql.DB }
 
 func (q querier) Row(ctx context.Context, dest []any, query string, args ...any) error {
@@ -220,7 +221,7 @@ func (q querier) Query(ctx context.Context, query string, args ...any) (*sql.Row
 	return q.QueryContext(ctx, query, args...)
 }
 
-// balance holds what the endpoints got to the events of the database.
+// balance compares the events at the endpoints with those in the database.
 func (s *hookSite) balance() {
 	s.t.Helper()
 	s.finish()
@@ -282,8 +283,9 @@ func eventsOverKills(t *testing.T, kills int) {
 // TestNoEventIsLostOverAKill is the short form of TestFaultsEventsOverKills.
 func TestNoEventIsLostOverAKill(t *testing.T) { eventsOverKills(t, 1) }
 
-// TestFaultsEventsOverKills kills a node in the middle of deliveries to webhooks, of one node and of two, again and again: each event
-// comes, those of one message in their order where the endpoint wants that, and only what was under way comes twice.
+// TestFaultsEventsOverKills repeatedly kills a node in the middle of webhook deliveries, with one node and with two.
+// Each event arrives, those of one message in order if the endpoint wants that, and only events in progress arrive
+// twice.
 func TestFaultsEventsOverKills(t *testing.T) {
 	long(t)
 	eventsOverKills(t, min(*rounds, 10))

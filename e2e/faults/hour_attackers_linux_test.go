@@ -32,13 +32,14 @@ type hour struct {
 // hourCounts is the last output of the attackers' process.
 type hourCounts struct{ Packets, Opened, Refused int64 }
 
-// The addresses that make this program the attackers' process.
+// Environment variables that turn this program into the attackers' process.
 const (
 	hourAddress    = "CARILLON_TEST_HOUR"
 	hourSIPAddress = "CARILLON_TEST_HOUR_SIP"
 )
 
-// attackers is a process of hostile clients: in the process of the test they would delay the ears of the company that is measured.
+// attackers is a process of hostile clients. Within the test process they would delay the audio of the company that is
+// measured.
 type attackers struct {
 	cmd    *exec.Cmd
 	stop   io.Closer
@@ -78,7 +79,8 @@ func (a *attackers) end(t *testing.T) (c hourCounts) {
 	return c
 }
 
-// init makes the program the attackers' process when it has their addresses: they attack until the input ends.
+// init runs the attackers instead of the tests if the environment has their addresses. They attack until the input
+// ends.
 //
 //nolint:gochecknoinits // TestMain belongs to the package's other tests
 func init() {
@@ -103,12 +105,12 @@ func init() {
 const (
 	flooders       = 8
 	packetsASecond = 20000
-	connections    = 4000 // of strangers, to SIP and to HTTP each
-	// reopen is after how long one that was closed is opened again: they come one after the other, and not all at once.
+	connections    = 4000 // of strangers, for SIP and HTTP each
+	// reopen is the wait before a closed connection is opened again, so that they do not all come at once.
 	reopen = 10 * time.Second
 )
 
-// strangers send 20,000 packets a second over UDP, and hold 8,000 connections or as many as they get.
+// strangers sends 20,000 packets per second over UDP, and holds 8,000 connections or as many as it gets.
 func (h *hour) strangers() {
 	for i := range flooders {
 		h.clients.Go(func() { h.flood(fmt.Sprintf("127.0.20.%d", i+1)) })
@@ -142,7 +144,8 @@ func (h *hour) strangers() {
 	}
 }
 
-// flood sends a share of the packets from one address, as many as are due, so that a late tick lowers no rate.
+// flood sends a share of the packets from one address, as many as are due, so that a late tick does not lower the
+// rate.
 func (h *hour) flood(from string) {
 	to, err := net.ResolveUDPAddr("udp", h.sip)
 	if err != nil {
@@ -189,7 +192,7 @@ func (h *hour) holdAt(address string, from net.IP, text []byte) {
 	h.opened.Add(other.opened.Load())
 }
 
-// visitor is one visitor behind a proxy, with a chat and with a talk, who opens as much of both as there is.
+// visitor is one visitor behind a proxy, with a chat and a voice conversation, who opens as many of both as possible.
 func (h *hour) visitor() error {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(proxyAddress)}}
 	client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
@@ -248,7 +251,7 @@ func (h *hour) visitor() error {
 	return nil
 }
 
-// sit opens a talk and stays, without a word.
+// sit opens a voice conversation and stays silent.
 func (h *hour) sit(client *http.Client, address string) {
 	ws, _, err := websocket.Dial(h.ctx, address+"&source=js_sdk&version=1.25.0", &websocket.DialOptions{
 		Subprotocols: []string{"convai"}, HTTPClient: client, HTTPHeader: http.Header{"X-Forwarded-For": {"2001:db8:1:1::7"}},
@@ -266,7 +269,7 @@ func (h *hour) sit(client *http.Client, address string) {
 	}
 }
 
-// note reads a response to its end.
+// note reads a response to its end and counts refusals.
 func (h *hour) note(resp *http.Response) {
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
 		h.shed.Add(1)
@@ -275,7 +278,7 @@ func (h *hour) note(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
-// marketer uploads lists whose rows have no end, and tries flows with patterns that cost.
+// marketer uploads lists with endless rows, and tries flows with expensive patterns.
 func (h *hour) marketer() error {
 	var cookie string
 	ask := func(path, kind string, body []byte) (int, error) {

@@ -29,7 +29,7 @@ import (
 var hostileTime = flag.Duration("faults.hostile", 10*time.Minute, "how long the hostile hour lasts")
 
 const (
-	filesLimit   = 4096 // descriptors of the node
+	filesLimit   = 4096 // file descriptors of the node
 	ourAddress   = "127.0.30.1"
 	proxyAddress = "127.0.9.1"
 	trunkAddress = "127.0.0.43"
@@ -76,9 +76,9 @@ const hourProvision = `companies:
       - {id: ` + hourChat + `, kind: chat, name: Chat, agent: Robin, language: en, welcome: Hello.}
 `
 
-// TestFaultsAHostileHour holds against a node of 512 MB and 4,096 files what strangers and one company can: SIP of strangers over UDP
-// and TCP, idle connections, streams and talks of one visitor behind a proxy, lists without an end and patterns that cost. Another
-// company sends, talks and takes calls meanwhile.
+// TestFaultsAHostileHour attacks a node with 512 MB and 4,096 files by the means of strangers and of one company: SIP
+// over UDP and TCP, idle connections, streams and voice conversations of one visitor behind a proxy, endless lists and
+// expensive patterns. Meanwhile another company sends, talks and takes calls.
 func TestFaultsAHostileHour(t *testing.T) {
 	long(t)
 	need.Program(t, "espeak-ng", "espeak-ng")
@@ -106,7 +106,8 @@ func TestFaultsAHostileHour(t *testing.T) {
 	if o.talks == 0 || o.talkGap > 100*time.Millisecond {
 		t.Errorf("%d talks of another company, with a gap of %v", o.talks, o.talkGap)
 	}
-	// Packets of a call are timed one by one, while the attackers keep a processor of the node busy: 83 to 216 ms were measured.
+	// Packets of a call are timed individually, while the attackers keep a processor of the node busy: 83 to 216 ms
+	// were measured.
 	if o.calls == 0 || o.callGap > 250*time.Millisecond {
 		t.Errorf("%d calls of another company, with a gap of %v", o.calls, o.callGap)
 	}
@@ -136,7 +137,7 @@ func hourNode(t *testing.T) (n *node, sipAddress, ops string) {
 	sipAddress, ops = freeAddress(t), freeAddress(t)
 	n = newNode(t, dir, "--provision="+setup, "--trusted-proxies="+proxyAddress+"/32", "--sip-addr="+sipAddress, "--ops-addr="+ops,
 		"--password-memory=8", "--password-passes=1")
-	// The shell lowers the bound for the program alone: this process needs many connections.
+	// The shell lowers the limit for the program alone: this process needs many connections.
 	n.args = append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, filesLimit), executable(t)}, n.args...)
 	n.exe = "/bin/sh"
 	n.env = []string{"GOMEMLIMIT=400MiB"}
@@ -144,10 +145,10 @@ func hourNode(t *testing.T) (n *node, sipAddress, ops string) {
 	return n, sipAddress, ops
 }
 
-// figures are what a leak would raise.
+// figures are measurements that a leak would raise.
 type figures struct{ files, goroutines int }
 
-// fromOurs are clients at an address of their own: strangers use up the ports that a client without one is given.
+// fromOurs returns a client with a fixed source address: strangers use up the ports of the default address.
 func fromOurs() *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ourAddress)}}
 	return &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}, Timeout: hung}
@@ -172,7 +173,7 @@ func standing(t *testing.T, n *node, ops string) (f figures) {
 	return f
 }
 
-// ours is the company that does nothing wrong.
+// ours is the company that behaves normally.
 type ours struct {
 	t                *testing.T
 	client           *http.Client
@@ -205,7 +206,7 @@ func (o *ours) work(ctx context.Context, h *hostile, during time.Duration) (took
 	return took
 }
 
-// talk takes a greeting, and measures how long its sound was missing while it was played.
+// talk listens to a greeting and measures gaps in its sound.
 func (o *ours) talk(ctx context.Context) {
 	resp, err := o.client.Get(o.base + "/functions/v1/voice-widget/signed-url?access_key=ck_ours_widget&id_widget=" + hourWidget)
 	if err != nil {
@@ -257,7 +258,7 @@ func (o *ours) talk(ctx context.Context) {
 	o.talks++
 }
 
-// call calls the line as its trunk, and measures how long no packet of the greeting came.
+// call calls the line like its trunk and measures the longest gap between packets of the greeting.
 func (o *ours) call(ctx context.Context, trunk *sip.Engine) {
 	var loud atomic.Bool
 	c, err := trunk.Dial(ctx, sip.Dial{

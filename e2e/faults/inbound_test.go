@@ -22,14 +22,14 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// callback is one of the channel, with samples that people write.
+// callback is a callback of the channel with samples that people write.
 type callback struct {
 	body    []byte
 	samples []*graphtest.Written
 }
 
-// mail is every sample, each written by somebody with a number and by somebody without one, in posts of one or several. One person writes
-// several messages at once.
+// mail returns all samples, each written by a person with a number and by one without, in posts of one or several. One
+// person writes several messages at once.
 func mail(t *testing.T, d dice) (all []*callback) {
 	t.Helper()
 	samples, now := graphtest.Samples(), time.Now()
@@ -73,11 +73,12 @@ func mail(t *testing.T, d dice) (all []*callback) {
 	}
 	add(several...)
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	slices.SortStableFunc(all, func(a, b *callback) int { return cmp.Compare(a.pictures(), b.pictures()) }) // the last strike needs them
+	// The last strike needs the pictures.
+	slices.SortStableFunc(all, func(a, b *callback) int { return cmp.Compare(a.pictures(), b.pictures()) })
 	return all
 }
 
-// pictures is the number of pictures that can be read.
+// pictures returns the number of readable pictures.
 func (x *callback) pictures() (n int) {
 	for _, w := range x.samples {
 		if w.Name == "picture" {
@@ -87,19 +88,19 @@ func (x *callback) pictures() (n int) {
 	return n
 }
 
-// people write to the number of a site, whose only node is killed meanwhile.
+// people write to a number of a site whose only node is killed meanwhile.
 type people struct {
 	*flowSite
 	node *node
 }
 
-// restart kills the node and starts it again.
+// restart kills and restarts the node.
 func (p *people) restart() {
 	p.node.kill()
 	p.node.start()
 }
 
-// deliverAll has the channel post until the node takes each.
+// deliverAll posts the callbacks until the node has accepted each.
 func (p *people) deliverAll(posts []*callback) {
 	next := make(chan *callback, len(posts))
 	for _, x := range posts {
@@ -117,7 +118,7 @@ func (p *people) deliverAll(posts []*callback) {
 	all.Wait()
 }
 
-// begin sends the beginning of a post, or the whole of it, and waits for no response.
+// begin sends the first part of a post, or all of it, without waiting for the response.
 func (p *people) begin(x *callback, part float64) net.Conn {
 	p.t.Helper()
 	conn, err := net.Dial("tcp", p.node.addr)
@@ -132,7 +133,7 @@ func (p *people) begin(x *callback, part float64) net.Conn {
 	return conn
 }
 
-// count is the result of a query; -1: the database is busy.
+// count returns the result of a query, or -1 if the database is busy.
 func (p *people) count(query string, args ...any) int {
 	n := -1
 	if err := p.db.QueryRow(query, args...).Scan(&n); err != nil {
@@ -149,14 +150,14 @@ func (p *people) until(what string, holds func() bool) {
 	}
 }
 
-// strikes are the moments at which the node is killed, each with posts of its own.
+// strikes returns the kills of the node, each of which gets its own posts.
 func (p *people) strikes() []func(posts []*callback) {
 	return []func([]*callback){
 		p.killedAfterTheResponse, p.killedWithinTheRequest, p.killedBeforeTheResponse, p.killedInANotice, p.killedInAFile,
 	}
 }
 
-// killedAfterTheResponse kills the node once it has all posts, of which it has taken in some.
+// killedAfterTheResponse kills the node once it has accepted all posts and processed some of them.
 func (p *people) killedAfterTheResponse(posts []*callback) {
 	p.deliverAll(posts)
 	p.restart()
@@ -172,7 +173,8 @@ func (p *people) killedWithinTheRequest(posts []*callback) {
 	p.deliverAll(posts)
 }
 
-// killedBeforeTheResponse kills the node when it stores the posts, of which the channel sees no response. It posts again.
+// killedBeforeTheResponse kills the node when it has stored the posts but the channel sees no response. The channel
+// posts again.
 func (p *people) killedBeforeTheResponse(posts []*callback) {
 	const stored = "SELECT COUNT(*) FROM inbound_message"
 	before := -1
@@ -186,7 +188,7 @@ func (p *people) killedBeforeTheResponse(posts []*callback) {
 	p.deliverAll(posts)
 }
 
-// killedInANotice kills the node while the channel has a notice to a person of which the node has no response.
+// killedInANotice kills the node while the channel has a notice to a person and the node has no response yet.
 func (p *people) killedInANotice(posts []*callback) {
 	taken := make(chan struct{})
 	var once sync.Once
@@ -209,7 +211,7 @@ func (p *people) killedInANotice(posts []*callback) {
 	p.restart()
 }
 
-// killedInAFile kills the node while it reads a file that somebody sent.
+// killedInAFile kills the node while it downloads a file of a person.
 func (p *people) killedInAFile(posts []*callback) {
 	picture := graphtest.SampleFiles()["png"]
 	stuck := picture
@@ -224,7 +226,7 @@ func (p *people) killedInAFile(posts []*callback) {
 	p.restart()
 }
 
-// notices are the texts by which people are asked for another form.
+// notices are the texts that ask people for another form.
 var notices = []string{
 	"We cannot read this kind of message here. Please write it as a text.", "Your file did not reach us. Please send it again.",
 	"We cannot take a file of this kind. Please send it as a PDF or a picture.",
@@ -234,8 +236,9 @@ func isNotice(x graphtest.Post) bool {
 	return slices.ContainsFunc(notices, func(s string) bool { return strings.Contains(string(x.Body), s) })
 }
 
-// Every message of every kind and malformed form, from people with and without a number, is shown in a conversation or its author asked for
-// another form, once, however the node is killed and however often the channel posts it. What names no author is counted and logged.
+// Every message of every kind and malformed form, from people with and without a number, is shown in a conversation,
+// or its author is asked once for another form, regardless of kills and repeated posts. Messages without an author are
+// counted and logged.
 func TestEveryMessageIsShownOrDeclinedOverKills(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -269,7 +272,7 @@ func TestEveryMessageIsShownOrDeclinedOverKills(t *testing.T) {
 	}
 }
 
-// comeToRest waits until all messages are taken in, and all replies sent.
+// comeToRest waits until all messages are processed and all replies sent.
 func (p *people) comeToRest() {
 	p.t.Helper()
 	p.until("all messages are taken in, and all replies sent", func() bool {
@@ -278,7 +281,7 @@ func (p *people) comeToRest() {
 	})
 }
 
-// unnamed is the number of messages that name no author.
+// unnamed returns the number of messages without an author.
 func unnamed(posts []*callback) (n int) {
 	for _, x := range posts {
 		for _, w := range x.samples {
@@ -290,7 +293,7 @@ func unnamed(posts []*callback) (n int) {
 	return n
 }
 
-// repeat has the channel post everything again, and then other texts under the same ids.
+// repeat posts everything again, and then other texts under the same IDs.
 func (p *people) repeat(posts []*callback, ops string) {
 	p.t.Helper()
 	before := p.ignored(ops)
@@ -301,7 +304,8 @@ func (p *people) repeat(posts []*callback, ops string) {
 	p.deliverAll(reworded(posts))
 }
 
-// reworded are callbacks with other texts under the same ids: by its id a message is a repetition, by its bytes where it has none.
+// reworded returns callbacks with other texts under the same IDs. A message with a known ID is a repetition; one
+// without an ID is compared by its bytes.
 func reworded(posts []*callback) (all []*callback) {
 	for _, x := range posts {
 		body := strings.ReplaceAll(string(x.body), `"body":"Hola"`, `"body":"Adiós"`)
@@ -313,11 +317,11 @@ func reworded(posts []*callback) (all []*callback) {
 	return all
 }
 
-// ignored is the number of messages that are counted as ignored.
+// ignored returns the number of messages counted as ignored.
 func (p *people) ignored(ops string) (n int) {
 	p.t.Helper()
 	var text []byte
-	p.until("there are metrics", func() bool { // they are served a moment after the rest
+	p.until("there are metrics", func() bool { // the metrics server starts a moment after the rest
 		resp, err := http.Get("http://" + ops + "/metrics")
 		if err != nil {
 			return false
@@ -334,7 +338,7 @@ func (p *people) ignored(ops string) (n int) {
 	return n
 }
 
-// loggedUnnamed is the number of messages that name no author, as the log of the node has them.
+// loggedUnnamed returns the number of messages without an author in the node's log.
 func (p *people) loggedUnnamed() (n int) {
 	p.t.Helper()
 	text, err := os.ReadFile(p.node.log)
@@ -347,12 +351,12 @@ func (p *people) loggedUnnamed() (n int) {
 	return n
 }
 
-// line is a turn that a person's message became, or a notice to the person.
+// line is a turn that results from a person's message, or a notice to the person.
 type line struct {
 	author, event, text, state string
 }
 
-// lines are those of each person, by the key of the person, and in groups by the name.
+// lines returns the lines of each person, by the person's key, or by name in groups.
 func (p *people) lines() map[string][]line {
 	p.t.Helper()
 	rows, err := p.db.Query(`SELECT COALESCE(i.value, ''), t.author, t.text, t.payload, COALESCE(r.state, '') FROM turn AS t
@@ -392,10 +396,10 @@ var ofMessages = []string{
 	conversation.NotShown, conversation.NoFile, conversation.Renumbered,
 }
 
-// upshot is the end of a message.
+// upshot is the result of a message.
 type upshot string
 
-// The upshots of messages.
+// Upshots of messages.
 const (
 	isShown   upshot = "shown"
 	isAsked   upshot = "shown as one that cannot be, its author asked for another form"
@@ -403,7 +407,7 @@ const (
 	isNone    upshot = "no message of a person, or of nobody that is named"
 )
 
-// judge holds what is shown, and what people were asked, to what they wrote.
+// judge compares the conversations and notices with the messages that people wrote.
 func (p *people) judge(posts []*callback) {
 	lines, asked := p.lines(), map[string]int{}
 	for _, all := range p.graph.All() {
@@ -443,8 +447,8 @@ func (p *people) judge(posts []*callback) {
 	p.t.Logf("of %d messages: %v", received, upshots)
 }
 
-// upshotOf is that of one of some messages of a person, by what the conversation shows and how often its author was asked for another
-// form.
+// upshotOf returns the upshot of one of a person's messages, from the lines of the conversation and the number of
+// notices to its author.
 func upshotOf(w *graphtest.Written, written int, lines []line, asked int) (upshot, error) {
 	var of []line
 	unknown, times := false, map[string]int{}

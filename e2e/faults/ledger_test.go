@@ -20,7 +20,7 @@ import (
 	_ "modernc.org/sqlite"             // the driver "sqlite"
 )
 
-// books read the database of a running program.
+// books reads the database of a running program.
 type books struct{ db *sql.DB }
 
 func openBooks(t *testing.T, dir, url string) *books {
@@ -41,8 +41,8 @@ func sqliteFile(dir string) string {
 	return "file:" + filepath.Join(dir, "carillon.db") + "?_pragma=busy_timeout(5000)&_pragma=query_only(1)"
 }
 
-// open returns how many messages have not ended or, unless the providers are mute, were sent and not reported delivered.
-// The receipts of messages sent before back, when an older state of the database was restored, may be lost.
+// open returns how many messages have not ended or, unless the providers are mute, were sent and not reported as
+// delivered. Receipts of messages sent before back, when an older state of the database was restored, may be lost.
 func (b *books) open(ctx context.Context, mute bool, back time.Time) (n int, err error) {
 	unreported := rank.Sent
 	if mute {
@@ -53,7 +53,7 @@ func (b *books) open(ctx context.Context, mute bool, back time.Time) (n int, err
 	return n, err
 }
 
-// entry is a notification as it is stored.
+// entry is a notification as stored.
 type entry struct {
 	id, campaign string
 	total, open  int
@@ -61,7 +61,7 @@ type entry struct {
 	rows         []row
 }
 
-// row is a message as it is stored, with what the provider saw of it.
+// row is a message as stored, with the provider's view of it.
 type row struct {
 	n, q, rank, attempts int
 	reason, detail       string
@@ -70,7 +70,7 @@ type row struct {
 	from                 *channelAccount
 }
 
-// post is what the provider saw of one attempt.
+// post is the provider's view of one attempt.
 type post struct {
 	count int
 	took  bool
@@ -126,14 +126,14 @@ func (b *books) readRows(ctx context.Context, bySeq map[carillon.Seq]*entry) err
 	return rows.Err()
 }
 
-// ledger is what became of the asks of one run.
+// ledger is the result of the requests of one run.
 type ledger struct {
 	name                                                 string
 	kills                                                int
 	asked, answered, refused, lost, lostStored           int
 	messages, read, delivered, sent                      int
 	canceled, skipped, pending, unknown, twice, attempts int
-	missing                                              int // answered 200 and not stored
+	missing                                              int // answered 200 but not stored
 	failed                                               map[string]int
 	errors                                               map[string]int
 	faults                                               []string
@@ -171,15 +171,15 @@ func tally(what string, counts map[string]int) string {
 	return "\n    " + what + ": " + strings.Join(parts, ", ")
 }
 
-// rules are what a run allows beyond the strict ones.
+// rules are exceptions to the strict rules.
 type rules struct {
-	retries      bool // the provider failed: attempts may be more than one without an unknown outcome
-	errorsStored bool // a 503 may have been stored: the database did not confirm in time
+	retries      bool // the provider failed: there may be more than one attempt without an unknown outcome
+	errorsStored bool // a request with a 503 may have been stored: the database did not confirm in time
 	shortWaits   bool // the clock stepped: a wait for an unknown outcome may end at once
-	losses       bool // the database itself lost commits that it had confirmed: an asynchronous replica, an old backup
+	losses       bool // the database lost commits that it had confirmed: an asynchronous replica, an old backup
 }
 
-// balance holds the asks against the database and the provider.
+// balance compares the requests with the database and the provider.
 func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*ask, ps []*channelAccount, r rules) *ledger {
 	t.Helper()
 	stored, used, err := b.read(ctx)
@@ -209,7 +209,7 @@ func balance(ctx context.Context, t *testing.T, name string, b *books, asks []*a
 	return l
 }
 
-// countPosts writes what came to the provider into the rows.
+// countPosts adds the provider's view to the rows.
 func countPosts(l *ledger, stored map[string][]*entry, ps []*channelAccount, r rules) {
 	byID := map[string]*entry{}
 	for _, entries := range stored {
@@ -239,12 +239,12 @@ func countPosts(l *ledger, stored map[string][]*entry, ps []*channelAccount, r r
 	}
 }
 
-// compare compares the responses that a caller got with what is stored.
+// compare compares the responses to a request with the stored data.
 func (l *ledger) compare(a *ask, stored []*entry, r rules) {
 	l.asked++
 	for _, c := range a.complaints {
 		if r.losses && !strings.Contains(c, "500") {
-			continue // what the database lost cannot be found again
+			continue // data lost by the database cannot be found again
 		}
 		l.fault("%s: %s", a.token, c)
 	}
@@ -293,7 +293,7 @@ func (e *entry) count(rank rank.Rank) (n int) {
 	return n
 }
 
-// check adds a notification's messages and gives what it was charged.
+// check adds a notification's messages to the ledger and returns the number charged for it.
 func (e *entry) check(l *ledger, r rules) int {
 	open := 0
 	for i := range e.rows {
@@ -315,7 +315,7 @@ func (e *entry) check(l *ledger, r rules) int {
 	return len(e.rows) - e.count(rank.Skipped)
 }
 
-// check counts one message and holds it to once.
+// check counts one message and checks that it was sent once.
 func (x *row) check(l *ledger, id string, r rules) {
 	l.messages++
 	unknown := x.attempts > 1 && !r.retries || x.reason == string(carillon.ReasonOutcomeUnknown) ||
@@ -364,8 +364,8 @@ func (x *row) check(l *ledger, id string, r rules) {
 	}
 }
 
-// checkPosts holds the attempts to each other. One that the provider took may be followed by another only by the policy
-// for unknown outcomes: not at all, or after the wait.
+// checkPosts compares the attempts of a message. After one that the provider accepted, another is only allowed by the
+// policy for unknown outcomes: not at all, or after the wait.
 func (x *row) checkPosts(l *ledger, id string, r rules) {
 	var took time.Time
 	for _, attempt := range slices.Sorted(maps.Keys(x.byAttempt)) {
@@ -392,7 +392,8 @@ func (x *row) checkPosts(l *ledger, id string, r rules) {
 	}
 }
 
-// waiting says what stands in the way of what has not ended: when senders have messages due, and whose breaker is not closed.
+// waiting describes the obstacles for unfinished messages: the times at which senders have messages due, and senders
+// whose breaker is not closed.
 func (b *books) waiting(ctx context.Context) string {
 	var all strings.Builder
 	list := func(query string) {
@@ -421,7 +422,7 @@ func (b *books) waiting(ctx context.Context) string {
 	return all.String()
 }
 
-// awaitEnd waits until everything has ended, and says whether it did.
+// awaitEnd waits until everything has ended, and reports whether it did.
 func awaitEnd(ctx context.Context, b *books, within time.Duration, mute bool, back time.Time) bool {
 	return await(ctx, within, func() bool {
 		pause(ctx, 200*time.Millisecond)

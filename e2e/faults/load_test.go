@@ -16,30 +16,30 @@ import (
 
 const accessKey = "ck_faults_1"
 
-// ask is one request and the responses to it.
+// ask is one request with its responses.
 type ask struct {
-	token  string        // its campaign: the database knows it by that
-	key    string        // idempotency key; empty: never repeated
-	form   string        // the body, but for its schedule
-	lead   time.Duration // scheduled so far ahead; 0: at once
-	due    time.Time     // its time, or when it was first asked
+	token  string        // its campaign, which identifies it in the database
+	key    string        // idempotency key; empty if never repeated
+	form   string        // the body without its schedule
+	lead   time.Duration // how far ahead it is scheduled; 0 for at once
+	due    time.Time     // its scheduled time, or that of the first request
 	body   []byte
 	size   int
 	cancel bool
 	move   bool
-	repeat bool // asked again after its 200
+	repeat bool // repeated after its 200
 
-	id         string // of the 200
-	status     int    // the last answer's
-	code       string // its error
-	busy       int    // answers 503 before that
-	lost       bool   // the last try ended without an answer
-	canceled   int    // as the DELETE's 200 said
+	id         string // from the 200
+	status     int    // of the last response
+	code       string // error code of the last response
+	busy       int    // number of 503 responses before it
+	lost       bool   // the last attempt got no response
+	canceled   int    // from the DELETE's 200
 	moved      bool
 	complaints []string
 }
 
-// newAsk draws a request. One in ten recipients of a bulk comes twice.
+// newAsk creates a random request. One in ten recipients of a bulk occurs twice.
 func newAsk(d dice, token string, number func() string, senders []*channelAccount) *ask {
 	a := &ask{token: token}
 	if d.chance(85) {
@@ -87,7 +87,7 @@ func schedule(at time.Time) string {
 	return `"datetime_sending":"` + at.UTC().Format("2006-01-02T15:04:05.000Z") + `"`
 }
 
-// write makes the body, which is the same in every repeat.
+// write builds the body, which is the same in every repetition.
 func (a *ask) write() {
 	when := ""
 	a.due = time.Now().Add(a.lead).Truncate(time.Millisecond)
@@ -97,7 +97,7 @@ func (a *ask) write() {
 	a.body = []byte(a.form + when + "}")
 }
 
-// caller is an application that sends. It knows all nodes and takes another one when one does not answer.
+// caller is an application that sends. It knows all nodes and uses another one if one does not respond.
 type caller struct {
 	http  *http.Client
 	nodes func() []*node
@@ -115,7 +115,7 @@ type reply struct {
 	code   string
 }
 
-// once makes one request. sent false: it is known not to have reached any node.
+// once sends one request. sent is false if it certainly reached no node.
 func (c *caller) once(ctx context.Context, method, path, key string, body []byte) (r reply, sent bool, err error) {
 	nodes := c.nodes()
 	n := nodes[c.d.IntN(len(nodes))]
@@ -151,8 +151,8 @@ func (c *caller) once(ctx context.Context, method, path, key string, body []byte
 
 const again = 150 * time.Millisecond
 
-// post sends an ask until it is answered for good. Without an idempotency key it is not sent again once it may have
-// arrived.
+// post sends a request until it gets a definite response. Without an idempotency key, it is not repeated once it may
+// have arrived.
 func (c *caller) post(ctx context.Context, a *ask) {
 	for ctx.Err() == nil {
 		r, sent, err := c.once(ctx, http.MethodPost, "notify", a.key, a.body)
@@ -174,10 +174,11 @@ func (c *caller) post(ctx context.Context, a *ask) {
 				a.busy++
 			}
 			if r.status == http.StatusInternalServerError && !strings.HasPrefix(a.token, mark) {
-				a.complaints = append(a.complaints, "it was answered 500 "+r.code) // what passes is a 503
+				a.complaints = append(a.complaints, "it was answered 500 "+r.code) // transient errors must be 503
 			}
 			if r.status == http.StatusBadRequest && a.lost && r.code == "validation_failed" {
-				a.status, a.code = r.status, r.code // its time has passed meanwhile, and nothing is stored under its key
+				// Its time has passed meanwhile, and nothing is stored under its key.
+				a.status, a.code = r.status, r.code
 				a.lost = false
 				return
 			}
@@ -190,7 +191,7 @@ func (c *caller) post(ctx context.Context, a *ask) {
 	}
 }
 
-// change cancels or moves an accepted notification until it is answered.
+// change cancels or reschedules an accepted notification until it gets a response.
 func (c *caller) change(ctx context.Context, a *ask) {
 	method, body := http.MethodDelete, []byte(nil)
 	if a.move {
@@ -213,7 +214,7 @@ func (c *caller) change(ctx context.Context, a *ask) {
 	}
 }
 
-// run takes an ask through its life.
+// run executes a request with its repetition and change.
 func (c *caller) run(ctx context.Context, a *ask) {
 	a.write()
 	c.post(ctx, a)
@@ -229,7 +230,7 @@ func (c *caller) run(ctx context.Context, a *ask) {
 	}
 }
 
-// load runs asks by several callers at once, spread over the time given.
+// load runs requests with several concurrent callers, spread over the given time.
 func load(ctx context.Context, f *front, d dice, asks []*ask, over time.Duration) {
 	const callers = 12
 	var done sync.WaitGroup

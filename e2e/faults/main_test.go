@@ -18,8 +18,8 @@ var (
 	ledgerFile = flag.String("faults.ledger", "", "file to write the summary to")
 )
 
-// least is how many tests run in parallel at least: they wait for dead nodes and deliveries more than they compute.
-const least = 6
+// minParallel is the minimum number of parallel tests, which mostly wait for dead nodes and deliveries.
+const minParallel = 6
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "carillon-faults-")
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	}
 	programDir = dir
 	flag.Parse()
-	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < least {
-		_ = flag.Set("test.parallel", strconv.Itoa(least))
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < minParallel {
+		_ = flag.Set("test.parallel", strconv.Itoa(minParallel))
 	}
 	code := m.Run()
 	if text := results.table(); text != "" {
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// long marks a scenario that takes the rounds that `make faults` names.
+// long skips a scenario unless `make faults` sets its number of rounds.
 func long(t *testing.T) {
 	t.Helper()
 	if *rounds == 0 {
@@ -53,10 +53,10 @@ func long(t *testing.T) {
 	}
 }
 
-// dice are a run's choices.
+// dice makes a run's random choices.
 type dice struct{ *rand.Rand }
 
-// newDice are the choices of a scenario by its name: they do not change with what else is run.
+// newDice returns dice seeded with the scenario's name: its choices do not depend on which others run.
 func newDice(t *testing.T, name string) dice {
 	t.Helper()
 	t.Logf("repeat the choices with -faults.seed=%d", *seed)
@@ -71,7 +71,7 @@ func (d dice) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(d.Int64N(int64(to-from)))
 }
 
-// child is a generator of its own for a goroutine.
+// child returns a separate generator for a goroutine.
 func (d dice) child() dice { return dice{rand.New(rand.NewPCG(d.Uint64(), d.Uint64()))} }
 
 // pause waits for a while, or until ctx ends.
@@ -84,10 +84,10 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// hung is the time after which a wait counts as hung, on a busy machine too.
+// hung is the time after which a wait counts as hung, even on a busy machine.
 const hung = 2 * time.Minute
 
-// await asks until the condition holds; false: not in time.
+// await polls until the condition holds. It returns false if it does not hold in time.
 func await(ctx context.Context, within time.Duration, cond func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// bulk is an ask for many messages of one sender, whose texts all differ.
+// bulk returns a request for n messages of one sender with different texts.
 func (s *site) bulk(token, sender, template, kind string, n int, number func(i int) string) *ask {
 	a := &ask{token: token, key: "key-" + token, size: n}
 	var b strings.Builder
@@ -29,7 +29,7 @@ func (s *site) bulk(token, sender, template, kind string, n int, number func(i i
 	return a
 }
 
-// flood asks for n messages as bulk does, a hundred in each request, by several callers at once.
+// flood sends n messages like bulk, a hundred per request, by several concurrent callers.
 func (s *site) flood(name, sender, template, kind string, n int, number func(i int) string, lead time.Duration) []*ask {
 	s.t.Helper()
 	var asks []*ask
@@ -47,7 +47,7 @@ func (s *site) flood(name, sender, template, kind string, n int, number func(i i
 	return asks
 }
 
-// each does something with asks by several callers at once.
+// each calls do for all requests, by several concurrent callers.
 func (s *site) each(asks []*ask, do func(c *caller, a *ask)) {
 	const callers = 8
 	var done sync.WaitGroup
@@ -65,7 +65,7 @@ func (s *site) each(asks []*ask, do func(c *caller, a *ask)) {
 
 func (s *site) nextNumber(int) string { return fmt.Sprintf("3460%07d", s.numbers.Add(1)) }
 
-// ask asks until it is answered, and demands a 200.
+// ask sends a request until it gets a response, which must be 200.
 func (s *site) ask(a *ask) {
 	s.t.Helper()
 	c := newCaller(s.front, s.d.child())
@@ -76,7 +76,7 @@ func (s *site) ask(a *ask) {
 	}
 }
 
-// cancel takes back what has not been sent.
+// cancel cancels unsent messages.
 func (s *site) cancel(asks []*ask) {
 	s.each(asks, func(c *caller, a *ask) {
 		a.cancel = true
@@ -84,8 +84,8 @@ func (s *site) cancel(asks []*ask) {
 	})
 }
 
-// TestFaultsCrashWithMuchReadAhead kills the program with 1,000 marketing messages queued: only what was really being sent
-// may fail as unknown.
+// TestFaultsCrashWithMuchReadAhead kills the program with 1,000 marketing messages queued. Only messages that were
+// really in flight may fail as unknown.
 func TestFaultsCrashWithMuchReadAhead(t *testing.T) {
 	const laneCap = 64
 	scenario{
@@ -128,8 +128,8 @@ func crashReadAhead(s *site, name string) {
 	s.held(30 * time.Second)
 }
 
-// TestFaultsManyToOneNumber queues 10,000 messages to one number, which may have one a second, and one to another number
-// behind them: that one is not to wait.
+// TestFaultsManyToOneNumber queues 10,000 messages to one number, limited to one per second, and one message to
+// another number behind them, which must not wait.
 func TestFaultsManyToOneNumber(t *testing.T) {
 	scenario{
 		name: "10,000 to one number, one to another", quiet: true, setup: func(s *site) {
@@ -137,7 +137,7 @@ func TestFaultsManyToOneNumber(t *testing.T) {
 				p.interval = time.Second
 			}
 			alone(s)
-			pause(s.t.Context(), time.Second) // in which a new owner starts nothing of a paced sender
+			pause(s.t.Context(), time.Second) // time in which a new owner starts no messages of a paced sender
 		},
 		round: func(s *site, name string) {
 			sender, one := s.providers[0], s.nextNumber(0)
@@ -161,8 +161,8 @@ func TestFaultsManyToOneNumber(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsPausedTemplate has the channel pause a template with many messages behind it: others go on without delay, and
-// when the template is back, so do those that are still wanted.
+// TestFaultsPausedTemplate lets the channel pause a template with many queued messages. Other messages continue
+// without delay, and when the template is reinstated, so do the messages that are still wanted.
 func TestFaultsPausedTemplate(t *testing.T) {
 	scenario{
 		name: "paused template", setup: func(s *site) {
@@ -188,7 +188,7 @@ func TestFaultsPausedTemplate(t *testing.T) {
 				lead = 3 * time.Minute
 			}
 			behind := s.flood(name, p.id, "hello_marketing", "marketing", n, s.nextNumber, lead)
-			s.paused.Store(true) // by the first message that it meets
+			s.paused.Store(true) // set by the first message that meets it
 			first := s.bulk(name+" first", p.id, "hello_marketing", "marketing", 1, s.nextNumber)
 			s.ask(first)
 			s.holds(first)
@@ -209,7 +209,7 @@ func TestFaultsPausedTemplate(t *testing.T) {
 	}.run(t)
 }
 
-// holds waits until an ask's message is held back for its template.
+// holds waits until a request's message is held for its template.
 func (s *site) holds(a *ask) {
 	s.t.Helper()
 	if !await(s.t.Context(), 30*time.Second, func() bool {
@@ -222,7 +222,7 @@ func (s *site) holds(a *ask) {
 	}
 }
 
-// reinstate has the channel report that a template may be used again.
+// reinstate delivers the channel's report that a template may be used again.
 func (s *site) reinstate(p *channelAccount, template string) {
 	s.t.Helper()
 	var status int
@@ -236,10 +236,11 @@ func (s *site) reinstate(p *channelAccount, template string) {
 	}
 }
 
-// TestFaultsProviderIsSilentForAMinute has a third of the accounts not respond for a minute, a third accept the message
-// and never respond, and a third accept it and never report it either: one account a round, all in parallel.
+// TestFaultsProviderIsSilentForAMinute has a third of the accounts not respond for a minute, a third accept the
+// message without a response, and a third accept it without a response or a report: one account per round, all in
+// parallel.
 func TestFaultsProviderIsSilentForAMinute(t *testing.T) {
-	const wait = 40 * time.Second // for an unknown outcome: more than the program waits for an answer
+	const wait = 40 * time.Second // for an unknown outcome: longer than the program waits for a response
 	scenario{
 		name: "nothing for a minute", wide: true, rules: rules{retries: true}, setup: func(s *site) {
 			s.mute, s.patience = true, 4*time.Minute
@@ -267,7 +268,7 @@ func TestFaultsProviderIsSilentForAMinute(t *testing.T) {
 	}.run(t)
 }
 
-// silent are accounts that fail so, after one that does not.
+// silent returns accounts that fail in these ways, after one that does not.
 func silent(s *site, wait time.Duration) []*channelAccount {
 	var all []*channelAccount
 	for i := range max(*rounds, 3) + 1 {

@@ -20,11 +20,11 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// memoryLimit is what a small machine or container leaves to the program.
+// memoryLimit is the memory available on a small machine or container.
 const memoryLimit = 512 << 20
 
-// TestFaultsHostileClients holds bodies, sockets, callbacks and lists against the program for a minute: it stays within its
-// memory, and another company's sends stay quick.
+// TestFaultsHostileClients attacks the program with bodies, sockets, callbacks and lists for a minute. It stays within
+// its memory, and another company's requests stay fast.
 func TestFaultsHostileClients(t *testing.T) {
 	long(t)
 	const during = time.Minute
@@ -115,7 +115,7 @@ func (h *hostile) attack() {
 	h.stall(500, "127.0.3.1", head("/callbacks/whatsapp/line", 4<<20, ""), 64<<10)
 	h.stall(300, "127.0.4.1", head("/functions/v1/notify"+key, 1<<20, ""), 256<<10)
 	h.stall(2000, "127.0.5.1", "", 0) // idle
-	// A body near the limit, of values that are not used.
+	// A body near the limit, with unused values.
 	var more strings.Builder
 	for i := range 240 {
 		fmt.Fprintf(&more, `,"x%d":%q`, i, strings.Repeat("y", 4000))
@@ -129,7 +129,7 @@ func (h *hostile) attack() {
 	h.requests("127.0.8.1", http.MethodPost, "/functions/v1/notify"+key, large, 100)
 }
 
-// stall keeps n connections from two addresses, each with a part of a request, and opens those again that are closed.
+// stall keeps n connections from two addresses open, each with a part of a request, and reopens those that are closed.
 func (h *hostile) stall(n int, from, head string, body int) {
 	text := append([]byte(head), bytes.Repeat([]byte(" "), body)...)
 	for i := range n {
@@ -163,7 +163,7 @@ func (h *hostile) hold(from net.IP, text []byte) {
 	}
 }
 
-// repeat sends a request again and again.
+// repeat sends a request repeatedly.
 func (h *hostile) repeat(from, method, path, body string) {
 	h.clients.Go(func() { h.send(from, method, path, body, 0) })
 }
@@ -195,7 +195,7 @@ func (h *hostile) send(from, method, path, body string, n int) {
 	}
 }
 
-// sendOurs sends as a company that does nothing wrong and returns how long each request took.
+// sendOurs sends as a normal company and returns how long each request took.
 func (h *hostile) sendOurs(t *testing.T, client *http.Client, during time.Duration) (took []time.Duration) {
 	t.Helper()
 	defer client.CloseIdleConnections()
@@ -218,7 +218,7 @@ func (h *hostile) sendOurs(t *testing.T, client *http.Client, during time.Durati
 	return took
 }
 
-// peakMemory is the most memory that a process had resident.
+// peakMemory returns the peak resident memory of a process.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

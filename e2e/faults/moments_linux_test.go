@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// moment is where a node is killed: at a row that it writes. The database brings it about by a trigger, so that it is exact.
+// moment is a row whose write kills a node. A database trigger detects it, so that it is exact.
 type moment struct {
 	table string
-	row   string // the condition on NEW, in the SQL of both engines
-	after bool   // the row is committed and nothing after it; else the transaction that wrote it is open
+	row   string // condition on NEW, in SQL for both engines
+	after bool   // kill right after the commit of the row; otherwise within the open transaction
 }
 
-// mortal is the program from its unchanged source, with functions for SQLite that kill it (testdata/dies.go.txt).
+// mortal builds the program from its unchanged source, with SQLite functions that kill it (testdata/dies.go.txt).
 var mortal = sync.OnceValues(func() (string, error) {
 	here, err := filepath.Abs("testdata")
 	if err != nil {
@@ -45,19 +45,19 @@ var mortal = sync.OnceValues(func() (string, error) {
 
 // fate kills nodes at moments.
 type fate interface {
-	// at has a node die at a moment.
+	// at arranges a node's death at a moment.
 	at(m moment)
-	// noting records which node writes a row.
+	// noting starts recording the node that writes a row.
 	noting(m moment)
-	// noted is that node; "": none has yet.
+	// noted returns that node, or "" if there is none yet.
 	noted() string
-	// strike ends what is to die by now: it returns its name, "" when none is.
+	// strike kills the node that has reached its moment and returns its name, or "" if none has.
 	strike(nodes map[string]*node) string
-	// off ends it.
+	// off removes all arrangements.
 	off()
 }
 
-// sqliteFate has the only node kill itself.
+// sqliteFate lets the only node kill itself.
 type sqliteFate struct {
 	t    *testing.T
 	file string
@@ -110,8 +110,8 @@ func (f *sqliteFate) off() {
 	f.exec("DROP TRIGGER IF EXISTS faults_UPDATE")
 }
 
-// postgresFate has a transaction wait for a lock that it never gets, kills the node that waits, and ends its session: a COMMIT that
-// was sent ahead is not done.
+// postgresFate makes a transaction wait for a lock that is never released, kills the waiting node, and ends its
+// session, so that a pipelined COMMIT is not executed.
 type postgresFate struct {
 	t  *testing.T
 	db *sql.DB
@@ -127,7 +127,7 @@ func newPostgresFate(t *testing.T, source string) *postgresFate {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	f := &postgresFate{t, db}
-	holds, err := db.Conn(t.Context()) // its session has the lock
+	holds, err := db.Conn(t.Context()) // this session holds the lock
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (f *postgresFate) noting(m moment) {
 }
 
 func (f *postgresFate) noted() (name string) {
-	_ = f.db.QueryRowContext(f.t.Context(), "SELECT node FROM faults_noted").Scan(&name) // none yet
+	_ = f.db.QueryRowContext(f.t.Context(), "SELECT node FROM faults_noted").Scan(&name) // no rows: none yet
 	return strings.TrimPrefix(name, "node")
 }
 

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// TestFaultsWaitsOfAMonth kills the only node while runs wait for 31 days, over a change of daylight saving in its zone: before its time
-// a run does nothing, at its time it goes on, and so does one that came due while the node was down. Then the node dies with a call
-// placed whose outcome it did not store, for longer than the key of the call is known: it is not placed again.
+// TestFaultsWaitsOfAMonth kills the only node while runs wait for 31 days, over a change to daylight saving time in
+// its zone. A run does nothing before its time and continues at its time; one that became due while the node was down
+// continues too. Then the node dies after placing a call whose outcome it did not store, for longer than the call's
+// key is remembered: the call is not placed again.
 func TestFaultsWaitsOfAMonth(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -16,7 +17,7 @@ func TestFaultsWaitsOfAMonth(t *testing.T) {
 	n.kill()
 	c := clocked(t, n)
 	n.env = append(n.env, "TZ=Europe/Madrid")
-	set := func(when time.Time) { // the machine's clock while the program is down
+	set := func(when time.Time) { // sets the machine's clock while the program is down
 		s.ahead = time.Until(when).Truncate(time.Second)
 		c.set(t, s.ahead)
 	}
@@ -67,7 +68,7 @@ func TestFaultsWaitsOfAMonth(t *testing.T) {
 	}
 }
 
-// month has a person begin a wait of a month, and returns when it is over.
+// month starts a wait of a month for a person, and returns its end.
 func (s *stepSite) month(number string) time.Time {
 	s.t.Helper()
 	s.write(number, number, "walk month")
@@ -83,7 +84,7 @@ func (s *stepSite) month(number string) time.Time {
 	return time.UnixMilli(due)
 }
 
-// ordered is how often the shop was asked for a number.
+// ordered returns how often the shop received a request for a number.
 func (s *stepSite) ordered(number string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

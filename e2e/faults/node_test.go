@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// node is the program in a process of its own. Its address stays over restarts.
+// node is the program in a separate process. Its address stays the same over restarts.
 type node struct {
 	t     *testing.T
 	addr  string
 	args  []string
-	id    string   // in the table of nodes, of one that was never started again
-	proxy *proxy   // its way to the database, where there is one
+	id    string   // in the table of nodes, if it was never restarted
+	proxy *proxy   // its connection to the database, if it uses one
 	env   []string // besides PATH and HOME
-	exe   string   // default: the program that people run
+	exe   string   // default: the production program
 	ready string
 	log   string
 	cmd   *exec.Cmd
@@ -42,8 +42,8 @@ func newNode(t *testing.T, dir string, flags ...string) *node {
 	return n
 }
 
-// freeAddress is an address of loopback on which nobody listens. Where loopback is a network, as on Linux, it is one that no
-// connection goes out from: the port stays free while its node is dead.
+// freeAddress returns an unused loopback address. If loopback is a network, as on Linux, no connection uses it as a
+// source, so the port stays free while its node is dead.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.41:0")
@@ -57,7 +57,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// spawn starts the process and does not wait for it.
+// spawn starts the process without waiting for it.
 func (n *node) spawn() {
 	n.t.Helper()
 	_ = os.Remove(n.ready)
@@ -85,7 +85,7 @@ func (n *node) spawn() {
 	n.cmd, n.ended = cmd, ended
 }
 
-// start spawns and waits until it serves.
+// start spawns the process and waits until it serves.
 func (n *node) start() {
 	n.t.Helper()
 	n.spawn()
@@ -113,7 +113,7 @@ func (n *node) dead() bool {
 	}
 }
 
-// kill is kill -9.
+// kill sends SIGKILL.
 func (n *node) kill() {
 	if n.cmd == nil {
 		return
@@ -128,7 +128,7 @@ func (n *node) signal(s syscall.Signal) {
 	}
 }
 
-// stop asks the process to end and gives its exit code; -1: it did not in time.
+// stop asks the process to end and returns its exit code, or -1 if it did not end in time.
 func (n *node) stop(within time.Duration) int {
 	n.signal(syscall.SIGTERM)
 	select {
@@ -139,7 +139,7 @@ func (n *node) stop(within time.Duration) int {
 	}
 }
 
-// tail shows the end of the log of a test that failed, and the last errors before it.
+// tail prints the end of the log of a failed test, and the last errors before it.
 func (n *node) tail() {
 	b, _ := os.ReadFile(n.log)
 	end := b[max(0, len(b)-6000):]
@@ -158,7 +158,7 @@ func provisionFile(t *testing.T, dir string, senders ...*channelAccount) string 
 		"    limits: {sends_per_minute: 0, template_lists_per_minute: 0, daily_recipients: 0, daily_bytes: 0}\n" +
 		"    keys:\n      - {key: " + accessKey + ", label: faults, scopes: [\"*\"]}\n" + users() + "    senders:\n"
 	for i, p := range senders {
-		if i == 1 { // two nodes share the shards in halves, and a sender's shard follows from its place in the list
+		if i == 1 { // two nodes own half of the shards each, and a sender's position in the list determines its shard
 			for k := range 31 {
 				text += fmt.Sprintf("      - {id: idle%d, number: \"1666555%04d\", channel: messaging, provider: sandbox}\n", k, k)
 			}

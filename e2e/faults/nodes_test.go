@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// disturb loads the site's nodes with asks and does something to them meanwhile.
+// disturb loads the site's nodes with requests and calls a function meanwhile.
 func (s *site) disturb(name string, size int, over time.Duration, what func(ctx context.Context)) {
 	s.t.Helper()
 	asks := s.draw(name, size)
@@ -22,7 +22,7 @@ func (s *site) disturb(name string, size int, over time.Duration, what func(ctx 
 	done.Wait()
 }
 
-// two starts two nodes on one PostgreSQL, each of which reaches it through a proxy.
+// two starts two nodes on one PostgreSQL, each behind a proxy.
 func two(s *site) {
 	s.t.Helper()
 	start := func() *node {
@@ -45,7 +45,7 @@ func two(s *site) {
 	s.owners(2)
 }
 
-// lanes returns the accounts whose lanes a node has.
+// lanes returns the accounts whose lanes a node owns.
 func (s *site) lanes(n *node) map[string]bool {
 	s.t.Helper()
 	mine := map[string]bool{}
@@ -62,7 +62,7 @@ func (s *site) lanes(n *node) map[string]bool {
 	return mine
 }
 
-// choose makes the node with the more lanes the first one: the one that something is done to.
+// choose makes the node with more lanes the first one, which the faults affect.
 func (s *site) choose() {
 	s.t.Helper()
 	if len(s.lanes(s.b)) > len(s.lanes(s.a)) {
@@ -71,7 +71,7 @@ func (s *site) choose() {
 	s.proxy = s.a.proxy
 }
 
-// owners waits until so many nodes own all shards among them.
+// owners waits until n nodes own all shards.
 func (s *site) owners(n int) {
 	s.t.Helper()
 	const within = time.Minute
@@ -88,7 +88,8 @@ func TestFaultsStopInFullLoadDrains(t *testing.T) {
 	scenario{
 		name: "drained", setup: func(s *site) {
 			for _, p := range s.providers {
-				p.after = 20 * time.Second // no answer is waited for longer than an unknown outcome
+				// So that waiting for a response does not exceed the wait for an unknown outcome.
+				p.after = 20 * time.Second
 				p.graph.FailBy(slowly(s.t, s.d.child(), 2*time.Second, nil))
 			}
 			alone(s)
@@ -114,12 +115,13 @@ func TestFaultsStopInFullLoadDrains(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsDrainingNodeStaysAlive drains for longer than a silent node is believed alive.
+// TestFaultsDrainingNodeStaysAlive drains for longer than a silent node counts as alive.
 func TestFaultsDrainingNodeStaysAlive(t *testing.T) {
 	scenario{
 		name: "drained slowly, two nodes", engines: []string{"postgres"}, setup: func(s *site) {
 			for _, p := range s.providers {
-				p.after = 20 * time.Second // no answer is waited for longer than an unknown outcome
+				// So that waiting for a response does not exceed the wait for an unknown outcome.
+				p.after = 20 * time.Second
 				p.graph.FailBy(slowly(s.t, s.d.child(), 9*time.Second, nil))
 			}
 			two(s)
@@ -182,8 +184,8 @@ func TestFaultsNodeCutOffFromTheDatabaseLosesNothing(t *testing.T) {
 	}.run(t)
 }
 
-// stopped stops the first of two nodes when arm's call comes, and lets it go on when the other one has taken over. The
-// other accepts meanwhile, soon after the stop.
+// stopped stops the first of two nodes when the function passed to arm is called, and continues it after the other one
+// has taken over. The other node accepts meanwhile, soon after the stop.
 func (s *site) stopped(name string, arm func(stop func()) (disarm func())) {
 	s.t.Helper()
 	s.choose()
@@ -218,7 +220,7 @@ func (s *site) stopped(name string, arm func(stop func()) (disarm func())) {
 	s.owners(2)
 }
 
-// accepts asks one after the other until the node accepts without delay.
+// accepts sends requests one after the other until the node accepts without delay.
 func (s *site) accepts(ctx context.Context, name string, since time.Time) {
 	s.t.Helper()
 	c := newCaller(s.front, s.d.child())
@@ -235,7 +237,8 @@ func (s *site) accepts(ctx context.Context, name string, since time.Time) {
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
-	// Three seconds on a machine of its own; here others use the processors too, and the table shows what it was.
+	// Three seconds on an otherwise idle machine. Here other tests use the processors too; the table shows the
+	// measured time.
 	if w := s.notes["accepts again"]; w > 5*time.Second {
 		s.t.Errorf("the other node accepted again only after %s", w.Round(time.Millisecond))
 	}
@@ -293,7 +296,7 @@ func TestFaultsStoppedAfterTheCommitOfStarts(t *testing.T) {
 	stoppedAt(t, "stopped after the commit of starts", startsCommitted)
 }
 
-// atPosts calls f for each post of a lane of the first node, before the answer leaves, until disarmed.
+// atPosts calls f for each post of a lane of the first node before the response is sent, until disarmed.
 func (s *site) atPosts(nth int, f func()) (disarm func()) {
 	mine := s.lanes(s.a)
 	var mu sync.Mutex
@@ -328,8 +331,8 @@ func TestFaultsStoppedAfterTheRequestsLastByte(t *testing.T) {
 	}.run(t)
 }
 
-// TestFaultsStoppedAfterTheAnswerBeforeTheFinish holds everything to the database up when the provider answers, so that
-// the node has the 200 and cannot have written it.
+// TestFaultsStoppedAfterTheAnswerBeforeTheFinish blocks the connection to the database when the provider responds, so
+// that the node has the 200 and cannot have stored it.
 func TestFaultsStoppedAfterTheAnswerBeforeTheFinish(t *testing.T) {
 	scenario{
 		name: "stopped after the 200, before the finish", engines: []string{"postgres"}, setup: two, rules: stops,

@@ -18,8 +18,8 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// cluster is a PostgreSQL of a scenario's own, which it may stop, fill, copy and promote. It listens on a socket in its
-// folder alone.
+// cluster is a PostgreSQL of one scenario, which it may stop, fill, copy and promote. It listens only on a socket in
+// its folder.
 type cluster struct {
 	t     *testing.T
 	bin   string
@@ -29,7 +29,8 @@ type cluster struct {
 	ended chan struct{}
 }
 
-// newCluster makes a cluster and starts it. PostgreSQL refuses to run as root: then it runs as the user postgres.
+// newCluster creates and starts a cluster. PostgreSQL refuses to run as root; in that case it runs as the user
+// postgres.
 func newCluster(t *testing.T, dir string, conf ...string) *cluster {
 	t.Helper()
 	c := emptyCluster(t, dir)
@@ -42,10 +43,10 @@ func newCluster(t *testing.T, dir string, conf ...string) *cluster {
 	return c
 }
 
-// emptyCluster is a folder for a cluster; a socket's path is short, hence /tmp.
+// emptyCluster returns a folder for a cluster. It is in /tmp because the path of a socket must be short.
 func emptyCluster(t *testing.T, dir string) *cluster {
 	t.Helper()
-	storetest.Postgres(t) // skips, or fails with CI set, where there is no PostgreSQL
+	storetest.Postgres(t) // skips, or fails if CI is set, without PostgreSQL
 	found, err := exec.LookPath("initdb")
 	if err == nil {
 		found, err = filepath.EvalSymlinks(found)
@@ -61,7 +62,7 @@ func emptyCluster(t *testing.T, dir string) *cluster {
 		found = slices.Max(matches)
 	}
 	if dir == "" {
-		if dir, err = os.MkdirTemp("/tmp", "carillon-faults-pg-"); err != nil { //nolint:usetesting // a short path, open to another user
+		if dir, err = os.MkdirTemp("/tmp", "carillon-faults-pg-"); err != nil { //nolint:usetesting // short, open to another user
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -125,7 +126,7 @@ func (c *cluster) configure(lines ...string) {
 	}
 }
 
-// start starts it and waits until it answers.
+// start starts the cluster and waits until it responds.
 func (c *cluster) start() {
 	c.t.Helper()
 	c.spawn()
@@ -168,7 +169,7 @@ func (c *cluster) answers() bool {
 	return c.command("pg_isready", "-q", "-h", c.dir).Run() == nil
 }
 
-// stop ends it: SIGINT is PostgreSQL's fast shutdown, SIGQUIT the immediate one, which leaves it to recover.
+// stop ends it. SIGINT is PostgreSQL's fast shutdown; SIGQUIT is the immediate one, which requires recovery.
 func (c *cluster) stop(how syscall.Signal) {
 	if c.cmd == nil {
 		return
@@ -182,12 +183,12 @@ func (c *cluster) stop(how syscall.Signal) {
 	}
 }
 
-// url is the address of the database for nodes.
+// url returns the address of the database for nodes.
 func (c *cluster) url() string {
 	return "postgres://carillon@/postgres?sslmode=disable&host=" + url.QueryEscape(c.dir)
 }
 
-// query reads one text from the cluster.
+// query returns one text from the cluster.
 func (c *cluster) query(text string) (string, error) {
 	var out bytes.Buffer
 	cmd := c.command("psql", "-X", "-A", "-t", "-h", c.dir, "-U", "carillon", "-d", "postgres", "-c", text)
@@ -196,7 +197,7 @@ func (c *cluster) query(text string) (string, error) {
 	return string(bytes.TrimSpace(out.Bytes())), err
 }
 
-// onCluster is a site on a cluster of its own.
+// onCluster returns a site on a separate cluster.
 func onCluster(t *testing.T, name, engine string) *site {
 	t.Helper()
 	c := newCluster(t, "")
@@ -205,7 +206,7 @@ func onCluster(t *testing.T, name, engine string) *site {
 	return s
 }
 
-// reopen makes the books forget broken connections, or read another database.
+// reopen makes the books drop broken connections, or read another database.
 func (s *site) reopen(driver, dsn string) {
 	s.t.Helper()
 	db, err := sql.Open(driver, dsn)

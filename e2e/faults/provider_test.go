@@ -21,17 +21,16 @@ type channelAccount struct {
 	id, number, phone string
 	first             bool
 	perSecond         int
-	policy            string        // what becomes of an unknown outcome
-	after             time.Duration // the wait for it; default unknownAfter
+	policy            string        // policy for unknown outcomes
+	after             time.Duration // wait for an unknown outcome; default unknownAfter
 	interval          time.Duration // between messages to one recipient
 	callbacks         graphtest.Callbacks
 	graph             *graphtest.Server
 	address           string                 // of its callbacks
-	onPost            atomic.Pointer[func()] // called at each post before its answer
+	onPost            atomic.Pointer[func()] // called at each post before its response
 }
 
-// front is the one public address of the nodes: callbacks and nothing else come through it, to the first node that
-// takes them.
+// front is the public address of the nodes, used only for callbacks. It passes each to the first node that accepts it.
 type front struct {
 	server *httptest.Server
 	mu     sync.Mutex
@@ -61,7 +60,7 @@ func (f *front) all() []*node {
 
 var frontClient = &http.Client{Timeout: 4 * time.Second}
 
-// ServeHTTP passes a callback on. One that no node takes is answered 502, and the channel repeats it.
+// ServeHTTP passes a callback on. If no node accepts it, the response is 502, and the channel repeats it.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -89,8 +88,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusBadGateway)
 }
 
-// newProviders are three accounts: one whose unknown outcomes are sent again, one whose fail, and one that reports
-// deliveries only after an unknown outcome was sent again.
+// newProviders returns three accounts: one whose unknown outcomes are sent again, one whose unknown outcomes fail, and
+// one that reports deliveries only after an unknown outcome was sent again.
 func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *tripwire) []*channelAccount {
 	t.Helper()
 	all := []*channelAccount{
@@ -115,7 +114,7 @@ func newProviders(t *testing.T, f *front, d dice, late time.Duration, wire *trip
 	return all
 }
 
-// begin opens the account. With reports it posts its callbacks by itself.
+// begin opens the account. With reports, it posts its callbacks automatically.
 func (p *channelAccount) begin(t *testing.T, f *front, reports bool) {
 	t.Helper()
 	c := p.callbacks
@@ -134,7 +133,7 @@ func (p *channelAccount) begin(t *testing.T, f *front, reports bool) {
 	t.Cleanup(func() { _ = g.Close() })
 }
 
-// slowly delays each response, and then fails as then says.
+// slowly delays each response, and then fails as the function then decides.
 func slowly(t *testing.T, d dice, most time.Duration,
 	then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
 	var mu sync.Mutex
@@ -151,7 +150,7 @@ func slowly(t *testing.T, d dice, most time.Duration,
 	}
 }
 
-// tripwire signals the n-th post while its sender still waits for the response: the moment to kill it.
+// tripwire signals the nth post while its sender still waits for the response, which is the time to kill it.
 type tripwire struct {
 	left atomic.Int64
 	hit  chan struct{}

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// proxy stands between a node and PostgreSQL, as a network that may be cut, may lose answers and notifications, and
-// knows where in a transaction its node is.
+// proxy runs between a node and PostgreSQL. It can cut the connection, drop responses and notifications, and detect
+// the state of the node's transaction.
 type proxy struct {
 	t        *testing.T
 	listener net.Listener
@@ -27,25 +27,25 @@ type proxy struct {
 	down    bool
 	conns   map[net.Conn]bool
 
-	// swallow decides for each COMMIT whether its answer is lost and the connection with it.
+	// swallow decides for each COMMIT whether to lose its response and the connection.
 	swallow   atomic.Pointer[func() bool]
 	swallowed atomic.Int64
-	// at is called at a point of a transaction; what it holds up there is not passed on meanwhile.
+	// at is called at a point of a transaction, and holds up requests until it returns.
 	at atomic.Pointer[func(p point)]
-	// frozen, when not nil, is closed when requests are passed on again.
+	// frozen, if not nil, is closed when requests are passed on again.
 	frozen atomic.Pointer[chan struct{}]
-	// deaf drops every notification.
+	// deaf drops all notifications.
 	deaf    atomic.Bool
 	dropped atomic.Int64
 }
 
-// point is where in a transaction a node is.
+// point is the state of a node's transaction.
 type point int
 
 const (
-	startsUncommitted point = iota // its COMMIT is held, in a transaction with starts of messages
+	startsUncommitted point = iota // the proxy holds the COMMIT of a transaction with starts of messages
 	startsCommitted                // the database has committed them, and the node does not know yet
-	acceptUncommitted              // its COMMIT is held, in a transaction with accepted requests
+	acceptUncommitted              // the proxy holds the COMMIT of a transaction with accepted requests
 	nowhere
 )
 
@@ -74,7 +74,7 @@ func newProxy(t *testing.T, database string) *proxy {
 	return p
 }
 
-// lead makes new connections go to this database.
+// lead directs new connections to this database.
 func (p *proxy) lead(database string) {
 	p.t.Helper()
 	c, err := pgconn.ParseConfig(database)
@@ -118,7 +118,7 @@ func (p *proxy) keep(conns ...net.Conn) bool {
 	return !p.down
 }
 
-// cut ends all connections and lets no new ones through until mend.
+// cut closes all connections and refuses new ones until mend.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +129,7 @@ func (p *proxy) cut() {
 	p.conns = map[net.Conn]bool{}
 }
 
-// freeze passes no more requests on until thaw; those that waited are lost with their connections.
+// freeze blocks requests until thaw. Blocked requests are lost with their connections.
 func (p *proxy) freeze() { p.frozen.Store(new(make(chan struct{}))) }
 
 func (p *proxy) thaw() {
@@ -151,10 +151,10 @@ type session struct {
 	p              *proxy
 	client, server net.Conn
 	texts          map[string]string // of prepared statements
-	seen           point             // what the open transaction did
-	explicit       bool              // it was opened by BEGIN
-	lost           atomic.Bool       // the answer to a COMMIT is not to come through
-	committing     atomic.Int64      // the point to report once a COMMIT has its response
+	seen           point             // point reached by the open transaction
+	explicit       bool              // opened by BEGIN
+	lost           atomic.Bool       // drop the response to a COMMIT
+	committing     atomic.Int64      // point to report once a COMMIT has its response
 }
 
 func (p *proxy) join(client, server net.Conn) {
@@ -177,7 +177,7 @@ func (p *proxy) join(client, server net.Conn) {
 	p.mu.Unlock()
 }
 
-// message is one of the wire protocol; the first that a client sends has no type.
+// message reads one message of the wire protocol. The first message of a client has no type.
 func message(r *bufio.Reader, typed bool) (kind byte, raw []byte, err error) {
 	n := 4
 	if typed {
@@ -199,8 +199,8 @@ func message(r *bufio.Reader, typed bool) (kind byte, raw []byte, err error) {
 	return kind, raw, err
 }
 
-// back carries answers. After a COMMIT whose answer is to be lost it waits for that answer, so that the transaction has
-// been committed, and ends.
+// back carries responses. To drop the response to a COMMIT, it waits for that response, so that the transaction is
+// committed, and then ends.
 func (s *session) back() {
 	r, w := bufio.NewReaderSize(s.server, 32<<10), bufio.NewWriterSize(s.client, 32<<10)
 	for {
@@ -257,7 +257,7 @@ func (s *session) forth() {
 	}
 }
 
-// text is the statement that a message runs.
+// text returns the statement that a message runs.
 func (s *session) text(kind byte, body []byte) (string, bool) {
 	first, rest, _ := strings.Cut(string(body), "\x00")
 	second, _, _ := strings.Cut(rest, "\x00")
@@ -272,15 +272,16 @@ func (s *session) text(kind byte, body []byte) (string, bool) {
 	return "", false
 }
 
-// follow keeps account of the transaction. What came before its COMMIT, or before the Sync that ends one without BEGIN, is
-// passed on first, then the node may be held up at it. False: the connection is broken.
+// follow tracks the transaction. Requests before its COMMIT, or before the Sync that ends a transaction without BEGIN,
+// are passed on first; then the node may be held up. It returns false if the connection is broken.
 func (s *session) follow(kind byte, body []byte, w *bufio.Writer) bool {
 	text, _ := s.text(kind, body)
 	text = strings.ToUpper(strings.TrimSpace(text))
 	switch {
 	case strings.HasPrefix(text, "BEGIN"):
 		s.seen, s.explicit = nowhere, true
-	case strings.Contains(text, "SET Q = 2"), strings.Contains(text, ", Q, ATTEMPT) SELECT"): // the latter with their accepts
+	case strings.Contains(text, "SET Q = 2"), strings.Contains(text, ", Q, ATTEMPT) SELECT"):
+		// The latter with their accepts.
 		s.seen = startsUncommitted
 	case strings.Contains(text, "INSERT INTO NOTIFICATION") && s.seen == nowhere:
 		s.seen = acceptUncommitted
@@ -307,7 +308,7 @@ func (p *proxy) reach(at point) {
 	}
 }
 
-// holdBy sets what is called at the points; nil ends it.
+// holdBy sets the function called at the points; nil removes it.
 func (p *proxy) holdBy(f func(at point)) {
 	if f == nil {
 		p.at.Store(nil)
@@ -316,7 +317,7 @@ func (p *proxy) holdBy(f func(at point)) {
 	p.at.Store(&f)
 }
 
-// swallowBy sets the decision; nil ends it.
+// swallowBy sets the decision; nil removes it.
 func (p *proxy) swallowBy(decide func() bool) {
 	if decide == nil {
 		p.swallow.Store(nil)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// standby makes a streaming replica of a cluster and waits until it follows.
+// standby creates a streaming replica of a cluster and waits until it follows.
 func (c *cluster) standby(t *testing.T) *cluster {
 	t.Helper()
 	r := emptyCluster(t, "")
@@ -24,7 +24,7 @@ func (c *cluster) standby(t *testing.T) *cluster {
 	return r
 }
 
-// replicated is a site whose PostgreSQL has a replica.
+// replicated returns a site whose PostgreSQL has a replica.
 func replicated(t *testing.T, name, engine string) *site {
 	t.Helper()
 	c := newCluster(t, "", "wal_level = replica", "max_wal_senders = 5", "wal_keep_size = 128MB", "hot_standby = on")
@@ -33,7 +33,7 @@ func replicated(t *testing.T, name, engine string) *site {
 	return s
 }
 
-// both starts two nodes that reach the database through one address, which a failover moves.
+// both starts two nodes that reach the database through one address, which a failover redirects.
 func both(s *site) {
 	s.t.Helper()
 	s.proxy = newProxy(s.t, s.url)

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestFaultsOldBackupRestored takes a backup under load, loses the data some time later and restores. What was accepted
-// since is lost and counted; what was due meanwhile is held until it is decided: half the times it fails, and then nothing
-// may be sent again.
+// TestFaultsOldBackupRestored takes a backup under load, later loses the data and restores the backup. Messages
+// accepted since are lost and counted. Messages due in between are held until an operator decides; in half of the
+// rounds they are failed, and then none may be sent again.
 func TestFaultsOldBackupRestored(t *testing.T) {
 	twice := 0
 	failed := false
@@ -50,9 +50,9 @@ func TestFaultsOldBackupRestored(t *testing.T) {
 	}.run(t)
 }
 
-// repeated is how many messages were sent again at an attempt that the restored database did not know of. Not counted is
-// what had been moved: moved forward after the backup and sent, it is due later again. Nor are the further attempts of a
-// policy for unknown outcomes.
+// repeated returns how many messages were sent again in an attempt unknown to the restored database. It does not count
+// rescheduled ones: a message that was moved forward after the backup and sent is due again later. Nor does it count
+// further attempts by a policy for unknown outcomes.
 func (s *site) repeated(l *ledger) (n int) {
 	moved := map[string]bool{}
 	for _, a := range s.asks {
@@ -70,7 +70,7 @@ func (s *site) repeated(l *ledger) (n int) {
 	return n
 }
 
-// move makes another folder the node's, with the master key alone.
+// move gives the node another folder with only the master key.
 func (s *site) move(dir string) {
 	s.t.Helper()
 	key, err := os.ReadFile(filepath.Join(s.dir, "master.key"))

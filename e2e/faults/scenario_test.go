@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// scenario is one way to break the program, again and again on the same site: nodes, database and data live on from
-// round to round. After each round the ledger must balance.
+// scenario is one way to break the program, repeated on the same site: nodes, database and data stay from round to
+// round. After each round the ledger must balance.
 type scenario struct {
 	name    string
-	short   bool     // `make test` has a round of it; else only `make faults` runs it
+	short   bool     // `make test` runs one round; otherwise only `make faults` runs it
 	engines []string // default: both
-	most    int      // rounds at most; 0: as many as are asked for
-	wide    bool     // its rounds run in parallel, in one
-	quiet   bool     // it measures, and has the machine to itself
+	most    int      // maximum number of rounds; 0: no maximum
+	wide    bool     // runs all its rounds in parallel, as one
+	quiet   bool     // measures, so no other test runs meanwhile
 	rules   rules
 	open    func(t *testing.T, name, engine string) *site // default: newSite
 	setup   func(s *site)                                 // starts the nodes
 	round   func(s *site, name string)
-	check   func(s *site, l *ledger) // more that the ledger must say
+	check   func(s *site, l *ledger) // additional checks of the ledger
 }
 
-const short = 1 // rounds of a scenario as part of `make test`
+const short = 1 // rounds of a scenario in `make test`
 
 // run runs the scenario on its engines, in parallel with others.
 func (c scenario) run(t *testing.T) {
@@ -96,7 +96,7 @@ func alone(s *site) {
 	s.held(30 * time.Second)
 }
 
-// result is what a scenario came to on one engine.
+// result is the result of a scenario on one engine.
 type result struct {
 	scenario, engine string
 	rounds           int
@@ -106,7 +106,7 @@ type result struct {
 	failed           bool
 }
 
-// summary gathers the scenarios' results.
+// summary collects the results of the scenarios.
 type summary struct {
 	mu   sync.Mutex
 	rows []result
@@ -121,7 +121,7 @@ func (s *summary) put(r result, took time.Duration, failed bool) {
 	s.rows = append(s.rows, r)
 }
 
-// table is one line a scenario and engine; empty when nothing was run.
+// table returns one line per scenario and engine; empty if nothing was run.
 func (s *summary) table() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func worst(notes map[string]time.Duration) string {
 	return strings.Join(parts, ", ")
 }
 
-// page is the file that shows the table.
+// page returns the Markdown page with the table.
 func (s *summary) page(table string) string {
 	return "# Ledger of the fault suite\n\n<!-- Made by: make faults -->\n\n" +
 		fmt.Sprintf("%s, seed %d, %d rounds of each scenario on each engine where it applies.\n\n",

@@ -21,7 +21,7 @@ type shownRun struct {
 	Entries                  []struct{ Path, Kind, Text string }
 }
 
-// panel asks the panel of a node.
+// panel sends a request to a node's panel.
 func (s *stepSite) panel(token, path string, into any) {
 	s.t.Helper()
 	method, body := http.MethodGet, ""
@@ -57,7 +57,7 @@ func (s *stepSite) panel(token, path string, into any) {
 	}
 }
 
-// shown are all runs, by the number of the person.
+// shown returns all runs, by the number of the person.
 func (s *stepSite) shown() map[string][]*shownRun {
 	s.t.Helper()
 	var in struct {
@@ -82,7 +82,7 @@ func (s *stepSite) shown() map[string][]*shownRun {
 	}
 }
 
-// sentReply is a reply as it is stored, and how often the channel got it.
+// sentReply is a reply as stored, with the number of times the channel received it.
 type sentReply struct {
 	text, state string
 	posts       int
@@ -113,12 +113,12 @@ func (s *stepSite) replies(number string) (all []sentReply) {
 	return all
 }
 
-// over reports whether all runs are.
+// over reports whether all runs have ended.
 func (s *stepSite) over() bool {
 	return s.none("(SELECT COUNT(*) FROM flow_run WHERE state IN ('ready', 'asking', 'waiting', 'calling'))")
 }
 
-// settled reports whether nothing is under way.
+// settled reports whether all work has ended.
 func (s *stepSite) settled() bool {
 	return s.over() &&
 		s.none(`(SELECT COUNT(*) FROM reply WHERE state IN ('queued', 'sending')) + (SELECT COUNT(*) FROM message WHERE q > 0)
@@ -131,7 +131,7 @@ func (s *stepSite) none(count string) bool {
 	return err == nil && n == 0
 }
 
-// judge holds what the panel shows to what happened outside.
+// judge compares the panel's data with the effects outside.
 func (s *stepSite) judge(deaths []*death) {
 	t := s.t
 	t.Helper()
@@ -169,7 +169,7 @@ func (s *stepSite) judge(deaths []*death) {
 	t.Logf("%d kills, %d outcomes unknown", len(deaths), unknown)
 }
 
-// judgeRun wants each step of a run once, in order.
+// judgeRun checks that each step of a run happened once, in order.
 func (s *stepSite) judgeRun(d *death, run *shownRun) {
 	s.t.Helper()
 	state := d.kind.state
@@ -195,7 +195,8 @@ func (s *stepSite) judgeRun(d *death, run *shownRun) {
 	}
 }
 
-// judgeReplies wants each reply to have come to the channel once, or to be of unknown outcome: its node was killed while it was sent.
+// judgeReplies checks that each reply reached the channel once, or has an unknown outcome because its node was killed
+// while sending it.
 func (s *stepSite) judgeReplies(d *death) {
 	s.t.Helper()
 	want := []string{"Begin?"}
@@ -218,7 +219,7 @@ func (s *stepSite) judgeReplies(d *death) {
 	}
 }
 
-// judgeOutside wants what a flow does elsewhere to have happened once; where its outcome is unknown at most once.
+// judgeOutside checks that a flow's effects happened once, or at most once if the outcome is unknown.
 func (s *stepSite) judgeOutside(d *death, run *shownRun) {
 	s.t.Helper()
 	switch d.kind.name {
@@ -260,9 +261,9 @@ func (s *stepSite) judgeOutside(d *death, run *shownRun) {
 	}
 }
 
-// TestFaultsStepsOverKills kills the program at every kind of step: in the transaction that stores it, right after that, and where it does
-// something outside before that is begun, while it is under way, and before and after its outcome is stored. Of two nodes the other one
-// goes on, when the leases of the killed one have ended.
+// TestFaultsStepsOverKills kills the program at every kind of step: in the transaction that stores it, right after
+// that, and for effects also before they begin, while they are in progress, and before and after their outcome is
+// stored. With two nodes, the other one continues when the leases of the killed one have expired.
 func TestFaultsStepsOverKills(t *testing.T) {
 	long(t)
 	for name, c := range map[string]struct {
@@ -291,7 +292,7 @@ func TestFaultsStepsOverKills(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfStepIsKilled wants a new kind of step to be killed too.
+// TestEveryKindOfStepIsKilled fails if there is a kind of step without a kill.
 func TestEveryKindOfStepIsKilled(t *testing.T) {
 	err := (&flow.Flow{Name: "none", Steps: []flow.Step{{}}}).Validate()
 	var invalid *carillon.Error

@@ -40,19 +40,21 @@ const stepsProvision = `companies:
     flows:
 `
 
-// kindOfStep is a kind of step, in a flow that its name as a message begins: it asks whether to go on, does the step, says End and ends.
+// kindOfStep is a kind of step in a flow, which starts with its name as a keyword. The flow asks whether to continue,
+// does the step, says End and ends.
 type kindOfStep struct {
 	name, steps string
-	// log is what the run's log holds behind the question's response, as "path kind", replies what the phone gets behind the question.
+	// log is the run's log after the response to the question, as "path kind"; replies are the messages after the
+	// question.
 	log, replies string
 	state        flow.State
-	failed       string // the error of a run that fails
+	failed       string // error of a run that fails
 	effect       bool
 }
 
 const endOfFlow = `{say: "End {{go}}{{mark}}{{status}}"}, {end: true}`
 
-// kindsOfSteps are all that there are (TestEveryKindOfStepIsKilled). The shop's address is put in at %[1]s.
+// kindsOfSteps are all kinds (see TestEveryKindOfStepIsKilled). %[1]s is the shop's address.
 var kindsOfSteps = []kindOfStep{
 	{name: "say", steps: `{say: "Said."}`, log: "steps.2 say, steps.3 say, steps.4 end", replies: "Said.|End yes"},
 	{
@@ -93,19 +95,19 @@ var kindsOfSteps = []kindOfStep{
 	},
 }
 
-// death is one kill of one kind of step.
+// death is one kill at one kind of step.
 type death struct {
 	kind kindOfStep
 	name string
-	at   moment // of no table: while the shop or the channel has the request
-	// unknown: the outcome of what happened outside cannot be known. undone: then it may not have happened.
+	at   moment // no table: while the shop or the channel has the request
+	// unknown: the outcome of an effect cannot be known. undone: the effect may also not have happened.
 	unknown, undone bool
-	outside         bool // something happens outside by then
+	outside         bool // an effect has happened by then
 
 	number, killed string
 }
 
-// deaths are all kills of a kind of step, of one person each.
+// deaths returns all kills at a kind of step, each of which uses a new person.
 func (k kindOfStep) deaths() (all []*death) {
 	begun := false
 	add := func(name, table, row string, after bool) *death {
@@ -152,7 +154,7 @@ func (k kindOfStep) deaths() (all []*death) {
 	return all
 }
 
-// stepSite is nodes with flows of every kind of step, the channel, a shop and a telephone company.
+// stepSite is a site with flows of every kind of step, the channel, a shop and a telephone exchange.
 type stepSite struct {
 	t        *testing.T
 	source   string
@@ -162,15 +164,15 @@ type stepSite struct {
 	graph    *graphtest.Server
 	exchange *exchange
 	wave     int
-	ahead    time.Duration // the nodes' clocks are, and people write by them
+	ahead    time.Duration // offset of the nodes' clocks, which people's messages use too
 
 	mu       sync.Mutex
-	asked    map[string]int      // by number: how often the shop was
-	keys     map[string][]string // and with which keys
-	held     string              // the number whose request is not answered
-	reached  chan struct{}       // it came
-	answered map[string]bool     // questions of runs
-	// unreported reports what no node took, because none lived.
+	asked    map[string]int      // requests to the shop, by number
+	keys     map[string][]string // keys of those requests, by number
+	held     string              // number whose request gets no response
+	reached  chan struct{}       // signals that this request arrived
+	answered map[string]bool     // answered questions of runs
+	// unreported delivers reports that no node could accept because none was alive.
 	unreported []func()
 }
 
@@ -241,7 +243,7 @@ func newStepSite(t *testing.T, engine string, addresses ...string) *stepSite {
 	return s
 }
 
-// holds reports whether the request of a number is not to be answered. That it came is reported once.
+// holds reports whether the request of a number must get no response. It signals its arrival once.
 func (s *stepSite) holds(number string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,8 +274,7 @@ func (s *stepSite) shop(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"state": "sent"}`)
 }
 
-// write has the channel report a message until a node takes it. While none lives, which one may not before it responded, it
-// waits for respond.
+// write delivers a message until a node accepts it. While no node is alive, the message waits for respond.
 func (s *stepSite) write(number, id, text string) {
 	body := s.graph.InboundBody("Ana", graphtest.Text(number, "wamid."+id, text, time.Now().Add(s.ahead)))
 	for s.t.Context().Err() == nil {
@@ -296,7 +297,7 @@ func (s *stepSite) write(number, id, text string) {
 	}
 }
 
-// respond takes the first choice of each question that a phone has got and that was not answered.
+// respond selects the first choice of each unanswered question that a phone has received.
 func (s *stepSite) respond() {
 	again := s.unreported
 	s.unreported = nil
@@ -328,7 +329,7 @@ func (s *stepSite) respond() {
 	}
 }
 
-// awaiting takes part in flows until the condition holds.
+// awaiting answers questions until the condition holds.
 func (s *stepSite) awaiting(within time.Duration, what string, cond func() bool) {
 	s.t.Helper()
 	if !await(s.t.Context(), within, func() bool {
@@ -339,7 +340,8 @@ func (s *stepSite) awaiting(within time.Duration, what string, cond func() bool)
 	}
 }
 
-// kill has a person walk up to a death, a node die there, and starts it again. Of two nodes the other one goes on alone meanwhile.
+// kill leads a person's run to a death, where a node dies, and restarts the node. With two nodes, the other one
+// continues alone meanwhile.
 func (s *stepSite) kill(d *death) {
 	s.t.Helper()
 	s.die(d)
@@ -349,7 +351,7 @@ func (s *stepSite) kill(d *death) {
 	s.nodes[d.killed].start()
 }
 
-// die has a person walk up to a death, and a node die there.
+// die leads a person's run to a death, where a node dies.
 func (s *stepSite) die(d *death) {
 	s.t.Helper()
 	s.wave++
@@ -396,12 +398,13 @@ func (s *stepSite) die(d *death) {
 	s.fate.off()
 }
 
-// nudge has somebody write who is in no flow.
+// nudge sends a message of a person who is in no flow.
 func (s *stepSite) nudge() {
 	s.wave++
 	number := fmt.Sprintf("347000%06d", s.wave)
 	body := s.graph.InboundBody("Eve", graphtest.Text(number, "wamid."+number, "hello", time.Now().Add(s.ahead)))
 	for _, n := range s.nodes {
-		_, _ = s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body) // the node may die of it
+		// The node may die from it.
+		_, _ = s.graph.Deliver(s.t.Context(), "http://"+n.addr+"/callbacks/whatsapp/main", body)
 	}
 }

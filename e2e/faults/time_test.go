@@ -6,8 +6,8 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// startedWithin holds each message that was posted once to its due time: never before it, and not later than this. Asks
-// that were moved have a due time that only the database knows, and are left out.
+// startedWithin checks that each message that was posted once started no earlier than its due time and no later than
+// the given delay. Rescheduled requests are left out, since only the database knows their due time.
 func (l *ledger) startedWithin(s *site, most time.Duration) {
 	s.t.Helper()
 	due := map[string]time.Time{}

@@ -32,7 +32,7 @@ const voiceProvision = `companies:
     widgets: [{id: 1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e22, kind: voice, name: Web, agent: Robin, language: en}]
 `
 
-// voicePage is a page whose visitor types. It comes back to its conversation whatever happens to the nodes.
+// voicePage is a page whose visitor types. It returns to its conversation even if nodes die.
 type voicePage struct {
 	t            *testing.T
 	nodes        []*node
@@ -40,7 +40,7 @@ type voicePage struct {
 	token        string
 }
 
-// get asks the nodes in turn until one answers other than that it cannot now.
+// get sends a request to the nodes in turn until one gives a definite response.
 func (p *voicePage) get(ctx context.Context, path string, into any) (status int, ok bool) {
 	for i := 0; ctx.Err() == nil; i++ {
 		status, text, err := p.once(ctx, p.nodes[i%len(p.nodes)], path)
@@ -72,7 +72,7 @@ func (p *voicePage) once(ctx context.Context, n *node, path string) (int, []byte
 	return resp.StatusCode, text, err
 }
 
-// open opens a socket for the conversation, on whichever node is there.
+// open opens a socket for the conversation on any available node.
 func (p *voicePage) open(ctx context.Context) *websocket.Conn {
 	for i := 0; ctx.Err() == nil; i++ {
 		var s struct {
@@ -109,14 +109,14 @@ func (p *voicePage) open(ctx context.Context) *websocket.Conn {
 	return nil
 }
 
-// answered types a text until the agent has answered it, over as many sockets as that takes. A page repeats what it does not
-// know to have arrived under the same client id.
+// answered sends a text until the agent has answered it, over as many sockets as needed. Like a page, it repeats a
+// text that may not have arrived under the same client ID.
 func (p *voicePage) answered(ctx context.Context, ws *websocket.Conn, id string) *websocket.Conn {
 	for repeats := false; ctx.Err() == nil; ws, repeats = p.open(ctx), true {
 		if ws == nil {
 			return nil
 		}
-		if repeats && p.has(ctx, id) || p.turn(ctx, ws, id) { // an answer may have been kept that no socket brought
+		if repeats && p.has(ctx, id) || p.turn(ctx, ws, id) { // an answer may be stored though no socket delivered it
 			return ws
 		}
 		_ = ws.CloseNow()
@@ -164,8 +164,8 @@ func (p *voicePage) turns(ctx context.Context) []shownTurn {
 	return x.Turns
 }
 
-// TestVoiceConversationsSurviveTheirNodes kills nodes while somebody talks: the page comes back, and all that was said is there once
-// and in order.
+// TestVoiceConversationsSurviveTheirNodes kills nodes during a conversation. The page returns, and the conversation
+// contains everything once and in order.
 func TestVoiceConversationsSurviveTheirNodes(t *testing.T) {
 	for engine, count := range map[string]int{"sqlite": 1, "postgres": 2} {
 		t.Run(engine, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package instance runs the whole program within a test, and ends it with the test.
+// Package instance runs the whole program within a test, and stops it when the test ends.
 package instance
 
 import (
@@ -22,24 +22,24 @@ type Instance struct {
 	*config.Ready // its addresses and, in the demo, its credentials
 
 	App     *app.App
-	File    string // the ready file, which lies in the program's folder
-	Printed string // at its start
+	File    string // path of the ready file in the program's folder
+	Printed string // output at the start
 }
 
-// How long the program may take to be ready, and to end.
+// Time limits for the start and the end of the program.
 const (
 	mostToStart = 2 * time.Minute
 	mostToStop  = 5 * time.Minute
 )
 
-// Start runs the program until the test ends: on SQLite in a folder of its own and at any free port, unless the settings say otherwise,
-// of which the later ones win. The end of its log is shown when the test fails, unless the options have a logger.
+// Start runs the program until the test ends. By default it uses SQLite in a separate folder and any free port. Later
+// settings override earlier ones. If the test fails, the end of the log is shown, unless the options have a logger.
 func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instance {
 	t.Helper()
 	dir := t.TempDir()
 	all := map[string][]string{
 		"addr": {"127.0.0.1:0"}, "data": {dir}, "ready-file": {filepath.Join(dir, "ready.json")},
-		"password-memory": {"8"}, "password-passes": {"1"}, // hashing is not what is tested
+		"password-memory": {"8"}, "password-passes": {"1"}, // password hashing is not under test
 	}
 	for _, more := range settings {
 		maps.Copy(all, more)
@@ -84,7 +84,7 @@ func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instan
 	return i
 }
 
-// FreeAddress is an address at which nobody listens.
+// FreeAddress returns an unused address.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -103,7 +103,7 @@ type tail struct {
 
 const mostLogged = 64 << 10 // bytes that are shown
 
-// logOf is a log that is shown when the test has failed and the program has ended.
+// logOf returns a log that is shown if the test has failed and the program has ended.
 func logOf(t *testing.T) *tail {
 	t.Helper()
 	x := new(tail)

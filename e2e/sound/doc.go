@@ -1,3 +1,3 @@
-// Package sound talks with the whole program aloud: visitors in the voice widget, callees on the telephone, a teammate on another node. The
-// sound is as fast as people hear it, so its tests belong to `make test-sound`.
+// Package sound tests spoken conversations with the whole program: visitors in the voice widget, callees on the
+// telephone, a teammate on another node. Sound is played in real time, so the tests belong to `make test-sound`.
 package sound

@@ -67,7 +67,7 @@ const talkProvision = `companies:
 type talking struct {
 	t       *testing.T
 	bank    *voicetest.Bank
-	service string // the transcriber's address
+	service string // address of the transcriber
 }
 
 func newTalking(t *testing.T) *talking {
@@ -100,7 +100,7 @@ func (x *talking) provision() string {
 	return name
 }
 
-// say is a sentence as a visitor says it.
+// say returns the sound of a sentence.
 func (x *talking) say(text string) []int16 {
 	x.t.Helper()
 	pcm, err := x.bank.Say(x.t.Context(), text, "en")
@@ -140,7 +140,7 @@ func get(t *testing.T, address, token string, into any) {
 	}
 }
 
-// sign asks for an address; with a token for the conversation that it is of.
+// sign requests an address; with a token, for the token's conversation.
 func sign(t *testing.T, base, token string) signed {
 	t.Helper()
 	var s signed
@@ -148,7 +148,7 @@ func sign(t *testing.T, base, token string) signed {
 	return s
 }
 
-// caller is a person in a browser: what they say goes out in real time, what comes in is kept.
+// caller is a person in a browser. It sends speech in real time and stores what it receives.
 type caller struct {
 	t      *testing.T
 	ws     *websocket.Conn
@@ -161,7 +161,7 @@ type caller struct {
 	change chan struct{}
 }
 
-// talk opens a socket and begins the conversation. Silence goes out from the start.
+// talk opens a socket and begins the conversation. It sends silence from the start.
 func talk(t *testing.T, address string) *caller {
 	t.Helper()
 	return dial(t, address+"&source=js_sdk&version=1.25.0", nil)
@@ -194,7 +194,7 @@ func (c *caller) send(text string) {
 	}
 }
 
-// microphone sends 32 ms at a time, 31 times a second.
+// microphone sends 32 ms of sound at a time, 31 times per second.
 func (c *caller) microphone(ctx context.Context) {
 	const piece = 512
 	tick := time.NewTicker(32 * time.Millisecond)
@@ -263,7 +263,7 @@ func (c *caller) changed() {
 // hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
-// wait waits for the next message of a type that fits, and forgets those before it.
+// wait returns the next matching message of a type, and drops those before it.
 func (c *caller) wait(kind string, fits func(m map[string]any) bool) map[string]any {
 	c.t.Helper()
 	late := time.After(hung)
@@ -291,7 +291,7 @@ func (c *caller) wait(kind string, fits func(m map[string]any) bool) map[string]
 	}
 }
 
-// heard is the sound of a response, once so many samples of it have come.
+// heard returns the sound of a response once that many samples have arrived.
 func (c *caller) heard(id, samples int) (pcm []int16) {
 	c.t.Helper()
 	c.until("the sound of a response", func() bool {
@@ -301,7 +301,7 @@ func (c *caller) heard(id, samples int) (pcm []int16) {
 	return pcm
 }
 
-// until waits for a state of the received messages.
+// until waits for a condition on the received messages.
 func (c *caller) until(what string, is func() bool) {
 	c.t.Helper()
 	for late := time.Now().Add(hung); ; time.Sleep(20 * time.Millisecond) {
@@ -317,7 +317,7 @@ func (c *caller) until(what string, is func() bool) {
 	}
 }
 
-// received reports how well a sound is found in what came.
+// received reports the correlation of a sound with the received sound.
 func (c *caller) received(pcm []int16) float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -340,7 +340,7 @@ func (c *caller) end() (status websocket.StatusCode) {
 	return status
 }
 
-// member is a value in a message, by the names on the way to it.
+// member returns a nested value of a message.
 func member(m map[string]any, names ...string) any {
 	var v any = m
 	for _, name := range names {
@@ -443,7 +443,7 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	}
 	c.send(`{"type":"user_message","text":"What are your opening hours?","client_id":"t1"}`)
 	c.wait("agent_response", saying("nine in the morning"))
-	// The network of the page changes, and the old connection has not been noticed to be gone.
+	// The page's network changes, and the loss of the old connection is not noticed yet.
 	for _, node := range []*instance.Instance{first, second} {
 		before := c
 		c = talk(t, sign(t, node.BaseURL, s.Token).URL)
@@ -481,7 +481,7 @@ func TestAStopAsksToComeAgainAndTheConversationGoesOn(t *testing.T) {
 	}
 }
 
-// A visitor is connected to one node, and the teammate who takes over to the other.
+// A visitor is connected to one node, and the teammate who takes over is connected to the other.
 func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
 	t.Parallel()
 	x := newTalking(t)
@@ -523,7 +523,7 @@ func TestATeammateOnTheOtherNodeTalksWithTheVisitor(t *testing.T) {
 	visitor.wait("agent_response", saying("card or in cash"))
 }
 
-// signInPanel returns the cookie of a session in the panel.
+// signInPanel returns the cookie of a panel session.
 func signInPanel(t *testing.T, base, email, password string) string {
 	t.Helper()
 	body := fmt.Sprintf(`{"email":%q,"password":%q}`, email, password)

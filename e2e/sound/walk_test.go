@@ -33,8 +33,8 @@ import (
 	"carillon/internal/voice/voicetest"
 )
 
-// A flow is walked over every channel: on WhatsApp, in the chat widget, by voice in a browser, typed and spoken there, and on calls by
-// keys and by speech. What the runs record must be the same on all of them.
+// The same flow runs on every channel: on WhatsApp, in the chat widget, in the voice widget typed and spoken, and on
+// calls by keys and by speech. The runs must record the same on all of them.
 
 const (
 	walkChat  = "77777777-7777-4777-8777-777777777713"
@@ -82,18 +82,18 @@ const walkSetUp = `companies:
             else: [{say: "See you at pier {{pier}}."}, {end: true}]}
     templates:` + walkTemplate
 
-// walking is a program with that flow, and the services that it is walked with.
+// walking is a program with that flow, and the services for it.
 type walking struct {
 	*talking
 	*instance.Instance
 	graph        *graphtest.Server
 	token        string
-	widget, line *voicetest.Server // which transcribe for the widget and for the line
-	calls        sync.Map          // by number: a channel of the call
+	widget, line *voicetest.Server // transcribers of the widget and of the line
+	calls        sync.Map          // channels of callees, by number
 }
 
 const (
-	wrongChoice = "7"   // there are two
+	wrongChoice = "7"   // there are only two choices
 	wrongPhone  = "600" // too short
 	phoneNumber = "600111222"
 )
@@ -139,7 +139,7 @@ func newWalking(t *testing.T) *walking {
 	return x
 }
 
-// callee is somebody on the telephone, and counts the frames with and without a voice.
+// callee is a person on the telephone. It counts frames with and without a voice.
 type callee struct {
 	*sip.Call
 	said  atomic.Int64 // frames of 20 ms with a voice
@@ -155,7 +155,7 @@ func (c *callee) frame(in, _ []int16) {
 	}
 }
 
-// trunk answers calls.
+// trunk starts a SIP trunk that answers calls.
 func (x *walking) trunk() string {
 	e, err := sip.New(x.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
 		OnCall: func(in *sip.Incoming) {
@@ -216,7 +216,7 @@ type walkedRun struct {
 	}
 }
 
-// answered is how many responses of the contact a run has taken.
+// answered returns the number of responses that a run has received.
 func (r *walkedRun) answered() (n int) {
 	for _, e := range r.Entries {
 		if e.Kind == "response" || e.Kind == "retry" {
@@ -226,11 +226,11 @@ func (r *walkedRun) answered() (n int) {
 	return n
 }
 
-// record is what a run recorded that no channel may change.
+// record returns the part of a run's log that is the same on all channels.
 func (r *walkedRun) record() (all []string) {
 	for _, e := range r.Entries {
 		changed, _ := json.Marshal(e.Changed)
-		text, _, _ := strings.Cut(e.Text, " in ") // how long a request took is another each time
+		text, _, _ := strings.Cut(e.Text, " in ") // the duration of a request varies
 		all = append(all, strings.Join([]string{e.Path, e.Kind, text, string(changed)}, " "))
 	}
 	for _, name := range []string{"tour", "phone", "order", "pier", "status"} {
@@ -239,7 +239,7 @@ func (r *walkedRun) record() (all []string) {
 	return append(all, r.State)
 }
 
-// run is the run of a contact's number, or of a conversation; nil: there is none.
+// run returns the run of a contact's number or of a conversation, or nil.
 func (x *walking) run(t *testing.T, of string) *walkedRun {
 	t.Helper()
 	var list struct{ Data []walkedRun }
@@ -254,8 +254,8 @@ func (x *walking) run(t *testing.T, of string) *walkedRun {
 	return nil
 }
 
-// walks answers a flow's questions by say, one after the other, and returns the run when it is over. say has repeated what was not
-// understood.
+// walks answers a flow's questions with say, one after the other, and returns the finished run. say repeats answers
+// that were not understood.
 func (x *walking) walks(t *testing.T, of string, answers []string, say func(answer string)) *walkedRun {
 	t.Helper()
 	var run *walkedRun
@@ -286,7 +286,7 @@ func (x *walking) state(t *testing.T, conversationID string) string {
 	return c.Conversation.State
 }
 
-// notify has a template or a call sent that the flow answers.
+// notify sends a template or places a call that starts the flow.
 func (x *walking) notify(t *testing.T, number, path, more string) {
 	t.Helper()
 	x.ask(t, http.MethodPost, path+"?access_key="+walkKey, "",
@@ -294,7 +294,7 @@ func (x *walking) notify(t *testing.T, number, path, more string) {
 			`"name_event":"booked",%s}`, number, more))
 }
 
-// overWhatsApp writes to the number.
+// overWhatsApp walks the flow on WhatsApp.
 func (x *walking) overWhatsApp(t *testing.T, number string, answers []string) *walkedRun {
 	t.Helper()
 	x.notify(t, number, "/functions/v1/notify",
@@ -326,7 +326,7 @@ func (x *walking) overWhatsApp(t *testing.T, number string, answers []string) *w
 	return run
 }
 
-// sentTo are the bodies of what a number was sent.
+// sentTo returns the bodies of the messages to a number.
 func (x *walking) sentTo(number string) (all []string) {
 	for _, posts := range x.graph.All() {
 		for _, p := range posts {
@@ -338,7 +338,7 @@ func (x *walking) sentTo(number string) (all []string) {
 	return all
 }
 
-// inChat writes in the chat widget.
+// inChat walks the flow in the chat widget.
 func (x *walking) inChat(t *testing.T, answers []string) *walkedRun {
 	t.Helper()
 	s := x.ask(t, http.MethodPost, "/functions/v1/chat/session", "",
@@ -352,7 +352,7 @@ func (x *walking) inChat(t *testing.T, answers []string) *walkedRun {
 	return x.walks(t, s["conversation_id"].(string), answers, write)
 }
 
-// inBrowser talks with the voice widget, whose first words are the flow's; typed, or spoken.
+// inBrowser walks the flow in the voice widget, which begins with the flow; typed or spoken.
 func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walkedRun {
 	t.Helper()
 	var s signed
@@ -371,7 +371,7 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 	}
 	n, answered := 0, 0
 	run := x.walks(t, s.ConversationID, answers, func(answer string) {
-		if speaks { // an answer counts once its question sounds
+		if speaks { // an answer counts once its question is playing
 			c.until("the sound of a question", func() bool { n = len(c.sound); return n > answered })
 			answered = n
 			x.speak(t, x.widget, answer, func(pcm []int16) { c.speech <- pcm })
@@ -381,7 +381,7 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 		c.send(fmt.Sprintf(`{"type":"user_message","text":%q,"client_id":"t%d"}`, answer, n))
 	})
 	c.wait("agent_response", saying("too short"))
-	c.wait("agent_response", saying("ier 1")) // said by the flow itself, after the request
+	c.wait("agent_response", saying("ier 1")) // said by the flow after the request
 	if run.State == "completed" {
 		if status := c.end(); status != websocket.StatusNormalClosure {
 			t.Error("closed with", status)
@@ -395,7 +395,7 @@ func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walked
 	return run
 }
 
-// speak says something, and waits until a transcriber has understood it.
+// speak says a text and waits until a transcriber has understood it.
 func (x *walking) speak(t *testing.T, ears *voicetest.Server, text string, say func(pcm []int16)) {
 	t.Helper()
 	pcm := x.utterance(t, text)
@@ -409,7 +409,7 @@ func (x *walking) speak(t *testing.T, ears *voicetest.Server, text string, say f
 	t.Errorf("%q is not understood: %+v", text, ears.Heard())
 }
 
-// utterance is how a response is said.
+// utterance returns the sound of a response.
 func (x *walking) utterance(t *testing.T, text string) []int16 {
 	t.Helper()
 	said := text
@@ -426,7 +426,7 @@ func (x *walking) utterance(t *testing.T, text string) []int16 {
 	return pcm
 }
 
-// byPhone is called, and answers by keys or by speech.
+// byPhone walks the flow on a call, by keys or by speech.
 func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks bool) *walkedRun {
 	t.Helper()
 	ringing := make(chan *callee, 1)
@@ -452,7 +452,7 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 	}()
 	answered := int64(0)
 	run := x.walks(t, number, answers, func(answer string) {
-		// An answer counts once its question is heard.
+		// An answer counts once its question was played.
 		for late := time.Now().Add(hung); c.said.Load() == answered || c.quiet.Load() < 50; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(late) {
 				t.Fatalf("nothing is heard before %q", answer)
@@ -487,7 +487,7 @@ func (x *walking) byPhone(t *testing.T, number string, answers []string, speaks 
 	return run
 }
 
-// keysOf are the keys that say a response.
+// keysOf returns the keys for a response.
 func keysOf(answer string) string {
 	if i := slices.Index([]string{"Harbour", "Island"}, answer); i >= 0 {
 		return fmt.Sprint(i + 1)
@@ -545,7 +545,7 @@ func TestAFlowIsTheSameOnEveryChannel(t *testing.T) {
 	}
 }
 
-// attend has a teammate look at the inbox until the context ends.
+// attend keeps a teammate's inbox open until the context ends.
 func attend(t *testing.T, ctx context.Context, base string, header http.Header) { //nolint:revive // the test comes first
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/panel/v1/inbox/events", nil)

@@ -1,9 +1,10 @@
-// Command tier runs `go test` for a target of the Makefile, and reports: a line as each package ends, what failed in full, the ten slowest
-// tests, and the counts. All test processes share one PostgreSQL, unless the run leaves it out.
+// Command tier runs `go test` for a target of the Makefile and reports the results: a line when each package ends, the
+// full output of failures, the ten slowest tests, and the counts. All test processes share one PostgreSQL, unless the
+// run excludes it.
 //
 //	go run ./e2e/tier -parallel 8 ./...
 //
-// Its arguments are those of `go test`. It exits with 1 when a test failed or a package was not built.
+// Its arguments are those of `go test`. It exits with 1 if a test failed or a package did not build.
 package main
 
 import (
@@ -63,7 +64,8 @@ func run(args []string, out io.Writer) (passed bool, err error) {
 	return r.failed == 0 && readErr == nil, readErr
 }
 
-// withServer starts a PostgreSQL for all test processes, unless one is named or none is wanted, and returns their environment.
+// withServer starts a PostgreSQL for all test processes, unless one is configured or none is wanted, and returns their
+// environment.
 func withServer() (env []string, end func() error, err error) {
 	env = os.Environ()
 	if need.Left("postgres") || os.Getenv(storetest.PostgresEnv) != "" {

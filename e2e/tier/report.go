@@ -17,7 +17,7 @@ import (
 type event struct {
 	Action      string
 	Package     string
-	ImportPath  string // the package or test that is being built
+	ImportPath  string // the package or test being built
 	Test        string
 	Elapsed     float64 // seconds
 	Output      string
@@ -29,25 +29,25 @@ type event struct {
 type report struct {
 	out      io.Writer
 	packages map[string]*pkg
-	builds   map[string][]string // output of the compiler, by the package or test that it is of
+	builds   map[string][]string // compiler output, by package or test
 	slow     []timed
 	skipped  map[string]int // by reason
 	passed   int
 	failed   int
 }
 
-// pkg is a package whose tests run.
+// pkg is a package whose tests are running.
 type pkg struct {
 	tests  map[string]*test
 	order  []string
-	output []string // of no test
+	output []string // belongs to no test
 }
 
 type test struct {
 	output  []string
-	parent  bool    // of other tests, which count in its place
+	parent  bool    // contains other tests, which count in its place
 	outcome string  // of its event; empty while it runs
-	elapsed float64 // seconds that it says itself, as a test does that reports what ran elsewhere
+	elapsed float64 // seconds, as reported by a test that ran elsewhere
 }
 
 type timed struct {
@@ -61,7 +61,7 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, packages: map[string]*pkg{}, builds: map[string][]string{}, skipped: map[string]int{}}
 }
 
-// read takes events until their end. A line that is no event is printed as it is.
+// read reads events until their end. Lines that are not events are printed unchanged.
 func (r *report) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -117,7 +117,7 @@ func (r *report) takeOfTest(e event) {
 		}
 	case "attr":
 		if e.Key == "elapsed" {
-			t.elapsed, _ = strconv.ParseFloat(e.Value, 64) // another one's attribute, if it is no number
+			t.elapsed, _ = strconv.ParseFloat(e.Value, 64) // a value that is no number is another attribute
 		}
 	case "output":
 		t.output = append(t.output, e.Output)
@@ -136,7 +136,7 @@ func (r *report) takeOfTest(e event) {
 	}
 }
 
-// parentOf is the test that has this one, whose name may have slashes of its own.
+// parentOf returns the parent of a test. Names of tests may contain further slashes.
 func (p *pkg) parentOf(name string) *test {
 	for at := strings.LastIndexByte(name, '/'); at > 0; at = strings.LastIndexByte(name[:at], '/') {
 		if t := p.tests[name[:at]]; t != nil {
@@ -146,7 +146,7 @@ func (p *pkg) parentOf(name string) *test {
 	return nil
 }
 
-// reason is the last line that a skipped test printed, without the place in its source.
+// reason returns the last line printed by a skipped test, without its source position.
 func reason(output []string) string {
 	for _, line := range slices.Backward(output) {
 		if _, why, ok := strings.Cut(strings.TrimSpace(line), ".go:"); ok {
@@ -174,7 +174,7 @@ func (r *report) takeOfPackage(e event) {
 	}
 }
 
-// count is the number of tests, without those that consist of others.
+// count returns the number of tests with an outcome, without parents of other tests.
 func (p *pkg) count(outcome string) (n int) {
 	for _, t := range p.tests {
 		if !t.parent && t.outcome == outcome {
@@ -184,7 +184,8 @@ func (p *pkg) count(outcome string) (n int) {
 	return n
 }
 
-// fail prints the output of a failed package, without that of its tests that passed. A package without a failed test counts as one.
+// fail prints the output of a failed package, without that of its passed tests. A package without a failed test counts
+// as one failure.
 func (r *report) fail(e event, p *pkg) {
 	fmt.Fprintf(r.out, "FAIL  %6.1f s %5d tests  %s\n", e.Elapsed, p.count("pass"), e.Package)
 	for _, line := range r.builds[e.FailedBuild] {

@@ -16,7 +16,8 @@ import (
 const (
 	rate  = 16000
 	frame = 32 * time.Millisecond
-	// silence is the time before a late answer: the person is asked whether they are there, and asked again.
+	// silence precedes a late answer. Meanwhile the person is asked whether they are there, and the question is
+	// repeated.
 	silence = 20 * time.Second
 )
 
@@ -47,7 +48,7 @@ func (s *sound) Read(ctx context.Context) ([]int16, error) {
 // words speaks a tenth of a second for each word.
 type words struct{}
 
-// speaks is the time that it takes to begin, in which an answer is ahead of its question.
+// speaks is the delay before the first sound, during which an answer comes before its question.
 const speaks = 500 * time.Millisecond
 
 // Speak implements voice.Speaker.
@@ -63,17 +64,17 @@ func (words) Speak(ctx context.Context, u voice.Utterance, emit func([]int16) er
 	return emit(slices.Repeat([]int16{valueOf(i)}, u.Rate/10*len(strings.Fields(u.Text))))
 }
 
-// All that is said is one sample value, which stands for an answer of the walk, or for its question. The values are far enough apart for
-// the codec of a telephone.
+// Each utterance is a constant sample value that stands for an answer of the walk or its question. The values differ
+// enough to survive a telephone codec.
 const spacing = 2000
 
-// valueOf is the sample value of answer i or its question; -1: of something else.
+// valueOf returns the sample value of answer i or its question; i is -1 for anything else.
 func valueOf(i int) int16 { return int16(spacing * (i + 2)) }
 
-// placeOf is the place of a sample value in the walk; -1: it is something else, -2: silence.
+// placeOf returns the index of a sample value in the walk; -1 for anything else, -2 for silence.
 func placeOf(value int16) int { return (int(value)+spacing/2)/spacing - 2 }
 
-// values knows what the sample values mean.
+// values transcribes the sample values.
 type values struct{}
 
 // Listen implements voice.Transcriber.
@@ -101,7 +102,7 @@ func (u *heard) Result(context.Context) (voice.Transcript, error) {
 // Close implements voice.Recognizer.
 func (*heard) Close() {}
 
-// loud takes every sample but 0 for speech.
+// loud detects every nonzero sample as speech.
 type loud struct{ chunk int }
 
 func loudAt(rate int) voice.Detector { return loud{int(time.Duration(rate) * frame / time.Second)} }
@@ -149,7 +150,7 @@ func (p *talker) begin() {
 	p.session.Type("", "begin")
 }
 
-// aloud are the talks of a site.
+// aloud returns the voice sessions of a site.
 func (x *site) aloud() *voice.Sessions {
 	return voice.NewSessions(voice.Options{
 		Dialogue: conversation.NewAloud(x.talks), Topics: x.hub, Speakers: map[string]voice.Speaker{"words": words{}}, Fallback: "words",
@@ -157,7 +158,7 @@ func (x *site) aloud() *voice.Sessions {
 	})
 }
 
-// speak says an answer, and is silent then.
+// speak says an answer, followed by silence.
 func (p *talker) speak(a answer) {
 	for _, x := range []struct {
 		value int16
@@ -175,7 +176,7 @@ const (
 	pause     = 700 * time.Millisecond // after an utterance, which ends it
 )
 
-// hearing is the length of a question on a line, with its keys.
+// hearing returns the length of a question on a line, including its keys.
 func (a answer) hearing() time.Duration {
 	return time.Duration(len(strings.Fields(a.question))+16) * 100 * time.Millisecond
 }
@@ -205,7 +206,7 @@ func (p *talker) answers(a answer, w way) {
 		p.session.Type("", a.text)
 	}
 	if w == twice {
-		time.Sleep(again)
+		time.Sleep(repeatAfter)
 		p.session.Type("", a.text)
 	}
 }

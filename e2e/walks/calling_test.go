@@ -17,7 +17,7 @@ import (
 	"carillon/internal/call/telephone"
 )
 
-// callee is called over SIP, talks over RTP and presses keys by RFC 4733, in a network in memory.
+// callee is called over SIP, talks over RTP and presses keys (RFC 4733), in an in-memory network.
 type callee struct {
 	*site
 	call  *sip.Call
@@ -25,8 +25,8 @@ type callee struct {
 
 	mu           sync.Mutex
 	conversation string
-	place        int               // the question that sounds, by its place
-	heard        map[int]time.Time // when each began to sound last
+	place        int               // index of the question being played
+	heard        map[int]time.Time // when each question last began to play
 }
 
 func onCall(x *site) person {
@@ -50,7 +50,7 @@ func (p *callee) Answered(_ time.Time, conversation string) {
 	p.conversation = conversation
 }
 
-// hear follows what comes over the line.
+// hear tracks the sound received on the line.
 func (p *callee) hear(in, _ []int16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +105,7 @@ func (p *callee) begin() {
 	p.until("the conversation begins", func() bool { return p.id() != "" })
 }
 
-// leave hangs up. The call knows what the agent's form found out.
+// leave hangs up and checks that the call has the results of the agent's form.
 func (p *callee) leave() {
 	p.t.Helper()
 	p.call.HangUp(context.WithoutCancel(p.t.Context()))
@@ -118,7 +118,7 @@ func (p *callee) leave() {
 	}
 }
 
-// sounded waits until a question sounds.
+// sounded waits until a question is playing.
 func (p *callee) sounded(a answer) {
 	p.t.Helper()
 	at := p.asked(p.id(), a.question).At
@@ -129,7 +129,7 @@ func (p *callee) sounded(a answer) {
 	})
 }
 
-// speak says an answer, and is silent then.
+// speak says an answer, followed by silence.
 func (p *callee) speak(a answer) {
 	p.t.Helper()
 	words := slices.Repeat([]int16{valueOf(slices.Index(walk, a))}, int(rtp.Rate*utterance/time.Second))
@@ -168,7 +168,7 @@ func (p *callee) answers(a answer, w way) {
 		p.speak(a)
 	case twice:
 		p.call.SendDigits(a.keys)
-		time.Sleep(again)
+		time.Sleep(repeatAfter)
 		p.call.SendDigits(a.keys)
 	default:
 		p.call.SendDigits(a.keys)

@@ -1,3 +1,3 @@
-// Package walks has people walk through the same flow and the same form of an agent in a chat, on WhatsApp, in a voice widget and on a
-// call, and answer early, late, twice and into the question: what comes of it is the same. It has tests alone.
+// Package walks tests that the same flow and the same agent form have the same result in a chat, on WhatsApp, in a
+// voice widget and on a call, with early, late, repeated and interrupting answers. It only contains tests.
 package walks

@@ -25,15 +25,15 @@ import (
 
 const (
 	agentID = "robin"
-	// The flow ends with the first question of the agent's form, which goes on from there. Two questions of the form are parts
-	// of each other.
+	// The flow ends with the first question of the agent's form, which continues from there. One question of the form
+	// contains another.
 	steps = `[{"say": "Do you come?"}, {"ask": "come", "choices": ["yes", "no"]},
 		{"say": "How many of you?"}, {"ask": "people", "accept": "number"},
 		{"say": "Which part of the day?"}, {"ask": "part", "choices": ["morning", "evening"]},
 		{"say": "So {{come}}, {{people}}, {{part}}. Shall we call you?"}]`
 )
 
-// robin is the agent.
+// robin returns the agent.
 func robin() *agent.Agent {
 	return &agent.Agent{
 		ID: agentID, Name: "Robin", Language: "en", Greeting: "Hello.",
@@ -48,10 +48,10 @@ func robin() *agent.Agent {
 
 // answer is a person's answer to a question.
 type answer struct {
-	question string // all that the agent says
+	question string // full text of the agent's message
 	text     string
 	keys     string
-	choice   int // its number; 0 for other answers
+	choice   int // number of the choice; 0 for other answers
 }
 
 var walk = []answer{ //nolint:gochecknoglobals // read only
@@ -73,7 +73,7 @@ type outcome struct {
 	Said    []string // by the agent, in order
 }
 
-// site is a company with a flow and an agent, on a database of its own.
+// site is a company with a flow and an agent, on a separate database.
 type site struct {
 	t       *testing.T
 	store   *store.Store
@@ -117,7 +117,7 @@ func (x *site) start() {
 	x.halt = running(x.t, x.talks.Run)
 }
 
-// running runs a part until the function that it returns is called.
+// running runs a part until the returned function is called.
 func running(t *testing.T, run func(ctx context.Context) error) (halt func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var done sync.WaitGroup
@@ -128,13 +128,13 @@ func running(t *testing.T, run func(ctx context.Context) error) (halt func()) {
 	}
 }
 
-// restart has another node go on.
+// restart replaces the node by another one.
 func (x *site) restart() {
 	x.halt()
 	x.start()
 }
 
-// close ends it, in the bubble of the test.
+// close closes the site within the bubble of the test.
 func (x *site) close() {
 	x.halt()
 	if err := x.store.Close(); err != nil {
@@ -155,7 +155,7 @@ func (x *site) Flows(context.Context, string) ([]flow.Listed, error) {
 // Flow implements conversation.Flows.
 func (x *site) Flow(context.Context, string, string) (*flow.Flow, error) { return x.flow, nil }
 
-// open opens the conversation of a person.
+// open opens a person's conversation.
 func (x *site) open(channel string) string {
 	x.t.Helper()
 	c, _, err := x.talks.Open(x.t.Context(), conversation.Start{
@@ -167,7 +167,7 @@ func (x *site) open(channel string) string {
 	return c.ID
 }
 
-// until waits until something has happened in the program.
+// until waits for a condition.
 func (x *site) until(what string, holds func() bool) {
 	x.t.Helper()
 	for range 6000 {
@@ -179,7 +179,7 @@ func (x *site) until(what string, holds func() bool) {
 	x.t.Fatal("it hangs: ", what)
 }
 
-// turns are those of a conversation.
+// turns returns the turns of a conversation.
 func (x *site) turns(id string) []chats.Turn {
 	x.t.Helper()
 	turns, err := x.store.Chats.Turns(x.t.Context(), x.company, id, 0, 1000)
@@ -204,7 +204,7 @@ func (x *site) asked(id, text string) (turn chats.Turn) {
 	return turn
 }
 
-// outcome is the result of the walk in a conversation.
+// outcome returns the result of the walk in a conversation.
 func (x *site) outcome(id string) (o outcome) {
 	x.t.Helper()
 	runs, err := x.store.Runs.OfConversation(x.t.Context(), x.company, id, 10)

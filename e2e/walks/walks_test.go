@@ -13,37 +13,37 @@ import (
 type way string
 
 const (
-	plain       way = "plainly"     // once the question is there, and heard
-	early       way = "early"       // while it is said, or before it has arrived
+	plain       way = "plainly"     // after the question has arrived or was played
+	early       way = "early"       // while it is played, or before it has arrived
 	late        way = "late"        // after a long silence
-	twice       way = "twice"       // and again, a moment later
-	interrupted way = "interrupted" // spoken into the question; in writing: while another node takes over
+	twice       way = "twice"       // repeated a moment later
+	interrupted way = "interrupted" // spoken over the question; in writing: while another node takes over
 
-	// Of those who talk.
+	// For people who talk:
 	inWords      way = "in words"
 	aheadInWords way = "in words ahead, and again"
 	lateInWords  way = "in words, late"
 	twiceInWords way = "in words, twice"
 
-	// Of those with keys.
-	ahead      way = "ahead" // before the first sound of the question, and again when it was heard
+	// For people with keys:
+	ahead      way = "ahead" // before the first sound of the question, and repeated after it was played
 	aheadEarly way = "ahead, and then early"
 	both       way = "in words and by key at once"
 )
 
-// person walks on a channel.
+// person walks through the flow on a channel.
 type person interface {
 	// begin begins the flow.
 	begin()
-	// answers answers a question that was asked, in a way. last: no question follows.
+	// answers answers a question in a way.
 	answers(a answer, w way)
-	// id is the conversation's.
+	// id returns the conversation's ID.
 	id() string
-	// leave ends what the person has open.
+	// leave ends the person's connections.
 	leave()
 }
 
-// channel is a way to reach a person, with the ways in which they answer there besides plainly.
+// channel is a way to reach a person, with the ways of answering there besides plainly.
 type channel struct {
 	on   func(x *site) person
 	ways []way
@@ -59,8 +59,8 @@ var (
 	aloud      = []way{inWords, aheadInWords, lateInWords, twiceInWords} //nolint:gochecknoglobals // read only
 )
 
-// Everybody comes to the same answers, on every channel and in every way: the agent says the same in the same order, and the flow and the
-// form end the same.
+// All walks lead to the same answers, on every channel and in every way: the agent says the same in the same order,
+// and the flow and the form have the same results.
 func TestAWalkEndsTheSameHoweverItsAnswersCome(t *testing.T) {
 	want := []string{"come=yes", "people=3", "part=evening", "call=true", "adults=2", "children=4", "seat=outside"}
 	for name, c := range channels {
@@ -78,7 +78,7 @@ func TestAWalkEndsTheSameHoweverItsAnswersCome(t *testing.T) {
 					t.Errorf("%s (-plainly +%s):\n%s", w, w, diff)
 				}
 			}
-			for i := range walk { // one answer alone is given in another way
+			for i := range walk { // only one answer is given in another way
 				for _, w := range c.ways {
 					if diff := cmp.Diff(plainly, walkedBut(t, c.on, plain, i, w)); diff != "" {
 						t.Errorf("the answer %d %s (-plainly +%s):\n%s", i, w, w, diff)
@@ -89,7 +89,7 @@ func TestAWalkEndsTheSameHoweverItsAnswersCome(t *testing.T) {
 	}
 }
 
-// said are the agent's words in a walk, but for a greeting.
+// said returns the agent's messages in a walk, without a greeting.
 func said() (all []string) {
 	for _, a := range walk {
 		all = append(all, a.question)
@@ -102,7 +102,7 @@ func walked(t *testing.T, on func(x *site) person, w way) outcome {
 	return walkedBut(t, on, w, -1, w)
 }
 
-// walkedBut is the outcome of a walk whose answer i is given in another way.
+// walkedBut returns the outcome of a walk whose answer i is given in another way.
 func walkedBut(t *testing.T, on func(x *site) person, w way, i int, other way) (o outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	again  = 300 * time.Millisecond // after an answer it is given again
-	patent = 10 * time.Minute       // after which somebody who writes answers late
+	repeatAfter = 300 * time.Millisecond // wait before a repeated answer
+	lateAfter   = 10 * time.Minute       // wait before a late answer in writing
 )
 
 // chatter writes and taps in a chat.
@@ -56,7 +56,7 @@ func (p *chatter) answers(a answer, w way) {
 	switch w {
 	case early:
 	case late:
-		time.Sleep(patent)
+		time.Sleep(lateAfter)
 	case interrupted:
 		p.restart()
 		time.Sleep(2 * time.Second)
@@ -65,7 +65,7 @@ func (p *chatter) answers(a answer, w way) {
 	}
 	p.say(kind, a.text)
 	if w == twice {
-		time.Sleep(again)
+		time.Sleep(repeatAfter)
 		p.say(kind, a.text)
 	}
 }
@@ -79,7 +79,7 @@ type texter struct {
 	n        int
 
 	mu      sync.Mutex
-	arrived []provider.Reply // what the channel delivered; the id of a message is its place
+	arrived []provider.Reply // delivered messages; the ID of a message is its position
 }
 
 const number = "34600111222"
@@ -100,7 +100,7 @@ func onWhatsApp(x *site) person {
 	return p
 }
 
-// connect starts the channel's part of a node.
+// connect starts the messaging part of a node.
 func (p *texter) connect() {
 	s, no := p.store, func(context.Context, string) (bool, error) { return false, nil }
 	node := carillon.NewID(time.Now())
@@ -124,7 +124,7 @@ func (p *texter) connect() {
 	p.stop = running(p.t, p.messages.Run)
 }
 
-// SendReply implements messaging.Channel: a message takes a second.
+// SendReply implements messaging.Channel. A message takes a second.
 func (p *texter) SendReply(_ context.Context, _ *carillon.Sender, m *provider.Reply) provider.Outcome {
 	time.Sleep(time.Second)
 	p.mu.Lock()
@@ -141,7 +141,7 @@ func (*texter) File(context.Context, *carillon.Sender, string, int64) ([]byte, s
 // MarkRead implements messaging.Channel.
 func (*texter) MarkRead(context.Context, *carillon.Sender, string, bool) error { return nil }
 
-// gets waits until a message has arrived, and returns the channel's id of it.
+// gets waits until a message has arrived, and returns its channel ID.
 func (p *texter) gets(text string) (id string) {
 	p.t.Helper()
 	p.until("a message arrives: "+text, func() bool {
@@ -192,7 +192,7 @@ func (p *texter) answers(a answer, w way) {
 	switch w {
 	case early:
 	case late:
-		time.Sleep(patent)
+		time.Sleep(lateAfter)
 	case interrupted:
 		p.stop()
 		p.restart()
@@ -203,7 +203,7 @@ func (p *texter) answers(a answer, w way) {
 	}
 	p.write(in)
 	if w == twice {
-		time.Sleep(again)
+		time.Sleep(repeatAfter)
 		p.write(in)
 	}
 }
