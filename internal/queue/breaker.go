@@ -10,11 +10,11 @@ import (
 	"carillon/internal/store/work"
 )
 
-// breakers feeds the lanes' circuit breakers, and writes those that are not closed to the database, so that every node can show
-// them, and a shard's next owner continues with them.
+// breakers feeds the lanes' circuit breakers and writes those that are not closed to the database, so that every node
+// can show them and a shard's next owner continues with them.
 type breakers struct{ lanes *lanes }
 
-// allow records that a message starts.
+// allow records the start of a message.
 func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int, probe bool) {
 	forgiven, probe, first := l.Breaker.Allow(k)
 	if first {
@@ -23,8 +23,8 @@ func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int,
 	return forgiven, probe
 }
 
-// record takes the part of a response that concerns the sender as a whole. Work that an outage failed is not due before the
-// breaker may start it.
+// record applies the part of a response that concerns the whole sender. Work that failed in an outage is not due
+// before the breaker allows it.
 func (b *breakers) record(l *lane.Lane, c *completion, now time.Time) {
 	done, k := &c.done, c.f.job.Key
 	if done.Pause && done.Fault == "" {
@@ -91,7 +91,7 @@ func (b *breakers) publish(l *lane.Lane, x work.Breaker, to work.BreakerState) {
 	d.changed[x.SenderUID] = x
 }
 
-// view is a lane's breaker as others see it.
+// view returns the stored form of a lane's breaker.
 func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) work.Breaker {
 	return work.Breaker{
 		SenderUID: l.UID, CompanyID: cmp.Or(l.Settings.CompanyID, x.Company), Kind: b.lanes.Name, State: x.State(now), Fault: x.Fault,
@@ -101,8 +101,8 @@ func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) work.Break
 
 const recallTimeout = 5 * time.Second
 
-// recallBreakers reads the breakers that earlier owners of shards left. If that fails they are found out again: an open breaker
-// only saves attempts.
+// recallBreakers reads the breakers stored by earlier owners of shards. If that fails, the faults are detected again:
+// an open breaker only saves attempts.
 func (d *dispatcher) recallBreakers() {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
@@ -118,7 +118,7 @@ func (d *dispatcher) recallBreakers() {
 	}()
 }
 
-// recalled are the breakers that the last owners of shards left.
+// recalled are the breakers stored by the last owners of shards.
 type recalled []work.Breaker
 
 func (e recalled) apply(d *dispatcher, now time.Time) {
@@ -141,7 +141,7 @@ func (e recalled) apply(d *dispatcher, now time.Time) {
 
 const breakerWriteTimeout = 5 * time.Second
 
-// writeBreakers writes changed breakers in the background, the last change of each sender. A write that fails is dropped:
+// writeBreakers writes changed breakers in the background, the last change of each sender. A failed write is dropped:
 // nothing depends on it.
 func (d *dispatcher) writeBreakers() {
 	if d.writing || len(d.changed) == 0 {
@@ -161,7 +161,7 @@ func (d *dispatcher) writeBreakers() {
 	}()
 }
 
-// breakersWritten is the end of a write of changes.
+// breakersWritten is the event that a write has ended.
 type breakersWritten struct{}
 
 func (breakersWritten) apply(d *dispatcher, _ time.Time) { d.writing = false }

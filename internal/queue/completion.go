@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// committed is a commit that ended.
+// committed is the event that a commit has ended.
 type committed struct {
 	kind    *lanes
 	batch   *work.Batch
@@ -41,7 +41,7 @@ func (c *committed) apply(d *dispatcher, now time.Time) {
 	for _, f := range c.flights {
 		key := f.job.Key
 		f.lane.Buffers[f.class].Forget(key)
-		if f.start.Attempt == 0 { // canceled, moved, or started by another owner; or the lane is full
+		if f.start.Attempt == 0 { // canceled, rescheduled, or started by another owner; or the lane is full
 			f.lane.Buffers[f.class].Wake(now)
 			if f.start.Full {
 				f.lane.Full = now.Add(fullRest)
@@ -51,15 +51,15 @@ func (c *committed) apply(d *dispatcher, now time.Time) {
 		}
 		f.job.Attempt = f.start.Attempt
 		if before := k.flights[key]; before != nil {
-			before.arrive() // its result was committed, and the response lost
+			before.arrive() // its result was committed although the response was lost
 		}
 		k.flights[key] = f
 		k.start(f, now)
 	}
 }
 
-// failed keeps the results for the next try. The starts may have been committed or not: they are not sent, and an audit finds
-// the committed ones and queues them again.
+// failed keeps the results for the next commit. It is unknown whether the starts were committed: they are not sent,
+// and an audit finds the committed ones and queues them again.
 func (c *committed) failed(d *dispatcher, now time.Time) {
 	k := c.kind
 	d.q.o.Log.Error("commit starts and results", "kind", k.Name, "error", c.err, "results", len(c.batch.Results), "starts", len(c.flights))
@@ -89,7 +89,7 @@ func (k *lanes) unstart(f *flight, now time.Time) {
 // fullRest is the pause of a lane that has reached its maximum on all nodes, unless work of it ends on this node.
 const fullRest = time.Second
 
-// settled is lasting work that its provider has taken up.
+// settled is the event that a provider has accepted lasting work.
 type settled struct{ f *flight }
 
 func (e settled) apply(_ *dispatcher, now time.Time) {
@@ -105,7 +105,7 @@ func (e settled) apply(_ *dispatcher, now time.Time) {
 	}
 }
 
-// completion is work that ended.
+// completion is the event that work has ended.
 type completion struct {
 	f    *flight
 	done Done
@@ -123,14 +123,14 @@ func (c *completion) apply(_ *dispatcher, now time.Time) {
 	if c.f.settled {
 		l.Settled--
 	}
-	if k.lanes[l.UID] == l || !k.Lasting { // else the line's shard has moved, and with it its breaker
+	if k.lanes[l.UID] == l || !k.Lasting { // otherwise the line's shard has moved, together with its breaker
 		k.breakers.record(l, c, now)
 	}
 	k.results = append(k.results, c.done.Result)
 	k.attend(l, now)
 }
 
-// written follows results that are in the database now.
+// written handles results that are now in the database.
 func (k *lanes) written(results []work.Result, now time.Time) {
 	for i := range results {
 		r := &results[i]
@@ -163,8 +163,8 @@ func (k *lanes) written(results []work.Result, now time.Time) {
 	}
 }
 
-// freed lets the lane of ended work look for room, on the node that owns it by now: its bound is the number in progress on all
-// nodes.
+// freed makes the lane of ended work check for room, on its present owner node: its bound is the number in progress on
+// all nodes.
 func (k *lanes) freed(l *lane.Lane, now time.Time) {
 	if own := k.lanes[l.UID]; own != nil {
 		own.Full = time.Time{}

@@ -8,22 +8,22 @@ import (
 	"carillon/internal/store/work"
 )
 
-// dispatcher is the one goroutine that decides which work starts. Reads, commits and the work run in goroutines of their own
-// and report by events.
+// dispatcher is the single goroutine that decides which work starts. Reads, commits and the work run in separate
+// goroutines and report by events.
 type dispatcher struct {
 	q      *Queue
 	kinds  []*lanes
 	shards map[int]*shard
 
-	upkeepDue   bool      // something happened that may concern a shard's maintenance
+	upkeepDue   bool      // a shard may need maintenance
 	upkeepAt    time.Time // next maintenance of any shard
-	reconcileAt time.Time // when the earliest unknown outcome is due for reconciliation; zero for none
+	reconcileAt time.Time // due time of the earliest reconciliation of an unknown outcome; zero: none
 
 	maintenance maintenance
 	handover    handover
 	counts      counts
 	changed     map[int64]work.Breaker // breakers to write, by sender
-	writing     bool                   // some are being written
+	writing     bool                   // a write is in progress
 
 	leaving bool // the node is stopping and hands its shards over
 }
@@ -35,8 +35,8 @@ type shard struct {
 	since   time.Time
 	work    []*shardWork // by kind
 	closing bool         // being handed over to another node: starts nothing more
-	until   time.Time    // closing: canceled then; zero: never
-	keep    time.Time    // after a canceled hand-over: no new one before
+	until   time.Time    // end of closing, after which the hand-over is canceled; zero: none
+	keep    time.Time    // no hand-over before this time, because one was canceled
 }
 
 // shardWork is a shard's work of one kind.
@@ -44,15 +44,16 @@ type shardWork struct {
 	scanAt      time.Time // next scan of the due index
 	reconcileAt time.Time // next reconciliation of unknown outcomes; zero if none are known
 	busy        bool      // a scan or a reconciliation is running
-	audit       bool      // a commit's end was uncertain: look for starts that were committed but never done
-	inFlight    int       // work that keeps the shard from being handed over: starts being committed, and work in progress
+	audit       bool      // the result of a commit was uncertain: look for starts that were committed but never done
+	// Work that keeps the shard from being handed over: starts being committed, and work in progress.
+	inFlight int
 }
 
 const (
-	longestSleep = time.Second // after which the wall clock is read again
+	longestSleep = time.Second // the wall clock is read again at least this often
 	maxReads     = 4
-	invalidWait  = 50 * time.Millisecond // while this node may not start anything
-	pacingRest   = lane.PaceWindow       // a new owner waits so long: the last one's requests are unknown to it
+	invalidWait  = 50 * time.Millisecond // pause while this node may not start work
+	pacingRest   = lane.PaceWindow       // pause of a new owner: the previous one's requests are unknown to it
 	drainGrace   = 5 * time.Second       // time for results after the work in progress was canceled
 )
 
@@ -65,7 +66,7 @@ func newDispatcher(q *Queue) *dispatcher {
 	return d
 }
 
-// run dispatches until ctx ends and everything in flight has ended and been written, or draining took too long.
+// run dispatches until ctx ends and all work in flight has ended and been written, or until draining took too long.
 func (d *dispatcher) run(ctx context.Context) {
 	for _, k := range d.kinds {
 		var cancel context.CancelFunc
@@ -84,7 +85,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		if d.leaving && d.drained(now) {
 			return
 		}
-		d.step(now) // reads are bounded each and outlive the stop
+		d.step(now) // reads have timeouts of their own and outlive the stop
 		timer.Reset(d.sleep(now))
 		select {
 		case <-d.q.signal:
@@ -99,7 +100,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// drained reports whether there is nothing left to wait for. Work that exceeds its kind's time is canceled.
+// drained reports whether there is nothing left to wait for. It cancels work that exceeds its kind's time.
 func (d *dispatcher) drained(now time.Time) bool {
 	all := !d.writing && len(d.changed) == 0
 	for _, k := range d.kinds {
@@ -108,7 +109,7 @@ func (d *dispatcher) drained(now time.Time) bool {
 	return all
 }
 
-// sleep is the time until something is due, at most longestSleep.
+// sleep returns the time until something is due, at most longestSleep.
 func (d *dispatcher) sleep(now time.Time) time.Duration {
 	wait := longestSleep
 	for _, k := range d.kinds {
@@ -120,7 +121,7 @@ func (d *dispatcher) sleep(now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
-// step starts due work, in one commit for each kind together with the pending results.
+// step starts due work, with one commit per kind that also stores the pending results.
 func (d *dispatcher) step(now time.Time) {
 	for _, k := range d.kinds {
 		k.feed(now)
@@ -135,20 +136,20 @@ func (d *dispatcher) step(now time.Time) {
 	d.writeBreakers()
 }
 
-// upkeep maintains the shards, and records when they want it next: there are many of them, and a turn of the dispatcher for
-// every few messages.
+// upkeep maintains the shards and records when they need it next. There are many shards, and the dispatcher runs every
+// few messages.
 func (d *dispatcher) upkeep(now time.Time) {
 	d.maintenance.start(now)
 	d.handover.giveQuiet(now)
 	d.upkeepDue, d.upkeepAt, d.reconcileAt = false, now.Add(longestSleep), time.Time{}
 	for _, s := range d.shards {
 		if s.closing {
-			d.upkeepAt = now // until nothing of it is in flight
+			d.upkeepAt = now // until no work of it is in flight
 			continue
 		}
 		for _, w := range s.work {
 			if w.busy {
-				continue // its end asks for upkeep
+				continue // its end triggers upkeep
 			}
 			if w.scanAt.Before(d.upkeepAt) {
 				d.upkeepAt = w.scanAt
@@ -161,7 +162,7 @@ func (d *dispatcher) upkeep(now time.Time) {
 	switch {
 	case d.reconcileAt.IsZero():
 	case d.leaving || !d.reconcileAt.After(now):
-		d.reconcileAt = time.Time{} // not now: others are running, and their end asks for maintenance
+		d.reconcileAt = time.Time{} // not now: others are running, and their end triggers maintenance
 	case d.reconcileAt.Before(d.upkeepAt):
 		d.upkeepAt = d.reconcileAt
 	}
@@ -169,7 +170,7 @@ func (d *dispatcher) upkeep(now time.Time) {
 
 func (d *dispatcher) gain(s work.Shard, now time.Time) {
 	if d.shards[s.ID] != nil {
-		d.lose(s.ID) // with its lanes: another node may have owned it meanwhile
+		d.lose(s.ID) // including its lanes: another node may have owned it meanwhile
 	}
 	x := &shard{id: s.ID, epoch: s.Epoch, since: now}
 	for range d.kinds {
@@ -194,7 +195,7 @@ func (d *dispatcher) lose(id int) {
 	}
 }
 
-// epochOf is the epoch of a shard that this node owns, 0 of another.
+// epochOf returns the epoch of a shard that this node owns, or 0.
 func (d *dispatcher) epochOf(id int) int64 {
 	if s := d.shards[id]; s != nil {
 		return s.epoch
@@ -202,7 +203,7 @@ func (d *dispatcher) epochOf(id int) int64 {
 	return 0
 }
 
-// kind finds the lanes of a kind of work by its name; nil for a kind that only newer nodes know.
+// kind returns the lanes of a kind of work, or nil for a kind that only newer nodes know.
 func (d *dispatcher) kind(name string) *lanes {
 	for _, k := range d.kinds {
 		if k.Name == name {

@@ -6,13 +6,13 @@ import (
 	"carillon/internal/store/work"
 )
 
-// event is something that happened outside the dispatcher's goroutine, in the order in which it did: wake-ups, reads and
-// commits that ended, responses, shards gained and lost. The dispatcher applies it.
+// event is something that happened outside the dispatcher's goroutine: wake-ups, reads and commits that ended,
+// responses, shards gained and lost. The dispatcher applies events in order.
 type event interface {
 	apply(d *dispatcher, now time.Time)
 }
 
-// post leaves events for the dispatcher.
+// post queues events for the dispatcher.
 func (q *Queue) post(events ...event) {
 	q.mu.Lock()
 	q.events = append(q.events, events...)
@@ -31,7 +31,7 @@ func (q *Queue) takeEvents() []event {
 	return events
 }
 
-// woken are wake-ups of lanes whose shards this node owned when they came.
+// woken are wake-ups of lanes in shards that this node owned at the time.
 type woken []Wake
 
 func (e woken) apply(d *dispatcher, now time.Time) {
@@ -54,7 +54,7 @@ func (rescan) apply(d *dispatcher, now time.Time) {
 	d.upkeepDue = true
 }
 
-// reconcileAll asks for a look at all that may have been left by a node that is dead.
+// reconcileAll asks for reconciliation of all shards, since a dead node may have left unknown outcomes.
 type reconcileAll struct{}
 
 func (reconcileAll) apply(d *dispatcher, now time.Time) {
@@ -74,11 +74,11 @@ func (e gained) apply(d *dispatcher, now time.Time) {
 	d.recallBreakers()
 }
 
-// lost is a shard that this node no longer owns, as it was.
+// lost is a shard that this node no longer owns, with its former epoch.
 type lost work.Shard
 
 func (e lost) apply(d *dispatcher, _ time.Time) {
-	if s := d.shards[e.ID]; s != nil && s.epoch == e.Epoch { // a shard that this node owns again stays
+	if s := d.shards[e.ID]; s != nil && s.epoch == e.Epoch { // keep a shard that this node owns again
 		d.lose(e.ID)
 	}
 }
@@ -92,7 +92,7 @@ func (e rebalance) apply(d *dispatcher, now time.Time) {
 	}
 }
 
-// statsAsked asks for the figures of an instant.
+// statsAsked asks for the present figures.
 type statsAsked chan<- Stats
 
 func (e statsAsked) apply(d *dispatcher, now time.Time) { e <- d.stats(now) }

@@ -17,7 +17,7 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 	}{
 		{1, 0, 0, 64, 64},
 		{17, 0, 0, 64, 1024},
-		{4, 500, 256, 32, 128}, // whatever is asked for, an eighth is the most
+		{4, 500, 256, 32, 128}, // the maximum is an eighth, whatever the settings ask for
 		{100, 64, 1024, 2 * turnRows, 1024},
 	} {
 		k := lanesOf(nil, Kind{LaneCap: c.laneCap, Cap: c.processCap})
@@ -38,7 +38,7 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 	}
 }
 
-// due returns a lane with perClass[c] messages due of class c.
+// due returns a lane with perClass[c] due messages of each class c.
 func due(now time.Time, uid int64, perClass ...int) *lane.Lane {
 	l := lane.New(uid, 1, time.Time{})
 	l.Set(lane.Settings{})

@@ -8,9 +8,9 @@ import (
 	"carillon/internal/store/work"
 )
 
-// handover gives shards to other nodes without making a single outcome unknown: a closing shard starts nothing more, what
-// is in flight gets its response and is written, and only then the shard is given back. The next owner finds nothing in
-// flight and waits its second for the pacing.
+// handover gives shards to other nodes without causing unknown outcomes: a closing shard starts nothing more, work in
+// flight gets its response and is written, and only then is the shard given back. The next owner finds nothing in
+// flight and waits a second for the pacing.
 //
 //	owned ── shed ──▶ closing ── nothing in flight ──▶ given ──▶ another node takes it
 //	  ▲                  │
@@ -19,10 +19,10 @@ type handover struct{ d *dispatcher }
 
 const (
 	maxHandOver  = 5 * time.Second  // limit of the time in which a shard starts nothing
-	handOverRest = 30 * time.Second // and is then left alone
+	handOverRest = 30 * time.Second // pause after that
 )
 
-// shed brings the number of shards in hand-over to n, beginning with those that have the least in flight.
+// shed brings the number of shards in hand-over to n, beginning with those with the least work in flight.
 func (h *handover) shed(n int, now time.Time) {
 	var open, closing []*shard
 	for _, s := range h.d.shards {
@@ -43,7 +43,8 @@ func (h *handover) shed(n int, now time.Time) {
 	h.d.upkeepDue = true
 }
 
-// closeAll begins to hand over everything: the node leaves. A single node has no other to take it.
+// closeAll begins to hand over all shards because the node is leaving. A single node has no other node to hand over
+// to.
 func (h *handover) closeAll() {
 	if h.d.q.members.Alone() {
 		return
@@ -68,7 +69,7 @@ func (h *handover) reopen(s *shard, now time.Time) {
 	}
 }
 
-// giveQuiet gives back the closing shards without anything in flight.
+// giveQuiet gives back the closing shards without work in flight.
 func (h *handover) giveQuiet(now time.Time) {
 	var quiet []work.Fence
 	for _, s := range h.d.shards {
@@ -90,8 +91,8 @@ func (h *handover) giveQuiet(now time.Time) {
 	h.d.q.members.Give(quiet)
 }
 
-// quiet reports whether everything that this node began in a shard is written. Lasting work is written by this node whoever
-// owns the shard.
+// quiet reports whether everything that this node began in a shard is written. Lasting work is written by this node
+// whoever owns the shard.
 func (h *handover) quiet(s *shard) bool {
 	for i, w := range s.work {
 		if w.inFlight > 0 || w.busy || w.audit {

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// A turn that was under way when the node is stopping still asks for as many shards as its part is.
+// A turn that began before the node stops may still ask for its part of the shards. It must not cancel the hand-over.
 func TestALateTurnCancelsNoHandOver(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for _, leaving := range []bool{false, true} {
@@ -49,7 +49,7 @@ func TestAStartThatFailedLeavesItsRecipientsIntervalAsItWas(t *testing.T) {
 	}
 }
 
-// The interval to the next message counts from when one leaves, not from when it was chosen for a commit that took long.
+// A recipient's interval begins when a message is sent, not when it was chosen for a commit that took long.
 func TestARecipientsIntervalBeginsWhenAMessageLeaves(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	k := idle(t)

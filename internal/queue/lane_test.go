@@ -7,7 +7,8 @@ import (
 	"carillon/internal/queue/lane"
 )
 
-// A sender that has nothing to do is forgotten once its pacing and its recipients' intervals are over, not when it comes next.
+// An idle sender is forgotten as soon as its pacing and its recipients' intervals are over, not only at its next
+// message.
 func TestALaneIsForgottenWhenItsLastIntervalIsOver(t *testing.T) {
 	k := owning(t)
 	d := k.d

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// lanes are the lanes of one kind of work on this node, with their work in progress. They belong to the dispatcher.
+// lanes are the lanes and the work in progress of one kind of work on this node. Only the dispatcher uses them.
 type lanes struct {
 	Kind
 	d       *dispatcher
@@ -16,20 +16,20 @@ type lanes struct {
 	lanes   map[int64]*lane.Lane
 	order   lane.Schedule
 	flights map[work.Key]*flight // started, result not yet committed
-	orphans map[work.Key]orphan  // starts to take back
+	orphans map[work.Key]orphan  // starts to undo
 
-	inFlight   int // in progress, and starts on their way to a commit
+	inFlight   int // in progress, or start being committed
 	results    []work.Result
 	postponed  []postponed
 	reads      int // running
 	committing bool
-	commitAt   time.Time // after a failed commit: not before
+	commitAt   time.Time // no commit before this time, because the last one failed
 	backoff    time.Duration
-	audits     int // running; nothing starts meanwhile, or an audit would take a fresh start for a lost one
+	audits     int // running; nothing starts meanwhile, since an audit would take a new start for a lost one
 	breakers   breakers
 	commits    uint64 // ever
 
-	ctx      context.Context //nolint:containedctx // of the work; canceled when draining takes too long
+	ctx      context.Context //nolint:containedctx // of the work; canceled if draining takes too long
 	cancel   context.CancelFunc
 	deadline time.Time // of draining
 }
@@ -42,7 +42,7 @@ func newLanes(d *dispatcher, k Kind, index int) *lanes {
 	return x
 }
 
-// in is the kind's part of a shard; nil where this node does not own it.
+// in returns the kind's part of a shard, or nil if this node does not own it.
 func (k *lanes) in(shard int) *shardWork {
 	if s := k.d.shards[shard]; s != nil {
 		return s.work[k.index]
@@ -57,7 +57,7 @@ func (k *lanes) drained(now time.Time) bool {
 	return k.inFlight == 0 && !k.committing && len(k.results) == 0 || now.After(k.deadline.Add(drainGrace))
 }
 
-// sleep is the time until work of the kind is due.
+// sleep returns the time until work of the kind is due.
 func (k *lanes) sleep(now time.Time) time.Duration {
 	wait := longestSleep
 	if k.order.AnyReady() && !k.d.q.members.Valid() {
@@ -72,14 +72,14 @@ func (k *lanes) sleep(now time.Time) time.Duration {
 	return wait
 }
 
-// wakeSleeping wakes the lanes whose instant has come.
+// wakeSleeping wakes the lanes whose wake time has come.
 func (k *lanes) wakeSleeping(now time.Time) {
 	for l := k.order.Wake(now); l != nil; l = k.order.Wake(now) {
 		k.attend(l, now)
 	}
 }
 
-// step starts due work, in one commit with the pending results.
+// step starts due work, with one commit that also stores the pending results.
 func (k *lanes) step(now time.Time) {
 	if k.committing || now.Before(k.commitAt) {
 		return
@@ -93,7 +93,7 @@ func (k *lanes) step(now time.Time) {
 	}
 }
 
-// forget forgets the lanes of a shard.
+// forget removes the lanes of a shard.
 func (k *lanes) forget(shard int) {
 	k.order.Remove(shard)
 	for uid, l := range k.lanes {
@@ -146,8 +146,8 @@ func (k *lanes) halt(shard int, halted bool, now time.Time) {
 	}
 }
 
-// attend starts the reads that a lane wants, and places it among the ready, the sleeping or those that wait for a reader. A
-// lane that is no longer in use is left alone.
+// attend starts the reads that a lane needs, and puts it among the ready or sleeping lanes or those waiting for a
+// reader. It ignores a lane that is no longer in use.
 func (k *lanes) attend(l *lane.Lane, now time.Time) {
 	if k.lanes[l.UID] != l {
 		return
@@ -158,7 +158,7 @@ func (k *lanes) attend(l *lane.Lane, now time.Time) {
 	k.place(l, now)
 }
 
-// place places a lane. One without work and without anything to remember is forgotten.
+// place puts a lane into the schedule. A lane without work or state is forgotten.
 func (k *lanes) place(l *lane.Lane, now time.Time) {
 	wantsRead, runnable := false, false
 	for c := range l.Buffers {
@@ -172,7 +172,7 @@ func (k *lanes) place(l *lane.Lane, now time.Time) {
 	at := l.Attention(now)
 	switch {
 	case at.IsZero() && l.Empty() && l.Idle(now):
-		if l.Breaker.Tripped() { // of a sender without anything to try since
+		if l.Breaker.Tripped() { // the sender has had nothing to try since
 			k.breakers.changed(l, work.BreakerClosed, now)
 		}
 		k.order.Unsleep(l)

@@ -7,26 +7,26 @@ import (
 	"carillon/internal/store/work"
 )
 
-// maintenance is the care that a shard needs besides sending: scans of its due index, in case a wake-up was lost;
-// reconciliation of unknown outcomes after their wait; recovery of starts whose commit ended in uncertainty.
+// maintenance is the upkeep of a shard besides sending: scans of its due index, in case a wake-up was lost;
+// reconciliation of unknown outcomes after their wait; and recovery of starts whose commit had an uncertain result.
 type maintenance struct{ d *dispatcher }
 
 // orphan is a start that was committed without this node's knowledge, so that nothing was sent.
 type orphan struct {
 	attempt int
-	wake    Wake // for after it is taken back
+	wake    Wake // posted once the start is undone
 }
 
 const (
 	scanAlone          = 30 * time.Second // between scans on one node
-	minScan            = 5 * time.Second  // with several nodes wake-ups may be lost, and other nodes send some
+	minScan            = 5 * time.Second  // with several nodes, wake-ups may be lost, and other nodes accept messages
 	scanShare          = 50               // minimum pause after a scan, as a multiple of its duration
 	scanTimeout        = 10 * time.Second
 	maintenanceAtOnce  = 2
 	maintenanceRetries = 5 * time.Second // after a failure
 )
 
-// reconcileAt has a shard's unknown outcomes reconciled at an instant.
+// reconcileAt schedules the reconciliation of a shard's unknown outcomes.
 func (m *maintenance) reconcileAt(k *lanes, id int, at time.Time) {
 	if s := k.in(id); s != nil && (s.reconcileAt.IsZero() || at.Before(s.reconcileAt)) {
 		s.reconcileAt = at
@@ -55,10 +55,10 @@ func (m *maintenance) start(now time.Time) {
 	}
 }
 
-// begin begins the maintenance that a shard's work of one kind needs now, and reports whether it needed any.
+// begin begins the maintenance that a shard's work of one kind needs now, and reports whether any was needed.
 func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) bool {
 	switch {
-	case w.busy, m.d.leaving && !w.audit: // a shard that is handed over only waits for its audit
+	case w.busy, m.d.leaving && !w.audit: // a shard in hand-over only waits for its audit
 		return false
 	case !w.reconcileAt.IsZero() && !w.reconcileAt.After(now):
 		w.busy, w.reconcileAt = true, time.Time{}
@@ -77,8 +77,8 @@ func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) boo
 	return true
 }
 
-// scanRest is the pause of a shard's due index after a scan of that duration. While a snapshot is held, ended rows stay in the
-// index, and scans take longer the more there are.
+// scanRest returns the pause after a scan of a shard's due index that took the given time. While a snapshot is held,
+// ended rows stay in the index, and scans take longer the more there are.
 func scanRest(alone bool, took time.Duration) time.Duration {
 	if alone {
 		return scanAlone
@@ -86,7 +86,7 @@ func scanRest(alone bool, took time.Duration) time.Duration {
 	return min(max(minScan, scanShare*took), scanAlone)
 }
 
-// scanned is a scan that ended.
+// scanned is the event that a scan has ended.
 type scanned struct {
 	kind    *lanes
 	shard   int
@@ -114,10 +114,11 @@ func (*maintenance) scan(k *lanes, f work.Fence, audit bool) {
 	k.d.q.post(e)
 }
 
-// apply wakes the lanes that a scan found. Flights that the database knows and this node does not were committed by a
-// transaction whose end is not known: they have not been sent, and go back to their lanes. A result may have been written
-// since the scan read, hence MoveUnsent, which touches nothing but a start. What is known of an earlier attempt says nothing
-// of this one: its result too may have been written without this node's learning of it, and the message been started again.
+// apply wakes the lanes that a scan found. Flights in the database that this node does not know were committed by a
+// transaction with an uncertain result: they have not been sent, and return to their lanes. A result may have been
+// written since the scan, hence MoveUnsent, which changes only a start. Knowledge about an earlier attempt says
+// nothing about this one: its result may also have been written without this node noticing, and the message started
+// again.
 func (e *scanned) apply(d *dispatcher, now time.Time) {
 	d.upkeepDue = true
 	k := e.kind
@@ -144,7 +145,7 @@ func (e *scanned) apply(d *dispatcher, now time.Time) {
 	}
 }
 
-// takeBack takes back a start of which nothing was done, and then wakes its lane.
+// takeBack undoes a start that was not acted on, and then wakes its lane.
 func (k *lanes) takeBack(f work.Flight, now time.Time) {
 	const why = "the database did not confirm its start"
 	k.d.q.o.Log.Warn("queue again what was never sent", "kind", k.Name, "key", int64(f.Key), "reason", why)
@@ -154,7 +155,7 @@ func (k *lanes) takeBack(f work.Flight, now time.Time) {
 	k.orphans[f.Key] = orphan{f.Attempt, Wake{SenderUID: f.SenderUID, Class: f.Class, Due: now}}
 }
 
-// reconciled are unknown outcomes of a shard that were reconciled.
+// reconciled is the event that unknown outcomes of a shard were reconciled.
 type reconciled struct {
 	kind  *lanes
 	shard int
@@ -162,7 +163,7 @@ type reconciled struct {
 	err   error
 }
 
-// reconcile has unknown outcomes of a shard reconciled.
+// reconcile lets the worker reconcile unknown outcomes of a shard.
 func (*maintenance) reconcile(k *lanes, shard int, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore follows two commits in a row whose answers were
-// lost: the first wrote the result of attempt 1, the second started attempt 2.
+// TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore covers two consecutive commits with lost
+// responses: the first wrote the result of attempt 1, the second started attempt 2.
 func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	const taken, sent, airborne work.Key = 1 << 8, 2 << 8, 3 << 8
@@ -52,7 +52,7 @@ func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *test
 	}
 }
 
-// Several nodes find what another one's wake-up did not name within seconds, one node needs no scan to find it.
+// With several nodes, work without a wake-up is found within seconds; a single node needs no scan to find it.
 func TestSeveralNodesScanMoreOften(t *testing.T) {
 	for _, c := range []struct {
 		alone      bool
@@ -85,7 +85,7 @@ func TestSeveralNodesScanMoreOften(t *testing.T) {
 	}
 }
 
-// idle owns shard 1 of an empty database and does nothing by itself.
+// idle returns lanes that own shard 1 of an empty database and do nothing automatically.
 func idle(t *testing.T) *lanes {
 	t.Helper()
 	return idleOn(t, store.Options{Dir: storetest.Folder(t)})
@@ -108,7 +108,7 @@ func idleOn(t *testing.T, o store.Options) *lanes {
 	return k
 }
 
-// owning is a dispatcher that owns shard 1 and may start.
+// owning returns the lanes of a dispatcher that owns shard 1 and may start.
 func owning(t interface{ Helper() }) *lanes {
 	t.Helper()
 	k := lanesOf(nil, Kind{})
@@ -117,7 +117,7 @@ func owning(t interface{ Helper() }) *lanes {
 	return k
 }
 
-// lanesOf are the lanes of the only kind of work of a dispatcher.
+// lanesOf returns the lanes of the only kind of work of a dispatcher.
 func lanesOf(s *store.Store, kind Kind) *lanes {
 	q := New(s, Options{})
 	kind.Name, kind.Worker = "test", idler{}
@@ -136,7 +136,7 @@ func (idler) Written([]work.Result)                                         {}
 func (idler) Recover(context.Context, []work.Shard) error                   { return nil }
 func (idler) Reconcile(context.Context, int, time.Time) (Reconciled, error) { return Reconciled{}, nil }
 
-// The dispatcher may learn only after it has taken a shard up again that it had been lost before.
+// The dispatcher may learn that a shard was lost only after it has gained the shard again.
 func TestAShardThatIsOursAgainIsNotLost(t *testing.T) {
 	k := owning(t)
 	d := k.d

@@ -42,7 +42,7 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 	t.Parallel()
 	address := storetest.Postgres(t)
 	right := onPostgres(t, address, Options{})
-	// For the other node's sessions the database's clock is an hour ahead.
+	// In the other node's sessions the database's clock is an hour ahead.
 	for _, statement := range []string{
 		"CREATE SCHEMA skewed",
 		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + " +

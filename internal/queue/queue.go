@@ -1,12 +1,12 @@
-// Package queue starts work when it is due, whatever the work is: messages and calls. The dispatcher reads lanes ahead,
-// decides what starts, commits starts together with the results of the last attempts, and has a worker do each. It does not
-// know how a message is sent or a call is placed (Kind).
+// Package queue starts work of any kind when it is due: messages and calls. The dispatcher prefetches lanes, decides
+// which work starts, commits starts together with the results of earlier attempts, and passes each to a worker. It
+// does not know how a message is sent or a call is placed (Kind).
 //
 //	accept ── Wake ──▶ lane ── prefetch ──▶ start (one commit with the last results) ──▶ Worker.Do ──▶ result
 //	                     ▲                                                                   │
 //	                     └────────────── retry, unknown, held, postponed ◀───────────────────┘
 //
-// Which shards this node owns is decided by queue/membership; the pure parts of a lane are in queue/lane.
+// queue/membership decides which shards this node owns; queue/lane has the pure logic of a lane.
 package queue
 
 import (
@@ -21,24 +21,25 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Bus carries word to the other nodes.
+// Bus sends messages to the other nodes.
 type Bus interface {
-	// PublishWakes carries wake-ups of shards that other nodes own.
+	// PublishWakes sends wake-ups of shards that other nodes own.
 	PublishWakes(ws []Wake)
-	// PublishShards announces that this node gave shards back, so that the others look at once.
+	// PublishShards announces that this node gave shards back, so that the others check at once.
 	PublishShards()
 }
 
-// Options wire a queue; all may be left out.
+// Options configure a Queue. All are optional.
 type Options struct {
-	Bus Bus // nil on one node
-	// Lapsed is called when this node may not start anything any more: it could not prove to the others that it is alive.
+	Bus Bus // nil on a single node
+	// Lapsed is called when this node may not start work any more because it could not prove to the others that it is
+	// alive.
 	Lapsed func()
 	Log    *slog.Logger
 	Name   string // of this node, for people
 }
 
-// Queue starts due work. Make it with New, register kinds of work with Handle, run it with Run.
+// Queue starts due work. New builds it, Handle registers kinds of work, Run runs it.
 type Queue struct {
 	store   *store.Store
 	o       Options
@@ -66,15 +67,15 @@ func New(s *store.Store, o Options) *Queue {
 	return q
 }
 
-// OnDeposed adds functions to call when this node has declared another one dead: its background work may be unfinished. Call it
-// before Run.
+// OnDeposed adds functions that are called when this node has declared another one dead, whose background work may be
+// unfinished. It must be called before Run.
 func (q *Queue) OnDeposed(heirs ...func()) { q.heirs = append(q.heirs, heirs...) }
 
-// OnDrained sets the function to call when a stop has let the work finish. The node gives up its registration when it returns.
-// Call it before Run.
+// OnDrained sets a function that is called when the work has finished during a stop. The node keeps its registration
+// until the function returns. It must be called before Run.
 func (q *Queue) OnDrained(stay func()) { q.stay = stay }
 
-// Handle adds a kind of work, before Run.
+// Handle registers a kind of work. It must be called before Run.
 func (q *Queue) Handle(k Kind) {
 	if k.LaneCap == 0 {
 		k.LaneCap = 64
@@ -83,7 +84,7 @@ func (q *Queue) Handle(k Kind) {
 		k.Cap = 1024
 	}
 	if !k.Lasting {
-		k.LaneCap = min(k.LaneCap, max(1, k.Cap/8)) // a provider that hangs stops no one
+		k.LaneCap = min(k.LaneCap, max(1, k.Cap/8)) // so that a hanging provider stops no others
 	}
 	if k.Drain == 0 {
 		k.Drain = 20 * time.Second
@@ -91,23 +92,24 @@ func (q *Queue) Handle(k Kind) {
 	q.kinds = append(q.kinds, k)
 }
 
-// ID is this node's id in the nodes' table.
+// ID returns this node's ID in the nodes' table.
 func (q *Queue) ID() string { return q.members.ID() }
 
-// Ready is closed once the node has taken its place among the nodes.
+// Ready returns a channel that is closed once the node has joined the others.
 func (q *Queue) Ready() <-chan struct{} { return q.members.Ready() }
 
 // Holds reports whether this node may start sends now.
 func (q *Queue) Holds() bool { return q.members.Valid() }
 
-// Owns reports whether this node owns a shard by its own knowledge, for work that two nodes may do but one should.
+// Owns reports whether this node believes that it owns a shard. It is meant for work that two nodes may do but only one
+// should.
 func (q *Queue) Owns(shard int) bool { return q.members.Owns(shard) }
 
-// shardOf is the shard that a sender belongs to.
+// shardOf returns the shard of a sender.
 func shardOf(senderUID int64) int { return int(senderUID % carillon.Shards) }
 
-// Run owns shards and has work done until ctx ends; then it lets what is under way finish, writes the results and gives its
-// shards back.
+// Run owns shards and starts their work until ctx ends. Then it lets the work in progress finish, writes the results
+// and gives its shards back.
 func (q *Queue) Run(ctx context.Context) error {
 	if err := q.members.Join(ctx); err != nil {
 		return err
@@ -142,7 +144,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	return failure
 }
 
-// leave gives the shards back. What was accepted since the dispatcher ended is for the others.
+// leave gives the shards back. Work accepted since the dispatcher ended is left to the other nodes.
 func (q *Queue) leave(ctx context.Context) {
 	q.members.Stop()
 	var late []Wake
@@ -185,8 +187,8 @@ func (q *Queue) divide(ws []Wake) (mine, foreign []Wake) {
 	return mine, foreign
 }
 
-// Published takes wake-ups that other nodes published; those of shards that this node does not own are for others. nil: some
-// may have been missed, and every shard is scanned. None at all: shards are free.
+// Published handles wake-ups published by other nodes, except those of shards that this node does not own. nil means
+// that some may have been missed, so every shard is scanned. An empty list means that shards are free.
 func (q *Queue) Published(ws []Wake) {
 	if len(ws) == 0 {
 		q.members.LookForShards()
@@ -199,7 +201,7 @@ func (q *Queue) Published(ws []Wake) {
 	}
 }
 
-// deposed has what a dead node left under way reconciled.
+// deposed reconciles the work that a dead node left in progress.
 func (q *Queue) deposed() {
 	q.post(reconcileAll{})
 	for _, takeUp := range q.heirs {

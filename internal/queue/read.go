@@ -9,7 +9,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// reading is a read of one class of a lane, and what it found.
+// reading is a read of one class of a lane, with its result.
 type reading struct {
 	kind  *lanes
 	lane  *lane.Lane
@@ -19,13 +19,13 @@ type reading struct {
 	full  bool
 	next  time.Time
 	set   lane.Settings
-	early bool // what is due, before it is known what comes next: the read goes on
+	early bool // the due rows, before it is known what comes next: the read continues
 	err   error
 }
 
 const readTimeout = 5 * time.Second
 
-// feed gives free readers to the lanes that wait for them, first come, first served.
+// feed gives free readers to the waiting lanes, first come, first served.
 func (k *lanes) feed(now time.Time) {
 	for k.reads < maxReads {
 		l := k.order.NextReader()
@@ -39,7 +39,7 @@ func (k *lanes) feed(now time.Time) {
 	}
 }
 
-// read has a reader read what a lane wants to read.
+// read starts a reader for the reads that a lane needs.
 func (k *lanes) read(l *lane.Lane, now time.Time) {
 	var all []*reading
 	for c := range l.Buffers {
@@ -71,7 +71,7 @@ func (all readEnded) read(until time.Time) {
 	}
 }
 
-// read reads what is due, which may start while the database is asked what comes next.
+// read reads the due rows, which may start while the database is asked for the next due time.
 func (r *reading) read(ctx context.Context, until time.Time) {
 	source, shard := r.kind.Source, r.lane.Shard
 	at := work.Lane{SenderUID: r.lane.UID, Class: carillon.Class(r.class)}
@@ -89,7 +89,7 @@ func (r *reading) read(ctx context.Context, until time.Time) {
 	r.next, r.err = source.NextDue(ctx, shard, at, until.Add(time.Millisecond))
 }
 
-// readEnded are the classes that a reader has read; it is free again.
+// readEnded is the event that a reader has read these classes and is free again.
 type readEnded []*reading
 
 func (e readEnded) apply(d *dispatcher, now time.Time) {

@@ -9,11 +9,11 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Ten thousand for one number stand before one for another.
+// Ten thousand messages to one number are queued before one to another number.
 func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 	k := owning(t)
 	d := k.d
-	k.reads = 100 // nobody reads on
+	k.reads = 100 // no further reads
 	now := time.Now()
 	l := k.laneOf(1, d.shards[1])
 	l.Set(lane.Settings{PerRecipient: 400 * time.Millisecond})
@@ -38,7 +38,7 @@ func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 	if len(k.postponed) != lane.ReadRows-3 || len(seen) != len(k.postponed) {
 		t.Errorf("%d are put off to %d times", len(k.postponed), len(seen))
 	}
-	for range 20 { // however much is read
+	for range 20 { // no matter how much is read
 		readEnded{{lane: l, class: 1, rows: again(rows), full: true, kind: k, set: l.Settings}}.apply(d, now)
 	}
 	if len(k.postponed) > maxPostpone || len(w.Items) <= lane.ReadRows {
@@ -51,7 +51,7 @@ func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 	}
 }
 
-// again returns rows like these with other keys.
+// again returns the rows with other keys.
 func again(rows []work.Queued) []work.Queued {
 	for i := range rows {
 		rows[i].Key += 1 << 30

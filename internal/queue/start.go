@@ -11,20 +11,20 @@ import (
 	"carillon/internal/store/work"
 )
 
-// flight is a piece of work from the choice to start it until its result is committed.
+// flight is a piece of work from the decision to start it until its result is committed.
 type flight struct {
 	kind    *lanes
 	job     *Job
 	lane    *lane.Lane
 	class   carillon.Class
 	start   *work.Start
-	shard   *shardWork    // as it was when the start was committed; nil once nothing of the flight keeps the shard
-	stamp   time.Time     // of the start, for the recipient's interval; zero: there is none
-	wait    time.Duration // before it leaves, for the same
-	settled bool          // lasting work that its provider has taken up
+	shard   *shardWork    // shard at the commit of the start; nil once the flight does not keep the shard any more
+	stamp   time.Time     // of the start, for the recipient's interval; zero: none
+	wait    time.Duration // wait before sending, for the same reason
+	settled bool          // lasting work that its provider has accepted
 }
 
-// begin counts the start in its shard, arrive its end: a result that is written, or no start at all.
+// begin counts the start in its shard; arrive counts its end: a result that was written, or a canceled start.
 func (f *flight) begin(s *shardWork) {
 	if f.shard = s; s != nil {
 		s.inFlight++
@@ -38,19 +38,19 @@ func (f *flight) arrive() {
 	}
 }
 
-// postponed is a message on its way to a later time. It stays known to its buffer until that is committed: its row
-// would be read again as due.
+// postponed is a message being moved to a later time. Its buffer remembers it until that is committed; otherwise its
+// row would be read again as due.
 type postponed struct {
 	m      work.Queued
 	lane   *lane.Lane
 	buffer *lane.Buffer
 }
 
-// turnRows is how many recipients of one notification a lane may start in one turn. Neighbours are read and started
-// together; if each of many lanes started one in turn, the notification would be read again for every one of them.
+// turnRows is the maximum number of recipients of one notification that a lane starts in one turn. Neighbors are read
+// and started together; if many lanes started one at a time in turn, the notification would be read again for each.
 const turnRows = 8
 
-// choose takes messages from the ready lanes in turn, as long as there is room.
+// choose picks messages from the ready lanes in turn, as long as there is room.
 func (k *lanes) choose(now time.Time) []*flight {
 	var flights []*flight
 	for most := min(k.Cap-k.inFlight, k.most(k.Cap)); len(flights) < most; {
@@ -68,7 +68,7 @@ func (k *lanes) choose(now time.Time) []*flight {
 	return flights
 }
 
-// turn takes what a lane starts in its turn: one message, and its neighbours.
+// turn picks the work that a lane starts in its turn: one message, and its neighbors.
 func (k *lanes) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) {
 	for len(flights) < most {
 		if n := len(flights); n > 0 {
@@ -86,7 +86,7 @@ func (k *lanes) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) 
 	return flights
 }
 
-// next takes the next message of a lane that may start now; nil when there is none.
+// next returns the next message that a lane may start now, or nil if there is none.
 func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
 	for l.Room(now, k.LaneCap) > 0 {
 		c, ok := l.Pick(now)
@@ -117,8 +117,8 @@ func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
 	return nil
 }
 
-// postpone moves work that may not start yet, because its lane opens later or its recipient's interval is not over, to when
-// it may: in memory up to a second, in the database beyond. It returns false where the work may start.
+// postpone moves work that may not start yet, because its lane opens later or its recipient's interval is not over, to
+// its earliest start: in memory up to a second, otherwise in the database. It returns false if the work may start.
 func (k *lanes) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.Time) bool {
 	at := l.Settings.OpensAt(now)
 	if !at.After(now) {
@@ -137,13 +137,14 @@ func (k *lanes) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.T
 }
 
 const (
-	postponeRows = 512  // postponed in one commit, or half of what waits for one
+	postponeRows = 512  // postponed in one commit, or half of those waiting for one
 	maxPostpone  = 4096 // in any commit; while this many wait for one, reads postpone no more
 	maxResults   = 4096 // in one commit
 )
 
-// setAside postpones what was just read and waits for a recipient's interval, before its turn comes. However many wait for
-// one number, what stands behind them is read at once, and starts with the next commit, not with that of the last of them.
+// setAside postpones messages that were just read and have to wait for a recipient's interval, before their turn
+// comes. So messages behind any number of them are read at once, and start with the next commit rather than with that
+// of the last of them.
 func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 	if !l.Spacer.Active() || l.Room(now, k.LaneCap) <= 0 {
 		return
@@ -158,10 +159,10 @@ func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 	b.Items = append(left, b.Items...)
 }
 
-// maxLasting bounds the starts and the results of lasting work in a commit: each is some statements.
+// maxLasting limits the starts and the results of lasting work in a commit: each takes several statements.
 const maxLasting = 200
 
-// most is how many starts or results a commit may have.
+// most returns the maximum number of starts or results in a commit.
 func (k *Kind) most(usual int) int {
 	if k.Lasting {
 		return maxLasting
@@ -169,12 +170,12 @@ func (k *Kind) most(usual int) int {
 	return usual
 }
 
-// takePostponed removes what the next commit postpones.
+// takePostponed removes and returns the messages that the next commit postpones.
 func takePostponed(all *[]postponed) []postponed {
 	return takeFirst(all, min(max(postponeRows, len(*all)/2), maxPostpone))
 }
 
-// takeFirst removes the first n elements, or all.
+// takeFirst removes and returns the first n elements, or all.
 func takeFirst[T any](all *[]T, n int) []T {
 	taken := *all
 	if len(taken) <= n {
@@ -185,7 +186,7 @@ func takeFirst[T any](all *[]T, n int) []T {
 	return taken[:n:n]
 }
 
-// commit writes the starts of flights, with the results and the postponed work that wait.
+// commit writes the starts of flights, together with the pending results and postponements.
 func (k *lanes) commit(flights []*flight, now time.Time) {
 	x := &work.Batch{Results: takeFirst(&k.results, k.most(maxResults)), Now: now}
 	later := takePostponed(&k.postponed)
@@ -214,15 +215,15 @@ func (k *lanes) commit(flights []*flight, now time.Time) {
 	}()
 }
 
-// start has started work done, by a goroutine of its own: as many run as may be in flight. Lasting work keeps its shard from
-// being given away only until here.
+// start does started work in a separate goroutine per flight. Lasting work only keeps its shard from being handed over
+// until here.
 func (k *lanes) start(f *flight, now time.Time) {
 	if !f.stamp.IsZero() {
 		f.wait = f.lane.Spacer.Left(f.job.Number, now)
 	}
 	if k.Lasting {
 		f.arrive()
-		f.lane.Pacer.Responded(now) // the pace is that of starts
+		f.lane.Pacer.Responded(now) // the pace limits starts
 		k.attend(f.lane, now)
 	}
 	go func() {

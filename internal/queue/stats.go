@@ -11,39 +11,39 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Stats is what a node's queue holds at an instant, for metrics.
+// Stats describes a node's queue at a time, for metrics.
 type Stats struct {
 	Shards   int // owned
 	Kinds    []KindStats
 	Breakers []work.Breaker          // not closed, at most MaxBreakers
-	Broken   map[BreakerCount]int    // senders by class and state, closed ones left out
-	Changes  map[BreakerCount]uint64 // of breakers, ever: by class and the state they came to
-	Gained   uint64                  // shards, ever
+	Broken   map[BreakerCount]int    // senders by class and state, without closed ones
+	Changes  map[BreakerCount]uint64 // total changes of breakers, by class and new state
+	Gained   uint64                  // total of shards
 	Lost     uint64
 }
 
 // KindStats are the figures of one kind of work.
 type KindStats struct {
 	Name      string
-	Lanes     int                   // senders with something waiting or under way
+	Lanes     int                   // senders with work waiting or in progress
 	Waiting   [carillon.Classes]int // read ahead and due; a lane reads at most 512 of a class ahead
-	Deep      int                   // lanes that have more due than they have read
-	Oldest    time.Duration         // how long the oldest work that is due has been so, of senders that do not rest
-	InFlight  int                   // under way
-	Unwritten int                   // results that wait for their commit
-	Commits   uint64                // of starts and results, ever
+	Deep      int                   // lanes with more due work than they have read
+	Oldest    time.Duration         // how long the oldest due work has been due, without senders whose breaker is open
+	InFlight  int                   // in progress
+	Unwritten int                   // results waiting for their commit
+	Commits   uint64                // total commits of starts and results
 }
 
-// BreakerCount names what is counted about breakers.
+// BreakerCount is a key for counts of breakers.
 type BreakerCount struct {
 	Fault provider.Fault
 	State work.BreakerState
 }
 
-// MaxBreakers bounds the breakers that Stats lists one by one.
+// MaxBreakers limits the list of breakers in Stats.
 const MaxBreakers = 100
 
-// Stats asks the dispatcher. It takes no longer than ctx allows; while the queue does not run it fails.
+// Stats asks the dispatcher. It takes at most as long as ctx allows, and fails while the queue does not run.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	response := make(chan Stats, 1)
 	q.post(statsAsked(response))
@@ -55,7 +55,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	}
 }
 
-// counts are what only rises.
+// counts are counters that only rise.
 type counts struct {
 	gained, lost uint64
 	changes      map[BreakerCount]uint64
@@ -98,7 +98,7 @@ func statsOf(k *lanes, now time.Time) KindStats {
 	return s
 }
 
-// add counts what waits in a lane. Of a suspended sender nothing is late.
+// add counts the waiting work of a lane. Work of a suspended sender does not count as late.
 func (s *KindStats) add(l *lane.Lane, now time.Time) {
 	if l.Settings.Suspended {
 		return
@@ -108,7 +108,7 @@ func (s *KindStats) add(l *lane.Lane, now time.Time) {
 		items, since, more := l.Buffers[c].Overdue(now)
 		s.Waiting[c] += items
 		deep = deep || more
-		if !l.Breaker.Tripped() && !since.IsZero() { // else that its work waits shows as its breaker's state
+		if !l.Breaker.Tripped() && !since.IsZero() { // otherwise the breaker's state explains the wait
 			s.Oldest = max(s.Oldest, now.Sub(since))
 		}
 	}

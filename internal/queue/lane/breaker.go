@@ -13,52 +13,54 @@ const (
 	breakerWindow = 10
 	// BreakerTrip is the number of different messages with one class of fault that opens a breaker.
 	BreakerTrip = 5
-	// BreakerWithin is the time in which they must.
+	// BreakerWithin is the time within which they must occur.
 	BreakerWithin = 30 * time.Second
 	// BreakerForgets is the time without an attempt after which an idle sender's breaker is forgotten.
 	BreakerForgets = 24 * time.Hour
-	maxForgiven    = 1024 // of a sender whose attempts do not count
+	maxForgiven    = 1024 // messages of a sender whose attempts do not count
 )
 
-// Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it at once: the channel cannot
-// be reached, the account is refused. One that may be the message's own is counted: it opens the breaker when BreakerTrip
-// different messages met the same class of fault among the last breakerWindow outcomes, within BreakerWithin.
+// Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it at once: the channel is
+// unreachable or refuses the account. A fault that may be the message's own is counted: the breaker opens when
+// BreakerTrip different messages met the same class of fault among the last breakerWindow outcomes, within
+// BreakerWithin.
 //
 //	closed ── trip ──▶ open ── Until ──▶ half open ── a message gets a response ──▶ closed
 //	                     ▲                   │
 //	                     └── twice as long ──┘ the message that was tried meets a fault
 //
-// While it is open nothing of the sender starts; no other sender is affected. Half open, the classes take turns, so that a
-// message whose fault is its own does not keep those of lower classes waiting. Attempts that opened it or tried it count for
-// nothing: an outage of hours neither uses up a message's attempts nor fails it. The last one of a message that failed where
-// another then got through counts. Nor do those count that a fault on our side ended before they left. A nil breaker is closed,
-// has seen no recent fault, and forgives no attempt.
+// While it is open, no work of the sender starts; other senders are not affected. While it is half open, the classes
+// take turns, so that a message with a fault of its own does not block lower classes. Attempts that opened or probed
+// the breaker do not count: even an outage of hours neither uses up a message's attempts nor fails it. The exception
+// is the last attempt of a message that failed a probe before another message got through: it counts. Attempts that a
+// fault on our side ended before they were sent do not count either. A nil breaker is closed, has seen no recent
+// fault, and forgives no attempt.
 type Breaker struct {
 	Fault   provider.Fault
 	Detail  string
-	Since   time.Time // since when it is not closed
+	Since   time.Time // time since which it is not closed
 	Until   time.Time // no start before
 	Company string
 
-	tripped  bool          // not closed: open until Until, half open from then on
+	tripped  bool          // not closed: open until Until, then half open
 	tried    bool          // half open, and a message has been tried
-	wait     time.Duration // how long it was open the last time; the next is twice as long
+	wait     time.Duration // length of the last open period; the next is twice as long
 	turn     int           // half open: the class that is tried next
-	suspects []work.Key    // tried while it was half open, with a fault that may be their own
+	suspects []work.Key    // tried while half open, with a fault that may be their own
 	last     [breakerWindow]outcome
 	next     int
 	forgiven map[work.Key]int // attempts that do not count
-	forgave  time.Time        // last time that a message with such attempts was postponed
+	forgave  time.Time        // time of the last postponement of such a message
 }
 
-// outcome is one response; without a fault it was a good one.
+// outcome is one response; without a fault it was a success.
 type outcome struct {
 	fault provider.Fault
 	key   work.Key
 	at    time.Time
 }
 
-// Restore returns a breaker that is not closed, as another node left it.
+// Restore returns a breaker that is not closed from the state that another node stored.
 func Restore(x *work.Breaker, now time.Time) *Breaker {
 	_, most := openFor(x.Fault)
 	return &Breaker{
@@ -68,7 +70,7 @@ func Restore(x *work.Breaker, now time.Time) *Breaker {
 	}
 }
 
-// State is the breaker's state at an instant.
+// State returns the breaker's state at a time.
 func (b *Breaker) State(now time.Time) work.BreakerState {
 	switch {
 	case !b.Tripped():
@@ -82,11 +84,11 @@ func (b *Breaker) State(now time.Time) work.BreakerState {
 // Open reports whether nothing may start.
 func (b *Breaker) Open(now time.Time) bool { return b != nil && b.tripped && now.Before(b.Until) }
 
-// Tripped reports whether it is not closed: a half-open one lets one message at a time start.
+// Tripped reports whether the breaker is not closed. A half-open breaker lets one message at a time start.
 func (b *Breaker) Tripped() bool { return b != nil && b.tripped }
 
-// Allow records the start of a message, and reports how many of its attempts do not count, whether it probes a half-open
-// breaker, and whether it is the first to do so.
+// Allow records the start of a message. It reports how many of its attempts do not count, whether it probes a
+// half-open breaker, and whether it is the first to do so.
 func (b *Breaker) Allow(k work.Key) (forgiven int, probe, first bool) {
 	if b == nil {
 		return 0, false, false
@@ -96,7 +98,7 @@ func (b *Breaker) Allow(k work.Key) (forgiven int, probe, first bool) {
 	return b.forgiven[k], b.tripped, first
 }
 
-// openFor bounds how long a breaker is open: the first time, and the longest.
+// openFor returns the first and the maximum open period for a fault.
 func openFor(f provider.Fault) (first, most time.Duration) {
 	switch f {
 	case provider.FaultAccount: // a person has to repair the account
@@ -108,8 +110,8 @@ func openFor(f provider.Fault) (first, most time.Duration) {
 	return time.Second, 30 * time.Second
 }
 
-// RecordFault counts a fault and reports whether it opened the breaker. whole: the fault concerns the whole sender. rest is the
-// pause that the channel asks for, 0 if it does not.
+// RecordFault counts a fault and reports whether it opened the breaker. whole means that the fault concerns the whole
+// sender. rest is the pause requested by the channel, or 0.
 func (b *Breaker) RecordFault(k work.Key, f provider.Fault, whole bool, rest time.Duration, now time.Time) bool {
 	switch {
 	case b.Open(now): // the message had started before
@@ -143,7 +145,7 @@ func (b *Breaker) record(o outcome) {
 	b.next = (b.next + 1) % breakerWindow
 }
 
-// failing are the different messages that met a fault recently.
+// failing returns the different messages that recently met a fault.
 func (b *Breaker) failing(f provider.Fault, now time.Time) []work.Key {
 	var all []work.Key
 	for _, o := range b.last {
@@ -173,7 +175,7 @@ func (b *Breaker) trip(f provider.Fault, rest time.Duration, now time.Time) {
 	b.last = [breakerWindow]outcome{}
 }
 
-// RecordSuccess counts a good response and reports whether the breaker closed by it.
+// RecordSuccess counts a success and reports whether it closed the breaker.
 func (b *Breaker) RecordSuccess(now time.Time) bool {
 	switch {
 	case !b.tripped:
@@ -191,7 +193,7 @@ func (b *Breaker) RecordSuccess(now time.Time) bool {
 	return true
 }
 
-// Forgive makes an attempt of a message not count.
+// Forgive excludes an attempt of a message from the count.
 func (b *Breaker) Forgive(k work.Key, now time.Time) {
 	b.forgave = now
 	if b.forgiven == nil {
@@ -202,7 +204,7 @@ func (b *Breaker) Forgive(k work.Key, now time.Time) {
 	}
 }
 
-// Ended forgets a message that will not be tried again; one that will be is remembered for a while.
+// Ended forgets a message that will not be retried; one that will be is remembered for a while.
 func (b *Breaker) Ended(k work.Key, retry bool, now time.Time) {
 	switch {
 	case !retry:
@@ -212,7 +214,7 @@ func (b *Breaker) Ended(k work.Key, retry bool, now time.Time) {
 	}
 }
 
-// Quiet reports whether the breaker may be forgotten: no fault now or recently.
+// Quiet reports whether the breaker may be forgotten because there was no recent fault.
 func (b *Breaker) Quiet(now time.Time) bool {
 	if b == nil {
 		return true

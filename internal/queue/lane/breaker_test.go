@@ -127,7 +127,7 @@ func TestProbesGoOnToOtherClasses(t *testing.T) {
 			}
 			m := l.Buffers[got].Pop()
 			l.Breaker.RecordFault(m.Key, provider.FaultProvider, false, 0, now)
-			m.Due = l.Breaker.Until // it comes back after those of its class that have not been tried
+			m.Due = l.Breaker.Until // it returns behind those of its class that have not been tried
 			l.Buffers[got].Push(m)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Buffer is the prefetch buffer of one class: the earliest messages of a lane, read ahead.
+// Buffer is the prefetch buffer of one class: the earliest messages of a lane.
 type Buffer struct {
 	Items   []work.Queued // by due time
 	Reading bool          // a read is running
@@ -18,8 +18,8 @@ type Buffer struct {
 	more   bool               // more messages follow tail, to be read when Items run low
 	tail   time.Time
 	missed time.Time  // lowest due time of a wake-up during the read; zero for none
-	gone   []work.Key // forgotten during the read, which may still show them as they were
-	resume time.Time  // no read before: the last one failed
+	gone   []work.Key // forgotten during the read, which may still return their old state
+	resume time.Time  // no read before this time, because the last one failed
 }
 
 const (
@@ -27,15 +27,15 @@ const (
 	ReadRows = 512
 	// RefillBelow is the number of items below which more are read.
 	RefillBelow = 128
-	// ReadAhead is how long before their due time messages are read, so that they start on their instant.
+	// ReadAhead is how long before their due time messages are read, so that they start exactly on time.
 	ReadAhead = time.Second
-	// SpacingWait is the longest interval to a recipient that is waited for in memory.
+	// SpacingWait is the longest recipient interval that is waited for in memory.
 	SpacingWait = time.Second
 	// ReadRetry is the pause after a failed read.
 	ReadRetry = 5 * time.Second
 )
 
-// Wake records that a message is due at an instant.
+// Wake records that a message is due at the given time.
 func (b *Buffer) Wake(due time.Time) {
 	if b.Reading {
 		if b.missed.IsZero() || due.Before(b.missed) {
@@ -62,7 +62,7 @@ func (b *Buffer) WantsRead(now time.Time) bool {
 	return b.more && len(b.Items) < RefillBelow || !b.next.IsZero() && !b.next.After(now.Add(ReadAhead))
 }
 
-// ReadFrom is the due time at which the next read begins: nothing earlier is missing from the items.
+// ReadFrom returns the due time at which the next read begins. All earlier messages are among the items.
 func (b *Buffer) ReadFrom() time.Time {
 	if !b.more || !b.next.IsZero() && b.next.Before(b.tail) {
 		return b.next
@@ -70,8 +70,8 @@ func (b *Buffer) ReadFrom() time.Time {
 	return b.tail
 }
 
-// Fill ends a read with its rows and the due time of the next message; full: the read hit its limit, so more follows the last
-// row.
+// Fill ends a read with its rows and the due time of the next message. full means that the read hit its limit, so more
+// messages follow the last row.
 func (b *Buffer) Fill(rows []work.Queued, full bool, next time.Time) {
 	b.Reading = false
 	b.more = full
@@ -83,7 +83,7 @@ func (b *Buffer) Fill(rows []work.Queued, full bool, next time.Time) {
 	b.finishRead()
 }
 
-// Add adds rows to the items, except for those that are known already.
+// Add adds rows to the items, except for known ones.
 func (b *Buffer) Add(rows []work.Queued) {
 	b.Items = slices.Grow(b.Items, len(rows))
 	for _, m := range rows {
@@ -103,14 +103,14 @@ func (b *Buffer) Add(rows []work.Queued) {
 	slices.SortStableFunc(b.Items, byDue)
 }
 
-// ReadFailed ends a read that failed: it is repeated later, from where it began.
+// ReadFailed ends a failed read. It is repeated later from the same position.
 func (b *Buffer) ReadFailed(now time.Time) {
 	b.Reading = false
 	b.resume = now.Add(ReadRetry)
 	b.finishRead()
 }
 
-// finishRead applies the wake-ups that came during the read.
+// finishRead applies the wake-ups that arrived during the read.
 func (b *Buffer) finishRead() {
 	for _, k := range b.gone {
 		delete(b.known, k)
@@ -122,7 +122,7 @@ func (b *Buffer) finishRead() {
 	}
 }
 
-// retime applies the new due time of a message that was read ahead. A message on its way to a commit is not among the items:
+// retime applies the new due time of a prefetched message. A message on its way to a commit is not among the items:
 // its start finds the new time and is refused.
 func (b *Buffer) retime(k work.Key, due time.Time) {
 	for i := range b.Items {
@@ -171,8 +171,8 @@ func (b *Buffer) HasDue(now time.Time) bool { return len(b.Items) > 0 && !b.Item
 // RunsLow reports whether more should be read while items are left.
 func (b *Buffer) RunsLow() bool { return b.more && len(b.Items) < RefillBelow }
 
-// Overdue returns the number of due items, the due time of the class's earliest known message (zero: none is due), and whether
-// unread messages are due too.
+// Overdue returns the number of due items, the due time of the class's earliest known message (zero if none is due),
+// and whether unread messages are due too.
 func (b *Buffer) Overdue(now time.Time) (items int, since time.Time, deep bool) {
 	for items < len(b.Items) && !b.Items[items].Due.After(now) {
 		items++
@@ -186,7 +186,7 @@ func (b *Buffer) Overdue(now time.Time) (items int, since time.Time, deep bool) 
 	return items, since, b.more && !b.tail.After(now)
 }
 
-// Forget lets a message be read again, by reads that begin from now on.
+// Forget allows a message to be read again, by reads that begin from now on.
 func (b *Buffer) Forget(k work.Key) {
 	if b.Reading {
 		b.gone = append(b.gone, k)

@@ -1,6 +1,7 @@
-// Package lane holds the pure parts of deciding what starts: what a lane has read ahead, how it is paced and spaced, its
-// circuit breaker, the turns of its classes, and the order among lanes. Nothing here has a goroutine or a clock of its own:
-// instants are parameters. The dispatcher in internal/queue owns the lanes and does the reading, committing and sending.
+// Package lane contains the pure logic of deciding what starts: the prefetch buffers of a lane, its pacing and
+// spacing, its circuit breaker, the turns of its classes, and the order among lanes. It has no goroutines and no
+// clock: times are parameters. The dispatcher in internal/queue owns the lanes and does the reading, committing and
+// sending.
 package lane
 
 import (
@@ -19,31 +20,31 @@ type Lane struct {
 	Pacer    Pacer
 	Spacer   Spacer
 	Breaker  *Breaker  // nil: closed, with nothing counted
-	Settled  int       // part of those in flight: lasting work that its provider has accepted
+	Settled  int       // subset of those in flight: lasting work that its provider has accepted
 	Halted   bool      // its shard is being handed over
-	Full     time.Time // the maximum on all nodes is reached: no start before
+	Full     time.Time // no start before this time, since the maximum on all nodes is reached
 	known    bool      // the settings have been read
 	credit   [carillon.Classes]int
 
-	ready   bool // it is among the ready lanes
-	waiting bool // it waits for a reader
+	ready   bool // among the ready lanes
+	waiting bool // waiting for a reader
 	wakeAt  time.Time
 	index   int // position among the sleeping lanes; -1 if not there
 }
 
-// Settings are the pace and bounds of a lane.
+// Settings are the pace and limits of a lane.
 type Settings struct {
 	CompanyID     string
-	Sender        string // the sender's own id, for the log
+	Sender        string // the sender's own ID, for the log
 	Suspended     bool   // nothing may start
 	PerSecond     int    // 0: not paced
 	PerRecipient  time.Duration
-	MaxConcurrent int // 0: no bound of its own
-	// Opens returns when work that is due at an instant may start: at that instant or later. nil: always at that instant.
+	MaxConcurrent int // 0: no limit per sender
+	// Opens returns when work that is due at the given time may start: then or later. nil: always then.
 	Opens func(at time.Time) time.Time
 }
 
-// OpensAt returns when work that is due at an instant may start.
+// OpensAt returns when work that is due at the given time may start.
 func (x *Settings) OpensAt(at time.Time) time.Time {
 	if x.Opens == nil {
 		return at
@@ -51,12 +52,12 @@ func (x *Settings) OpensAt(at time.Time) time.Time {
 	return x.Opens(at)
 }
 
-// New returns the lane of a sender, which starts nothing before an instant: the requests of the last owner are unknown.
+// New returns the lane of a sender. It starts nothing before from: the requests of the previous owner are unknown.
 func New(uid int64, shard int, from time.Time) *Lane {
 	return &Lane{UID: uid, Shard: shard, credit: weights, index: -1, Pacer: Pacer{From: from}}
 }
 
-// weights serve transactional before utility before marketing without starving any: turns not used pass on.
+// weights prefer transactional to utility to marketing without starving any: unused turns go to the other classes.
 //
 //nolint:gochecknoglobals // a constant table
 var weights = [carillon.Classes]int{8, 3, 1}
@@ -92,7 +93,7 @@ func (l *Lane) Pick(now time.Time) (c int, ok bool) {
 	return 0, false
 }
 
-// pickProbe chooses the class that tries a half-open breaker: each that has a message due in turn.
+// pickProbe chooses the class that probes a half-open breaker: each class with a due message in turn.
 func (l *Lane) pickProbe(now time.Time) (c int, ok bool) {
 	for i := range l.Buffers {
 		c = (l.Breaker.turn + i) % carillon.Classes
@@ -104,7 +105,7 @@ func (l *Lane) pickProbe(now time.Time) (c int, ok bool) {
 	return 0, false
 }
 
-// Room is the number of requests that the lane may start now.
+// Room returns the number of requests that the lane may start now.
 func (l *Lane) Room(now time.Time, laneCap int) int {
 	limit := l.limit(now, laneCap)
 	if limit == 0 {
@@ -113,7 +114,7 @@ func (l *Lane) Room(now time.Time, laneCap int) int {
 	return min(limit-l.InFlight, l.Pacer.Free(now))
 }
 
-// limit is the number of requests that the lane may have in flight now.
+// limit returns the number of requests that the lane may have in flight now.
 func (l *Lane) limit(now time.Time, laneCap int) int {
 	if !l.known || l.Settings.Suspended || l.Halted || l.Breaker.Open(now) || now.Before(l.Full) {
 		return 0
@@ -128,7 +129,7 @@ func (l *Lane) limit(now time.Time, laneCap int) int {
 	return limit
 }
 
-// Attention is the next instant at which the lane can do something without an event; zero if only an event can move it.
+// Attention returns the next time at which the lane can proceed without an event; zero if only an event can help.
 func (l *Lane) Attention(now time.Time) time.Time {
 	var at time.Time
 	sooner := func(t time.Time) {
@@ -188,8 +189,8 @@ func (l *Lane) Idle(now time.Time) bool {
 	return l.Breaker.Quiet(now) && l.Pacer.Idle(now) && l.Spacer.Idle(now)
 }
 
-// IdleAt is when an empty lane may be idle, by the wall clock: other lanes sleep until messages are due, and after the clock
-// was set instants of both kinds have no order.
+// IdleAt returns when an empty lane may be idle, by the wall clock: other lanes sleep until messages are due, and
+// after the clock was set, monotonic and wall times are not comparable.
 func (l *Lane) IdleAt(now time.Time) time.Time {
 	at := latest(l.Pacer.IdleAt(), l.Spacer.IdleAt())
 	if !l.Breaker.Quiet(now) {

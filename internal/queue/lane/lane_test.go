@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// due returns a lane with perClass[c] messages due of class c.
+// due returns a lane with perClass[c] due messages of each class c.
 func due(now time.Time, perClass ...int) *Lane {
 	l := New(1, 1, time.Time{})
 	l.Set(Settings{})
@@ -57,7 +57,8 @@ func TestTurnsThatAClassDoesNotUsePassOn(t *testing.T) {
 		{[]int{0, 100, 100}, 40, [carillon.Classes]int{0, 30, 10}},
 		{[]int{0, 0, 100}, 50, [carillon.Classes]int{0, 0, 50}},
 		{[]int{100, 0, 100}, 45, [carillon.Classes]int{40, 0, 5}},
-		{[]int{3, 100, 100}, 7, [carillon.Classes]int{3, 3, 1}}, // the three are served first, and nobody waits for more of them
+		// The three are served first, and the turns of the class go to the others.
+		{[]int{3, 100, 100}, 7, [carillon.Classes]int{3, 3, 1}},
 	} {
 		if d := cmp.Diff(c.want, due(now, c.due...).picks(now, c.n)); d != "" {
 			t.Errorf("%v due (-want +got):\n%s", c.due, d)
@@ -74,7 +75,7 @@ func TestReadThatFailedIsRepeatedFromWhereItBegan(t *testing.T) {
 		t.Fatal("a message that is due is not read")
 	}
 	w.Reading = true
-	w.Wake(due.Add(-time.Minute)) // came meanwhile
+	w.Wake(due.Add(-time.Minute)) // arrived meanwhile
 	w.ReadFailed(now)
 	if w.WantsRead(now) {
 		t.Error("it is read again at once")

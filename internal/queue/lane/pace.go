@@ -2,20 +2,20 @@ package lane
 
 import "time"
 
-// Pacer keeps a sender's rate exactly: a ring of Rate slots, each free again one second after the response of the
-// request that took it, so that no window of a second at the provider holds more than rate. A token bucket would allow
-// twice the rate in one window.
+// Pacer enforces a sender's rate exactly: it has Rate slots, each free again one second after the response of the
+// request that used it. So no window of one second at the provider has more than Rate requests. A token bucket would
+// allow twice the rate in one window.
 type Pacer struct {
 	Rate    int // 0: unpaced
 	busy    int // slots of requests without a response yet
 	cooling []time.Time
-	From    time.Time // a new owner waits a second: the last one's requests are unknown to it
+	From    time.Time // a new owner waits a second: the previous owner's requests are unknown to it
 }
 
-// PaceWindow is the window that the rate counts in.
+// PaceWindow is the window in which the rate is counted.
 const PaceWindow = time.Second
 
-// Free is the number of requests that may start now.
+// Free returns the number of requests that may start now.
 func (p *Pacer) Free(now time.Time) int {
 	if p.Rate == 0 {
 		return 1 << 30
@@ -31,7 +31,7 @@ func (p *Pacer) Free(now time.Time) int {
 	return max(0, p.Rate-p.busy-len(p.cooling))
 }
 
-// Next is when a slot becomes free that is not now; zero when only a response can free one.
+// Next returns when the next slot becomes free; zero if that depends on a response.
 func (p *Pacer) Next(now time.Time) time.Time {
 	if now.Before(p.From) {
 		return p.From
@@ -42,13 +42,13 @@ func (p *Pacer) Next(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Take takes a slot for a request that starts.
+// Take uses a slot for a request that starts.
 func (p *Pacer) Take() { p.busy++ }
 
-// Release frees the slot of a request that never left.
+// Release frees the slot of a request that was not sent.
 func (p *Pacer) Release() { p.busy-- }
 
-// Responded starts the second after which the slot of a request is free again.
+// Responded starts the second after which a request's slot is free again.
 func (p *Pacer) Responded(now time.Time) {
 	p.busy--
 	if p.Rate > 0 {
@@ -59,7 +59,7 @@ func (p *Pacer) Responded(now time.Time) {
 // Idle reports whether every slot is free.
 func (p *Pacer) Idle(now time.Time) bool { return p.busy == 0 && !p.IdleAt().After(now) }
 
-// IdleAt is the instant at which every slot of an answered request is free again.
+// IdleAt returns when the slots of all completed requests are free again.
 func (p *Pacer) IdleAt() time.Time {
 	if len(p.cooling) == 0 {
 		return time.Time{}
@@ -67,19 +67,19 @@ func (p *Pacer) IdleAt() time.Time {
 	return p.cooling[len(p.cooling)-1]
 }
 
-// Spacer keeps the interval between two messages of a sender to one number. Its instants keep the monotonic clock: setting the
-// wall clock neither shortens an interval nor lengthens it.
+// Spacer enforces the interval between two messages of a sender to one number. Its times use the monotonic clock, so
+// setting the wall clock neither shortens nor lengthens an interval.
 type Spacer struct {
 	every    time.Duration        // 0 for none
-	last     map[string]time.Time // starts, which slots are reckoned from
+	last     map[string]time.Time // starts, from which slots are computed
 	reserved map[string]time.Time
-	gone     map[string]time.Time // when each left, which is a little behind its start
+	gone     map[string]time.Time // when each message was sent, a little after its start
 	pruneAt  int                  // number of entries at which old ones are removed
 	until    time.Time            // end of the last entry's effect
 }
 
-// Slot returns when a message to the number that is due may start: now or earlier, or an exact later instant, which it
-// reserves. A message whose reserved slot has come keeps its turn if the one before it started a little late.
+// Slot returns when a due message to the number may start: now or earlier, or an exact later time, which it reserves.
+// A message whose reserved slot has come keeps its turn even if the one before it started a little late.
 func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 	if s.every == 0 {
 		return now
@@ -92,7 +92,7 @@ func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 		return onWall(next, now)
 	}
 	at := last
-	if r, ok := s.reserved[number]; ok && r.After(at) && r.After(due) { // of another: its own is over
+	if r, ok := s.reserved[number]; ok && r.After(at) && r.After(due) { // of another message: its own has passed
 		at = r
 	}
 	at = at.Add(s.every)
@@ -104,19 +104,19 @@ func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 	return onWall(at, now)
 }
 
-// onWall converts an instant to the current wall clock, which may have been set since the instant was computed; in whole
-// milliseconds, the unit of the database, and never before the instant.
+// onWall converts a time to the current wall clock, which may have been set since the time was computed. The result is
+// in whole milliseconds, the unit of the database, and never earlier.
 func onWall(at, now time.Time) time.Time {
 	at = now.Add(at.Sub(now))
 	return at.Add(untilMilli(at))
 }
 
-// Active reports whether there is an interval to keep.
+// Active reports whether any interval is being enforced.
 func (s *Spacer) Active() bool {
 	return s.every > 0 && len(s.last) > 0
 }
 
-// Started records a start; the stamp is for Undo.
+// Started records a start. The returned stamp is for Undo.
 func (s *Spacer) Started(number string, now time.Time) (stamp time.Time) {
 	if s.every == 0 {
 		return time.Time{}
@@ -134,15 +134,15 @@ func (s *Spacer) Started(number string, now time.Time) (stamp time.Time) {
 	return stamp
 }
 
-// untilMilli is the time to the next whole millisecond.
+// untilMilli returns the time to the next whole millisecond.
 func untilMilli(t time.Time) time.Duration {
 	part := time.Duration(t.Nanosecond()) % time.Millisecond
 	return (time.Millisecond - part) % time.Millisecond
 }
 
-// Left records that a started message leaves only now, and returns how long it still has to wait: the one before it was late as
-// well, by at most leaveLate. So messages keep their distance, and lateness does not add up along a row. A longer delay moves
-// the slots behind it.
+// Left records that a started message is sent only now, and returns how long it still has to wait because the one
+// before it was late as well, at most leaveLate. So messages keep their distance, and lateness does not add up over
+// many messages. A longer delay moves the later slots.
 func (s *Spacer) Left(number string, now time.Time) (wait time.Duration) {
 	if s.every == 0 {
 		return 0
@@ -162,7 +162,7 @@ func (s *Spacer) Left(number string, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// Undo takes a start back.
+// Undo removes a start.
 func (s *Spacer) Undo(number string, stamp time.Time) {
 	if s.last[number].Equal(stamp) { // no later start
 		delete(s.last, number)
@@ -175,8 +175,8 @@ func (s *Spacer) SetInterval(d time.Duration) {
 }
 
 const (
-	slotLate  = 250 * time.Millisecond // how late a message may start without the ones after it losing their slots
-	leaveLate = 50 * time.Millisecond  // and leave so long after it was chosen without moving them
+	slotLate  = 250 * time.Millisecond // maximum lateness of a start that does not cost later messages their slots
+	leaveLate = 50 * time.Millisecond  // maximum lateness of a send after its start that does not move later slots
 )
 
 // spacerMin is the number of entries below which old ones are kept.
@@ -200,10 +200,10 @@ func (s *Spacer) prune(now time.Time) {
 	}
 }
 
-// IdleAt is the instant at which the entries lose their effect.
+// IdleAt returns when all entries lose their effect.
 func (s *Spacer) IdleAt() time.Time {
 	return s.until
 }
 
-// Idle reports whether no entry has an effect.
+// Idle reports whether no entry has an effect any more.
 func (s *Spacer) Idle(now time.Time) bool { return !s.IdleAt().After(now) }

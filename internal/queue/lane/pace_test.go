@@ -7,7 +7,7 @@ import (
 
 func TestMessageMayStartInTheSlotItWasGiven(t *testing.T) {
 	s := Spacer{every: 6 * time.Second}
-	begin := time.Date(2026, 3, 1, 9, 0, 0, 99_700_000, time.UTC) // not on a whole millisecond
+	begin := time.Date(2026, 3, 1, 9, 0, 0, 99_700_000, time.UTC) // not a whole millisecond
 	s.Started("34600111222", begin)
 	slot := s.Slot("34600111222", begin, begin.Add(time.Second))
 	if d := slot.Sub(begin); d < 6*time.Second || d > 6*time.Second+time.Millisecond {
@@ -46,14 +46,14 @@ func TestMessageKeepsItsSlotWhenTheOneBeforeStartedLate(t *testing.T) {
 	s.Started("34600111222", now)
 	second := s.Slot("34600111222", now, now)
 	third := s.Slot("34600111222", now, now)
-	s.Slot("34600111222", now, now) // and one behind it
+	s.Slot("34600111222", now, now) // and the one behind it
 	s.Started("34600111222", second.Add(300*time.Microsecond))
 	if at := s.Slot("34600111222", third, third); at.Sub(third) > time.Millisecond {
 		t.Errorf("it was put off by %s, behind all others of its number", at.Sub(third))
 	}
 }
 
-// Two wait for one number: the commit of the first takes long, or fails.
+// Two messages wait for one number: the commit of the first takes long, or fails.
 func TestTheIntervalHoldsAlsoWhereOneWaits(t *testing.T) {
 	const every, number = 6 * time.Second, "34600111222"
 	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -82,7 +82,8 @@ func TestTheIntervalHoldsAlsoWhereOneWaits(t *testing.T) {
 	}
 }
 
-// Each of a row leaves a little behind its slot: none comes too soon after the one before, and the row does not drift.
+// Messages are sent a little after their slots: none comes too soon after the previous one, and the delays do not add
+// up.
 func TestALittleLatenessNeitherShortensAnIntervalNorAddsUp(t *testing.T) {
 	const every, number, row = 2 * time.Second, "34600111222", 200
 	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -105,7 +106,7 @@ func TestALittleLatenessNeitherShortensAnIntervalNorAddsUp(t *testing.T) {
 			}
 			s.Started(number, at)
 		}
-		ready := at.Add(time.Duration(i*i%41) * time.Millisecond) // up to 40 ms, up and down
+		ready := at.Add(time.Duration(i*i%41) * time.Millisecond) // varies up to 40 ms
 		left := ready.Add(s.Left(number, ready))
 		if left.Sub(before) < every {
 			t.Errorf("%d left %s after the one before", i, left.Sub(before))

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Schedule is the order among lanes: ready ones are served in turn, sleeping ones have an instant, and others wait for a
-// reader, first come, first served.
+// Schedule is the order among lanes: ready lanes are served in turn, sleeping lanes have a wake time, and others wait
+// for a reader in first-come, first-served order.
 type Schedule struct {
 	ready    []*Lane
 	sleeping sleepers
 	readers  []*Lane
 }
 
-// MarkReady has a lane served in its turn.
+// MarkReady queues a lane to be served in its turn.
 func (s *Schedule) MarkReady(l *Lane) {
 	s.Unsleep(l)
 	if !l.ready {
@@ -26,7 +26,7 @@ func (s *Schedule) MarkReady(l *Lane) {
 // AnyReady reports whether a lane is ready.
 func (s *Schedule) AnyReady() bool { return len(s.ready) > 0 }
 
-// NextReady removes and returns the lane whose turn it is; nil if none is ready.
+// NextReady removes and returns the lane whose turn it is, or nil if none is ready.
 func (s *Schedule) NextReady() *Lane {
 	l := popFront(&s.ready)
 	if l != nil {
@@ -35,7 +35,7 @@ func (s *Schedule) NextReady() *Lane {
 	return l
 }
 
-// AwaitReader has a lane wait for a free reader: many thousands that are due at once must not look for one each instant.
+// AwaitReader makes a lane wait for a free reader. Without this queue, thousands of due lanes would poll for one.
 func (s *Schedule) AwaitReader(l *Lane) {
 	s.Unsleep(l)
 	if !l.waiting {
@@ -44,10 +44,10 @@ func (s *Schedule) AwaitReader(l *Lane) {
 	}
 }
 
-// AnyReader reports whether a lane waits for a reader.
+// AnyReader reports whether a lane is waiting for a reader.
 func (s *Schedule) AnyReader() bool { return len(s.readers) > 0 }
 
-// NextReader removes and returns the lane that has waited the longest for a reader; nil if none waits.
+// NextReader removes and returns the lane that has waited longest for a reader, or nil if none waits.
 func (s *Schedule) NextReader() *Lane {
 	l := popFront(&s.readers)
 	if l != nil {
@@ -66,7 +66,7 @@ func popFront(lanes *[]*Lane) *Lane {
 	return l
 }
 
-// Sleep lets a lane sleep until an instant.
+// Sleep lets a lane sleep until the given time.
 func (s *Schedule) Sleep(l *Lane, at time.Time) {
 	l.wakeAt = at
 	if l.index >= 0 {
@@ -76,14 +76,14 @@ func (s *Schedule) Sleep(l *Lane, at time.Time) {
 	heap.Push(&s.sleeping, l)
 }
 
-// Unsleep removes a lane from the sleeping.
+// Unsleep removes a lane from the sleeping lanes.
 func (s *Schedule) Unsleep(l *Lane) {
 	if l.index >= 0 {
 		heap.Remove(&s.sleeping, l.index)
 	}
 }
 
-// Wake removes and returns a lane whose instant has come; nil if there is none.
+// Wake removes and returns a lane whose wake time has come, or nil if there is none.
 func (s *Schedule) Wake(now time.Time) *Lane {
 	if at := s.WakeAt(); at.IsZero() || at.After(now) {
 		return nil
@@ -93,7 +93,7 @@ func (s *Schedule) Wake(now time.Time) *Lane {
 	return l
 }
 
-// WakeAt is the earliest instant of the sleeping lanes; zero if none sleeps.
+// WakeAt returns the earliest wake time of the sleeping lanes; zero if none sleeps.
 func (s *Schedule) WakeAt() time.Time {
 	if len(s.sleeping) == 0 {
 		return time.Time{}
@@ -101,7 +101,7 @@ func (s *Schedule) WakeAt() time.Time {
 	return s.sleeping[0].wakeAt
 }
 
-// Remove forgets the lanes of a shard.
+// Remove removes the lanes of a shard.
 func (s *Schedule) Remove(shard int) {
 	for _, l := range slices.Clone(s.sleeping) {
 		if l.Shard == shard {
@@ -112,7 +112,7 @@ func (s *Schedule) Remove(shard int) {
 	s.ready, s.readers = slices.DeleteFunc(s.ready, gone), slices.DeleteFunc(s.readers, gone)
 }
 
-// sleepers orders lanes by when they want to be looked at.
+// sleepers orders lanes by wake time.
 type sleepers []*Lane
 
 func (h sleepers) Len() int           { return len(h) }

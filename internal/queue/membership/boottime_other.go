@@ -7,5 +7,5 @@ import "time"
 //nolint:gochecknoglobals // the origin of a monotonic reading
 var processStart = time.Now()
 
-// bootTime is the monotonic clock in nanoseconds where CLOCK_BOOTTIME cannot be had.
+// bootTime returns the monotonic clock in nanoseconds on systems without CLOCK_BOOTTIME.
 func bootTime() int64 { return int64(time.Since(processStart)) + 1 }

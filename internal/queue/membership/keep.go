@@ -10,9 +10,9 @@ import (
 	"carillon/internal/store/work"
 )
 
-// Keep keeps the beat and this node's part of the shards until ctx ends, and from then on the beat alone until it is
-// drained: were it declared dead meanwhile, others would mark its sends in flight as unknown. It returns an error where a
-// newer program migrated the database in a way that this one cannot work with.
+// Keep keeps the beat and this node's part of the shards until ctx ends, and after that only the beat until drained is
+// closed: if the node were declared dead meanwhile, others would mark its sends in flight as unknown. It returns an
+// error if a newer program migrated the database in a way that this one cannot work with.
 func (m *Membership) Keep(ctx context.Context, drained <-chan struct{}) error {
 	if m.Alone() {
 		return nil
@@ -47,12 +47,12 @@ func (m *Membership) Keep(ctx context.Context, drained <-chan struct{}) error {
 type keeper struct {
 	m          *Membership
 	watch      watch
-	suspicious bool        // another node may be dead: look more often
-	lapse      *time.Timer // fires when this node may not start anything any more
-	clockOff   bool        // the clock was wrong at the last turn
+	suspicious bool        // another node may be dead: check more often
+	lapse      *time.Timer // fires when this node may not start work any more
+	clockOff   bool        // the clock was wrong in the last turn
 }
 
-// turn beats once, looks at the others, and takes or gives shards; a leaving node only beats.
+// turn beats once, checks the other nodes, and takes or gives shards; a leaving node only beats.
 func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	m := k.m
 	ctx, cancel := context.WithTimeout(ctx, LeaseTime)
@@ -97,8 +97,8 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	return nil
 }
 
-// renew extends the lease after a successful beat that began at an instant. Where the lease had run out before it, as on a
-// machine that slept, on which timers stand still, that is reported first.
+// renew extends the lease after a successful beat that began at the given time. If the lease had expired before, for
+// example on a suspended machine, whose timers stand still, it first reports that.
 func (k *keeper) renew(begin int64) {
 	l := &k.m.lease
 	if l.last.Load() != 0 && !l.valid() {
@@ -108,7 +108,7 @@ func (k *keeper) renew(begin int64) {
 	k.lapse.Reset(max(0, LeaseTime-time.Duration(bootTime()-begin)))
 }
 
-// lapsed runs at the end of the lease: connections that were opened under it are closed.
+// lapsed runs at the end of the lease and closes connections that were opened under it.
 func (m *Membership) lapsed() {
 	m.o.Log.Warn("could not show the other nodes that this one is alive; it starts nothing")
 	if m.o.Lapsed != nil {
@@ -116,7 +116,7 @@ func (m *Membership) lapsed() {
 	}
 }
 
-// fitness is the fitness of this node to own shards.
+// fitness returns the fitness of this node to own shards.
 func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error) {
 	if leaving {
 		return work.Leaving, nil
@@ -136,7 +136,7 @@ func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error
 	return work.Fit, nil
 }
 
-// part is the number of shards that a node should own: the fittest nodes share them.
+// part returns the number of shards that a node should own: the fittest nodes share them.
 func part(nodes []work.Node, id string) int {
 	var most, mine work.Fitness
 	n := 0
@@ -157,7 +157,7 @@ func part(nodes []work.Node, id string) int {
 	return (carillon.Shards + n - 1) / n
 }
 
-// rejoin returns after having been declared dead, without shards.
+// rejoin joins again without shards after this node was declared dead.
 func (m *Membership) rejoin(ctx context.Context) error {
 	m.o.Log.WarnContext(ctx, "was declared dead by another node; joining again", "node", m.id)
 	m.lease.last.Store(0)
@@ -171,7 +171,7 @@ func (m *Membership) rejoin(ctx context.Context) error {
 	return m.store.Nodes.Join(ctx, m.id, m.o.Name)
 }
 
-// depose declares nodes dead that are, and reports whether there were any.
+// depose declares dead nodes dead, and reports whether there were any.
 func (k *keeper) depose(ctx context.Context, nodes []work.Node) (any bool, err error) {
 	m := k.m
 	dead, suspicious := k.watch.look(nodes, m.id, time.Now())
@@ -193,7 +193,7 @@ func (k *keeper) depose(ctx context.Context, nodes []work.Node) (any bool, err e
 	return any, nil
 }
 
-// rebalance takes free shards up to this node's part, and reports the number beyond it.
+// rebalance takes free shards up to this node's part, and reports the number of surplus shards.
 func (m *Membership) rebalance(ctx context.Context, part int, shards []work.Shard) error {
 	mine := 0
 	var unheld, gone []work.Shard
@@ -234,7 +234,7 @@ func (m *Membership) rebalance(ctx context.Context, part int, shards []work.Shar
 	return nil
 }
 
-// forgetGiven forgets completed hand-overs; from then on the database decides.
+// forgetGiven removes completed hand-overs; from then on the database decides.
 func (m *Membership) forgetGiven() {
 	m.mu.Lock()
 	for id, under := range m.giving {

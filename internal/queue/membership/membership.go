@@ -1,12 +1,12 @@
-// Package membership decides which node owns which shard. On SQLite this process owns them all. On PostgreSQL nodes beat, and
-// watch each other's beats (watch.go). A beat is a counter: no two clocks are ever compared to decide what may start. The
-// owner itself starts nothing later than LeaseTime after the start of its last successful beat.
+// Package membership decides which node owns which shard. On SQLite this process owns them all. On PostgreSQL the
+// nodes beat and watch each other's beats (watch.go). A beat is a counter: no clocks are compared to decide what may
+// start. The owner itself starts nothing later than LeaseTime after the start of its last successful beat.
 //
 //	join ── beat ──▶ take free shards up to this node's part ──▶ recover ──▶ Gained
 //	          │  └──▶ depose nodes that are dead
 //	          └─────▶ too many: Rebalance ──▶ … ──▶ Give
 //
-// It knows nothing of lanes or messages: the Subscriber recovers shards and learns of changes.
+// The package does not know lanes or messages: the Subscriber recovers shards and is notified of changes.
 package membership
 
 import (
@@ -32,36 +32,37 @@ const (
 	// LeaseTime is how long after the start of a successful beat a node may start sends.
 	LeaseTime = 4 * time.Second
 
-	// ClockTolerance is the difference between a node's clock and the database's past which the node is not ready and leaves
-	// its shards to others: a check, never a source of time.
+	// ClockTolerance is the difference between a node's clock and the database's above which the node is not ready and
+	// leaves its shards to others. It is only a check, never a source of time.
 	ClockTolerance = 500 * time.Millisecond
 )
 
 // Subscriber works on the shards that this node owns.
 type Subscriber interface {
-	// Recover marks as unknown what earlier owners of shards left in flight, and calls recovered for each shard of which it
-	// did. Only then the shard is this node's.
+	// Recover marks the work that earlier owners of shards left in flight as unknown, and calls recovered for each
+	// shard when that is done. Only then does this node own the shard.
 	Recover(ctx context.Context, shards []work.Shard, recovered func(work.Shard)) error
-	// Gained is called just before Owns reports a shard, Lost after it ceased to. Neither blocks.
+	// Gained is called just before Owns reports a shard, Lost after it no longer does. Neither blocks.
 	Gained(s work.Shard)
 	Lost(s work.Shard)
-	// Rebalance gets the number of shards to hand over, by Give once nothing of them is in flight.
+	// Rebalance receives the number of shards to hand over. Give gives each back once no work of it is in flight.
 	Rebalance(n int)
 }
 
-// Options of a Membership; all may be left out.
+// Options of a Membership. All are optional.
 type Options struct {
 	Name string // of this node, for people
 	Log  *slog.Logger
-	// Deposed is called after this node declared another one dead: its background work may have been left undone.
+	// Deposed is called after this node declared another one dead, whose background work may be unfinished.
 	Deposed func()
-	// Moved is called when this node gave shards back: the others should look at once.
+	// Moved is called when this node gave shards back, so that the others check at once.
 	Moved func()
-	// Lapsed is called when this node may not start anything any more: it could not prove to the others that it is alive.
+	// Lapsed is called when this node may not start work any more because it could not prove to the others that it is
+	// alive.
 	Lapsed func()
 }
 
-// Membership is this node's place among the nodes. Make it with New.
+// Membership represents this node among all nodes. New builds it.
 type Membership struct {
 	store *store.Store
 	o     Options
@@ -70,11 +71,11 @@ type Membership struct {
 	lease lease
 
 	mu     sync.Mutex
-	owned  map[int]int64 // shard → epoch, as this node believes
-	giving map[int]bool  // shards being given back; false: done, but not looked at since
+	owned  map[int]int64 // epoch by shard, as known to this node
+	giving map[int]bool  // shards being given back; false: done, but not checked since
 
 	gives sync.WaitGroup
-	look  chan struct{} // another node gave shards back
+	look  chan struct{} // signals that another node gave shards back
 	ready chan struct{}
 	once  sync.Once
 }
@@ -90,7 +91,7 @@ func New(s *store.Store, sub Subscriber, o Options) *Membership {
 	}
 }
 
-// lease is the time in which this node may start sends. Its clock runs on while the machine sleeps.
+// lease is the time in which this node may start sends. Its clock continues while the machine is suspended.
 type lease struct {
 	forever atomic.Bool
 	last    atomic.Int64 // bootTime at the start of the last successful beat; 0 before the first
@@ -104,19 +105,20 @@ func (l *lease) valid() bool {
 	return last != 0 && bootTime()-last < int64(LeaseTime)
 }
 
-// ID is this node's id in the nodes' table.
+// ID returns this node's ID in the nodes' table.
 func (m *Membership) ID() string { return m.id }
 
-// Alone reports whether there can be no other node.
+// Alone reports whether no other node can exist.
 func (m *Membership) Alone() bool { return m.store.DB.Engine() == "sqlite" }
 
-// Ready is closed once the node has taken its place among the nodes.
+// Ready returns a channel that is closed once the node has joined the others.
 func (m *Membership) Ready() <-chan struct{} { return m.ready }
 
 // Valid reports whether this node may start sends now.
 func (m *Membership) Valid() bool { return m.lease.valid() }
 
-// Owns reports whether this node owns a shard by its own knowledge, for work that two nodes may do but one should.
+// Owns reports whether this node believes that it owns a shard. It is meant for work that two nodes may do but only one
+// should.
 func (m *Membership) Owns(shard int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,8 +126,9 @@ func (m *Membership) Owns(shard int) bool {
 	return mine
 }
 
-// Validity returns what reports whether a message that starts in a shard may still be sent: this node may start sends, and
-// has not lost the shard since. A node that was declared dead and came back may send nothing that it started before.
+// Validity returns a function that reports whether a message started in a shard may still be sent: this node may start
+// sends, and has not lost the shard since. A node that was declared dead and came back may not send messages that it
+// started before.
 func (m *Membership) Validity(shard int, epoch int64) func() bool {
 	if m.lease.forever.Load() {
 		return m.lease.valid
@@ -138,7 +141,7 @@ func (m *Membership) Validity(shard int, epoch int64) func() bool {
 	}
 }
 
-// Disown forgets a shard that belongs to another node by the database.
+// Disown forgets a shard that belongs to another node according to the database.
 func (m *Membership) Disown(shard int, epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +150,7 @@ func (m *Membership) Disown(shard int, epoch int64) {
 	}
 }
 
-// LookForShards has free shards looked for at once.
+// LookForShards triggers a check for free shards.
 func (m *Membership) LookForShards() {
 	select {
 	case m.look <- struct{}{}:
@@ -180,7 +183,7 @@ func (m *Membership) Join(ctx context.Context) error {
 	return nil
 }
 
-// hold has shards recovered that are this node's now.
+// hold recovers shards that now belong to this node.
 func (m *Membership) hold(ctx context.Context, shards []work.Shard) error {
 	if len(shards) == 0 {
 		return nil
@@ -193,8 +196,8 @@ func (m *Membership) hold(ctx context.Context, shards []work.Shard) error {
 	})
 }
 
-// Give hands shards back to the database, in the background. Until that is done and the shards have been read again, this node
-// treats them as nobody's.
+// Give returns shards to the database in the background. Until that is done and the shards have been read again, this
+// node treats them as unowned.
 func (m *Membership) Give(fences []work.Fence) {
 	m.mu.Lock()
 	for _, f := range fences {
@@ -228,7 +231,7 @@ func (m *Membership) moved() {
 	}
 }
 
-// Stop ends the right to start anything; work that is accepted from now on is for the others.
+// Stop ends this node's right to start work; work accepted from now on is left to the others.
 func (m *Membership) Stop() {
 	m.lease.last.Store(0)
 	m.mu.Lock()
@@ -236,7 +239,7 @@ func (m *Membership) Stop() {
 	m.mu.Unlock()
 }
 
-// Leave gives everything back, so that another node or the next start need not wait.
+// Leave gives everything back, so that other nodes and the next start need not wait.
 func (m *Membership) Leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
@@ -247,7 +250,7 @@ func (m *Membership) Leave(ctx context.Context) error {
 	return nil
 }
 
-// KeepSession holds the session open that shows the database that this process lives, until ctx ends.
+// KeepSession keeps the session open that shows the database that this process is alive, until ctx ends.
 func (m *Membership) KeepSession(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := m.store.Nodes.KeepSession(ctx, m.id)

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/work"
 )
 
-// nobody subscribes to nothing.
+// nobody is a Subscriber that ignores everything.
 type nobody struct{}
 
 func (nobody) Recover(_ context.Context, shards []work.Shard, recovered func(work.Shard)) error {
@@ -48,7 +48,7 @@ func TestLeaseCountsFromTheStartOfTheBeat(t *testing.T) {
 	if err := q.Join(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const slow = 300 * time.Millisecond // is what writing a beat takes from now on
+	const slow = 300 * time.Millisecond // duration of writing a beat from now on
 	for _, statement := range []string{
 		"CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'",
 		"CREATE TRIGGER slow BEFORE UPDATE ON node FOR EACH ROW EXECUTE FUNCTION slow()",
@@ -87,7 +87,7 @@ func TestLeaseThatRanOutWhileTheMachineSleptIsReported(t *testing.T) {
 	q := New(nil, nobody{}, Options{Lapsed: func() { lapsed.Add(1) }})
 	c := q.keeper(t)
 	c.lapse.Stop()
-	q.lease.last.Store(bootTime() - int64(time.Hour)) // the timer stood still since
+	q.lease.last.Store(bootTime() - int64(time.Hour)) // the timer has stood still since
 	before := lapsed.Load()
 	c.renew(bootTime())
 	if lapsed.Load() != before+1 {
@@ -107,7 +107,8 @@ func TestLeaseThatRunsOutIsReported(t *testing.T) {
 	}
 }
 
-// A node that was declared dead and joined again is alive; but what it started before may be unknown to its next owner.
+// A node that was declared dead and joined again is alive, but its next owner may not know the messages that it
+// started before.
 func TestNothingIsSentOfAShardThatWasLostMeanwhile(t *testing.T) {
 	q := New(nil, nobody{}, Options{})
 	q.lease.last.Store(bootTime())

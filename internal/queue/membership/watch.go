@@ -6,15 +6,15 @@ import (
 	"carillon/internal/store/work"
 )
 
-// When a node is declared dead. Two signs count, and neither compares clocks: its beat stood still for deadAfter of the
-// observer's own time; or it stood still for goneAfter while the session that every node keeps open was gone, which the
-// database notices at once when a process dies. A node that is stopped or cut off keeps its session for a while, and one
-// that merely lost it goes on beating. Declaring a living node dead never sends anything twice, because starts are
-// fenced: it makes unknown what that node had in flight. See docs/adr/0007.
+// The two criteria for declaring a node dead. Neither compares clocks. Its beat stood still for deadAfter of the
+// observer's time, or it stood still for goneAfter while the node's permanent session was gone, which the database
+// notices at once when a process dies. A stopped or disconnected node keeps its session for a while, and a node that
+// merely lost its session continues to beat. Declaring a living node dead never causes duplicate sends, because starts
+// are fenced; it makes the node's sends in flight unknown. See docs/adr/0007.
 const (
 	deadAfter = 6 * time.Second
 	goneAfter = 2 * time.Second
-	// watchGap: an observer that has not looked for this long was stopped or cut off, and begins again.
+	// watchGap is the pause after which an observer starts over, because it was stopped or disconnected itself.
 	watchGap = 5 * time.Second
 )
 
@@ -26,11 +26,12 @@ type watch struct {
 
 type sighting struct {
 	beat int64
-	at   time.Time // when the beat was first seen at this value
-	gone time.Time // since when the node has no session; zero: it has one
+	at   time.Time // when this value of the beat was first seen
+	gone time.Time // time since which the node has no session; zero: it has one
 }
 
-// look takes the nodes as the database has them. It returns those to declare dead, and whether one may be dead soon.
+// look evaluates the nodes as the database lists them. It returns those to declare dead, and whether another may be
+// dead soon.
 func (w *watch) look(nodes []work.Node, self string, now time.Time) (dead []work.Node, suspicious bool) {
 	if now.Sub(w.last) > watchGap {
 		w.seen = nil

@@ -11,7 +11,7 @@ import (
 	"carillon"
 )
 
-// look is what an observer is shown at an instant, and whether node "x" is dead then.
+// look is what an observer sees at a time, and whether node "x" is then dead.
 type look struct {
 	at      time.Duration
 	beat    int64
