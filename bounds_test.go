@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// workers lists the semaphores of background work by function, each with the reason why one company cannot take all of it.
-// What a client or a company holds is bound by package share instead, whose table is in docs/reference/limits.md.
+// workers lists the semaphores of background work by function, each with the reason why one company cannot use all of
+// it. Package share limits clients and companies instead; its table is in docs/reference/limits.md.
 var workers = map[string]string{
 	"internal/account/auth/hash.go newHasher":        "the hashes that run: a place in share.SignIns comes first",
 	"internal/send/catalog/poll.go poll":             "statuses of templates, each asked for within a time-out",
@@ -23,7 +23,7 @@ var workers = map[string]string{
 	"internal/call/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
 }
 
-// TestWhatIsHeldAtOnceHasAShare fails for a semaphore outside package share that is not the program's own work.
+// TestWhatIsHeldAtOnceHasAShare fails for a semaphore outside package share that is not for the program's own work.
 func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
 	seen := map[string]bool{}
 	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
@@ -31,7 +31,7 @@ func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
 			return err
 		}
 		if dir := filepath.Base(filepath.Dir(name)); strings.HasSuffix(dir, "test") || dir == "share" {
-			return nil // helpers of tests
+			return nil // test helpers
 		}
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, name, nil, 0)
@@ -68,7 +68,7 @@ func TestWhatIsHeldAtOnceHasAShare(t *testing.T) {
 	}
 }
 
-// isRate reports whether a call sets a limit of events a second.
+// isRate reports whether a call sets a limit of events per second.
 func isRate(call *ast.CallExpr) bool {
 	limit, ok := call.Args[0].(*ast.CallExpr)
 	if !ok {
@@ -78,8 +78,8 @@ func isRate(call *ast.CallExpr) bool {
 	return ok && f.Sel.Name == "Limit"
 }
 
-// isSemaphore reports whether a call makes a channel of empty structs with room for more than a signal, a weighted semaphore, or a group
-// of goroutines with a limit.
+// isSemaphore reports whether a call creates a channel of empty structs with a capacity above one, a weighted
+// semaphore, or a goroutine group with a limit.
 func isSemaphore(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.SelectorExpr:

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// packages are the folders below the root that hold Go files.
+// packages returns the folders below the root that contain Go files.
 func packages(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -85,8 +85,8 @@ func TestStatesDocumentListsEveryReasonAndState(t *testing.T) {
 	}
 }
 
-// anchorsOf are the addresses of a document's headings, as hosts of repositories make them: small letters, digits, hyphens and underscores;
-// a hyphen for each space; a number after one that was there before.
+// anchorsOf returns the anchors of a document's headings, as repository hosts generate them: lower-case letters,
+// digits, hyphens and underscores; a hyphen for each space; a number after a repeated one.
 func anchorsOf(file string) (map[string]bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -121,7 +121,7 @@ func anchorsOf(file string) (map[string]bool, error) {
 	return all, nil
 }
 
-// TestLinksResolve follows the relative links of all documents, with their anchors, and the pages that comments cite.
+// TestLinksResolve checks the relative links and anchors in all documents, and the pages cited in comments.
 func TestLinksResolve(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	cited := regexp.MustCompile(`(?m)^\s*//.*?\s\(?(docs/[a-z0-9_./-]*[a-z0-9])`)
@@ -142,7 +142,7 @@ func TestLinksResolve(t *testing.T) {
 			for _, m := range cited.FindAllStringSubmatch(string(text), -1) {
 				page := m[1]
 				if strings.HasPrefix(page, "docs/adr/") {
-					page = page[:len("docs/adr/0000")] // a decision is found by its number
+					page = page[:len("docs/adr/0000")] // a decision is cited by its number
 				}
 				if pages, _ := filepath.Glob(page + "*"); len(pages) == 0 {
 					t.Errorf("%s cites %s, which is not there", path, m[1])

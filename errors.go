@@ -11,7 +11,7 @@ import (
 // Code is the machine-readable code of an error response. errorCodes is the table of codes and HTTP statuses.
 type Code int
 
-// The codes of error responses.
+// Codes of error responses.
 const (
 	ValidationFailed Code = iota
 	Unauthorized
@@ -60,10 +60,10 @@ var errorCodes = [codeCount]struct { //nolint:gochecknoglobals // the one table 
 	ServiceUnavailable:    {"service_unavailable", 503},
 }
 
-// String is the code as the `error` of a response carries it.
+// String returns the code in the form of the `error` field of responses.
 func (c Code) String() string { return errorCodes[c].name }
 
-// Status is the HTTP status that goes with the code.
+// Status returns the HTTP status of the code.
 func (c Code) Status() int { return errorCodes[c].status }
 
 // Detail is one member of an error's details.
@@ -72,7 +72,7 @@ type Detail struct {
 	Value any
 }
 
-// Details is an object whose members keep their order.
+// Details is an object with ordered members.
 type Details []Detail
 
 // MarshalJSON writes the members in order.
@@ -97,7 +97,7 @@ func (d Details) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Find returns the value of one member, nil when there is none.
+// Find returns the value of one member, or nil if there is none.
 func (d Details) Find(key string) any {
 	for _, m := range d {
 		if m.Key == key {
@@ -107,17 +107,17 @@ func (d Details) Find(key string) any {
 	return nil
 }
 
-// Error is what a caller is meant to see. Everything that is not an *Error is internal: it is logged and shown as
+// Error is an error that is shown to the caller. Other errors are internal: they are logged and shown as
 // internal_error. Err is logged and never shown.
 type Error struct {
 	Code       Code
 	Message    string
 	Details    Details
-	RetryAfter int // whole seconds; 0: absent
+	RetryAfter int // whole seconds; 0 if absent
 	Err        error
 }
 
-// Error is for the log: the code, the message, the field at fault and the cause.
+// Error returns the text for the log: the code, the message, the field and the cause.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Code.String())
@@ -132,7 +132,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap is the cause, which no caller sees.
+// Unwrap returns the cause, which is not shown to the caller.
 func (e *Error) Unwrap() error { return e.Err }
 
 // IsCode reports whether err is, or wraps, an *Error with the code.
@@ -141,35 +141,35 @@ func IsCode(err error, c Code) bool {
 	return errors.As(err, &e) && e.Code == c
 }
 
-// Missing is the 400 for a required field that is absent.
+// Missing returns the 400 for a missing required field.
 func Missing(field string) *Error {
 	return invalid("Required field missing", field, Detail{"reason", "This field is required"})
 }
 
-// BadFormat is the 400 for a value of the wrong type or form.
+// BadFormat returns the 400 for a value of the wrong type or form.
 func BadFormat(field string, provided any, expected string, example any) *Error {
 	return invalid("Invalid parameter format", field,
 		Detail{"provided", shown(provided)}, Detail{"expected_format", expected}, Detail{"example", example})
 }
 
-// BadNumber is the 400 for a phone number that is not 7 to 15 ASCII digits.
+// BadNumber returns the 400 for a phone number that is not 7 to 15 ASCII digits.
 func BadNumber(field string, provided any) *Error {
 	e := BadFormat(field, provided, "Numbers only, no + or spaces", "34600111222")
 	e.Message = "Invalid phone number format"
 	return e
 }
 
-// Invalid is any other 400: the field and what is wrong with it.
+// Invalid returns any other 400, with the field and the reason.
 func Invalid(field, reason string) *Error {
 	return invalid("Invalid value", field, Detail{"reason", reason})
 }
 
-// InvalidValue is Invalid with the value that was provided.
+// InvalidValue is Invalid with the provided value.
 func InvalidValue(field, reason string, provided any) *Error {
 	return invalid("Invalid value", field, Detail{"reason", reason}, Detail{"provided", shown(provided)})
 }
 
-// invalid returns a validation_failed. The field may be a key of the caller's own, so it is shortened.
+// invalid returns a validation_failed error. The field is shortened, since it may be a key from the caller.
 func invalid(message, field string, more ...Detail) *Error {
 	return &Error{Code: ValidationFailed, Message: message, Details: append(Details{{"field", Shorten(field)}}, more...)}
 }
@@ -185,8 +185,8 @@ func shown(provided any) any {
 // maxShown is the maximum length of a caller's text in an error, in characters.
 const maxShown = 100
 
-// Shorten cuts a text of the caller's to a hundred characters, so that an error never repeats more. The text may not be valid
-// UTF-8 if it is from a query string.
+// Shorten truncates a caller's text to a hundred characters, the most that an error may repeat. Text from a query
+// string may be invalid UTF-8.
 func Shorten(s string) string {
 	n, cut := 0, 0
 	for i := range s {
@@ -201,25 +201,26 @@ func Shorten(s string) string {
 	return s
 }
 
-// NoAccess is the 401; reason says whether the credential is missing, invalid, expired or revoked.
+// NoAccess returns the 401. reason says whether the credential is missing, invalid, expired or revoked.
 func NoAccess(message, reason string) *Error {
 	return &Error{Code: Unauthorized, Message: message, Details: Details{{"reason", reason}}}
 }
 
-// Denied is the 403.
+// Denied returns the 403.
 func Denied(reason string) *Error {
 	return &Error{Code: Forbidden, Message: "Access denied", Details: Details{{"reason", reason}}}
 }
 
-// Absent is the 404 for a thing that does not exist or belongs to another company; the response does not say which.
+// Absent returns the 404 for an object that does not exist or belongs to another company; the response does not say
+// which.
 func Absent(what string) *Error {
 	return &Error{Code: NotFound, Message: what + " not found", Details: Details{{"reason", "There is no such " + strings.ToLower(what)}}}
 }
 
-// InConflict is the 409 for an action that the current state does not allow.
+// InConflict returns the 409 for an action that the present state does not allow.
 func InConflict(reason string) *Error {
 	return &Error{Code: Conflict, Message: "The present state does not allow this", Details: Details{{"reason", reason}}}
 }
 
-// FormatTime formats an instant as responses carry it: RFC 3339, UTC, `Z`, whole seconds.
+// FormatTime formats a time for responses: RFC 3339, UTC, `Z`, whole seconds.
 func FormatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -19,25 +19,26 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// rooms are the folders of internal in their order: a file imports its own room and the rooms below it.
+// rooms are the folders of internal in order: a file imports its own room and the rooms below it.
 var rooms = []string{"app", "edge", "call", "talk", "voice", "agent", "send", "event", "account", "queue", "store", "base"}
 
 const module = "carillon"
 
-// The folders outside of internal: onTop import whatever they need, and nothing in internal imports them; below have what every
-// room may use.
+// Folders outside of internal. Those in onTop may import anything, and nothing in internal imports them. All rooms may
+// import those in below.
 var (
 	onTop = []string{"cmd", "e2e", "deploy"}
 	below = []string{".", "web", "docs", "client"}
 )
 
-// channels are the packages that app alone imports: the others know them by interfaces. The sandbox's telephone belongs to its channel.
+// channels are the packages that only app imports; other packages use them through interfaces. The sandbox's telephone
+// belongs to its channel.
 var channels = []string{"internal/send/whatsapp", "internal/send/sandbox"}
 
-// noRoot is what the root package does without, for it does no input or output.
+// noRoot are packages that the root package must not import, since it does no input or output.
 var noRoot = []string{"database/sql", "io/fs", "net", "net/http", "os", "os/exec", "syscall"}
 
-// source is one Go file and what it imports.
+// source is a Go file with its imports.
 type source struct {
 	file    string // slash-separated, from the module's root
 	imports []string
@@ -50,12 +51,12 @@ func (s source) within(pkg string) bool {
 	return s.pkg() == pkg || strings.HasPrefix(s.pkg(), pkg+"/")
 }
 
-// forTests reports whether a file is part of tests, or of a stand-in that they use.
+// forTests reports whether a file belongs to tests or to their stand-ins.
 func (s source) forTests() bool {
 	return s.test() || s.within("e2e") || strings.HasSuffix(path.Dir(s.pkg()), "test") || strings.HasSuffix(s.pkg(), "test")
 }
 
-// floorOf is the place of a package's room, counted from the top; false: it has none.
+// floorOf returns the position of a package's room from the top. known is false if it has none.
 func floorOf(pkg string) (floor int, known bool) {
 	first, rest, _ := strings.Cut(pkg, "/")
 	switch {
@@ -98,7 +99,7 @@ func TestInternalHasTheRoomsAlone(t *testing.T) {
 func TestTheOrderOfRoomsIsBrokenInEveryWay(t *testing.T) {
 	for _, c := range []struct {
 		file, imports string
-		want          string // "" for allowed
+		want          string // empty if allowed
 	}{
 		{"internal/edge/api/notify.go", "carillon/internal/send/notify", ""},
 		{"internal/edge/api/notify.go", "carillon", ""},
@@ -196,7 +197,8 @@ func TestServingIsFoundInEveryWay(t *testing.T) {
 	}
 }
 
-// TestTimeZonesAreThoseOfPackageSchedule finds what would read the zone files of the machine, or another release.
+// TestTimeZonesAreThoseOfPackageSchedule finds code that would use the machine's zone files, or another release of
+// them.
 func TestTimeZonesAreThoseOfPackageSchedule(t *testing.T) {
 	for _, s := range sources(t) {
 		if slices.Contains(s.imports, "time/tzdata") {
@@ -211,7 +213,7 @@ func TestTimeZonesAreThoseOfPackageSchedule(t *testing.T) {
 	}
 }
 
-// violations says which file breaks which rule.
+// violations lists the files that break a rule.
 func violations(sources []source) []string {
 	var found []string
 	for _, s := range sources {
@@ -228,7 +230,7 @@ func violations(sources []source) []string {
 	return found
 }
 
-// broken names the rule that an import breaks, "" for none.
+// broken returns the rule that an import breaks, or "".
 func broken(s source, imported string) string {
 	if s.pkg() == "." && !s.test() {
 		switch {
@@ -265,13 +267,13 @@ func brokenInside(s source, imported string) string {
 	return ""
 }
 
-// serving are the names of net/http without which nothing serves.
+// serving are the names in net/http that are needed to serve HTTP.
 var serving = []string{
 	"Handler", "HandlerFunc", "ResponseWriter", "ServeMux", "NewServeMux", "Server", "Serve", "ServeTLS", "ListenAndServe",
 	"ListenAndServeTLS",
 }
 
-// serves lists what a file of a room below edge mentions of them. Tests and stand-ins for tests may serve.
+// serves returns the names in serving that a file below edge uses. Tests and stand-ins for tests may serve.
 func serves(s source) (names []string) {
 	floor, known := floorOf(s.pkg())
 	if !known || floor <= slices.Index(rooms, "edge") || floor == len(rooms) || s.forTests() {
@@ -298,7 +300,7 @@ func serves(s source) (names []string) {
 	return names
 }
 
-// roomOf names the room of a package, or the folder outside of internal.
+// roomOf returns the room of a package, or its top folder outside of internal.
 func roomOf(pkg string) string {
 	first, rest, _ := strings.Cut(pkg, "/")
 	if first != "internal" {
@@ -312,7 +314,8 @@ func isModule(imported string) bool {
 	return imported == module || strings.HasPrefix(imported, module+"/")
 }
 
-// sources reads every Go file of the module, once. It asks no tool: a cached answer goes stale.
+// sources parses every Go file of the module, once. It does not use the go command, whose cached result could be
+// outdated.
 func sources(t *testing.T) []source {
 	t.Helper()
 	all, err := parsed()
@@ -351,7 +354,7 @@ var parsed = sync.OnceValues(func() (all []source, err error) {
 	return all, err
 })
 
-// skip leaves out what the go command leaves out too, the front end's packages, and other modules.
+// skip skips the folders that the go command skips, the front end's packages, and other modules.
 func skip(dir, name string) error {
 	if dir == "." {
 		return nil

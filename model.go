@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Channel is what a sender sends: template messages or phone calls.
+// Channel is the kind of a sender: template messages or phone calls.
 type Channel string
 
-// The channels.
+// Channels.
 const (
 	Messaging Channel = "messaging"
 	Voice     Channel = "voice"
@@ -17,7 +17,7 @@ const (
 // Class is the priority of a message within its sender: transactional before utility before marketing.
 type Class int
 
-// The classes in order of priority.
+// Classes in order of priority.
 const (
 	Transactional Class = iota
 	Utility
@@ -25,10 +25,10 @@ const (
 	Classes = 3
 )
 
-// String returns the class as notification_type carries it.
+// String returns the class as a notification_type.
 func (c Class) String() string { return [...]string{"transactional", "utility", "marketing"}[c] }
 
-// ParseClass reads a notification_type.
+// ParseClass parses a notification_type.
 func ParseClass(s string) (Class, bool) {
 	for c := range Class(Classes) {
 		if c.String() == s {
@@ -47,11 +47,11 @@ type Company struct {
 	CallingHours      *CallingHours // nil: always
 	Redial            Redial
 	Limits            Limits
-	RetentionDays     int  // for completed notifications and quiet conversations; 0: for ever
-	Suppresses        bool // has at least one suppressed number; without one no lookup is needed
+	RetentionDays     int  // for completed notifications and inactive conversations; 0: forever
+	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
 }
 
-// NewCompany returns a company with the defaults of a new one, without an id.
+// NewCompany returns a company with default settings, without an ID.
 func NewCompany(name string) Company {
 	return Company{
 		Name:   name,
@@ -64,34 +64,34 @@ func NewCompany(name string) Company {
 	}
 }
 
-// CallingHours are the local hours in which calls may be placed: from From until before To on each of the days. Hours
-// that end at or before their beginning extend into the next day.
+// CallingHours are the local hours in which calls may be placed: from From until To on each of the days. If To is not
+// after From, the hours extend into the next day.
 type CallingHours struct {
 	Timezone string   `json:"timezone"` // IANA name
 	From     string   `json:"from"`     // 00:00 to 23:59
 	To       string   `json:"to"`       // 00:00 to 24:00
-	Days     []string `json:"days"`     // mon to sun, those on which the hours begin
+	Days     []string `json:"days"`     // mon to sun, on which the hours begin
 }
 
-// Redial is the policy about calls that were not answered by a person: which outcomes are called again, how often and how
-// much later. The zero value never does.
+// Redial is the policy for calls that no person answered: the outcomes to redial, how often, and after which pause.
+// The zero value never redials.
 type Redial struct {
 	Outcomes []State       `json:"outcomes"` // among busy, no_answer, rejected and voicemail
 	Attempts int           `json:"attempts"` // after the first
 	After    time.Duration `json:"after"`
 }
 
-// Limits are a company's rate limits and quotas; 0: none.
+// Limits are a company's rate limits and quotas; 0 means no limit.
 type Limits struct {
 	SendsPerMinute         int `json:"sends_per_minute"`
 	TemplateListsPerMinute int `json:"template_lists_per_minute"`
 	ListsPerMinute         int `json:"lists_per_minute"`
 	DailyRecipients        int `json:"daily_recipients"`
-	DailyCalls             int `json:"daily_calls"` // of the recipients
-	DailyBytes             int `json:"daily_bytes"` // that its accepted requests occupy
+	DailyCalls             int `json:"daily_calls"` // part of DailyRecipients
+	DailyBytes             int `json:"daily_bytes"` // storage used by accepted requests
 	TemplatesPerDay        int `json:"templates_per_day"`
 	WidgetCallsPerMinute   int `json:"widget_calls_per_minute"`
-	EngineTurnsPerDay      int `json:"engine_turns_per_day"` // responses that a server makes for its agents
+	EngineTurnsPerDay      int `json:"engine_turns_per_day"` // responses of external servers for its agents
 }
 
 // Shards is the number of shards that senders are divided into.
@@ -99,17 +99,17 @@ const Shards = 64
 
 // Sender is a messaging number or voice line of a company.
 type Sender struct {
-	UID           int64  // our own, unique across companies; determines the shard
-	CompanyID     string //
+	UID           int64 // our own ID, unique across companies; determines the shard
+	CompanyID     string
 	ID            string // chosen by the company
 	Number        string
 	Channel       Channel
 	Provider      string // whatsapp, sandbox; voice also sip, twilio, elevenlabs
 	Default       bool
 	PerSecond     int           // 0: not paced
-	PerRecipient  time.Duration // minimum time between two messages to one number; 0: not paced
-	MaxConcurrent int           // calls at once; 0: no limit
-	RingTimeout   time.Duration // voice: after it an unanswered call is canceled
+	PerRecipient  time.Duration // minimum time between two messages to one number; 0: none
+	MaxConcurrent int           // concurrent calls; 0: no limit
+	RingTimeout   time.Duration // voice: time after which an unanswered call is canceled
 	MediaCheck    string        // full or syntax
 	Unknown       UnknownPolicy
 	Settings      json.RawMessage // of the provider, including secrets
@@ -118,13 +118,13 @@ type Sender struct {
 // Shard returns the shard of the sender.
 func (s *Sender) Shard() int { return int(s.UID % Shards) }
 
-// UnknownPolicy decides about a message whose outcome stays unknown.
+// UnknownPolicy is the policy for a message whose outcome stays unknown.
 type UnknownPolicy struct {
-	Retry [Classes]bool // by class: retry if true, fail otherwise
+	Retry [Classes]bool // by class: retry if true, otherwise fail
 	After time.Duration
 }
 
-// DefaultUnknownPolicy retries transactional and utility messages and fails marketing ones, after ten minutes.
+// DefaultUnknownPolicy retries transactional and utility messages and fails marketing messages, after ten minutes.
 func DefaultUnknownPolicy() UnknownPolicy {
 	return UnknownPolicy{Retry: [Classes]bool{true, true, false}, After: 10 * time.Minute}
 }

@@ -13,5 +13,5 @@ func ValidNumber(s string) bool {
 	return true
 }
 
-// ErasedNumber stands in what is kept of a notification for a recipient of whom everything was erased. It is a number of nobody.
+// ErasedNumber replaces the number of an erased recipient in stored notifications. It belongs to nobody.
 const ErasedNumber = "0000000"

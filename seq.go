@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// Seq is the number of a notification, under which it is stored. It is part of the notification's id: the milliseconds
-// since 2026, a counter of ten bits, and six bits for the slot of the node that accepted it (docs/adr/0015).
+// Seq is the number under which a notification is stored. It is part of the notification's ID: the milliseconds since
+// 2026, a counter of ten bits, and six bits for the slot of the node that accepted it (docs/adr/0015).
 type Seq int64
 
-// MessageKey is the number of a message, under which it is stored: its notification's and its index among the recipients.
+// MessageKey is the key under which a message is stored: the number of its notification and its index among the
+// recipients.
 type MessageKey int64
 
 const (
@@ -23,15 +24,15 @@ const (
 	indexBits = 7  // for a message's index: a notification has at most 100 messages
 	lastIndex = 1<<indexBits - 1
 
-	// NodeSlots is how many nodes can number notifications without collisions.
+	// NodeSlots is the number of nodes that can number notifications without collisions.
 	NodeSlots = 1 << slotBits
 
 	// NoSeq is less than the number of any notification.
 	NoSeq Seq = -seqSpan << lowBits
 )
 
-// SeqOf returns the number in a notification's id, NoSeq if it is not one of our ids. Of several ids with the same number
-// only one is ever stored.
+// SeqOf returns the number in a notification's ID, or NoSeq if it is not one of our IDs. Of several IDs with the same
+// number, only one is ever stored.
 func SeqOf(id string) Seq {
 	var b [10]byte
 	if !ValidUUID(id) {
@@ -51,7 +52,7 @@ func SeqOf(id string) Seq {
 	return seqAt(int64(head>>16)) | Seq(head&0xfff<<4) | Seq(b[8]>>2&0xf)
 }
 
-// hexDigit reads a lower-case hexadecimal digit; 0xff for anything else.
+// hexDigit parses a lower-case hexadecimal digit; 0xff for any other character.
 func hexDigit(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -62,7 +63,7 @@ func hexDigit(c byte) byte {
 	return 0xff
 }
 
-// FirstSeq returns the least number that an instant can have.
+// FirstSeq returns the lowest number for a time.
 func FirstSeq(t time.Time) Seq { return seqAt(t.UnixMilli()) }
 
 func seqAt(ms int64) Seq {
@@ -70,12 +71,12 @@ func seqAt(ms int64) Seq {
 	return Seq(max(min(ms, seqSpan-1), -seqSpan)) << lowBits
 }
 
-// Message returns the key of the notification's n-th message, counted from 0; LastMessage for an n that no message has.
+// Message returns the key of the notification's nth message, counted from 0, or LastMessage if n is too large.
 func (s Seq) Message(n int) MessageKey {
 	return MessageKey(s)<<indexBits | MessageKey(min(n, lastIndex))
 }
 
-// LastMessage returns the greatest key that a message of the notification can have.
+// LastMessage returns the highest key that a message of the notification can have.
 func (s Seq) LastMessage() MessageKey { return s.Message(lastIndex) }
 
 // Seq returns the number of the message's notification.
@@ -84,8 +85,9 @@ func (k MessageKey) Seq() Seq { return Seq(k >> indexBits) }
 // N returns the message's index among the recipients, counted from 0.
 func (k MessageKey) N() int { return int(k & lastIndex) }
 
-// Sequence generates the ids of the notifications that a node accepts. Their numbers increase and never repeat within a
-// process, even if its clock is set back; another process repeats one only with the same slot in the same millisecond.
+// Sequence generates the IDs of the notifications that a node accepts. Their numbers increase and never repeat within
+// a process, even if its clock is set back. Another process can only repeat one with the same slot in the same
+// millisecond.
 type Sequence struct {
 	mu   sync.Mutex
 	last int64 // milliseconds and counter
@@ -99,7 +101,7 @@ func (s *Sequence) SetSlot(slot int) {
 	s.mu.Unlock()
 }
 
-// Next returns the id of a notification accepted now: a UUIDv7 of its number and 58 random bits. After 1,024 ids in a
+// Next returns the ID of a notification accepted now: a UUIDv7 of its number and 58 random bits. After 1,024 IDs in a
 // millisecond, or after the clock was set back, it uses the following milliseconds.
 func (s *Sequence) Next(now time.Time) string {
 	const counterBits = lowBits - slotBits
@@ -110,8 +112,8 @@ func (s *Sequence) Next(now time.Time) string {
 	return uuid7(uint64(ms), uint64(low))
 }
 
-// NewStrayID returns an id for a notification whose number from Next was taken: one of the 65,536 numbers of the
-// millisecond at random.
+// NewStrayID returns an ID for a notification whose number from Next was already taken: a random one of the 65,536
+// numbers of the millisecond.
 func NewStrayID(now time.Time) string {
 	var random [2]byte
 	rand.Read(random[:]) // never fails: crypto/rand ends the program instead

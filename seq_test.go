@@ -14,7 +14,7 @@ func TestTheIDsOfASequenceRiseAndTellTheirNumbers(t *testing.T) {
 	for i := range 5000 {
 		now := at
 		if i > 3000 {
-			now = at.Add(-time.Hour) // the clock was put back
+			now = at.Add(-time.Hour) // the clock was set back
 		}
 		next := s.Next(now)
 		if next <= id || SeqOf(next) <= seq || !ValidUUID(next) {

@@ -19,8 +19,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// The limits of the root package: vocabulary only. rootNames counts exported types, functions, constants, variables and
-// methods; it is not raised.
+// Limits of the root package, which is only a vocabulary. rootNames counts exported types, functions, constants,
+// variables and methods. It must not be raised.
 const (
 	rootLines = 1_500
 	rootNames = 130
@@ -93,11 +93,11 @@ func exportedReceiver(recv *ast.FieldList) bool {
 	return ast.IsExported(receiver(recv))
 }
 
-// maxMethods is how many exported methods a struct may have, with those of what it embeds. Past that it is several things: give
-// each its own state.
+// maxMethods is the maximum number of exported methods of a struct, including those of embedded types. A struct with
+// more should be split into parts with their own state.
 const maxMethods = 20
 
-// maxColumns is the length of a line, where a tab counts as four.
+// maxColumns is the maximum length of a line; a tab counts as four.
 const maxColumns = 140
 
 func TestStructsHaveFewMethods(t *testing.T) {
@@ -159,16 +159,16 @@ func TestShapesThatAreRefused(t *testing.T) {
 	}
 }
 
-// shape is a declared type: its exported methods and what it embeds.
+// shape is a declared type with its exported methods and embedded types.
 type shape struct {
 	methods  map[string]bool
 	embeds   []string // keys of shapes, or the names of other types
 	fields   int
 	isStruct bool
-	alias    string // the key of the type that it is another name for
+	alias    string // key of the type that it is an alias of
 }
 
-// shapeProblems are the structs with too many methods, and those that only embed a struct of this program.
+// shapeProblems returns the structs with too many methods, and those that only embed a struct of this program.
 func shapeProblems(all []source) []string {
 	shapes := map[string]*shape{}
 	for _, s := range all {
@@ -198,7 +198,8 @@ func shapeProblems(all []source) []string {
 		if n := len(methodsOf(shapes, name, nil)); n > maxMethods {
 			problems = append(problems, fmt.Sprintf("%s has %d exported methods, at most %d are allowed", name, n, maxMethods))
 		}
-		if len(x.embeds) == 1 && x.fields == 0 && !strings.HasPrefix(name, "cmd/") { // commands embed their groups of flags
+		// Commands embed their groups of flags.
+		if len(x.embeds) == 1 && x.fields == 0 && !strings.HasPrefix(name, "cmd/") {
 			if inner := shapes[resolve(shapes, x.embeds[0])]; inner != nil && inner.isStruct {
 				problems = append(problems, name+" only embeds: use what it embeds")
 			}
@@ -242,7 +243,7 @@ func declare(shapes map[string]*shape, s source, declared *ast.TypeSpec) {
 	}
 }
 
-// typeKey is the key of a named type as a file writes it.
+// typeKey returns the key of a named type as written in a file.
 func typeKey(s source, typ ast.Expr) string {
 	switch typ := typ.(type) {
 	case *ast.StarExpr:
@@ -274,7 +275,7 @@ func resolve(shapes map[string]*shape, key string) string {
 	return key
 }
 
-// methodsOf are the names of a type's exported methods, with those that it takes from what it embeds.
+// methodsOf returns the names of a type's exported methods, including those of embedded types.
 func methodsOf(shapes map[string]*shape, key string, seen []string) map[string]bool {
 	names := map[string]bool{}
 	key = resolve(shapes, key)
@@ -303,7 +304,7 @@ func TestLinesAreShort(t *testing.T) {
 	}
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(recv *ast.FieldList) string {
 	typ := recv.List[0].Type
 	if star, ok := typ.(*ast.StarExpr); ok {

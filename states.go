@@ -1,10 +1,10 @@
 package carillon
 
-// State is the state of a message or call (docs/states.md). A message goes scheduled → queued → sending → sent → delivered
-// → read, or ends as failed, canceled or skipped.
+// State is the state of a message or call (docs/states.md). A message goes scheduled → queued → sending → sent →
+// delivered → read, or ends as failed, canceled or skipped.
 type State string
 
-// The states of messages and calls.
+// States of messages and calls.
 const (
 	StateScheduled  State = "scheduled"
 	StateQueued     State = "queued"
@@ -25,16 +25,17 @@ const (
 	StateVoicemail  State = "voicemail"
 )
 
-// Reason says why a message ended without being delivered; the list is closed (docs/states.md).
+// Reason is the reason why a message ended without being delivered. The list is closed (docs/states.md).
 type Reason string
 
-// The reasons.
+// Reasons.
 const (
 	ReasonDuplicate         Reason = "duplicate"           // same number and same text in one request
 	ReasonSuppressed        Reason = "suppressed"          // the number is on the company's suppression list
-	ReasonCanceled          Reason = "canceled"            // canceled through the interface
-	ReasonOutcomeUnknown    Reason = "outcome_unknown"     // no answer and no receipt in time, and the policy is fail
-	ReasonMediaRejected     Reason = "media_rejected"      // unreachable, private address, wrong type, too large or too long
+	ReasonCanceled          Reason = "canceled"            // canceled through the API
+	ReasonOutcomeUnknown    Reason = "outcome_unknown"     // no response and no receipt in time, and the policy is fail
+	// Unreachable, private address, wrong type, too large, too long.
+	ReasonMediaRejected     Reason = "media_rejected"
 	ReasonProviderRefused   Reason = "provider_refused"    // the provider refused this message permanently
 	ReasonUndeliverable     Reason = "undeliverable"       // the number cannot be reached on this channel
 	ReasonRecipientOptedOut Reason = "recipient_opted_out" // the recipient opted out of such messages at the channel
@@ -43,13 +44,14 @@ const (
 	ReasonExpired           Reason = "expired"             // not sent within its time to live
 	ReasonAttemptsExhausted Reason = "attempts_exhausted"  // every attempt failed with a temporary fault
 	ReasonLineUnavailable   Reason = "line_unavailable"    // this version cannot place calls on the line's provider
-	ReasonInterrupted       Reason = "interrupted"         // the node that had the call under way died
+	ReasonInterrupted       Reason = "interrupted"         // the node with the call in progress died
 )
 
-// TemplateStatus is the status of a template, in lower case as in errors and provisioning; lists show it in upper case.
+// TemplateStatus is the status of a template, in lower case as in errors and provisioning; lists show it in upper
+// case.
 type TemplateStatus string
 
-// The statuses of a template.
+// Statuses of a template.
 const (
 	TemplateDraft    TemplateStatus = "draft"
 	TemplatePending  TemplateStatus = "pending"

@@ -2,10 +2,10 @@ package carillon
 
 import "time"
 
-// Template is one language of one named template of a sender.
+// Template is one language version of a sender's template.
 type Template struct {
-	ID              string // ours, decimal
-	ProviderID      string // the channel's own, when it has one
+	ID              string // our own, decimal
+	ProviderID      string // of the channel, if it has one
 	CompanyID       string
 	SenderUID       int64
 	Name            string
@@ -14,19 +14,19 @@ type Template struct {
 	Status          TemplateStatus
 	ParameterFormat string // POSITIONAL or NAMED
 	Components      []Component
-	Reason          string // why it was rejected or paused
+	Reason          string // reason of a rejection or pause
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 
-	Shape *Shape // the compiled form of Components; the store sets it on what it returns, if they are valid
+	Shape *Shape // compiled form of Components; set by the store on returned templates if they are valid
 }
 
-// Shape is the compiled form of a template: the places it has, and how its text grows when they are filled.
+// Shape is the compiled form of a template: its variables, and how its text grows when they are filled in.
 type Shape struct {
-	HeaderFormat   string        // empty without a header, else TEXT, IMAGE, VIDEO or DOCUMENT
-	HeaderVariable string        // the marker in a text header, empty if it has none
+	HeaderFormat   string        // TEXT, IMAGE, VIDEO or DOCUMENT; empty without a header
+	HeaderVariable string        // the marker in a text header; empty if there is none
 	Markers        []string      // of the body, distinct: POSITIONAL by number, NAMED by first appearance
-	MarkerUses     []int         // how often the body contains each marker
+	MarkerUses     []int         // number of occurrences of each marker in the body
 	StaticLength   int           // code points of the body outside its markers
 	Buttons        []ButtonShape // all buttons in order
 }
@@ -35,10 +35,10 @@ type Shape struct {
 type ButtonShape struct {
 	Type     string // URL, QUICK_REPLY, PHONE_NUMBER
 	Variable bool   // a URL button whose URL ends in a variable
-	Prefix   string // the static part of such a URL
+	Prefix   string // static part of such a URL
 }
 
-// PublicID is the id in responses: the channel's own if it has one.
+// PublicID returns the ID for responses: the channel's own if it has one.
 func (t *Template) PublicID() string {
 	if t.ProviderID != "" {
 		return t.ProviderID
@@ -46,8 +46,8 @@ func (t *Template) PublicID() string {
 	return t.ID
 }
 
-// Component is one part of a template, in the form that lists show. The key order is part of the interface: type, text
-// or format, example. The buttons are one component of type BUTTONS.
+// Component is one part of a template, in the form of lists. The key order is part of the API: type, text or format,
+// example. The buttons are one component of type BUTTONS.
 type Component struct {
 	Type    string            `json:"type"`             // HEADER, BODY, FOOTER, BUTTONS
 	Format  string            `json:"format,omitempty"` // HEADER: TEXT, IMAGE, VIDEO, DOCUMENT

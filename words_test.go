@@ -15,10 +15,10 @@ import (
 	"unicode"
 )
 
-// proseBudget is how often comments and documents may use the words of prose where they are the right ones.
+// proseBudget is how often comments and documents may use the words in prose where they are the right ones.
 const proseBudget = 8
 
-// prose finds words that this project's comments and documents do without (docs/glossary.md).
+// prose matches words that comments and documents should avoid (docs/glossary.md).
 var prose = regexp.MustCompile(`(?i)\b(tells|told|hears|anew|of late|in vain|beside)\b`)
 
 // wording lists constructions that make a sentence hard to read at first, with the number of places that have them. A number only
@@ -136,7 +136,7 @@ func bannedWords(t *testing.T) []string {
 	return words
 }
 
-// wordsOf splits an identifier in camel case: `sendLentSlots` is send, lent, slots.
+// wordsOf splits a camel-case identifier: `sendLentSlots` is send, lent, slots.
 func wordsOf(identifier string) []string {
 	var words []string
 	var word strings.Builder
@@ -164,7 +164,7 @@ func TestWordsOfIdentifiers(t *testing.T) {
 	}
 }
 
-// TestWords checks identifiers against the glossary, and comments and documents against the words of prose.
+// TestWords checks identifiers against the glossary, and comments and documents against the words in prose.
 func TestWords(t *testing.T) {
 	banned := bannedWords(t)
 	var found []string
@@ -204,7 +204,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestCitesOnlyTheRepository fails where a file cites documents that a reader of the repository does not have.
+// TestCitesOnlyTheRepository fails if a file cites documents outside the repository.
 func TestCitesOnlyTheRepository(t *testing.T) {
 	outside := regexp.MustCompile(`\b(decisions|engine|interface|design|performance|conversations|style)\.md`)
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -231,7 +231,7 @@ func skipWords(dir, name string) bool {
 	return dir != "." && (name[0] == '.' || slices.Contains([]string{"testdata", "node_modules", "data", "bin", "dist", "tools"}, name))
 }
 
-// goWords returns where a Go file uses banned words in identifiers, and words of prose in comments.
+// goWords returns the uses of banned words in a file's identifiers, and the words in prose in its comments.
 func goWords(file string, banned []string) (identifiers, comments []string, err error) {
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, file, nil, parser.ParseComments)

@@ -7,8 +7,9 @@ import (
 	"carillon/bench/load"
 )
 
-// measureAccept sends requests with one and with a hundred recipients over 64 connections and compares with yardstick H.
-// Accepting includes the access key, the rate limit, all checks, the template, the quota and a durable commit.
+// measureAccept sends requests with one and with a hundred recipients over 64 connections, and compares the rates with
+// yardstick H. Accepting includes the access key, the rate limit, all checks, the template, the quota and a durable
+// commit.
 func (b *bench) measureAccept(ctx context.Context) {
 	h, bare := b.startHandler()
 	defer h.stop()
@@ -27,10 +28,10 @@ func (b *bench) acceptSize(ctx context.Context, bare string, recipients int, fig
 		rows = append(rows, b.table.add(row{figure: figure + e.name, unit: "messages/s", yardstick: "H", floor: ratioAtLeast(floors[i])}))
 	}
 	req := sendRequest(bulkKey, recipients, 600_000_000, never())
-	for round := range b.rounds + 1 { // the first one warms up
+	for round := range b.rounds + 1 { // the first one is a warm-up
 		yardstick := must(closedLoop(ctx, bare, req, 2*time.Second))
 		for i, n := range nodes {
-			// Only one node runs at a time: its background work belongs to its own round.
+			// Only one node runs at a time, so that its background work counts in its own round.
 			n.resume()
 			check(load.Pause(ctx, 200*time.Millisecond))
 			rate := must(closedLoop(ctx, n.addr, req, 2*time.Second))

@@ -18,7 +18,7 @@ func TestDensestCountsAnySecond(t *testing.T) {
 	}
 }
 
-// The output must not be lost if the process ends before it is read.
+// The output of a process must not be lost if it ends before the output is read.
 func TestTheLastOutputOfAProcessIsRead(t *testing.T) {
 	p, err := (&bench{}).start(exec.Command("/bin/sh", "-c", "echo done"))
 	if err != nil {

@@ -31,8 +31,8 @@ const (
 	listenAgent = "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13"
 )
 
-// measureCalls measures telephone calls held at once: calls that a menu speaks in and that are answered by keys, and calls in which
-// speech is looked for all the time. The callees are a process of their own.
+// measureCalls measures concurrent telephone calls: calls with a spoken menu that is answered by keys, and calls with
+// continuous speech detection. The callees are in a separate process.
 func (b *bench) measureCalls(ctx context.Context) {
 	ears := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -79,7 +79,7 @@ func (b *bench) measureCalls(ctx context.Context) {
 // held are the figures of a round.
 type held struct{ perCore, worst, usual, memory float64 }
 
-// hold places calls until so many are held, and looks at them for a while.
+// hold places calls until count are in progress, and measures them for a while.
 func (b *bench) hold(ctx context.Context, agent, speak string, count int) held {
 	x := must(b.helper("exchange"))
 	defer x.stop()
@@ -111,14 +111,15 @@ func (b *bench) hold(ctx context.Context, agent, speak string, count int) held {
 	if calling < count || sounding < 10 {
 		check(fmt.Errorf("%d of %d calls are held, with sound in %d %% of the packets", calling, count, sounding))
 	}
-	core := float64(ticks) / 100 / took.Seconds()               // a tick is 10 ms
-	sent := float64(packets) * frame.Seconds() / took.Seconds() // calls that got all their packets: a machine that is full leaves some out
+	core := float64(ticks) / 100 / took.Seconds() // a tick is 10 ms
+	// Calls that got all their packets: an overloaded machine drops some.
+	sent := float64(packets) * frame.Seconds() / took.Seconds()
 	b.logf("%d calls, %.0f by their packets: %.0f %% of a core, worst tick p50 %d µs, p99 %d "+
 		"µs, sound in %d %% of the packets, %d lost", calling, sent, 100*core, usual, worst, sounding, lost)
 	return held{sent / core, float64(worst) / 1000, float64(usual) / 1000, 1000 * (n.megabytes() - before) / float64(calling)}
 }
 
-// placeCalls accepts calls over a few connections.
+// placeCalls places calls over a few connections.
 func (b *bench) placeCalls(ctx context.Context, n *node, agent string, count int) {
 	var all sync.WaitGroup
 	errs := make(chan error, 8)
@@ -161,7 +162,7 @@ func placeCall(ctx context.Context, addr, agent, number string, due time.Time) e
 	return err
 }
 
-// measureDueCalls measures how late the INVITEs of scheduled calls come while nothing else is under way.
+// measureDueCalls measures how late the INVITEs of scheduled calls are on an otherwise idle program.
 func (b *bench) measureDueCalls(ctx context.Context, e engine) {
 	median := b.table.add(row{figure: "Due call to INVITE, idle, " + e.name, unit: "ms, p50"})
 	late := b.table.add(row{figure: "Due call to INVITE, idle, " + e.name, unit: "ms, p99", floor: atMost(100)})
@@ -187,7 +188,7 @@ func (b *bench) measureDueCalls(ctx context.Context, e engine) {
 		}
 		slices.SortFunc(lateness, func(a, b time.Duration) int { return cmp.Compare(a, b) })
 		median.add(float64(lateness[dueCalls/2].Microseconds())/1000, 0)
-		late.add(float64(lateness[dueCalls-1].Microseconds())/1000, 0) // of sixty it is the worst
+		late.add(float64(lateness[dueCalls-1].Microseconds())/1000, 0) // the worst of sixty
 		b.discard(n)
 		x.stop()
 	}

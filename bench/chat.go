@@ -18,17 +18,17 @@ import (
 	"carillon/bench/load"
 )
 
-// chatWidget is the widget of the bulk company; it has no agent, so that nothing but turns is measured.
+// chatWidget is a widget of the bulk company without an agent, so that only turns are measured.
 const chatWidget = "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e21"
 
 const (
 	chatStreams = 2000
-	chatRate    = 50 // turns a second
+	chatRate    = 50 // turns per second
 	chatInboxes = 5
 )
 
-// measureChat measures chats: turns that visitors' pages send and that are stored, and how long a turn takes to every screen that
-// shows it, its visitor's own and the inboxes of teammates, while very many streams are open.
+// measureChat measures chats: the rate of stored turns, and how long a turn takes to all screens that show it, those
+// of its visitor and of teammates' inboxes, while very many streams are open.
 func (b *bench) measureChat(ctx context.Context, _ *provider, e engine) {
 	b.acceptTurns(ctx, e)
 	streams := chatStreams
@@ -69,7 +69,8 @@ func (b *bench) measureChat(ctx context.Context, _ *provider, e engine) {
 	}
 }
 
-// acceptTurns sends turns over 64 connections, each of a conversation of its own, and compares with yardstick H.
+// acceptTurns sends turns over 64 connections, each for a separate conversation, and compares the rate with yardstick
+// H.
 func (b *bench) acceptTurns(ctx context.Context, e engine) {
 	h, bare := b.startHandler()
 	defer h.stop()
@@ -85,7 +86,7 @@ func (b *bench) acceptTurns(ctx context.Context, e engine) {
 	request := func(conn, _ int) []byte {
 		return turnRequest(people[conn].token, strconv.FormatInt(count.Add(1), 10), "Hola, ¿cuándo llega mi pedido A-1042?")
 	}
-	for round := range b.rounds + 1 { // the first one warms up
+	for round := range b.rounds + 1 { // the first one is a warm-up
 		n.suspend()
 		l := load.Load{Addr: bare, Conns: connections, For: 2 * time.Second, Request: request}
 		yardstick := must(l.Run(ctx)).Rate()
@@ -104,7 +105,7 @@ func turnRequest(token, clientID, text string) []byte {
 		"\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// chatClient is the pages of visitors and teammates.
+// chatClient simulates the pages of visitors and teammates.
 type chatClient struct {
 	ctx   context.Context //nolint:containedctx // of one round
 	addr  string
@@ -113,10 +114,10 @@ type chatClient struct {
 	dials atomic.Int64
 
 	mu      sync.Mutex
-	waiting map[string]*sentTurn // by its text
+	waiting map[string]*sentTurn // by text
 }
 
-// sentTurn is a turn that screens have not all shown.
+// sentTurn is a turn that is not on all screens yet.
 type sentTurn struct {
 	at   time.Time
 	left int
@@ -128,7 +129,7 @@ func newChatClient(ctx context.Context, addr string) *chatClient {
 	c.http = &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: connections, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			// From many addresses: the program bounds the connections of each.
+			// From many addresses, since the program limits the connections of each.
 			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+c.dials.Add(1)%200))}}
 			return d.DialContext(ctx, network, addr)
 		},
@@ -187,7 +188,7 @@ func (c *chatClient) signIn() string {
 func (c *chatClient) follow(ctx context.Context, path, token, last string) {
 	resp, err := c.do(ctx, http.MethodGet, path, token, last, "")
 	if err != nil {
-		return // opened reports that it is missing
+		return // opened then reports a missing stream
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -220,7 +221,7 @@ func (c *chatClient) opened(ctx context.Context, n int) {
 	}
 }
 
-// shown counts a screen that shows a turn; the last one ends the turn's time.
+// shown counts a screen that shows a turn. The last screen ends the turn's latency.
 func (c *chatClient) shown(name string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,7 +235,7 @@ func (c *chatClient) shown(name string, at time.Time) {
 	}
 }
 
-// turnsToScreens has visitors write at a steady rate and returns the p99 of the time to the last of a turn's screens, in
+// turnsToScreens lets visitors write at a steady rate and returns the p99 latency to a turn's last screen, in
 // milliseconds.
 func (c *chatClient) turnsToScreens(ctx context.Context, people []person, d time.Duration) float64 {
 	var all load.Latencies

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// measureCommitter has 64 writers store single rows through the group commit, as operations that the store does not know.
+// measureCommitter lets 64 writers store single rows through the group commit, as custom operations.
 func (b *bench) measureCommitter(ctx context.Context) {
 	h, bare := b.startHandler()
 	defer h.stop()

@@ -31,7 +31,7 @@ func startCluster() (*cluster, error) {
 	return &cluster{dsn, stop}, err
 }
 
-// url is the address of one of the cluster's databases.
+// url returns the address of one of the cluster's databases.
 func (c *cluster) url(name string) string {
 	u, err := url.Parse(c.dsn)
 	if err != nil {
@@ -54,23 +54,23 @@ func (c *cluster) exec(ctx context.Context, statement string) error {
 	return nil
 }
 
-// kind is what the messages of a dataset are.
+// kind is the kind of a dataset's messages.
 type kind string
 
 const (
 	scheduled kind = "scheduled" // due after the end of every run
-	due       kind = "due"       // due for a long time
+	due       kind = "due"       // overdue
 	expired   kind = "expired"   // sent, and past their retention
 )
 
-// dataset is a database with many messages of the bulk company. Nodes are started on copies of it.
+// dataset is a database with many messages of the bulk company. Nodes run on copies of it.
 type dataset struct {
 	engine   engine
-	dir      string // SQLite: the data folder
-	database string // PostgreSQL: the database's name
+	dir      string // SQLite: data folder
+	database string // PostgreSQL: name of the database
 }
 
-// dataset returns the dataset of a size and kind, which is made the first time.
+// dataset returns the dataset of a size and kind, and creates it on first use.
 func (b *bench) dataset(ctx context.Context, e engine, messages int, k kind) *dataset {
 	name := e.name + string(k) + strconv.Itoa(messages)
 	if d := b.datasets[name]; d != nil {
@@ -88,7 +88,7 @@ func (b *bench) dataset(ctx context.Context, e engine, messages int, k kind) *da
 	return d
 }
 
-// accepted makes a dataset of scheduled messages through the program.
+// accepted creates a dataset of scheduled messages through the program.
 func (b *bench) accepted(ctx context.Context, e engine, messages int) *dataset {
 	n := b.serveEmpty(ctx, e, noProvider)
 	defer n.stop()
@@ -101,7 +101,7 @@ func (b *bench) accepted(ctx context.Context, e engine, messages int) *dataset {
 	return d
 }
 
-// awaitSearch waits until all messages are in the search table: the work would run on every copy.
+// awaitSearch waits until all messages are in the search table; otherwise indexing would run on every copy.
 func (b *bench) awaitSearch(ctx context.Context, d *dataset) {
 	db := b.open(d)
 	defer db.Close()
@@ -117,7 +117,7 @@ func (b *bench) awaitSearch(ctx context.Context, d *dataset) {
 	panic(failure{errors.New("the search table is not complete within five minutes")})
 }
 
-// rewritten makes a dataset of another kind from a copy of the scheduled one. It is the only thing that bypasses the
+// rewritten creates a dataset of another kind from a copy of the scheduled one. Only this function bypasses the
 // program: a run cannot wait for months.
 func (b *bench) rewritten(ctx context.Context, e engine, messages int, k kind) *dataset {
 	d := b.copy(ctx, b.dataset(ctx, e, messages, scheduled))
@@ -134,8 +134,8 @@ func (b *bench) rewritten(ctx context.Context, e engine, messages int, k kind) *
 	return d
 }
 
-// change executes statements on a dataset, then what the engine would otherwise do on every copy: PostgreSQL its first
-// vacuum and statistics, SQLite its checkpoint.
+// change executes statements on a dataset, and then the work that the engine would otherwise do on every copy:
+// PostgreSQL its first vacuum and statistics, SQLite its checkpoint.
 func (b *bench) change(ctx context.Context, d *dataset, statements ...string) {
 	db := b.open(d)
 	defer db.Close()
@@ -172,7 +172,7 @@ func (b *bench) copy(ctx context.Context, from *dataset) *dataset {
 	return d
 }
 
-// serveCopy starts a node on a copy of a dataset, once the copy is on disk: writing it would slow the measurement down.
+// serveCopy starts a node on a copy of a dataset once the copy is on disk: writing it would slow down the measurement.
 func (b *bench) serveCopy(ctx context.Context, from *dataset, providerURL string) *node {
 	d := b.copy(ctx, from)
 	if d.engine.postgres {

@@ -11,10 +11,10 @@ import (
 	"carillon/bench/load"
 )
 
-// drainMessages is how many messages a drain delivers.
+// drainMessages is the number of messages that a drain delivers.
 const drainMessages = 40_000
 
-// measureDrain delivers messages that are all due at one instant and compares with yardstick C.
+// measureDrain delivers messages that are all due at the same time, and compares the rate with yardstick C.
 func (b *bench) measureDrain(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
@@ -38,14 +38,14 @@ func (b *bench) measureDrain(ctx context.Context) {
 	}
 }
 
-// drain returns the messages a second from the instant at which all are due until the provider has the last one.
+// drain returns the messages per second from the common due time until the provider has the last one.
 func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int) float64 {
 	dueAt, all := b.deliverAtOnce(ctx, p, n, messages)
 	return float64(messages) / all[len(all)-1].at.Sub(dueAt).Seconds()
 }
 
-// deliverAtOnce accepts messages that are due at one instant, waits until all are delivered and their states written, and
-// returns the instant and the arrivals. If accepting takes until the instant, it starts over with more time.
+// deliverAtOnce accepts messages with the same due time, waits until all are delivered and their states written, and
+// returns the due time and the arrivals. If accepting takes until the due time, it starts over with more time.
 func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, messages int) (time.Time, []arrival) {
 	for lead := 5 * time.Second; lead < 2*time.Minute; lead *= 2 {
 		p.forget()
@@ -87,7 +87,7 @@ func (b *bench) awaitStates(ctx context.Context, n *node) {
 	n.waitIdle(ctx)
 }
 
-// measureIdle sends single messages to an idle program and takes the time from the request to the provider.
+// measureIdle sends single messages to an idle program and measures the time from the request to the provider.
 func (b *bench) measureIdle(ctx context.Context, p *provider, e engine) {
 	n := b.serveEmpty(ctx, e, p.url)
 	defer b.discard(n)
@@ -101,8 +101,8 @@ func (b *bench) measureIdle(ctx context.Context, p *provider, e engine) {
 	}
 }
 
-// sendSingles sends single messages one after the other, one every 10 ms, and returns how long they took from the request
-// to the provider and when the last one arrived.
+// sendSingles sends single messages one after the other, one every 10 ms. It returns their times from the request to
+// the provider and the arrival of the last one.
 func (b *bench) sendSingles(ctx context.Context, p *provider, n *node, count int) (*load.Latencies, time.Time) {
 	c := must(load.Dial(ctx, n.addr))
 	defer c.Close()

@@ -28,22 +28,22 @@ const (
 	pressEvery = 5 * time.Second
 	pressFor   = 8 // packets
 	drainEvery = 5 * time.Millisecond
-	declined   = "39" // numbers that begin so are declined
+	declined   = "39" // calls to numbers with this prefix are declined
 )
 
-// exchange is a telephone company that answers every call. It is written for a small share of the processor: the calls share twenty
-// sockets, whose packets are sent and read many at a time; when a packet came is what the kernel says.
+// exchange is a telephone exchange that answers every call. To use little processor time, the calls share twenty
+// sockets whose packets are sent and read in batches. The kernel timestamps the packets that arrive.
 type exchange struct {
 	sip   *net.UDPConn
 	media [slots]*ipv4.PacketConn
 	ports [slots]int
 
 	mu      sync.Mutex
-	speech  []byte // that callees say again and again, compressed; nil: they press 1 now and then
+	speech  []byte // compressed speech that callees repeat; nil: they press 1 now and then
 	calls   map[string]*answered
 	order   [slots][]*answered
 	flows   map[uint32]*flow // by the source of the stream
-	arrived []string         // numbers that were declined, and when they were called
+	arrived []string         // declined numbers, with the times of their calls
 }
 
 // answered is a call that the exchange has answered.
@@ -55,7 +55,7 @@ type answered struct {
 	at   int // frames sent
 }
 
-// flow is the sound of a call as it comes: each packet's time less that at which it was due by its number.
+// flow is the received sound of a call: the delay of each packet relative to its due time by sequence number.
 type flow struct {
 	seq         uint16
 	k           int64
@@ -64,7 +64,8 @@ type flow struct {
 	sounding    int64
 }
 
-// runExchange is the helper. It prints its address, and answers to what it reads: speak <file>, measure, report, arrived.
+// runExchange is the helper process. It prints its address and handles the commands on standard input: speak <file>,
+// measure, report, arrived.
 func runExchange() error {
 	x := &exchange{calls: map[string]*answered{}, flows: map[uint32]*flow{}}
 	var err error
@@ -129,8 +130,8 @@ func (x *exchange) obey(name, rest string) string {
 	return "ok"
 }
 
-// report is how many calls there were, the worst packet of each at p50 and p99 in microseconds, how many packets came, in how many of
-// a hundred there was sound, and how many were lost.
+// report returns the number of calls, the p50 and p99 of each call's worst packet delay in microseconds, the number of
+// packets, the percentage with sound, and the number of lost packets.
 func (x *exchange) report() string {
 	var worst []time.Duration
 	var packets, sounding, lost int64
@@ -146,7 +147,7 @@ func (x *exchange) report() string {
 		100*sounding/max(1, packets), lost)
 }
 
-// takeRequests answers calls, and everything that is asked within them.
+// takeRequests answers calls and all requests within them.
 func (x *exchange) takeRequests() {
 	b := make([]byte, 16<<10)
 	for {
@@ -168,7 +169,7 @@ func (x *exchange) takeRequests() {
 	}
 }
 
-// header is a header of a request.
+// header returns a header of a request.
 func header(text, name string) string {
 	for line := range strings.SplitSeq(text, "\r\n") {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.EqualFold(key, name) {
@@ -198,7 +199,7 @@ func (x *exchange) respond(text string, to netip.AddrPort, status, sound string)
 		b.WriteString("Content-Type: application/sdp\r\n")
 	}
 	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(sound), sound)
-	_, _ = x.sip.WriteToUDPAddrPort([]byte(b.String()), to) // a lost response is asked for again
+	_, _ = x.sip.WriteToUDPAddrPort([]byte(b.String()), to) // the request is repeated if the response is lost
 }
 
 func (x *exchange) invited(text string, from netip.AddrPort, now time.Time) {
@@ -222,7 +223,7 @@ func (x *exchange) invited(text string, from netip.AddrPort, now time.Time) {
 		x.order[c.slot] = append(x.order[c.slot], c)
 		c.out[0] = 0x80
 		binary.BigEndian.PutUint32(c.out[8:], uint32(len(x.calls)))
-		c.at = len(x.calls) * 37 // they do not all say the same
+		c.at = len(x.calls) * 37 // shifts the callees' speech against each other
 	}
 	x.mu.Unlock()
 	x.respond(text, from, "180 Ringing", "")
@@ -263,7 +264,7 @@ func (x *exchange) sendSound() {
 	}
 }
 
-// next is the next packet to a call.
+// next returns the next packet to a call.
 func (c *answered) next(speech []byte) []byte {
 	c.seq++
 	c.at++
@@ -296,7 +297,7 @@ func (c *answered) next(speech []byte) []byte {
 
 var silence = bytes.Repeat([]byte{0xff}, frameBytes)
 
-// receiveSound reads all sockets now and then: the kernel notes when each packet came.
+// receiveSound reads all sockets periodically; the kernel has recorded each packet's arrival.
 func (x *exchange) receiveSound() {
 	batch := make([]ipv4.Message, 256)
 	for i := range batch {
@@ -348,7 +349,7 @@ func (x *exchange) received(m *ipv4.Message) {
 	}
 }
 
-// compressed is sound as the exchange's callees say it, and a silence after it.
+// compressed returns sound in the form that callees send, followed by silence.
 func compressed(pcm []int16, pause time.Duration) []byte {
 	b := audio.Mu.Compress(nil, append(slices.Clone(pcm), make([]int16, audio.Count(pause, 8000))...))
 	return b[:len(b)/frameBytes*frameBytes]

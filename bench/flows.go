@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	flowWidget = "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e23" // whose agent leaves the keyword to the flow
+	flowWidget = "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e23" // its agent leaves the keyword to the flow
 	flowPeople = 1000
-	flowSteps  = 10 // that a run does, with three questions
+	flowSteps  = 10 // steps of a run, with three questions
 )
 
-// flowAnswers are what a person says: the keyword, and an answer to each question.
+// flowAnswers are a person's messages: the keyword, and an answer to each question.
 var flowAnswers = []string{"begin", "one", "two", "three"} //nolint:gochecknoglobals // read only
 
-// measureFlows has very many people walk through a flow at once: each answers as soon as it asks.
+// measureFlows lets very many people walk through a flow at the same time: each answers as soon as a question arrives.
 func (b *bench) measureFlows(ctx context.Context, _ *provider, e engine) {
 	people := flowPeople
 	if b.quick {

@@ -11,10 +11,11 @@ import (
 	"carillon/bench/load"
 )
 
-// growthFigures are taken of a dataset.
+// growthFigures are the figures of a dataset.
 type growthFigures struct{ start, accept, latency, drain float64 }
 
-// measureGrowth takes the same figures with a tenth of the rows and with all, and accepts while expired rows are purged.
+// measureGrowth measures the same figures with a tenth of the rows and with all, and accepts while expired rows are
+// purged.
 func (b *bench) measureGrowth(ctx context.Context, p *provider, e engine) {
 	small := fmt.Sprintf("with %d:", b.scheduled/10)
 	figure := func(what string) string { return fmt.Sprintf("Growth to %d rows: %s, %s", b.scheduled, what, e.name) }
@@ -39,7 +40,8 @@ func (b *bench) measureGrowth(ctx context.Context, p *provider, e engine) {
 	}
 }
 
-// growthRound takes the figures of a copy of a dataset. The first round sets the capacity that latencies refer to.
+// growthRound measures the figures of a copy of a dataset. The first round determines the capacity for the latency
+// measurements.
 func (b *bench) growthRound(ctx context.Context, p *provider, e engine, messages int, capacity *float64) (f growthFigures) {
 	n := b.serveCopy(ctx, b.dataset(ctx, e, messages, scheduled), p.url)
 	n.stop()
@@ -56,17 +58,17 @@ func (b *bench) growthRound(ctx context.Context, p *provider, e engine, messages
 	return f
 }
 
-// duringPurge returns the p99 of accepting at a rate, in milliseconds, while the program deletes expired rows.
+// duringPurge returns the p99 of accepting at a given rate, in milliseconds, while the program deletes expired rows.
 func (b *bench) duringPurge(ctx context.Context, e engine, rate float64) float64 {
 	n := b.serveCopy(ctx, b.dataset(ctx, e, b.scheduled, expired), noProvider)
 	defer b.discard(n)
 	before := b.awaitPurge(ctx, n, b.scheduled/100)
 	p99 := must(openLoop(ctx, n.addr, load.Always(acceptOne()), rate, 2*time.Second))
-	b.awaitPurge(ctx, n, before) // there was something left to purge
+	b.awaitPurge(ctx, n, before) // verify that rows were left to purge during the measurement
 	return p99
 }
 
-// awaitPurge waits until fewer than `fewer` of the dataset's notifications are left, and returns how many are.
+// awaitPurge waits until fewer than `fewer` of the dataset's notifications are left, and returns their number.
 func (b *bench) awaitPurge(ctx context.Context, n *node, fewer int) int {
 	db := b.open(&dataset{engine: engine{postgres: n.database != ""}, dir: n.dir, database: n.database})
 	defer db.Close()
@@ -81,11 +83,11 @@ func (b *bench) awaitPurge(ctx context.Context, n *node, fewer int) int {
 	panic(failure{errors.New("nothing was purged within a minute")})
 }
 
-// recoveredWithin is the p99 in milliseconds with which callers are served well again after an overload.
+// recoveredWithin is the p99 in milliseconds at which the program counts as recovered from an overload.
 const recoveredWithin = 50
 
-// measureOverload keeps 2,000 connections busy, many more than the program serves at once. What is refused must be a complete
-// 503, what is accepted must be delivered, and callers must soon be served well again.
+// measureOverload keeps 2,000 connections busy, many more than the program serves concurrently. Refusals must be
+// complete 503 responses, accepted messages must be delivered, and the program must recover soon.
 func (b *bench) measureOverload(ctx context.Context, p *provider, e engine) {
 	n := b.serveEmpty(ctx, e, p.url)
 	defer b.discard(n)
@@ -121,7 +123,7 @@ func properRefusal(r load.Response) bool {
 		bytes.Contains(r.Body, []byte(`"request_id"`)) && bytes.HasSuffix(bytes.TrimSpace(r.Body), []byte("}"))
 }
 
-// recovery returns how many seconds pass until a second of another company's requests is served well.
+// recovery returns how many seconds pass until a second of another company's requests meets recoveredWithin.
 func (b *bench) recovery(ctx context.Context, n *node) float64 {
 	ended := time.Now()
 	for time.Since(ended) < time.Minute {

@@ -1,8 +1,8 @@
-// Command bench measures Carillon against yardsticks on the same machine, in the same run; method.md explains the figures.
-// The program under test, yardstick H and the provider are processes of their own; the load generator and yardsticks C, F
-// and K run in this one. Nothing fails when a figure is below its floor: the table marks it.
+// Command bench measures Carillon against yardsticks on the same machine, in the same run; method.md explains the
+// figures. The program under test, yardstick H and the provider are separate processes; the load generator and
+// yardsticks C, F and K run in this one. A figure below its floor is no failure: the table marks it.
 //
-//	cd bench && go run .                     every row, written to results.md
+//	cd bench && go run .                     all rows, written to results.md
 //	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
 //	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
 package main
@@ -26,19 +26,19 @@ import (
 type bench struct {
 	rounds    int
 	quick     bool
-	scheduled int    // how many messages are scheduled in the large dataset; the small one has a tenth
-	server    string // the program under test
-	dir       string // everything that the run writes; removed at the end
+	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
+	server    string // path of the program under test
+	dir       string // folder of the run; removed at the end
 	postgres  *cluster
 	table     table
 	datasets  map[string]*dataset
 	processes []*process
-	ears      string // the address of what transcribes; empty: nothing does
-	exchange  string // the address of the telephone company; empty: there is none
-	seq       int    // numbers folders, files and databases
+	ears      string // address of the transcriber; empty: none
+	exchange  string // address of the telephone exchange; empty: none
+	seq       int    // number for folders, files and databases
 }
 
-// group is some rows that are measured together.
+// group is a set of rows that are measured together.
 type group struct {
 	name    string
 	measure func(b *bench, ctx context.Context)
@@ -66,7 +66,7 @@ func groups() []group {
 	}
 }
 
-// onEngines measures on each engine with a provider.
+// onEngines runs a measurement on each engine, with a provider.
 func onEngines(measure func(b *bench, ctx context.Context, p *provider, e engine)) func(*bench, context.Context) {
 	return func(b *bench, ctx context.Context) {
 		p := b.startProvider()
@@ -118,7 +118,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// run measures the groups that were asked for. When one fails the others are still measured.
+// run measures the selected groups. If one fails, the others are still measured.
 func (b *bench) run(ctx context.Context, only string) error {
 	wanted := names()
 	if only != "" {
@@ -150,7 +150,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 	return errors.Join(errs...)
 }
 
-// failure is the panic of check, which ends a group as t.Fatal ends a test.
+// failure is the panic value of check, which ends a group like t.Fatal ends a test.
 type failure struct{ error }
 
 func check(err error) {
@@ -179,7 +179,7 @@ func (b *bench) attempt(ctx context.Context, g group) (err error) {
 	return nil
 }
 
-// prepare makes the folder of the run, builds the program under test and starts PostgreSQL.
+// prepare creates the folder of the run, builds the program under test and starts PostgreSQL.
 func (b *bench) prepare(ctx context.Context) (err error) {
 	if b.dir, err = os.MkdirTemp("", "carillon-bench-"); err != nil {
 		return err

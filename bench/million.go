@@ -8,7 +8,8 @@ import (
 	"carillon/bench/load"
 )
 
-// measureMillion measures with very many messages scheduled: ten thousand due at one instant, memory, a cold start.
+// measureMillion measures with very many scheduled messages: ten thousand due at the same time, memory, and a cold
+// start.
 func (b *bench) measureMillion(ctx context.Context, p *provider, e engine) {
 	n := b.serveCopy(ctx, b.dataset(ctx, e, b.scheduled, scheduled), p.url)
 	defer b.discard(n)
@@ -40,7 +41,7 @@ func (b *bench) measureStart(ctx context.Context) {
 	b.table.add(row{figure: "Memory, idle, SQLite", unit: "MB resident", floor: atMost(45)}).add(n.megabytes(), 0)
 }
 
-// coldStarts starts the program again and again, each time in a new folder if the options name none.
+// coldStarts starts the program repeatedly, each time in a new folder unless the options name one.
 func (b *bench) coldStarts(ctx context.Context, o nodeOptions, figure string, limit float64) {
 	r := b.table.add(row{figure: figure, unit: "ms to the first 200", floor: atMost(limit)})
 	for range b.rounds {
@@ -48,7 +49,7 @@ func (b *bench) coldStarts(ctx context.Context, o nodeOptions, figure string, li
 	}
 }
 
-// coldStart starts the program, stops it again, and returns the milliseconds until it responded with 200.
+// coldStart starts and stops the program, and returns the milliseconds until it responded with 200.
 func (b *bench) coldStart(ctx context.Context, o nodeOptions) float64 {
 	begin := time.Now()
 	n := b.serve(ctx, o)

@@ -17,7 +17,7 @@ import (
 	"carillon/bench/load"
 )
 
-// engine is the kind of database that a node runs on.
+// engine is the database engine of a node.
 type engine struct {
 	name     string
 	postgres bool
@@ -25,31 +25,31 @@ type engine struct {
 
 func engines() []engine { return []engine{{"SQLite", false}, {"PostgreSQL", true}} }
 
-// nodeOptions say how the program under test runs. The zero value is SQLite in a new folder, without provisioning.
+// nodeOptions configure the program under test. The zero value is SQLite in a new folder, without provisioning.
 type nodeOptions struct {
-	database string // name of the PostgreSQL database; empty: SQLite
+	database string // PostgreSQL database; empty: SQLite
 	dir      string // data folder; empty: a new one
 	provider string // base URL of the channel; empty: no provisioning
 }
 
-// node is the program under test: its own process, with the default log written to a file.
+// node is the program under test in a separate process, with the default log in a file.
 type node struct {
 	*process
 	nodeOptions
 	addr string
 }
 
-// The companies of the provisioning file by their access keys: one that sends in bulk, one that sends single messages,
-// one that is paced.
+// Access keys of the companies in the provisioning file: one that sends in bulk, one that sends single messages, and
+// one with pacing.
 const (
 	bulkKey   = "ck_bench_bulk"
 	singleKey = "ck_bench_single"
 	pacedKey  = "ck_bench_paced"
 
-	pacedRate = 80 // messages a second, as in provision.yaml
+	pacedRate = 80 // messages per second, as in provision.yaml
 )
 
-// provisioning is the provisioning file. Limits and quotas are on, and never reached.
+// provisioning is the provisioning file. Limits and quotas are enabled but never reached.
 //
 //go:embed provision.yaml
 var provisioning string
@@ -116,7 +116,7 @@ func (b *bench) launch(n *node, env []string) error {
 func (n *node) logFile(b *bench) string { return filepath.Join(b.dir, filepath.Base(n.dir)+".log") }
 
 func (n *node) endOfLog(b *bench) string {
-	text, _ := os.ReadFile(n.logFile(b)) // an unreadable log is an empty one
+	text, _ := os.ReadFile(n.logFile(b)) // an unreadable log counts as empty
 	return string(text[max(0, len(text)-500):])
 }
 
@@ -143,13 +143,14 @@ func (b *bench) discard(n *node) {
 	}
 }
 
-// noProvider is the URL of a channel that nothing listens on, for measurements that deliver nothing.
+// noProvider is a channel URL without a listener, for measurements that deliver nothing.
 const noProvider = "http://127.0.0.1:9"
 
-// never is a due time after the end of every run: messages are accepted and not delivered.
+// never is a due time after the end of every run: messages are accepted but not delivered.
 func never() time.Time { return time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC) }
 
-// sendRequest is a request to n recipients whose numbers count from first, whose replies start a flow. A zero due time is now.
+// sendRequest returns a request to n recipients with consecutive numbers from first, whose replies start a flow. A
+// zero due time means now.
 func sendRequest(key string, n, first int, due time.Time) []byte {
 	contacts := make([]string, n)
 	for i := range contacts {
@@ -170,7 +171,7 @@ func sendRequest(key string, n, first int, due time.Time) []byte {
 	return load.Request("POST", "/functions/v1/notify?access_key="+key, b.String())
 }
 
-// listRequest lists notifications of the bulk company.
+// listRequest returns a request for a list of the bulk company's notifications.
 func listRequest(query string) []byte {
 	return load.Request("GET", "/functions/v1/notify?"+query+"&access_key="+bulkKey, "")
 }
@@ -179,10 +180,10 @@ func signInRequest() []byte {
 	return load.Request("POST", "/functions/v1/auth?grant_type=password", `{"email":"owner@bench.test","password":"correct-horse-battery"}`)
 }
 
-// acceptOne is a request to one recipient that is never delivered.
+// acceptOne returns a request to one recipient that is never delivered.
 func acceptOne() []byte { return sendRequest(bulkKey, 1, 600_000_000, never()) }
 
-// acceptMany accepts messages in requests of a hundred over eight connections, as fast as they are accepted.
+// acceptMany accepts messages in requests of a hundred over eight connections, as fast as possible.
 func (b *bench) acceptMany(ctx context.Context, n *node, key string, messages int, due time.Time) error {
 	l := load.Load{Addr: n.addr, Conns: 8, Count: messages / 100, Request: func(conn, k int) []byte {
 		return sendRequest(key, 100, (k*8+conn)*100, due)
@@ -191,18 +192,18 @@ func (b *bench) acceptMany(ctx context.Context, n *node, key string, messages in
 	return err
 }
 
-// connections is how many connections a maximum is measured with. With fewer, requests would wait for their connection
-// and not for the program.
+// connections is the number of connections for measuring a maximum. With fewer, requests would wait for their
+// connection and not for the program.
 const connections = 64
 
-// closedLoop keeps the connections busy for a time and returns the responses a second.
+// closedLoop keeps the connections busy for the given time and returns the responses per second.
 func closedLoop(ctx context.Context, addr string, req []byte, d time.Duration) (float64, error) {
 	l := load.Load{Addr: addr, Conns: connections, For: d, Request: load.Always(req)}
 	r, err := l.Run(ctx)
 	return r.Rate(), err
 }
 
-// openLoop sends at a fixed rate and returns the p99 of the latencies in milliseconds.
+// openLoop sends at a fixed rate and returns the p99 latency in milliseconds.
 func openLoop(ctx context.Context, addr string, request func(conn, k int) []byte, rate float64, d time.Duration) (float64, error) {
 	l := load.Load{Addr: addr, Conns: connections, For: d, Rate: rate, Request: request}
 	r, err := l.Run(ctx)

@@ -25,7 +25,7 @@ type process struct {
 	done chan struct{}
 }
 
-// helper starts this program as one of its helpers. It ends when its standard input is closed.
+// helper starts this program as one of its helpers. The helper ends when its standard input is closed.
 func (b *bench) helper(name string) (*process, error) {
 	cmd := exec.Command("/proc/self/exe", name)
 	cmd.Stderr = os.Stderr
@@ -53,13 +53,13 @@ func (b *bench) start(cmd *exec.Cmd) (*process, error) {
 	p.out = bufio.NewReaderSize(out, 1<<20)
 	b.processes = append(b.processes, p)
 	go func() {
-		_ = cmd.Wait() // a failure shows in missing output
+		_ = cmd.Wait() // a failure shows as missing output
 		close(p.done)
 	}()
 	return p, nil
 }
 
-// killAll ends the processes that are still running, after an error or a group.
+// killAll kills the processes that are still running, after an error or at the end of a group.
 func (b *bench) killAll() {
 	for _, p := range b.processes {
 		p.kill()
@@ -76,7 +76,7 @@ func (p *process) readLine() (string, error) {
 	return strings.TrimSuffix(text, "\n"), nil
 }
 
-// ask sends a line and reads the one that comes back.
+// ask sends a line and reads the response line.
 func (p *process) ask(line string) (string, error) {
 	if _, err := fmt.Fprintln(p.in, line); err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// suspend stops the process with SIGSTOP so that its background work does not run during another node's round.
+// suspend stops the process with SIGSTOP, so that its background work does not run during another node's round.
 func (p *process) suspend() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) }
 
 func (p *process) resume() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }

@@ -13,7 +13,7 @@ import (
 
 const (
 	searchBases    = 10
-	searchArticles = 1000 // of a base
+	searchArticles = 1000 // of a knowledge base
 	searchWords    = 100  // of an article
 	searches       = 1000 // of a round
 )
@@ -50,12 +50,12 @@ func (b *bench) measureSearch(ctx context.Context, _ *provider, e engine) {
 	}
 }
 
-// anyWord is one of 5,000 words, some of which are in most articles.
+// anyWord returns one of 5,000 words, some of which occur in most articles.
 func anyWord(random *rand.Rand) string {
 	return fmt.Sprintf("word%d", int(5000*random.Float64()*random.Float64()*random.Float64()))
 }
 
-// knowledge is the body of a request that stores articles.
+// knowledge returns the body of a request that stores articles.
 func knowledge(random *rand.Rand, id string, articles int) map[string]any {
 	var all []map[string]string
 	for range articles {

@@ -24,16 +24,17 @@ func (b *bench) measureFairness(ctx context.Context, p *provider, e engine) {
 	}
 }
 
-// duringBacklog starts a node with many messages due and returns the p99 of another company's messages in milliseconds.
+// duringBacklog starts a node with many due messages and returns the p99 of another company's messages in
+// milliseconds.
 func (b *bench) duringBacklog(ctx context.Context, p *provider, e engine) float64 {
 	d := b.dataset(ctx, e, b.scheduled, due)
 	p.forget()
 	n := b.serveCopy(ctx, d, p.url)
 	defer func() {
-		n.kill() // it would deliver for minutes
+		n.kill() // otherwise it would deliver for minutes
 		b.discard(n)
 	}()
-	check(load.Pause(ctx, time.Second/2)) // the start is another figure
+	check(load.Pause(ctx, time.Second/2)) // the start is a separate figure
 	took, last := b.sendSingles(ctx, p, n, 200)
 	all := p.arrivals()
 	if len(all) >= b.scheduled && !all[b.scheduled-1].at.After(last) {
@@ -42,7 +43,7 @@ func (b *bench) duringBacklog(ctx context.Context, p *provider, e engine) float6
 	return took.Milliseconds(0.99)
 }
 
-// measurePacing runs a sender of 80 messages a second on two nodes and counts what the provider receives.
+// measurePacing runs a sender with 80 messages per second on two nodes and counts the messages at the provider.
 func (b *bench) measurePacing(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
@@ -54,7 +55,7 @@ func (b *bench) measurePacing(ctx context.Context) {
 		defer n.stop()
 		nodes = append(nodes, n)
 	}
-	check(load.Pause(ctx, 4*time.Second)) // the nodes divide the shards
+	check(load.Pause(ctx, 4*time.Second)) // time for the nodes to divide the shards
 	const seconds = 20
 	check(b.acceptMany(ctx, nodes[1], pacedKey, pacedRate*seconds+800, time.Time{}))
 	check(load.Pause(ctx, seconds*time.Second))
@@ -69,7 +70,7 @@ func (b *bench) measurePacing(ctx context.Context) {
 	b.table.add(row{figure: figure, unit: "messages/s on average", floor: atLeast(76)}).add(float64(len(all))/duration.Seconds(), 0)
 }
 
-// densest returns the most arrivals in any window of one second.
+// densest returns the maximum number of arrivals in any window of one second.
 func densest(all []arrival) int {
 	most, from := 0, 0
 	for to := range all {
@@ -81,7 +82,8 @@ func densest(all []arrival) int {
 	return most
 }
 
-// measureSignIn compares other routes while 64 connections sign in with the same routes without them.
+// measureSignIn measures other routes while 64 connections sign in, and compares them with the same routes without
+// sign-ins.
 func (b *bench) measureSignIn(ctx context.Context, _ *provider, e engine) {
 	n := b.serveEmpty(ctx, e, noProvider)
 	defer b.discard(n)
@@ -112,7 +114,7 @@ func duringSignIns(ctx context.Context, n *node, rate float64, d time.Duration) 
 	return p99, errors.Join(err, <-signedIn)
 }
 
-// companyRoutes are the requests of a company's application: sends and, one in ten, a list.
+// companyRoutes returns the requests of a company's application: nine sends, then a list.
 func companyRoutes() func(conn, k int) []byte {
 	requests := append(slices.Repeat([][]byte{acceptOne()}, 9), listRequest("limit=20"))
 	return func(_, k int) []byte { return requests[k%10] }

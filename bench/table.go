@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// row is one figure: a value of each round, and the yardstick's value in the same round.
+// row is one figure: its value in each round, and the yardstick's value in the same round.
 type row struct {
 	figure, unit string
-	yardstick    string // empty: none
+	yardstick    string // empty if there is none
 	floor        floor
 	values       []float64
 	yardsticks   []float64
 }
 
-// floor is the limit that a figure must keep. The zero floor is none.
+// floor is the limit that a figure must keep. The zero value is no limit.
 type floor struct {
 	limit   float64
-	atLeast bool // the figure must be at least the limit, otherwise at most
-	ratio   bool // the limit is for the ratio to the yardstick, otherwise for the value
+	atLeast bool // the limit is a minimum, otherwise a maximum
+	ratio   bool // the limit applies to the ratio to the yardstick, otherwise to the value
 	exact   bool // no tolerance
 	set     bool
 }
@@ -36,7 +36,7 @@ func ratioAtMost(limit float64) floor  { return floor{limit: limit, ratio: true,
 func atLeast(limit float64) floor      { return floor{limit: limit, atLeast: true, set: true} }
 func atMost(limit float64) floor       { return floor{limit: limit, set: true} }
 
-// tolerance is how far beyond its floor a figure on a noisy machine still holds.
+// tolerance is how far a figure may exceed its floor on a noisy machine and still hold.
 const tolerance = 0.1
 
 // verdict compares a figure with the floor.
@@ -72,7 +72,7 @@ func (r *row) add(value, yardstick float64) {
 	r.yardsticks = append(r.yardsticks, yardstick)
 }
 
-// ratio is the median of the rounds' ratios, 0 without a yardstick.
+// ratio returns the median of the rounds' ratios, or 0 without a yardstick.
 func (r *row) ratio() float64 {
 	var all []float64
 	for i, v := range r.values {
@@ -116,13 +116,13 @@ func show(v float64) string {
 // table collects the rows of a run.
 type table struct{ rows []*row }
 
-// add returns the row after adding it.
+// add adds a row and returns it.
 func (t *table) add(r row) *row {
 	t.rows = append(t.rows, &r)
 	return &r
 }
 
-// markdown writes the rows that were measured.
+// markdown writes the measured rows.
 func (t *table) markdown(w io.Writer) {
 	_, _ = io.WriteString(w, "| Figure | Unit | Median | Min | Max | Yardstick | Ratio | Floor | Holds "+
 		"|\n|---|---|---|---|---|---|---|---|---|\n")
@@ -133,12 +133,12 @@ func (t *table) markdown(w io.Writer) {
 	}
 }
 
-// method explains the figures on the page itself.
+// method explains the figures on the results page.
 //
 //go:embed method.md
 var method string
 
-// writeResults writes the page of a whole run.
+// writeResults writes the results page of a complete run.
 func (b *bench) writeResults(name string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# Measured figures\n\nMade by `make bench`. %s, commit %s, %d cores, %s, %d rounds.\n\n%s\n",

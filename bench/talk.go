@@ -27,18 +27,18 @@ const (
 	talkWidget = "1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e22"
 	talkCount  = 100
 	talkFor    = 40 * time.Second
-	talkFrame  = 512 // samples that a page sends at a time, 31 times a second
+	talkFrame  = 512 // samples that a page sends at a time, 31 times per second
 	talkRate   = 16000
-	// jitter is how much sound a page collects before it plays.
+	// jitter is the length of sound that a page buffers before it plays.
 	jitter = 80 * time.Millisecond
-	// quiet is how long nothing comes after a response before the visitor speaks again.
+	// quiet is the silence after a response before the visitor speaks again.
 	quiet = 700 * time.Millisecond
-	// into is how far into a response the visitor speaks to cut it off.
+	// into is the time after the start of a response at which the visitor interrupts it.
 	into = 2 * time.Second
 )
 
-// measureTalks measures spoken conversations: whether the sound of the agent comes in time to be played without a gap, while a
-// hundred visitors talk with it, each of whose sound is examined for speech all the time. The transcriber responds at once.
+// measureTalks measures spoken conversations: whether the agent's sound arrives in time for gapless playback while a
+// hundred visitors talk, each with continuous speech detection. The transcriber responds at once.
 func (b *bench) measureTalks(ctx context.Context, _ *provider, e engine) {
 	ears := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -76,7 +76,7 @@ func (b *bench) measureTalks(ctx context.Context, _ *provider, e engine) {
 	}
 }
 
-// talkers are visitors who talk, and what they measured.
+// talkers are visitors who talk, and their measurements.
 type talkers struct {
 	ctx      context.Context //nolint:containedctx // of one round
 	addr     string
@@ -94,7 +94,7 @@ func (t *talkers) run(count int) {
 	errs := make(chan error, count)
 	for i := range count {
 		all.Go(func() {
-			_ = load.Pause(ctx, time.Duration(i)*5*time.Second/time.Duration(count)) // they do not all speak at once
+			_ = load.Pause(ctx, time.Duration(i)*5*time.Second/time.Duration(count)) // spreads their first utterances
 			errs <- (&talker{talkers: t, id: i, sound: map[int]*playing{}}).talk(ctx)
 		})
 	}
@@ -112,18 +112,18 @@ type talker struct {
 	ws *websocket.Conn
 
 	mu    sync.Mutex
-	begun map[int]time.Time // responses whose words have begun
+	begun map[int]time.Time // responses whose text has begun
 	sound map[int]*playing
-	last  time.Time // when sound came last
-	from  time.Time // when the sound of the present response began
-	spoke time.Time // when the visitor began to speak into it; zero: they did not
+	last  time.Time // arrival of the last sound
+	from  time.Time // beginning of the present response's sound
+	spoke time.Time // when the visitor began to interrupt it; zero: not interrupted
 }
 
-// playing is the sound of a response on a page.
+// playing is the playback of a response on a page.
 type playing struct{ until time.Time }
 
 func (t *talker) talk(ctx context.Context) error {
-	// From many addresses: the program bounds the connections of each.
+	// From many addresses, since the program limits the connections of each.
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+t.id%200))}}
 	client := &http.Client{Transport: &http.Transport{DialContext: d.DialContext}}
 	address, err := t.sign(ctx, client)
@@ -175,7 +175,7 @@ func (t *talker) sign(ctx context.Context, client *http.Client) (string, error) 
 	return x.URL, nil
 }
 
-// receive measures what a message shows. Only what is measured is read.
+// receive measures the effect of a message. It parses only what is measured.
 func (t *talker) receive(ctx context.Context, text []byte, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,7 +199,7 @@ func (t *talker) receive(ctx context.Context, text []byte, now time.Time) {
 	}
 }
 
-// idOf is the event_id of a message.
+// idOf returns the event_id of a message.
 func idOf(text []byte) int {
 	_, rest, _ := bytes.Cut(text, []byte(`"event_id":`))
 	n := 0
@@ -212,7 +212,8 @@ func idOf(text []byte) int {
 	return n
 }
 
-// hear plays samples of a response: a page begins a little late, and a piece that comes after all before it was played leaves a gap.
+// hear plays samples of a response. A page begins playback a little late, and samples that arrive after all earlier
+// ones were played leave a gap.
 func (t *talker) hear(id, samples int, now time.Time) {
 	p := t.sound[id]
 	if p == nil {
@@ -237,7 +238,8 @@ func (t *talkers) add(to *load.Latencies, d time.Duration) {
 	to.Add(d)
 }
 
-// speak sends the microphone's sound, in real time: silence, the question after each response, and into every second response.
+// speak sends the microphone's sound in real time: silence, the question after each response, and an interruption of
+// every second response.
 func (t *talker) speak(ctx context.Context) {
 	tick := time.NewTicker(talkFrame * time.Second / talkRate)
 	defer tick.Stop()
@@ -272,7 +274,7 @@ func (t *talker) turn(now time.Time, cut bool) bool {
 	case t.last.IsZero():
 		return false
 	case now.Sub(t.last) > quiet:
-		t.last = now.Add(5 * time.Second) // until the response comes
+		t.last = now.Add(5 * time.Second) // until the response arrives
 		return true
 	case cut && t.spoke.IsZero() && now.Sub(t.from) > into && now.Sub(t.last) < 200*time.Millisecond:
 		t.spoke, t.from, t.last = now, now, now.Add(5*time.Second)

@@ -15,10 +15,12 @@ import (
 	"carillon/bench/load"
 )
 
-// hookCounts are with how many endpoints of webhooks accepting and delivering are measured. Each gets every event.
+// hookCounts are the numbers of webhook endpoints with which accepting and delivering are measured. Each endpoint gets
+// every event.
 var hookCounts = []int{0, 1, 3} //nolint:gochecknoglobals // read only
 
-// runReceiver is an endpoint of webhooks that responds at once. It prints its address; "count" prints how many requests came.
+// runReceiver is a webhook endpoint that responds at once. It prints its address; the command "count" prints the
+// number of requests received.
 func runReceiver() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -42,12 +44,13 @@ func runReceiver() error {
 	return server.Close()
 }
 
-// Nodes with different numbers of endpoints take turns, each for a second or two while the others are suspended: whatever else slows the
-// machine slows all of them. A round has this many turns.
+// Nodes with different numbers of endpoints take turns of a second or two while the others are suspended, so that any
+// slowdown of the machine affects all of them. A round has this many turns.
 const acceptTurns, drainTurns = 6, 2
 
-// measureWebhooks accepts and drains with several numbers of endpoints; the yardstick of a figure is that without any, of the same round.
-// The last figure is how many events a second the endpoints get, all together, once the node accepts nothing more.
+// measureWebhooks accepts and drains with several numbers of endpoints. The yardstick of a figure is the same round
+// without endpoints. The last figure is the rate at which all endpoints together receive events after the node has
+// stopped accepting.
 func (b *bench) measureWebhooks(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
@@ -79,17 +82,18 @@ func (b *bench) webhookRound(ctx context.Context, p *provider, e engine, receive
 		must(closedLoop(ctx, n.addr, req, time.Second)) // warms up
 		n.suspend()
 	}
-	// turns has each node do something several times, beginning with another one each time, and returns the mean of what each did.
+	// turns calls do for each node several times, each time beginning with another node, and returns the mean result
+	// per node.
 	turns := func(turns int, do func(n *node) float64) []float64 {
 		means := make([]float64, len(nodes))
 		for turn := range turns {
 			for k := range nodes {
 				i := (turn + k) % len(nodes)
 				nodes[i].resume()
-				// it has been slow as far as it knows, and refuses more at first
+				// warm-up: after its suspension the node believes that it was slow, and refuses more at first
 				must(closedLoop(ctx, nodes[i].addr, req, 300*time.Millisecond))
 				means[i] += do(nodes[i]) / float64(turns)
-				check(load.Pause(ctx, 200*time.Millisecond)) // nothing waits to be stored
+				check(load.Pause(ctx, 200*time.Millisecond)) // until nothing waits to be stored
 				nodes[i].suspend()
 			}
 		}
@@ -131,8 +135,8 @@ func (b *bench) webhookRows(e engine) (accept, drain, events []*row) {
 	return accept, drain, events
 }
 
-// drainOf is how many seconds a drain takes. Unlike drain, it does not wait for notifications in progress, which those that are never due
-// always are.
+// drainOf returns how many seconds a drain takes. Unlike drain, it does not wait for notifications in progress, since
+// the never-due ones always are.
 func (b *bench) drainOf(ctx context.Context, p *provider, n *node, messages int) float64 {
 	p.forget()
 	dueAt := time.Now().Add(5 * time.Second).Truncate(time.Second)
@@ -160,7 +164,8 @@ func (b *bench) addWebhook(ctx context.Context, n *node, url string) error {
 	return err
 }
 
-// lastCame waits until the endpoints have got nothing for two seconds, and returns how many requests came and when the last one did.
+// lastCame waits until the endpoints have received nothing for two seconds, and returns the number of requests and the
+// time of the last one.
 func lastCame(ctx context.Context, receiver *process) (count int, last time.Time) {
 	for last = time.Now(); time.Since(last) < 2*time.Second; check(load.Pause(ctx, 50*time.Millisecond)) {
 		if n := requests(receiver); n > count {

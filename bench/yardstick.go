@@ -25,7 +25,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// helpers are what this program does in other processes, by the argument that selects it.
+// helpers are the functions of this program that run in other processes, by the argument that selects them.
 func helpers() map[string]func() error {
 	return map[string]func() error{"handler": runHandler, "provider": runProvider, "exchange": runExchange, "receiver": runReceiver}
 }
@@ -75,7 +75,7 @@ func (b *bench) fdatasync(n int) float64 {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// clientRate is yardstick C: messages a second that a bare client posts to the provider.
+// clientRate is yardstick C: the messages per second that a bare client posts to the provider.
 func clientRate(p *provider, messages, workers int) float64 {
 	p.forget()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
@@ -123,8 +123,8 @@ func post(client *http.Client, url string, n int64) error {
 	return errors.Join(err, resp.Body.Close())
 }
 
-// runProvider is the stand-in for the channel. It prints its URL and then follows commands on standard input: "count"
-// prints how many messages came, "list" their number and each one's reference and time in µs, "forget" starts over.
+// runProvider is the stand-in for the channel. It prints its URL and then handles commands on standard input: "count"
+// prints the number of messages, "list" their number and the reference and time in µs of each, "forget" resets.
 // Counting costs nothing during a measurement; listing does.
 func runProvider() error {
 	s, err := graphtest.New(graphtest.Options{Loose: true})
@@ -188,17 +188,17 @@ func (p *provider) arrivals() []arrival {
 	return all
 }
 
-// forget removes all messages: those of the last measurement would slow down the next one.
+// forget removes all messages, which would slow down the next measurement.
 func (p *provider) forget() {
 	must(p.ask("forget"))
 }
 
-// count returns how many messages came since the last forget.
+// count returns the number of messages since the last forget.
 func (p *provider) count() int {
 	return must(strconv.Atoi(must(p.ask("count"))))
 }
 
-// await waits until n messages have come since the last forget, and returns them.
+// await waits until n messages have arrived since the last forget, and returns them.
 func (p *provider) await(ctx context.Context, n int, timeout time.Duration) []arrival {
 	for deadline := time.Now().Add(timeout); ; {
 		came := p.count()

@@ -12,7 +12,7 @@ import (
 type Session struct {
 	AccessToken  string  `json:"access_token"`
 	ExpiresIn    int     `json:"expires_in"` // seconds
-	ExpiresAt    int64   `json:"expires_at"` // Unix seconds, by the program's clock
+	ExpiresAt    int64   `json:"expires_at"` // Unix seconds, by the server's clock
 	RefreshToken string  `json:"refresh_token"`
 	User         Account `json:"user"`
 }
@@ -36,7 +36,7 @@ type AccessKey struct {
 	LastUsed    *time.Time `json:"last_used"`
 }
 
-// CompanyToken stands in for an access key.
+// CompanyToken can be used instead of an access key.
 type CompanyToken struct {
 	AccessToken string `json:"access_token"`
 	ExpiresIn   int    `json:"expires_in"`
@@ -48,33 +48,33 @@ type CompanyToken struct {
 	Scopes []string `json:"-"`
 }
 
-// Usage is today's use of the quota.
+// Usage is today's usage of the quota.
 type Usage struct {
-	Date      string         `json:"date"`  // of the UTC day
-	Quota     int            `json:"quota"` // recipients; 0: none
+	Date      string         `json:"date"`  // the UTC day
+	Quota     int            `json:"quota"` // recipients; 0: no quota
 	Used      int            `json:"used"`
 	ResetTime time.Time      `json:"reset_time"`
 	Limits    map[string]int `json:"limits"`
 }
 
-// Usage reads today's use of the quota.
+// Usage reads today's usage of the quota.
 func (c *Client) Usage(ctx context.Context) (*Usage, error) {
 	return get[Usage](ctx, c, Call{Method: http.MethodGet, Path: Prefix + "usage", As: Company})
 }
 
-// Suppressions are the calls about numbers that get nothing.
+// Suppressions has the methods for suppressed numbers.
 type Suppressions struct{ c *Client }
 
-// Suppressions returns the calls about numbers that get nothing.
+// Suppressions returns the methods for suppressed numbers.
 func (c *Client) Suppressions() Suppressions { return Suppressions{c} }
 
-// Suppression is a number that gets nothing.
+// Suppression is a suppressed number or person.
 type Suppression struct {
-	Number    string    `json:"number"`  // "": none is known
-	UserID    string    `json:"user_id"` // the channel's id of the person; "": none is known
+	Number    string    `json:"number"`  // empty if unknown
+	UserID    string    `json:"user_id"` // the channel's ID of the person; empty if unknown
 	Reason    string    `json:"reason"`
 	CreatedAt time.Time `json:"created_at"`
-	Type      string    `json:"type"` // all, or marketing alone
+	Type      string    `json:"type"` // all, or marketing only
 }
 
 // List returns the suppressed numbers.
@@ -82,7 +82,7 @@ func (x Suppressions) List(ctx context.Context) iter.Seq2[Suppression, error] {
 	return pages[Suppression](ctx, x.c, "suppressions", nil, 0)
 }
 
-// Add has a number get nothing any more.
+// Add suppresses all messages and calls to a number.
 func (x Suppressions) Add(ctx context.Context, number, reason string) (*Suppression, error) {
 	body := map[string]string{"number": number}
 	if reason != "" {
@@ -91,7 +91,7 @@ func (x Suppressions) Add(ctx context.Context, number, reason string) (*Suppress
 	return get[Suppression](ctx, x.c, Call{Method: http.MethodPost, Path: Prefix + "suppressions", Body: body, As: Company, Safe: true})
 }
 
-// Remove ends the suppression of a number. Errors: NotFound where it is not suppressed.
+// Remove ends the suppression of a number. Errors: NotFound if it is not suppressed.
 func (x Suppressions) Remove(ctx context.Context, number string) error {
 	_, err := x.c.Do(ctx, Call{Method: http.MethodDelete, Path: Prefix + "suppressions/" + url.PathEscape(number), As: Company})
 	return err

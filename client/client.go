@@ -1,14 +1,15 @@
-// Package client calls an installation of Carillon: it sends notifications, reads what became of them, manages templates, suppressions
-// and webhooks, pulls events, and verifies what webhooks bring. It needs the standard library alone.
+// Package client calls an installation of Carillon: it sends notifications, reads their results, manages templates,
+// suppressions and webhooks, pulls events, and verifies the requests of webhooks. It needs only the standard library.
 //
 //	c, err := client.New("https://carillon.example.com", client.WithKey(os.Getenv("CARILLON_ACCESS_KEY")))
 //	…
 //	accepted, err := c.Send(ctx, client.Message{ … })
 //
-// Requests are repeated by the rules of docs/reference/errors.md: 429 after the seconds that the response names; 500, 502, 503, a proxy's
-// 408 and 504, and connections that break with growing pauses, three attempts in all. A request to send has an Idempotency-Key
-// of its own, so that a repeat after a lost response sends nothing twice. Every other request that changes something is
-// repeated only where the response says that it was not begun. No error contains a key or a token.
+// Requests are repeated according to docs/reference/errors.md: after a 429, when the seconds in the response have
+// passed; after a 500, 502 or 503, a proxy's 408 or 504, or a broken connection, with exponential backoff and at most
+// three attempts. A request to send has its own Idempotency-Key, so a repetition after a lost response sends nothing
+// twice. Other requests that change data are repeated only if the response says that they were not started. Errors
+// never contain a key or a token.
 package client
 
 import (
@@ -28,12 +29,12 @@ import (
 // Prefix is the path of the public routes.
 const Prefix = "/functions/v1/"
 
-// Client calls one installation. Make it with New. It is safe for concurrent use.
+// Client calls one installation. New builds it. It is safe for concurrent use.
 type Client struct {
 	base    string // without a trailing slash
 	agent   string
 	http    *http.Client
-	longest time.Duration // of one attempt; 0: the HTTP client bounds it
+	longest time.Duration // timeout of one attempt; 0: that of the HTTP client
 	retries Retries
 	wait    func(d time.Duration, why error)
 	pause   func(ctx context.Context, d time.Duration) error
@@ -42,63 +43,67 @@ type Client struct {
 	company, user credential
 }
 
-// Retries bound how requests are repeated. What is zero is as in the comment.
+// Retries limit how requests are repeated. A zero field means the default in its comment.
 type Retries struct {
-	Attempts int           // for failures: 3
-	Limited  int           // for rate limits: 20
-	Longest  time.Duration // pause; what asks for a longer one is returned as an error: 2 minutes
-	First    time.Duration // pause after a failure, doubled each time: half a second
+	Attempts int // attempts after failures; default 3
+	Limited  int // attempts after rate limits; default 20
+	// Maximum pause; if a response asks for a longer one, its error is returned; default 2 minutes.
+	Longest time.Duration
+	First   time.Duration // pause after the first failure, doubled each time; default 0.5 seconds
 }
 
 // Option changes a client.
 type Option func(*Client)
 
-// WithKey calls the company's routes with an access key. The key itself is sent once an hour, in a header, for a token that stands in for
-// it: it is in no address, where proxies would log it.
+// WithKey calls the company's routes with an access key. The key itself is sent once an hour, in a header, to obtain a
+// token that is used instead. So it is never part of an address, which proxies might log.
 func WithKey(key string) Option {
 	return func(c *Client) { c.company = &exchanged{tokens: newTokens(), key: key} }
 }
 
-// WithKeyInQuery calls the company's routes with an access key in the query of each address, as programs without this package do.
+// WithKeyInQuery calls the company's routes with an access key in the query of each address, as programs without this
+// package do.
 func WithKeyInQuery(key string) Option { return func(c *Client) { c.company = inQuery(key) } }
 
-// WithCompanyToken calls the company's routes with a company token, which is the caller's to renew.
+// WithCompanyToken calls the company's routes with a company token. The caller must renew it.
 func WithCompanyToken(token string) Option {
 	return func(c *Client) { c.company = fixed(token) }
 }
 
-// WithSignIn calls the user's routes as the user with an e-mail and a password: it signs in with the first call and renews the session.
+// WithSignIn calls the user's routes as the user with an e-mail address and a password. It signs in with the first
+// call and renews the session.
 func WithSignIn(email, password string) Option {
 	return func(c *Client) { c.user = &signedIn{tokens: newTokens(), email: email, password: password} }
 }
 
-// WithUserToken calls the user's routes with an access token, which is the caller's to renew.
+// WithUserToken calls the user's routes with an access token. The caller must renew it.
 func WithUserToken(token string) Option { return func(c *Client) { c.user = fixed(token) } }
 
-// WithHTTPClient sends requests by another HTTP client, such as one with a proxy or with certificates of its own. It should follow no
-// redirect, and its Timeout alone bounds an attempt, also that of a long upload or recording.
+// WithHTTPClient sends requests with another HTTP client, for example one with a proxy or its own certificates. It
+// should not follow redirects. Its Timeout is the only limit of an attempt, even for long uploads and recordings.
 func WithHTTPClient(h *http.Client) Option {
 	return func(c *Client) { c.http, c.longest = h, 0 }
 }
 
-// WithUserAgent names the program in requests.
+// WithUserAgent sets the User-Agent header of requests.
 func WithUserAgent(agent string) Option { return func(c *Client) { c.agent = agent } }
 
-// WithRetries changes how requests are repeated. Attempts 1 repeats nothing but for rate limits, Limited 1 not those either.
+// WithRetries changes how requests are repeated. Attempts: 1 disables repeats after failures, Limited: 1 those after
+// rate limits.
 func WithRetries(r Retries) Option { return func(c *Client) { c.retries = r } }
 
-// WithNotice calls a function before each repeat with the pause and its reason.
+// WithNotice calls a function before each repeat, with the pause and its reason.
 func WithNotice(f func(pause time.Duration, why error)) Option { return func(c *Client) { c.wait = f } }
 
-// WithPause replaces how the client waits, for tests.
+// WithPause replaces the function that waits, for tests.
 func WithPause(f func(ctx context.Context, d time.Duration) error) Option {
 	return func(c *Client) { c.pause = f }
 }
 
-// requestTimeout bounds one attempt; of an upload or a recording, the time in which nothing moves.
+// requestTimeout limits one attempt; for uploads and recordings, the time without progress.
 const requestTimeout = 60 * time.Second
 
-// New returns a client of the installation at an address such as https://carillon.example.com.
+// New returns a client for the installation at an address such as https://carillon.example.com.
 func New(base string, options ...Option) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -107,14 +112,14 @@ func New(base string, options ...Option) (*Client, error) {
 	c := &Client{
 		base: strings.TrimRight(base, "/"), agent: "carillon-client-go", pause: Pause, now: time.Now,
 		company: missing("an access key"), user: missing("a user"),
-		// A redirect is not followed: it would repeat the key elsewhere.
+		// Redirects are not followed: they would repeat the key elsewhere.
 		http:    &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		longest: requestTimeout,
 	}
 	return c.With(options...), nil
 }
 
-// With returns a client that differs by options.
+// With returns a copy of the client with other options.
 func (c *Client) With(options ...Option) *Client {
 	d := *c
 	for _, o := range options {
@@ -123,45 +128,47 @@ func (c *Client) With(options ...Option) *Client {
 	return &d
 }
 
-// Base is the address of the installation, without a trailing slash.
+// Base returns the address of the installation, without a trailing slash.
 func (c *Client) Base() string { return c.base }
 
-// As is who makes a call.
+// As selects the credential of a call.
 type As int
 
-// Who makes calls.
+// Credentials of calls.
 const (
 	Nobody  As = iota
-	Company    // by the access key
-	User       // by the session of a user
+	Company    // the access key
+	User       // the session of a user
 )
 
-// Call is one request, for routes that have no method here. Without Out and Into the response's body is not read.
+// Call is one request, for routes without a method in this package. Without Out and Into, the response's body is not
+// read.
 type Call struct {
-	Method, Path string // the path with its leading slash, escaped
+	Method, Path string // the path has a leading slash and is escaped
 	Query        url.Values
 	Body, Out    any // as JSON
 	As           As
-	Idempotency  string    // Idempotency-Key; makes a POST safe to repeat
-	Safe         bool      // it can be repeated although it is no GET
-	Once         bool      // never repeated, as for health checks
-	Into         io.Writer // gets the body as it is, of any length, instead of Out; not repeated once it has got a part
+	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
+	Safe         bool   // safe to repeat although not a GET
+	Once         bool   // never repeated, as for health checks
+	// Receives the raw body of any length, instead of Out; not repeated once it has received a part.
+	Into io.Writer
 
 	header http.Header
-	form   func() (body io.Reader, contentType string, err error) // instead of Body
+	form   func() (body io.Reader, contentType string, err error) // replaces Body
 }
 
-// Reply is the part of a response other than its body.
+// Reply is a response without its body.
 type Reply struct {
 	Replayed bool // the response of an earlier request with the same Idempotency-Key
 	header   http.Header
 }
 
-// maxResponse bounds the body of a response.
+// maxResponse limits the body of a response.
 const maxResponse = 32 << 20
 
-// Do sends a request, and repeats it where that is allowed. Errors: *Error for a response other than success, *Unreachable where there was
-// none.
+// Do sends a request, and repeats it if that is allowed. Errors: *Error for an unsuccessful response, *Unreachable if
+// there was no response.
 func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
 	if call.Body != nil {
 		body, err := json.Marshal(call.Body)
@@ -174,7 +181,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Reply, error) {
 	for try := 1; ; try++ {
 		key, token, err := c.credentialOf(call.As).get(ctx, c)
 		if err != nil {
-			return Reply{}, err // what could be repeated of it was: a wrong password is not tried twice
+			return Reply{}, err // get has already repeated its requests; a wrong password is not tried twice
 		}
 		reply, err := c.once(ctx, call, key, token)
 		if expired(err) && !renewed && c.credentialOf(call.As).renew(token) {

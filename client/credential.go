@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// credential is what calls are made with.
+// credential authenticates calls.
 type credential interface {
 	// get returns a key for the query, or a token.
 	get(ctx context.Context, c *Client) (key, token string, err error)
-	// renew forgets a token that was refused, and reports whether another one can be had.
+	// renew drops a refused token, and reports whether another one can be obtained.
 	renew(refused string) bool
 }
 
@@ -24,7 +24,7 @@ type nobody struct{}
 func (nobody) get(context.Context, *Client) (key, token string, err error) { return "", "", nil }
 func (nobody) renew(string) bool                                           { return false }
 
-// missing is what a call needs and the client was made without.
+// missing names a credential that the client lacks.
 type missing string
 
 func (m missing) get(context.Context, *Client) (key, token string, err error) {
@@ -46,17 +46,17 @@ func (t fixed) get(context.Context, *Client) (key, token string, err error) {
 }
 func (fixed) renew(string) bool { return false }
 
-// renewBefore is how long before its end a token is renewed.
+// renewBefore is how long before its expiry a token is renewed.
 const renewBefore = time.Minute
 
-// until is when a token that is good for some seconds from now is to be renewed. Only this side's clock counts.
+// until returns when a token that is valid for some seconds must be renewed. It uses only the local clock.
 func until(c *Client, seconds int) time.Time {
 	return c.now().Add(time.Duration(seconds)*time.Second - renewBefore)
 }
 
-// tokens keep a token until it is to be renewed. Callers that need another one at the same time wait for one request.
+// tokens caches a token until it must be renewed. Concurrent callers wait for a single request.
 type tokens struct {
-	fetching chan struct{} // has room for the one caller that fetches
+	fetching chan struct{} // semaphore of the fetching caller
 
 	mu    sync.Mutex
 	token string
@@ -74,7 +74,7 @@ func (x *tokens) current(c *Client) string {
 	return ""
 }
 
-// renew forgets the token, unless another one has come meanwhile.
+// renew drops the token, unless it was already replaced.
 func (x *tokens) renew(refused string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -84,7 +84,7 @@ func (x *tokens) renew(refused string) bool {
 	return true
 }
 
-// fetch returns the token, or one that is good for some seconds.
+// fetch returns the cached token, or obtains one with another, which also returns its validity in seconds.
 func (x *tokens) fetch(ctx context.Context, c *Client, another func() (token string, seconds int, err error)) (string, error) {
 	if token := x.current(c); token != "" {
 		return token, nil
@@ -108,7 +108,7 @@ func (x *tokens) fetch(ctx context.Context, c *Client, another func() (token str
 	return token, nil
 }
 
-// exchanged is an access key, and the token that stands in for it.
+// exchanged is an access key, with the token obtained for it.
 type exchanged struct {
 	tokens
 	key string
@@ -138,7 +138,7 @@ func companyToken(ctx context.Context, c *Client, key string) (*CompanyToken, er
 	return &got, nil
 }
 
-// KeyOf looks an access key up: whose it is, and what it allows.
+// KeyOf looks up the company and the scopes of an access key.
 func (c *Client) KeyOf(ctx context.Context, key string) (*Key, error) {
 	got, err := companyToken(ctx, c, key)
 	if err != nil {
@@ -147,10 +147,10 @@ func (c *Client) KeyOf(ctx context.Context, key string) (*Key, error) {
 	return &Key{CompanyID: got.Company.ID, CompanyName: got.Company.Name, Scopes: got.Scopes}, nil
 }
 
-// Key is what an access key is for.
+// Key describes an access key.
 type Key struct {
 	CompanyID, CompanyName string
-	Scopes                 []string // * allows all
+	Scopes                 []string // * allows everything
 }
 
 // Allows reports whether the key has one of the scopes.
@@ -162,10 +162,10 @@ func (k *Key) Allows(scopes ...string) bool {
 type signedIn struct {
 	tokens
 	email, password string
-	refresh         string // used by whoever fetches
+	refresh         string // only used by the fetching caller
 }
 
-// get returns the access token of the session; it renews the session, or signs in where that is refused.
+// get returns the access token of the session. It renews the session, or signs in if that is refused.
 func (s *signedIn) get(ctx context.Context, c *Client) (key, token string, err error) {
 	token, err = s.fetch(ctx, c, func() (string, int, error) {
 		var got *Session
@@ -186,13 +186,13 @@ func (s *signedIn) get(ctx context.Context, c *Client) (key, token string, err e
 	return "", token, err
 }
 
-// Users are the calls of a user.
+// Users has the methods for users.
 type Users struct{ c *Client }
 
-// Users returns the calls of a user.
+// Users returns the methods for users.
 func (c *Client) Users() Users { return Users{c} }
 
-// SignIn begins a session of a user. A client made WithSignIn does so by itself.
+// SignIn begins a session of a user. A client with WithSignIn signs in automatically.
 func (x Users) SignIn(ctx context.Context, email, password string) (*Session, error) {
 	return get[Session](ctx, x.c, Call{
 		Method: http.MethodPost, Path: Prefix + "auth", Query: url.Values{"grant_type": {"password"}}, Safe: true,
@@ -200,25 +200,25 @@ func (x Users) SignIn(ctx context.Context, email, password string) (*Session, er
 	})
 }
 
-// Refresh renews a session. The refresh token is good once.
+// Refresh renews a session. A refresh token can be used once.
 func (x Users) Refresh(ctx context.Context, refreshToken string) (*Session, error) {
 	return get[Session](ctx, x.c, Call{
 		Method: http.MethodPost, Path: Prefix + "auth/refresh", Body: map[string]string{"refresh_token": refreshToken},
 	})
 }
 
-// SignOut ends the session of a client made WithSignIn or WithUserToken.
+// SignOut ends the session of a client with WithSignIn or WithUserToken.
 func (x Users) SignOut(ctx context.Context) error {
 	_, err := x.c.Do(ctx, Call{Method: http.MethodPost, Path: Prefix + "auth/logout", As: User})
 	return err
 }
 
-// Me is the user of the session.
+// Me returns the user of the session.
 func (x Users) Me(ctx context.Context) (*Account, error) {
 	return get[Account](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "auth/user", As: User})
 }
 
-// AccessKeys are the active keys that the user may see.
+// AccessKeys returns the active keys visible to the user.
 func (x Users) AccessKeys(ctx context.Context) ([]AccessKey, error) {
 	got, err := get[struct {
 		Keys []AccessKey `json:"validApiKeys"`

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Error is a response other than success, in the form that all errors have (docs/reference/errors.md), or one that cannot be
-// read. errors.Is compares it with a Code.
+// Error is an unsuccessful response, in the common form of errors (docs/reference/errors.md), or an unreadable
+// response. errors.Is compares it with a Code.
 type Error struct {
 	Status     int             `json:"status"`
 	Code       string          `json:"error"`
@@ -26,7 +26,7 @@ type Error struct {
 	RequestID  string          `json:"request_id,omitempty"`
 }
 
-// Error is one line: code, message, each detail, and the id to quote.
+// Error returns one line: code, message, all details, and the request ID to quote.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Code + ": " + e.Message)
@@ -68,7 +68,7 @@ func (e *Error) Each() []Detail {
 	return all
 }
 
-// Detail returns one detail as text, empty when there is none.
+// Detail returns one detail as text, or "" if there is none.
 func (e *Error) Detail(name string) string {
 	for _, d := range e.Each() {
 		if d.Name == name {
@@ -87,7 +87,7 @@ func readError(resp *http.Response, body []byte) *Error {
 	return e
 }
 
-// unexpected is the error of a response that is not the program's.
+// unexpected returns the error for a response that is not from Carillon.
 func unexpected(resp *http.Response) *Error {
 	return &Error{
 		Status: resp.StatusCode, Code: string(UnexpectedAnswer), RetryAfter: seconds(resp.Header.Get("Retry-After")),
@@ -96,7 +96,7 @@ func unexpected(resp *http.Response) *Error {
 	}
 }
 
-// seconds is a Retry-After; 0 where it is none.
+// seconds parses a Retry-After header; 0 if it is invalid.
 func seconds(header string) int {
 	if n, err := strconv.Atoi(header); err == nil {
 		return max(0, n)
@@ -120,7 +120,7 @@ func (u *Unreachable) Error() string { return "no response from " + u.Base + ": 
 // Unwrap returns the cause without the request's address.
 func (u *Unreachable) Unwrap() error { return u.Err }
 
-// unreachable keeps the cause and drops the request's address, whose query contains the key.
+// unreachable keeps the cause and removes the request's address, whose query contains the key.
 func unreachable(base string, err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
@@ -134,7 +134,7 @@ func (e *Error) Is(target error) bool {
 	return ok && string(code) == e.Code
 }
 
-// DetailsInto reads the details into a value, such as a *FieldFault, where they have its form.
+// DetailsInto decodes the details into a value, such as a *FieldFault.
 func (e *Error) DetailsInto(v any) error {
 	if len(e.Details) == 0 {
 		return errors.New("the error has no details")
@@ -142,13 +142,13 @@ func (e *Error) DetailsInto(v any) error {
 	return json.Unmarshal(e.Details, v)
 }
 
-// Code is what kind of error a response is: errors.Is(err, client.RateLimitExceeded).
+// Code identifies an error, as in errors.Is(err, client.RateLimitExceeded).
 type Code string
 
 // Error implements error.
 func (c Code) Error() string { return string(c) }
 
-// The codes of errors.
+// Codes of errors.
 const (
 	ValidationFailed      Code = "validation_failed"
 	Unauthorized          Code = "unauthorized"
@@ -168,11 +168,11 @@ const (
 	QuotaExceeded         Code = "quota_exceeded"
 	InternalError         Code = "internal_error"
 	ServiceUnavailable    Code = "service_unavailable"
-	// UnexpectedAnswer is a response that is not the program's, such as a proxy's page.
+	// UnexpectedAnswer is a response that is not from Carillon, such as a proxy's page.
 	UnexpectedAnswer Code = "unexpected_answer"
 )
 
-// FieldFault are the details of ValidationFailed. What does not apply is empty.
+// FieldFault holds the details of ValidationFailed. Fields that do not apply are empty.
 type FieldFault struct {
 	Field          string `json:"field"`
 	Reason         string `json:"reason"`
@@ -182,7 +182,7 @@ type FieldFault struct {
 	CurrentTime    string `json:"current_time"`
 }
 
-// VariableFault are the details of VariableMismatch.
+// VariableFault holds the details of VariableMismatch.
 type VariableFault struct {
 	Template   []string `json:"template_variables"`
 	Provided   []string `json:"provided_variables"`
@@ -190,7 +190,8 @@ type VariableFault struct {
 	Unexpected []string `json:"unexpected"`
 }
 
-// LimitFault are the details of RateLimitExceeded, QuotaExceeded and LimitExceeded. What does not apply is zero.
+// LimitFault holds the details of RateLimitExceeded, QuotaExceeded and LimitExceeded. Fields that do not apply are
+// zero.
 type LimitFault struct {
 	Limit     int       `json:"limit"`
 	Window    string    `json:"window"` // such as 60s
@@ -199,8 +200,8 @@ type LimitFault struct {
 	ResetTime time.Time `json:"reset_time"`
 }
 
-// retryIn reports whether and when to repeat a request. One that may have taken effect is repeated only where that is safe: reads, and
-// writes with an Idempotency-Key.
+// retryIn reports whether to repeat a request, and after which pause. A request that may have taken effect is repeated
+// only if that is safe: reads, and writes with an Idempotency-Key.
 func (c *Client) retryIn(err error, call Call, try int) (time.Duration, bool) {
 	if err == nil || call.Once {
 		return 0, false
@@ -222,7 +223,7 @@ func (c *Client) retryIn(err error, call Call, try int) (time.Duration, bool) {
 	case e.Status == http.StatusTooManyRequests:
 		return max(after, time.Second), try < limited
 	case e.Status == http.StatusServiceUnavailable:
-		return max(after, backoff), try < attempts // it was not begun
+		return max(after, backoff), try < attempts // the request was not started
 	case e.Code == string(IdempotencyInProgress):
 		return max(after, backoff), try < attempts
 	case slices.Contains([]int{

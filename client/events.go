@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Events are the calls for programs that cannot be called.
+// Events has the methods for programs that pull events instead of receiving webhooks.
 type Events struct{ c *Client }
 
-// Events returns the calls for programs that cannot be called.
+// Events returns the methods for programs that pull events instead of receiving webhooks.
 func (c *Client) Events() Events { return Events{c} }
 
-// Event is something that happened, as webhooks bring it and as it is pulled.
+// Event is an event in the form of webhooks and pulls.
 type Event struct {
-	ID        string    `json:"id"` // the same whenever it is sent
+	ID        string    `json:"id"` // the same for each delivery
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Version   int       `json:"version"`
-	// of two events of one message, call, template or conversation, the greater is the later one
+	// orders the events of one message, call, template or conversation
 	Sequence int64           `json:"sequence"`
-	Test     bool            `json:"test"` // it never happened
+	Test     bool            `json:"test"` // a test event that did not really happen
 	Data     json.RawMessage `json:"data"`
 }
 
-// EventData are the fields that most events have. What an event's type does not have is empty.
+// EventData holds the fields that most events have. Fields that an event's type does not have are empty.
 type EventData struct {
 	NotificationID string `json:"notification_id"`
 	MessageID      string `json:"message_id"`
@@ -45,26 +45,26 @@ type EventData struct {
 	Attempt        int    `json:"attempt"`
 }
 
-// Common reads the fields that most events have.
+// Common decodes the fields that most events have.
 func (e *Event) Common() (d EventData, err error) {
 	return d, json.Unmarshal(e.Data, &d)
 }
 
-// Pull says which events are pulled.
+// Pull selects the events to pull.
 type Pull struct {
-	Cursor string   // after which; empty: from now on
+	Cursor string   // starting point; empty: from now on
 	Types  []string // empty: all
-	Wait   int      // seconds for which one request waits for the first event, at most 25
+	Wait   int      // seconds that one request waits for the first event, at most 25
 }
 
-// EventPage are events, the earliest first, and the cursor for those after them.
+// EventPage holds events, the earliest first, and the cursor for the next ones.
 type EventPage struct {
 	Events     []Event `json:"data"`
 	NextCursor string  `json:"next_cursor"`
 	HasMore    bool    `json:"has_more"`
 }
 
-// Pull reads events once. Without a cursor there are none, and NextCursor is that of now.
+// Pull reads events once. Without a cursor it returns no events, and NextCursor is the present position.
 func (x Events) Pull(ctx context.Context, p Pull) (*EventPage, error) {
 	q := url.Values{"limit": {"100"}}
 	if p.Cursor != "" {
@@ -79,15 +79,16 @@ func (x Events) Pull(ctx context.Context, p Pull) (*EventPage, error) {
 	return get[EventPage](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "events", Query: q, As: Company})
 }
 
-// Pulled is an event, and where to go on once it is handled. A program that keeps Cursor after each event misses none when it begins again;
-// some of the last page may come twice.
+// Pulled is an event with the cursor after it. A program that stores Cursor after handling each event misses none
+// after a restart; it may get some of the last page again.
 type Pulled struct {
 	Event
 	Cursor string
 }
 
-// Follow returns what happens from a cursor on, without end: it waits for more. An error ends it, with the cursor to go on with; so does
-// the end of ctx. Without a cursor it begins now: a program that keeps cursors takes its first one from Pull.
+// Follow returns events from a cursor on, without end: it waits for new ones. It ends with an error, which comes with
+// the cursor to continue from, or when ctx ends. Without a cursor it begins now; a program that stores cursors should
+// get its first one from Pull.
 func (x Events) Follow(ctx context.Context, p Pull) iter.Seq2[Pulled, error] {
 	return func(yield func(Pulled, error) bool) {
 		if p.Wait == 0 {
@@ -114,10 +115,10 @@ func (x Events) Follow(ctx context.Context, p Pull) iter.Seq2[Pulled, error] {
 	}
 }
 
-// Webhooks are the calls about webhooks.
+// Webhooks has the methods for webhooks.
 type Webhooks struct{ c *Client }
 
-// Webhooks returns the calls about webhooks.
+// Webhooks returns the methods for webhooks.
 func (c *Client) Webhooks() Webhooks { return Webhooks{c} }
 
 // Delivery is a request to a webhook, and its response.
@@ -131,13 +132,13 @@ type Delivery struct {
 	At         time.Time `json:"at"`
 	DurationMS int       `json:"duration_ms"`
 	Succeeded  bool      `json:"succeeded"`
-	Status     int       `json:"status"` // 0: there was no response
+	Status     int       `json:"status"` // 0 if there was no response
 	Error      string    `json:"error"`
 	Request    string    `json:"request"`
 	Response   string    `json:"response"`
 }
 
-// Webhook is an endpoint that gets events.
+// Webhook is an endpoint that receives events.
 type Webhook struct {
 	ID                  string          `json:"id,omitempty"`
 	URL                 string          `json:"url"`
@@ -147,20 +148,20 @@ type Webhook struct {
 	Ordered             bool            `json:"ordered,omitempty"`
 	Paused              bool            `json:"paused,omitempty"`
 	Headers             []WebhookHeader `json:"headers,omitempty"`
-	Secret              string          `json:"secret,omitempty"` // shown once, where it was made
+	Secret              string          `json:"secret,omitempty"` // only returned on creation and rotation
 	PreviousSecretUntil *time.Time      `json:"previous_secret_until,omitempty"`
 }
 
-// WebhookHeader is a header of the requests to a webhook. Its value is not shown again.
+// WebhookHeader is a header of the requests to a webhook. Its value is not returned again.
 type WebhookHeader struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
 }
 
-// WebhookStatus is how delivery to a webhook stands.
+// WebhookStatus is the delivery status of a webhook.
 type WebhookStatus struct {
 	State         string     `json:"state"`  // active, paused, failing, down or disabled
-	Reason        string     `json:"reason"` // why it is disabled: gone or failing
+	Reason        string     `json:"reason"` // reason if disabled: gone or failing
 	Failures      int        `json:"failures"`
 	FailingSince  *time.Time `json:"failing_since"`
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
@@ -176,7 +177,7 @@ func (x Webhooks) List(ctx context.Context) iter.Seq2[Webhook, error] {
 	return pages[Webhook](ctx, x.c, "webhooks", nil, 0)
 }
 
-// Add adds a webhook. Its secret is in the response, this once.
+// Add adds a webhook. Only this response contains its secret.
 func (x Webhooks) Add(ctx context.Context, w Webhook) (*Webhook, error) {
 	return get[Webhook](ctx, x.c, Call{Method: http.MethodPost, Path: Prefix + "webhooks", Body: w, As: Company})
 }
@@ -186,7 +187,7 @@ func (x Webhooks) Get(ctx context.Context, id string) (*Webhook, error) {
 	return get[Webhook](ctx, x.c, Call{Method: http.MethodGet, Path: webhookPath(id), As: Company})
 }
 
-// Replace replaces a webhook. A secret that is left out stays as it is.
+// Replace replaces a webhook. An omitted secret remains unchanged.
 func (x Webhooks) Replace(ctx context.Context, id string, w Webhook) (*Webhook, error) {
 	w.ID = ""
 	return get[Webhook](ctx, x.c, Call{Method: http.MethodPut, Path: webhookPath(id), Body: w, As: Company, Safe: true})
@@ -198,12 +199,12 @@ func (x Webhooks) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// Status reads how delivery to a webhook stands.
+// Status reads the delivery status of a webhook.
 func (x Webhooks) Status(ctx context.Context, id string) (*WebhookStatus, error) {
 	return get[WebhookStatus](ctx, x.c, Call{Method: http.MethodGet, Path: webhookPath(id) + "/status", As: Company})
 }
 
-// Deliveries are what was sent to a webhook, the latest first.
+// Deliveries returns the deliveries to a webhook, latest first.
 func (x Webhooks) Deliveries(ctx context.Context, id string, onlyFailed bool) iter.Seq2[Delivery, error] {
 	q := url.Values{}
 	if onlyFailed {
@@ -212,21 +213,22 @@ func (x Webhooks) Deliveries(ctx context.Context, id string, onlyFailed bool) it
 	return pages[Delivery](ctx, x.c, "webhooks/"+url.PathEscape(id)+"/deliveries", q, 0)
 }
 
-// Test sends a webhook an event that never happened, and returns what came of it.
+// Test sends a test event to a webhook and returns the delivery.
 func (x Webhooks) Test(ctx context.Context, id, eventType string) (*Delivery, error) {
 	return get[Delivery](ctx, x.c, Call{
 		Method: http.MethodPost, Path: webhookPath(id) + "/test", Body: map[string]string{"type": eventType}, As: Company,
 	})
 }
 
-// RotateSecret signs a webhook's events with another secret, which is in the response; the one before signs too for some hours.
+// RotateSecret replaces the secret that signs a webhook's events and returns the new one. The previous secret also
+// signs for keepHours.
 func (x Webhooks) RotateSecret(ctx context.Context, id string, keepHours int) (*Webhook, error) {
 	return get[Webhook](ctx, x.c, Call{
 		Method: http.MethodPost, Path: webhookPath(id) + "/rotate", Body: map[string]int{"keep_hours": keepHours}, As: Company,
 	})
 }
 
-// Enable delivers again to a webhook that fails or was disabled.
+// Enable resumes deliveries to a webhook that fails or was disabled.
 func (x Webhooks) Enable(ctx context.Context, id string, skipWaiting bool) (*WebhookStatus, error) {
 	return get[WebhookStatus](ctx, x.c, Call{
 		Method: http.MethodPost, Path: webhookPath(id) + "/enable", Body: map[string]bool{"skip_waiting": skipWaiting}, As: Company,
@@ -234,7 +236,7 @@ func (x Webhooks) Enable(ctx context.Context, id string, skipWaiting bool) (*Web
 	})
 }
 
-// Replay says which events are sent again: one, those that were given up, or those of a time.
+// Replay selects the events to send again: a single one, failed ones, or those of a time range.
 type Replay struct {
 	EventID string     `json:"event_id,omitempty"`
 	Failed  bool       `json:"failed,omitempty"`
@@ -243,13 +245,13 @@ type Replay struct {
 	Types   []string   `json:"types,omitempty"`
 }
 
-// Replayed is how many events are sent again.
+// Replayed reports how many events are sent again.
 type Replayed struct {
 	Replayed int  `json:"replayed"`
-	More     bool `json:"more"` // than are taken at once
+	More     bool `json:"more"` // more than one call accepts
 }
 
-// Replay sends a webhook events again, with the ids they had.
+// Replay sends events to a webhook again, with their original IDs.
 func (x Webhooks) Replay(ctx context.Context, id string, r Replay) (*Replayed, error) {
 	return get[Replayed](ctx, x.c, Call{Method: http.MethodPost, Path: webhookPath(id) + "/replay", Body: r, As: Company})
 }

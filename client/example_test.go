@@ -39,7 +39,7 @@ func Example() {
 	case isError:
 		log.Fatalf("refused: %s; quote %s", e.Message, e.RequestID)
 	case err != nil:
-		log.Fatal(err) // there was no response, after three attempts
+		log.Fatal(err) // no response after three attempts
 	}
 	fmt.Println("it is sent at", accepted.ScheduledTime)
 }
@@ -71,7 +71,7 @@ func ExampleVerifyWebhook() {
 		}
 		data, err := event.Common()
 		if err == nil {
-			log.Print(event.Type, " ", data.Number, " ", data.Reason) // keep it and respond; do the work afterwards
+			log.Print(event.Type, " ", data.Number, " ", data.Reason) // store it and respond; do the work later
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// The types of notifications.
+// Types of notifications.
 const (
 	Marketing     = "marketing"
 	Transactional = "transactional"
 	Utility       = "utility"
 )
 
-// Contact is a recipient. Fields are further values that placeholders such as {{order}} name.
+// Contact is a recipient. Fields are additional values for placeholders such as {{order}}.
 type Contact struct {
 	Number    string // international, digits only
 	Name      string
@@ -32,7 +32,7 @@ type Contact struct {
 	Fields    map[string]string
 }
 
-// MarshalJSON implements json.Marshaler: further fields stand next to the others.
+// MarshalJSON implements json.Marshaler. It writes Fields at the same level as the others.
 func (c Contact) MarshalJSON() ([]byte, error) {
 	all := maps.Clone(c.Fields)
 	if all == nil {
@@ -50,55 +50,57 @@ func (c Contact) MarshalJSON() ([]byte, error) {
 
 // Message is a template message to send.
 type Message struct {
-	Contact  *Contact  `json:"contact,omitempty"`  // the recipient, or
-	Contacts []Contact `json:"contacts,omitempty"` // 1 to 100 of them
+	Contact  *Contact  `json:"contact,omitempty"`  // a single recipient; or
+	Contacts []Contact `json:"contacts,omitempty"` // 1 to 100 recipients
 
 	Template string            `json:"name_template"`
 	Language string            `json:"language_template"`
 	Values   map[string]string `json:"components_push,omitempty"` // of the template's variables, such as body_text_0
 
-	Sender   string `json:"recipient_id"`      // id or number
+	Sender   string `json:"recipient_id"`      // ID or number
 	Type     string `json:"notification_type"` // Marketing, Transactional or Utility
 	Campaign string `json:"campaign_name"`
 	Event    string `json:"name_event,omitempty"` // starts a flow when the recipient replies
 
-	// At is when it is sent: a local time such as 2030-01-15T09:30:00 in Zone, or RFC 3339. Empty: at once.
+	// At is the sending time: a local time in Zone such as 2030-01-15T09:30:00, or RFC 3339. Empty: immediately.
 	At   string `json:"datetime_sending,omitempty"`
-	Zone string `json:"timezone,omitempty"` // IANA; UTC where it is empty
+	Zone string `json:"timezone,omitempty"` // IANA name; default UTC
 
-	// IdempotencyKey makes a repeat of the request within 24 hours get the first response. Empty: one is made, which protects against lost
-	// responses alone; a program that may be ended in between gives its own, such as the booking's number.
+	// IdempotencyKey makes a repeated request within 24 hours return the first response. If empty, a key is generated,
+	// which protects only against lost responses. A program that may be restarted in between should set its own, such
+	// as a booking number.
 	IdempotencyKey string `json:"-"`
 }
 
 // VoiceCall is a call to place.
 type VoiceCall struct {
 	Contact  Contact `json:"contact"`
-	Agent    string  `json:"agent_id"`          // the id of who talks
-	Line     string  `json:"recipient_id"`      // id or number
+	Agent    string  `json:"agent_id"`          // ID of the agent
+	Line     string  `json:"recipient_id"`      // ID or number
 	Type     string  `json:"notification_type"` // Marketing or Transactional
 	Campaign string  `json:"campaign_name"`
 	Event    string  `json:"name_event,omitempty"`
 
-	At             string `json:"datetime_sending,omitempty"` // as of a Message
+	At             string `json:"datetime_sending,omitempty"` // like Message.At
 	Zone           string `json:"timezone,omitempty"`
 	IdempotencyKey string `json:"-"`
 }
 
-// Accepted is a request that was accepted.
+// Accepted is the response to an accepted request.
 type Accepted struct {
 	ID            string     `json:"notification_id"`
 	Message       string     `json:"message"`
-	ScheduledTime *time.Time `json:"scheduled_time"` // nil: at once
-	Replayed      bool       `json:"-"`              // an earlier request with the same key was accepted, and this is its response
+	ScheduledTime *time.Time `json:"scheduled_time"` // nil: immediately
+	// An earlier request with the same key was accepted; this is its response.
+	Replayed bool `json:"-"`
 }
 
-// Send sends a template message to 1 to 100 recipients, now or at a time. It is accepted whole or refused whole.
+// Send sends a template message to 1 to 100 recipients, now or later. The request is accepted or refused as a whole.
 func (c *Client) Send(ctx context.Context, m Message) (*Accepted, error) {
 	return c.accept(ctx, "notify", m.IdempotencyKey, m)
 }
 
-// Call places a call that an agent talks in, now or at a time.
+// Call places a call by an agent, now or later.
 func (c *Client) Call(ctx context.Context, v VoiceCall) (*Accepted, error) {
 	return c.accept(ctx, "notify/voice", v.IdempotencyKey, v)
 }
@@ -125,7 +127,7 @@ type Summary struct {
 	Language      string         `json:"language_template"`
 	Agent         string         `json:"agent_id"`
 	RecipientID   string         `json:"recipient_id"`
-	Sender        *Sender        `json:"sender"` // nil: it was deleted
+	Sender        *Sender        `json:"sender"` // nil if deleted
 	Type          string         `json:"notification_type"`
 	Campaign      string         `json:"campaign_name"`
 	Event         string         `json:"name_event"`
@@ -134,13 +136,13 @@ type Summary struct {
 	Counts        map[string]int `json:"counts"` // recipients by state
 }
 
-// Sender is who sends.
+// Sender is a messaging number or voice line.
 type Sender struct {
 	ID     string `json:"id"`
 	Number string `json:"number"`
 }
 
-// Notification is a notification and the first page of its recipients.
+// Notification is a notification with its recipients.
 type Notification struct {
 	Summary
 	Timeline   []Moment    `json:"timeline"`
@@ -148,14 +150,14 @@ type Notification struct {
 	NextCursor string      `json:"next_cursor"`
 }
 
-// Moment is something that happened to a notification as a whole.
+// Moment is an event of a notification as a whole.
 type Moment struct {
 	At    time.Time `json:"at"`
 	Event string    `json:"event"`
 	Text  string    `json:"text"` // for people
 }
 
-// Recipient is what became of a recipient.
+// Recipient is the result for one recipient.
 type Recipient struct {
 	MessageID  string               `json:"message_id"`
 	Number     string               `json:"number"`
@@ -164,17 +166,17 @@ type Recipient struct {
 	ProviderID string               `json:"provider_id"`
 	Attempts   int                  `json:"attempts"`
 	Times      map[string]time.Time `json:"times"` // sent_at, delivered_at, …
-	Call       *CallRecord          `json:"call"`  // of a call
+	Call       *CallRecord          `json:"call"`  // set for calls
 }
 
-// Notification reads a notification and up to 100 of its recipients, which are all of them.
+// Notification reads a notification with all of its recipients, of which there are at most 100.
 func (c *Client) Notification(ctx context.Context, id string) (*Notification, error) {
 	path := Prefix + "notify/" + url.PathEscape(id)
 	n, err := get[Notification](ctx, c, Call{Method: http.MethodGet, Path: path, Query: url.Values{"limit": {"100"}}, As: Company})
 	if err != nil {
 		return nil, err
 	}
-	for cursor := n.NextCursor; cursor != ""; { // a page ends early where it is large
+	for cursor := n.NextCursor; cursor != ""; { // large pages are split
 		more, err := get[Notification](ctx, c, Call{
 			Method: http.MethodGet, Path: path, Query: url.Values{"limit": {"100"}, "cursor": {cursor}}, As: Company,
 		})
@@ -187,15 +189,15 @@ func (c *Client) Notification(ctx context.Context, id string) (*Notification, er
 	return n, nil
 }
 
-// Filter selects notifications. What is empty does not.
+// Filter selects notifications. Empty fields do not filter.
 type Filter struct {
 	Campaign, Type, Channel, State string
 	Sender, Number                 string
-	From, To                       time.Time // accepted from the one until before the other
-	PageSize                       int       // rows of one request, at most 100; 100 where it is 0
+	From, To                       time.Time // accepted at or after From and before To
+	PageSize                       int       // rows per request, at most 100; default 100
 }
 
-// Notifications are those that a filter selects, the newest first. An error ends them.
+// Notifications returns the notifications that match a filter, newest first. It ends at the first error.
 func (c *Client) Notifications(ctx context.Context, f Filter) iter.Seq2[Summary, error] {
 	q := url.Values{}
 	for name, value := range map[string]string{
@@ -216,7 +218,7 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// pages are the rows of a list, read page by page.
+// pages returns the rows of a list, read page by page.
 func pages[T any](ctx context.Context, c *Client, route string, q url.Values, size int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q := maps.Clone(q)
@@ -249,27 +251,28 @@ func pages[T any](ctx context.Context, c *Client, route string, q url.Values, si
 	}
 }
 
-// Canceled is what a cancellation did.
+// Canceled is the result of a cancellation.
 type Canceled struct {
 	ID          string `json:"notification_id"`
 	Canceled    int    `json:"canceled"`
 	AlreadySent int    `json:"already_sent"`
-	HungUp      int    `json:"hung_up"` // calls that were under way
+	HungUp      int    `json:"hung_up"` // calls that were in progress
 }
 
-// Cancel cancels what has not been sent of a notification. Errors: Conflict where nothing is left.
+// Cancel cancels the unsent messages of a notification. Errors: Conflict if there are none.
 func (c *Client) Cancel(ctx context.Context, id string) (*Canceled, error) {
 	return get[Canceled](ctx, c, Call{Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), As: Company})
 }
 
-// HangUp cancels calls, and ends those that are under way.
+// HangUp cancels calls, and ends those in progress.
 func (c *Client) HangUp(ctx context.Context, id string) (*Canceled, error) {
 	return get[Canceled](ctx, c, Call{
 		Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), Query: url.Values{"hangup": {"true"}}, As: Company,
 	})
 }
 
-// Move sends a scheduled notification at another time, in the form of Message.At. Errors: Conflict once delivery has begun.
+// Move reschedules a scheduled notification to a time in the form of Message.At. Errors: Conflict once delivery has
+// begun.
 func (c *Client) Move(ctx context.Context, id, at, zone string) (time.Time, error) {
 	body := map[string]string{"datetime_sending": at}
 	if zone != "" {
@@ -284,7 +287,7 @@ func (c *Client) Move(ctx context.Context, id, at, zone string) (time.Time, erro
 	return got.At, nil
 }
 
-// CallRecord is what became of a call. What does not apply is zero.
+// CallRecord is the result of a call. Fields that do not apply are zero.
 type CallRecord struct {
 	ID            string         `json:"call_id"`
 	Attempts      int            `json:"attempts"`
@@ -296,12 +299,12 @@ type CallRecord struct {
 	Cause         string         `json:"cause"`
 	EndedBy       string         `json:"ended_by"`
 	AnsweredBy    string         `json:"answered_by"`
-	Result        map[string]any `json:"result"` // what the agent found out
+	Result        map[string]any `json:"result"` // results of the agent's form
 	HasRecording  bool           `json:"has_recording"`
 	Outcomes      []CallOutcome  `json:"outcomes"`
 }
 
-// CallOutcome is how one attempt ended.
+// CallOutcome is the result of one attempt.
 type CallOutcome struct {
 	State    string    `json:"state"`
 	Reason   string    `json:"reason"`
@@ -310,7 +313,7 @@ type CallOutcome struct {
 	EndedAt  time.Time `json:"ended_at"`
 }
 
-// CallDetails are a call with what was said.
+// CallDetails is a call with its transcript.
 type CallDetails struct {
 	CallRecord
 	Direction      string     `json:"direction"` // outgoing or incoming
@@ -323,28 +326,29 @@ type CallDetails struct {
 	Turns          []CallTurn `json:"turns"`
 }
 
-// CallTurn is something said.
+// CallTurn is one turn of a call's transcript.
 type CallTurn struct {
 	Seq      int64     `json:"seq"`
 	Author   string    `json:"author"`
 	Text     string    `json:"text"`
 	At       time.Time `json:"at"`
 	Digits   string    `json:"digits"`
-	OffsetMS *int64    `json:"offset_ms"` // in the recording
+	OffsetMS *int64    `json:"offset_ms"` // position in the recording
 }
 
-// CallDetails reads a call by its id, which a recipient's Call has.
+// CallDetails reads a call by its ID, as found in a recipient's Call.
 func (c *Client) CallDetails(ctx context.Context, id string) (*CallDetails, error) {
 	return get[CallDetails](ctx, c, Call{Method: http.MethodGet, Path: Prefix + "calls/" + url.PathEscape(id), As: Company})
 }
 
-// Recording writes the recording of a call, a WAV file. It may take as long as it goes on coming. Errors: NotFound where there is none.
+// Recording writes the recording of a call, a WAV file. There is no time limit as long as data arrives. Errors:
+// NotFound if there is no recording.
 func (c *Client) Recording(ctx context.Context, id string, to io.Writer) error {
 	_, err := c.Do(ctx, Call{Method: http.MethodGet, Path: Prefix + "calls/" + url.PathEscape(id) + "/recording", As: Company, Into: to})
 	return err
 }
 
-// Media is a file that headers of notifications may show, under an address that is good until ExpiresAt.
+// Media is a file for headers of notifications, at an address that is valid until ExpiresAt.
 type Media struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -354,13 +358,13 @@ type Media struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Upload keeps a file for headers of notifications. It may take as long as it goes on being sent, and is read again from its
-// beginning where the request is repeated.
+// Upload stores a file for headers of notifications. There is no time limit as long as data is sent. If the request is
+// repeated, the file is read again from its beginning.
 func (c *Client) Upload(ctx context.Context, name string, file io.ReadSeeker) (*Media, error) {
 	var before *io.PipeReader
 	var read chan struct{}
 	return get[Media](ctx, c, Call{Method: http.MethodPost, Path: Prefix + "media", As: Company, form: func() (io.Reader, string, error) {
-		if before != nil { // a response may come before all of the file is read
+		if before != nil { // a response may come before the whole file is read
 			_ = before.Close()
 			<-read
 		}

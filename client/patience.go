@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// patience bounds how long an attempt takes: an upload or a recording, which may be long, while nothing moves; everything else in all.
+// patience limits the duration of an attempt. For uploads and recordings, which may take long, it limits the time
+// without progress; for other requests, the total time.
 type patience struct {
-	timer   *time.Timer // nil: there is no bound
+	timer   *time.Timer // nil: no limit
 	longest time.Duration
-	moving  bool // the bound restarts with every piece
+	moving  bool // restart the limit with every piece
 	over    atomic.Bool
 }
 
-// timed returns the context of an attempt, which ends when it takes too long, and what ends it otherwise.
+// timed returns a context for an attempt that ends when the attempt takes too long, and a function that releases it.
 func timed(ctx context.Context, call Call, longest time.Duration) (limited context.Context, t *patience, end func()) {
 	limited, cancel := context.WithCancel(ctx)
 	t = &patience{longest: longest, moving: call.Into != nil || call.form != nil && call.Body == nil}
@@ -33,14 +34,14 @@ func timed(ctx context.Context, call Call, longest time.Duration) (limited conte
 	}
 }
 
-// again restarts the bound.
+// again restarts the limit.
 func (t *patience) again() {
 	if t.timer != nil && t.moving {
 		t.timer.Reset(t.longest)
 	}
 }
 
-// cause is why an attempt failed: of one that took too long net/http reports no more than that its context ended.
+// cause returns why an attempt failed. If it took too long, net/http only reports that its context ended.
 func (t *patience) cause(err error) error {
 	switch {
 	case !t.over.Load():
@@ -51,7 +52,7 @@ func (t *patience) cause(err error) error {
 	return fmt.Errorf("none within %s: %w", t.longest, context.DeadlineExceeded)
 }
 
-// sending is the body of a request, each piece of which restarts the bound.
+// sending wraps the body of a request. Each piece restarts the limit.
 func (t *patience) sending(body io.ReadCloser) io.ReadCloser {
 	if !t.moving {
 		return body
@@ -65,7 +66,7 @@ func (t *patience) sending(body io.ReadCloser) io.ReadCloser {
 	}), body}
 }
 
-// receiving is the body of a response, each piece of which restarts the bound. What is done with the piece takes as long as it takes.
+// receiving wraps the body of a response. Each piece restarts the limit. Processing a piece may take any time.
 func (t *patience) receiving(body io.Reader) io.Reader {
 	if !t.moving {
 		return body
@@ -80,7 +81,7 @@ func (t *patience) receiving(body io.Reader) io.Reader {
 	})
 }
 
-// reading is a function that reads.
+// reading is an io.Reader made from a function.
 type reading func(b []byte) (int, error)
 
 // Read implements io.Reader.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// pipes is a listener whose connections are in memory, so that time passes in a bubble of synctest.
+// pipes is a listener with in-memory connections, so that synctest can advance the time.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -59,7 +59,7 @@ func inMemory(t *testing.T, h http.HandlerFunc, test func(t *testing.T, c *Clien
 	})
 }
 
-// pieces responds with n pieces, each after a pause.
+// pieces returns a handler that responds with n pieces, each after a pause.
 func pieces(n int, pause time.Duration, then func(r *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for range n {
@@ -107,7 +107,7 @@ func TestARecordingThatStopsComingIsAnError(t *testing.T) {
 	}
 }
 
-// slowly writes a piece in as long as a full disk or a slow pipe may take.
+// slowly takes as long to write a piece as a full disk or a slow pipe might.
 type slowly struct{ got int }
 
 func (s *slowly) Write(b []byte) (int, error) {

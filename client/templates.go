@@ -7,10 +7,10 @@ import (
 	"net/url"
 )
 
-// Templates are the calls about templates.
+// Templates has the methods for templates.
 type Templates struct{ c *Client }
 
-// Templates returns the calls about templates.
+// Templates returns the methods for templates.
 func (c *Client) Templates() Templates { return Templates{c} }
 
 // Template is a template of a sender.
@@ -22,7 +22,7 @@ type Template struct {
 	Category        string      `json:"category"` // MARKETING, UTILITY or AUTHENTICATION
 	Components      []Component `json:"components"`
 	ParameterFormat string      `json:"parameter_format"` // POSITIONAL or NAMED
-	Reason          string      `json:"reason"`           // why it was rejected or paused
+	Reason          string      `json:"reason"`           // reason of a rejection or pause
 }
 
 // Component is a part of a template.
@@ -43,19 +43,19 @@ type Button struct {
 	Example     []string `json:"example,omitempty"`
 }
 
-// Draft is a template to create, or what is to be changed of one.
+// Draft is a template to create, or the changes to one.
 type Draft struct {
 	Name       string            `json:"name,omitempty"`
 	Language   string            `json:"language,omitempty"`
 	Category   string            `json:"category,omitempty"`
 	Body       string            `json:"content,omitempty"`   // with {{name}} markers
-	Variables  []string          `json:"variables,omitempty"` // the names of the markers
+	Variables  []string          `json:"variables,omitempty"` // names of the markers
 	Samples    map[string]string `json:"samples,omitempty"`   // values of the markers, for the reviewer
 	Components []Component       `json:"components,omitempty"`
-	Submit     bool              `json:"submit,omitempty"` // for approval, at once
+	Submit     bool              `json:"submit,omitempty"` // submit for approval immediately
 }
 
-// List returns the approved templates of a sender, by its number.
+// List returns the approved templates of the sender with a number.
 func (x Templates) List(ctx context.Context, number string) ([]Template, error) {
 	got, err := get[[]Template](ctx, x.c, Call{
 		Method: http.MethodGet, Path: Prefix + "notify/templates", Query: url.Values{"phone_number": {number}}, As: Company,
@@ -66,13 +66,13 @@ func (x Templates) List(ctx context.Context, number string) ([]Template, error) 
 	return *got, nil
 }
 
-// Get reads a template of any status by its id.
+// Get reads a template of any status by its ID.
 func (x Templates) Get(ctx context.Context, id string) (*Template, error) {
 	return get[Template](ctx, x.c, Call{Method: http.MethodGet, Path: templatePath(id), As: Company})
 }
 
-// Find reads a template of any status by its id, or by its name and language. Where several have the name, and in the language
-// unless that is empty, an approved one comes before others, then one of the default sender.
+// Find reads a template of any status by its ID, or by its name and language, which may be empty. Among several
+// matches it prefers approved templates, then those of the default sender.
 func (x Templates) Find(ctx context.Context, nameOrID, language string) (*Template, error) {
 	q := url.Values{"template": {nameOrID}}
 	if language != "" {
@@ -87,14 +87,14 @@ func (x Templates) Find(ctx context.Context, nameOrID, language string) (*Templa
 	return &got.Template, nil
 }
 
-// CreatedTemplate is a template that was created.
+// CreatedTemplate is the response to Create.
 type CreatedTemplate struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Status string `json:"status"`
 }
 
-// Create creates a template of the sender with a number; empty: of the default sender.
+// Create creates a template of the sender with a number; empty for the default sender.
 func (x Templates) Create(ctx context.Context, number string, d Draft) (*CreatedTemplate, error) {
 	q := url.Values{}
 	if number != "" {
@@ -109,7 +109,7 @@ func (x Templates) Create(ctx context.Context, number string, d Draft) (*Created
 	return &got.Template, nil
 }
 
-// Edit changes a draft, a rejected or a pending template, which is a draft then.
+// Edit changes a draft, rejected or pending template, which becomes a draft.
 func (x Templates) Edit(ctx context.Context, id string, d Draft) (*Template, error) {
 	return get[Template](ctx, x.c, Call{Method: http.MethodPatch, Path: templatePath(id), Body: d, As: Company})
 }

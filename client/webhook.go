@@ -13,18 +13,19 @@ import (
 	"time"
 )
 
-// Why a webhook's request is not to be believed.
+// Reasons to reject a webhook's request.
 var (
 	ErrNoSignature = errors.New("the request has no webhook-id, webhook-timestamp or webhook-signature")
 	ErrSignature   = errors.New("the signature is not of this secret and body")
 	ErrTime        = errors.New("the request was signed more than five minutes ago, or in the future")
 )
 
-// tolerance is how far the time of a signature may be from now.
+// tolerance is the maximum difference between the time of a signature and now.
 const tolerance = 5 * time.Minute
 
-// VerifyWebhook returns the event of a webhook's request, whose body is given as it came, once one of its signatures is found to be of one
-// of the secrets: two during a rotation. An event may come twice: keep the ids of some days, and leave out what is known.
+// VerifyWebhook verifies that one of the request's signatures was made with one of the secrets, of which there are two
+// during a rotation, and returns the event. The body must be unchanged. An event may be delivered twice: store the IDs
+// of the last days and skip known ones.
 func VerifyWebhook(header http.Header, body []byte, secrets ...string) (*Event, error) {
 	return verify(time.Now(), header, body, secrets)
 }

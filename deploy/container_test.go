@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// service is what is checked of a service of the Compose file.
+// service holds the checked fields of a service in the Compose file.
 type service struct {
 	Image       string                       `yaml:"image"`
 	Build       struct{ Dockerfile string }  `yaml:"build"`
@@ -91,7 +91,7 @@ func TestContainerfileTakesTheToolchainOfTheModule(t *testing.T) {
 	}
 }
 
-// containerfile gives the arguments of each instruction, in the file's order.
+// containerfile returns the arguments of each instruction, in the file's order.
 func containerfile(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("container/Containerfile")

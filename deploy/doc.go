@@ -1,3 +1,3 @@
-// Package deploy contains the files that install and monitor Carillon: the systemd unit, the container image and Prometheus
-// alerts. Its only Go code are tests of those files against the program; deploy/release builds releases.
+// Package deploy contains the files that install and monitor Carillon: the systemd unit, the container image and
+// Prometheus alerts. Its Go code only tests those files against the program; deploy/release builds releases.
 package deploy

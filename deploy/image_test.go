@@ -24,20 +24,20 @@ import (
 	"carillon/internal/base/need"
 )
 
-// user is the one that the image names.
+// user is the user ID in the image.
 const user = 65532
 
-// image is a root file system of what the Containerfile's last stage holds, owned by root and closed to writing, but for
-// the data folder.
+// image is a root file system with the contents of the Containerfile's last stage. It is owned by root and read-only,
+// except for the data folder.
 type image struct {
 	root        string
 	environment []string
-	nobody      bool // the test is not root: a user namespace stands in for it
+	nobody      bool // the test is not root and uses a user namespace instead
 }
 
 func newImage(t *testing.T) *image {
 	t.Helper()
-	// Not t.TempDir: folders above the root must be open to the image's user.
+	// Not t.TempDir: folders above the root must be accessible to the image's user.
 	dir, err := os.MkdirTemp("/tmp", "carillon-image-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func newImage(t *testing.T) *image {
 	return i
 }
 
-// command runs the program in the image as its user. The context's end asks it to stop.
+// command returns a command that runs the program in the image as its user. Ending the context asks it to stop.
 func (i *image) command(ctx context.Context, environment []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/carillon", args...)
 	cmd.Dir, cmd.Env = "/", append(slices.Clip(i.environment), environment...)
@@ -114,7 +114,7 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 	go func() { ended <- serve.Wait(); close(ended) }()
 	defer func() {
 		stop()
-		<-ended // until it is gone
+		<-ended // until it has ended
 	}()
 	ready := i.ready(t, ended, &log)
 
@@ -128,7 +128,7 @@ func TestImageNeedsNothingButItsFiles(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	i.delivered(t, ready, i.send(t, ready, "", ""))
-	// British Columbia stays on -07 from 2026 on. 2098 is in the future for long.
+	// British Columbia stays at UTC-7 from 2026 on. 2098 will be in the future for long.
 	id := i.send(t, ready, "2098-01-15T09:00:00", "America/Vancouver")
 	shown, err := i.command(t.Context(), append(here, "TZ=America/Vancouver"), "notifications", "show", id).CombinedOutput()
 	if err != nil || !strings.Contains(string(shown), "2098-01-15 09:00:00 MST") {
@@ -166,7 +166,7 @@ func (i *image) ready(t *testing.T, ended chan error, log *bytes.Buffer) *config
 	}
 }
 
-// send has a message sent, now or at a local time of a zone: the image holds no zones but the program's.
+// send sends a message, now or at a local time in a zone: the image contains no zones but the program's.
 func (i *image) send(t *testing.T, ready *config.Ready, local, zone string) (id string) {
 	t.Helper()
 	request := map[string]any{
@@ -188,7 +188,7 @@ func (i *image) send(t *testing.T, ready *config.Ready, local, zone string) (id 
 	return sent.ID
 }
 
-// delivered follows a message until its recipient has it.
+// delivered waits until a message's recipient has it.
 func (i *image) delivered(t *testing.T, ready *config.Ready, id string) {
 	t.Helper()
 	look := time.NewTicker(50 * time.Millisecond)

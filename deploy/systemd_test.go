@@ -15,7 +15,7 @@ import (
 	"carillon/internal/base/need"
 )
 
-// unit reads a unit file: the values of each key, in the file's order.
+// unit returns the values of each key in a unit file, in the file's order.
 func unit(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	f, err := os.Open(name)
@@ -38,7 +38,7 @@ func unit(t *testing.T, name string) map[string][]string {
 	return values
 }
 
-// variables are the environment variables that the program takes.
+// variables returns the environment variables of the program's settings.
 func variables() []string {
 	var all []string
 	for _, s := range config.Settings() {
@@ -50,7 +50,7 @@ func variables() []string {
 	return all
 }
 
-// shutdown is how long a stop may take by default.
+// shutdown returns the default duration of a stop.
 func shutdown(t *testing.T) time.Duration {
 	t.Helper()
 	for _, s := range config.Settings() {
@@ -114,7 +114,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable() // what ExecStart names must exist
+	self, err := os.Executable() // the executable in ExecStart must exist
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ const (
 	guideFile     = "../docs/guides/operate.md"
 )
 
-// metrics are those that a node exposes, by name, with their labels. Ours stand in a document that a test of the program
-// keeps true.
+// metrics returns the labels of the metrics that a node exposes, by name. They are listed in a document that a test of
+// the program keeps up to date.
 func metrics(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/metrics.md")
@@ -53,7 +53,7 @@ var (
 	grouped  = regexp.MustCompile(`\b(?:by|on) \(([a-z_, ]*)\)`)
 )
 
-// hold checks that an expression names metrics and labels that there are.
+// hold checks that the metrics and labels in an expression exist.
 func hold(t *testing.T, where, expr string, known map[string][]string) {
 	t.Helper()
 	if strings.TrimSpace(expr) == "" {
@@ -131,7 +131,7 @@ func TestDashboardAsksForMetricsThatThereAre(t *testing.T) {
 	}
 }
 
-// notShown are the metrics that the dashboard leaves out: shown by another one, or of use in an alert alone.
+// notShown are the metrics that the dashboard omits because another one shows them or only an alert uses them.
 var notShown = []string{
 	"carillon_build_info", "carillon_accepted_notifications_total", "carillon_lanes", "carillon_queue_commits_total", "carillon_restored",
 	"carillon_maintenance",

@@ -14,7 +14,7 @@ import (
 // Request returns the bytes of an HTTP request.
 func Request(method, path, body string) []byte { return RequestAs("", method, path, body) }
 
-// RequestAs returns the bytes of an HTTP request with an access token; "": without one.
+// RequestAs returns the bytes of an HTTP request with an access token, unless it is empty.
 func RequestAs(token, method, path, body string) []byte {
 	var b strings.Builder
 	b.WriteString(method + " " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n")
@@ -31,7 +31,7 @@ func RequestAs(token, method, path, body string) []byte {
 // Response is the part of an HTTP response that a Conn parses.
 type Response struct {
 	Status     int
-	RetryAfter bool   // there is a Retry-After header
+	RetryAfter bool   // has a Retry-After header
 	Close      bool   // the server closes the connection
 	Body       []byte // valid until the connection's next request
 }
@@ -42,7 +42,7 @@ type Conn struct {
 	buf []byte
 }
 
-// requestTimeout is how long a response may take.
+// requestTimeout is the timeout for a response.
 const requestTimeout = 60 * time.Second
 
 // Dial connects to host:port.
@@ -96,7 +96,7 @@ func (c *Conn) Do(req []byte) (Response, error) {
 	return r, nil
 }
 
-// parseHead reads the status line and the headers that matter. It expects the capitalization that net/http writes.
+// parseHead parses the status line and the relevant headers. It expects the capitalization of net/http.
 func parseHead(head []byte) (r Response, length int, err error) {
 	if len(head) < 12 {
 		return r, 0, errors.New("short response")

@@ -26,7 +26,7 @@ func (l *Latencies) Count() int {
 	return len(l.all)
 }
 
-// Milliseconds returns, in milliseconds, the duration that a share q of all does not exceed; 0 if there are none.
+// Milliseconds returns quantile q in milliseconds, or 0 if there are no durations.
 func (l *Latencies) Milliseconds(q float64) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

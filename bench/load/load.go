@@ -1,7 +1,7 @@
-// Package load generates HTTP load and measures it: closed loops, open loops whose latencies count from the instant at
-// which a request was scheduled (so a stall counts for every request that it delays). It writes prepared requests to plain
-// connections and parses as little of a response as possible, so that it takes little of the processors that it shares with the
-// program under test. It is no general HTTP client.
+// Package load generates HTTP load and measures it, in closed loops and in open loops. Latencies of open loops count
+// from the scheduled time of a request, so a stall counts for every request that it delays. The package writes
+// prepared requests to plain connections and parses as little as possible of each response, to use little of the
+// processor time that it shares with the program under test. It is not a general HTTP client.
 package load
 
 import (
@@ -20,14 +20,16 @@ type Load struct {
 	Addr    string
 	Conns   int
 	For     time.Duration
-	Request func(conn, k int) []byte // the k-th request of a connection
+	Request func(conn, k int) []byte // returns the k-th request of a connection
 
-	// Rate is the requests a second of an open loop, over all connections. With 0 the loop is closed: each
+	// Rate is the number of requests per second of an open loop, over all connections. If 0, the loop is closed: each
 	// connection sends as soon as it has the previous response.
 	Rate float64
-	// Count is the number of requests that ends the load, instead of For; the i-th one is Request(i%Conns, i/Conns).
+	// Count is the number of requests after which the load ends, instead of For. The i-th one is Request(i%Conns,
+	// i/Conns).
 	Count int
-	// Tolerant counts every response and every broken connection. Otherwise anything but 2xx ends the load with an error.
+	// Tolerant counts all responses and broken connections. Otherwise the first response without a 2xx status ends the
+	// load with an error.
 	Tolerant bool
 	// OnResponse is called with every response, concurrently.
 	OnResponse func(Response)
@@ -35,17 +37,17 @@ type Load struct {
 
 // Result is the outcome of a load.
 type Result struct {
-	OK       Latencies     // of responses with 2xx
+	OK       Latencies     // of 2xx responses
 	Other    Latencies     // of other responses
-	Broken   atomic.Int64  // requests whose connection broke or could not be made
+	Broken   atomic.Int64  // requests whose connection broke or could not be opened
 	Duration time.Duration // from the first request to the last response
 }
 
-// Rate returns the responses with 2xx a second.
+// Rate returns the number of 2xx responses per second.
 func (r *Result) Rate() float64 { return float64(r.OK.Count()) / r.Duration.Seconds() }
 
-// Run generates the load and waits for the last response. The error is the context's, or the first response's that is
-// not 2xx.
+// Run generates the load and waits for the last response. It returns the context's error, or that of the first
+// response without a 2xx status.
 func (l *Load) Run(ctx context.Context) (*Result, error) {
 	r := &Result{}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -93,7 +95,7 @@ func sleepUntil(t time.Time) {
 	}
 }
 
-// worker has one connection, and opens another one when it breaks.
+// worker uses one connection, and opens another one when it breaks.
 type worker struct {
 	load   *Load
 	result *Result
@@ -125,7 +127,8 @@ func (w *worker) run(ctx context.Context, begin time.Time, scheduled <-chan time
 	return nil
 }
 
-// done reports whether a connection of a closed loop ends before its k-th request. Each sends at least one.
+// done reports whether a connection of a closed loop ends before its k-th request. Each connection sends at least one
+// request.
 func (l *Load) done(conn, k int, elapsed time.Duration) bool {
 	if l.Count > 0 {
 		return k*l.Conns+conn >= l.Count
@@ -133,7 +136,7 @@ func (l *Load) done(conn, k int, elapsed time.Duration) bool {
 	return k > 0 && elapsed >= l.For
 }
 
-// request sends the k-th request and counts its response; from is when its latency begins.
+// request sends the k-th request and counts its response. from is the start of its latency.
 func (w *worker) request(ctx context.Context, k int, from time.Time) error {
 	resp, err := w.do(ctx, k)
 	if err != nil {
@@ -200,7 +203,7 @@ func Always(req []byte) func(conn, k int) []byte {
 	return func(int, int) []byte { return req }
 }
 
-// OK returns the body of a 200, or an error that says what came instead. It wraps a call of Conn.Do.
+// OK returns the body of a 200 response, or an error that describes the response. It wraps a call of Conn.Do.
 func OK(r Response, err error) ([]byte, error) {
 	if err == nil && r.Status != http.StatusOK {
 		err = fmt.Errorf("status %d: %s", r.Status, r.Body)

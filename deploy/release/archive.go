@@ -17,7 +17,7 @@ import (
 
 // entry is one file of an archive.
 type entry struct {
-	name string // with slashes, below the archive's folder
+	name string // slash-separated, below the archive's folder
 	mode int64
 	data []byte
 }
@@ -51,7 +51,7 @@ func writeArchive(w io.Writer, folder string, files []entry, at time.Time) error
 
 const sumsName = "SHA256SUMS"
 
-// sumsOf returns what `sha256sum -c` checks, sorted by name.
+// sumsOf returns the input of `sha256sum -c`, sorted by name.
 func sumsOf(folder string, names []string) ([]byte, error) {
 	names = slices.Sorted(slices.Values(names))
 	var b bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// document is a bill of materials in the form of CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/), as far as it is
-// used here.
+// document is a bill of materials in the format of CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/), with the
+// fields that are used here.
 type document struct {
 	Schema       string       `json:"$schema"`
 	Format       string       `json:"bomFormat"`
@@ -60,8 +60,9 @@ type dependency struct {
 	Uses []string `json:"dependsOn,omitempty"`
 }
 
-// bill lists the modules linked into the program, as its build information reports them, with their digests in go.sum, and the
-// libraries of its pages. Build information has no dependencies among modules, so all of them are listed as the program's.
+// bill lists the modules linked into the program, from its build information, with their digests in go.sum, and the
+// libraries of its pages. Build information has no dependencies among modules, so all of them are listed as the
+// program's.
 func (b *built) bill(pages []library) ([]byte, error) {
 	main := component{
 		Type: "application", Name: b.info.Main.Path, Version: b.info.Main.Version,
@@ -128,7 +129,7 @@ func settings(info *debug.BuildInfo) []property {
 	return all
 }
 
-// purl returns a Go module's name in the form of https://github.com/package-url/purl-spec.
+// purl returns the package URL of a Go module (https://github.com/package-url/purl-spec).
 func purl(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 }

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// platform is what a program is built for.
+// platform is a target platform.
 type platform struct{ os, arch string }
 
-// platforms are those of a release.
+// platforms are the platforms of a release.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}} //nolint:gochecknoglobals // a table
 
 func (p platform) name() string { return p.os + "_" + p.arch }
@@ -33,7 +33,8 @@ type built struct {
 	time     time.Time
 }
 
-// build builds the program. The go command derives its version from git: the commit's tag, else the commit's time and id.
+// build builds the program. The go command derives its version from git: the commit's tag, or the commit's time and
+// ID.
 func (s *source) build(ctx context.Context, p platform, file string) (*built, error) {
 	_, err := s.run(ctx, []string{"GOOS=" + p.os, "GOARCH=" + p.arch}, "go", "build", "-trimpath", "-buildvcs=true",
 		"-ldflags=-s -w", "-o", file, "./cmd/carillon")
@@ -72,7 +73,8 @@ func (b *built) title() string {
 	return "carillon_" + strings.TrimPrefix(b.info.Main.Version, "v") + "_" + b.platform.name()
 }
 
-// shipped are the files and folders of the commit that the archive has: the documents, and what they link to.
+// shipped returns the files and folders of the commit that the archive contains: the documents, and the files they
+// link to.
 func shipped() []string {
 	return []string{
 		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md",
@@ -83,8 +85,8 @@ func shipped() []string {
 	}
 }
 
-// contents returns the files of the archive: the program, its bill of materials, the licenses, and the commit's documents and
-// installation files.
+// contents returns the files of the archive: the program, its bill of materials, the licenses, and the commit's
+// documents and installation files.
 func (s *source) contents(ctx context.Context, b *built, pages []library, bill []byte) ([]entry, error) {
 	program, err := os.ReadFile(b.file)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestTheArchiveHasWhatItsDocumentsLinkTo follows the relative links of every document of the archive within the archive.
+// TestTheArchiveHasWhatItsDocumentsLinkTo checks that the relative links of all documents lead to files in the
+// archive.
 func TestTheArchiveHasWhatItsDocumentsLinkTo(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "git", append([]string{"-c", "safe.directory=*", "ls-files", "--"}, shipped()...)...)
 	list.Dir = "../.."
@@ -21,7 +22,7 @@ func TestTheArchiveHasWhatItsDocumentsLinkTo(t *testing.T) {
 	there, documents := map[string]bool{}, []string(nil)
 	for name := range strings.FieldsSeq(string(listed)) {
 		if strings.HasSuffix(name, ".go") {
-			continue // left out of the archive
+			continue // not in the archive
 		}
 		for at := name; at != "."; at = path.Dir(at) {
 			there[at] = true

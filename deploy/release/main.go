@@ -1,10 +1,10 @@
-// Command release builds a release: for each platform an archive with the static program, its documents and the licenses of
-// linked modules and of what its pages contain, and a bill of materials; and the checksums of all files. It needs Node, which
-// builds the pages.
+// Command release builds a release: for each platform an archive with the static program, its documents, and the
+// licenses of the linked modules and the libraries in its pages; a bill of materials; and the checksums of all files.
+// It needs Node, which builds the pages.
 //
-// A release is built from a commit, not from the working tree, and is reproducible: the commit is cloned into a separate
-// folder, the toolchain is that of go.mod, paths are trimmed, archives are sorted, and all times are the commit's (or
-// SOURCE_DATE_EPOCH).
+// A release is built from a commit, not from the working tree, and is reproducible: the commit is cloned into a
+// separate folder, the toolchain is that of go.mod, paths are trimmed, archives are sorted, and all times are the
+// commit's (or SOURCE_DATE_EPOCH).
 //
 //	go run ./deploy/release [-commit HEAD] [-out dist] [-check]
 //
@@ -60,7 +60,7 @@ func release(ctx context.Context, commit, out string, environment []string, stdo
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // what is in it is published
+	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // a published folder
 		return err
 	}
 	var made []string

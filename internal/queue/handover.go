@@ -91,8 +91,8 @@ func (h *handover) giveQuiet(now time.Time) {
 	h.d.q.members.Give(quiet)
 }
 
-// quiet reports whether everything that this node began in a shard is written. Lasting work is written by this node
-// whoever owns the shard.
+// quiet reports whether the results of all work that this node began in a shard are written. This node writes those of
+// lasting work even if another node owns the shard.
 func (h *handover) quiet(s *shard) bool {
 	for i, w := range s.work {
 		if w.inFlight > 0 || w.busy || w.audit {
