@@ -34,8 +34,7 @@ const (
 	ReasonSuppressed        Reason = "suppressed"          // the number is on the company's suppression list
 	ReasonCanceled          Reason = "canceled"            // canceled through the API
 	ReasonOutcomeUnknown    Reason = "outcome_unknown"     // no response and no receipt in time, and the policy is fail
-	// Unreachable, private address, wrong type, too large, too long.
-	ReasonMediaRejected     Reason = "media_rejected"
+	ReasonMediaRejected     Reason = "media_rejected"      // unreachable, private, wrong type, too large, too long
 	ReasonProviderRefused   Reason = "provider_refused"    // the provider refused this message permanently
 	ReasonUndeliverable     Reason = "undeliverable"       // the number cannot be reached on this channel
 	ReasonRecipientOptedOut Reason = "recipient_opted_out" // the recipient opted out of such messages at the channel

@@ -47,7 +47,7 @@ type Client struct {
 type Retries struct {
 	Attempts int // attempts after failures; default 3
 	Limited  int // attempts after rate limits; default 20
-	// Maximum pause; if a response asks for a longer one, its error is returned; default 2 minutes.
+	// Longest is the maximum pause, by default 2 minutes. If a response asks for a longer one, its error is returned.
 	Longest time.Duration
 	First   time.Duration // pause after the first failure, doubled each time; default 0.5 seconds
 }
@@ -151,7 +151,7 @@ type Call struct {
 	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
 	Safe         bool   // safe to repeat although not a GET
 	Once         bool   // never repeated, as for health checks
-	// Receives the raw body of any length, instead of Out; not repeated once it has received a part.
+	// Into receives the raw body of any length, instead of Out. The request is not repeated once it has received a part.
 	Into io.Writer
 
 	header http.Header

@@ -91,7 +91,7 @@ type Accepted struct {
 	ID            string     `json:"notification_id"`
 	Message       string     `json:"message"`
 	ScheduledTime *time.Time `json:"scheduled_time"` // nil: immediately
-	// An earlier request with the same key was accepted; this is its response.
+	// Replayed reports that this is the response to an earlier request with the same key.
 	Replayed bool `json:"-"`
 }
 
