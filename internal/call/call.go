@@ -4,9 +4,9 @@
 //	                    ▲                                                          │
 //	                    └──────────── redial by the company's policy ◀─────────────┘
 //
-// A call holds its slot of the line from dialing to its end; the database counts the slots over all nodes. A call in progress
-// stays on its node even when the line's shard moves. The calls of a dead node end as failed, interrupted, and are not dialed
-// again.
+// A call holds its slot of the line from dialing to its end; the database counts the slots over all nodes. A call in
+// progress stays on its node even when the line's shard moves. The calls of a dead node end as failed, interrupted,
+// and are not dialed again.
 package call
 
 import (
@@ -26,10 +26,10 @@ import (
 )
 
 const (
-	// Drain is how long calls may continue after a stop, unless the settings say otherwise.
+	// Drain is the default time that calls may continue after a stop.
 	Drain = 5 * time.Minute
 
-	lineCap = 2000 // concurrent calls of a line on this node, where the line has no limit
+	lineCap = 2000 // concurrent calls of a line on this node if the line has no limit
 	allCap  = 4000 // concurrent calls on this node, unless Options say otherwise
 )
 
@@ -39,7 +39,7 @@ type Dialer interface {
 	Place(ctx context.Context, line *carillon.Sender, c *dial.Call, p dial.Progress) dial.Ending
 }
 
-// Observer is called about attempts that ended, for metrics.
+// Observer receives the ended attempts, for metrics.
 type Observer interface {
 	CallEnded(e Ended)
 }
@@ -54,15 +54,15 @@ type Ended struct {
 
 // Options configure a Calls.
 type Options struct {
-	Incoming *Incoming     // nil: no calls to lines are taken
-	Observer Observer      // nil: none
-	Drain    time.Duration // 0: Drain
-	Most     int           // calls that this node places at once; further ones wait. 0: 4,000
-	Share    *share.Share  // of calls, with those to lines; nil: a company has no part of its own
+	Incoming *Incoming     // nil: no calls to lines are accepted
+	Observer Observer      // nil disables it
+	Drain    time.Duration // default: Drain
+	Most     int           // concurrent calls placed by this node; more calls wait; default 4,000
+	Share    *share.Share  // of all calls, including those to lines; nil: no limit per company
 	Log      *slog.Logger
 }
 
-// Calls places calls. Make it with New, run its work in the background with Run.
+// Calls places calls. New builds it, Run does its background work.
 type Calls struct {
 	store *store.Store
 	calls *calls.Store
@@ -74,9 +74,9 @@ type Calls struct {
 	mu      sync.Mutex
 	running map[carillon.MessageKey]context.CancelCauseFunc
 	known   map[carillon.MessageKey]bool // from the start until the result is stored
-	gone    map[string]time.Time         // dead nodes and when this node noticed
+	gone    map[string]time.Time         // dead nodes, with the time at which this node noticed
 
-	lapseGrace time.Duration // lapseGrace; tests of several nodes have it shorter
+	lapseGrace time.Duration // normally the constant lapseGrace; shorter in tests of several nodes
 }
 
 // New builds a Calls, which places the calls that the queue starts.
@@ -101,10 +101,10 @@ func New(s *store.Store, q *queue.Queue, o Options) *Calls {
 	return c
 }
 
-// DialBy sets what places the calls of providers, before Run.
+// DialBy sets the dialers by provider. It must be called before Run.
 func (c *Calls) DialBy(dialers map[string]Dialer) { c.dialers = dialers }
 
-// Why the program ends a call.
+// Reasons for which the program ends a call.
 var (
 	errHungUp = fmt.Errorf("hung up through the interface")
 	errLapsed = fmt.Errorf("this node's lease has lapsed")
@@ -112,17 +112,19 @@ var (
 
 const (
 	lookEvery = time.Second
-	// A node whose lease has lapsed hangs up after lapseGrace. The others consider its calls ended goneGrace after they declared
-	// it dead, which is later. So a line's limit holds even while nodes are disconnected from the database.
+	// lapseGrace is the time after which a node whose lease has lapsed hangs up. The other nodes consider its calls
+	// ended goneGrace after they declared it dead, which is later. So a line's limit holds even while nodes are
+	// disconnected from the database.
 	lapseGrace = 15 * time.Second
 	goneGrace  = 20 * time.Second
-	// A start whose commit got no response is taken back by the owner of its shard, long before strayAfter; where this node has
-	// lost the shard meanwhile, nobody else knows of it.
+	// The owner of a shard undoes a start whose commit got no response, long before strayAfter. If this node has lost
+	// the shard meanwhile, nobody else knows of the start.
 	strayEvery = 10 * time.Second
 	strayAfter = time.Minute
 )
 
-// Run hangs up calls that somebody asked to end, and all of them once this node may be dead to the others, until ctx ends.
+// Run hangs up calls whose end was requested, and all calls once the other nodes may consider this node dead, until
+// ctx ends.
 func (c *Calls) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	defer loops.Wait()
@@ -149,7 +151,7 @@ func (c *Calls) Run(ctx context.Context) error {
 	}
 }
 
-// watchLease hangs up everything once this node has not held its lease for long; it asks no database.
+// watchLease hangs up all calls once this node has been without its lease for too long. It does not use the database.
 func (c *Calls) watchLease(ctx context.Context, holds func() bool) {
 	held := time.Now()
 	tick := time.NewTicker(lookEvery)
@@ -168,7 +170,7 @@ func (c *Calls) watchLease(ctx context.Context, holds func() bool) {
 	}
 }
 
-// look asks the database for something while calls may be under way.
+// look runs a database query while calls may be in progress.
 func (c *Calls) look(ctx context.Context, what func(ctx context.Context) error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -188,7 +190,8 @@ func (c *Calls) hangUpAsked(ctx context.Context) error {
 	return err
 }
 
-// endStrays ends calls that this node has under way by the database alone: they would hold their slots for ever.
+// endStrays ends calls that are in progress on this node only according to the database. They would hold their slots
+// forever.
 func (c *Calls) endStrays(ctx context.Context) error {
 	now := time.Now()
 	strays, err := c.calls.Strays(ctx, now.Add(-strayAfter), func(key carillon.MessageKey) bool {
@@ -222,8 +225,8 @@ func (c *Calls) hangUpAll(why error) {
 	}
 }
 
-// HangUp ends a company's call, by the id of its notification or of a call to a line, on whichever node it is in progress, and returns the
-// state that it was in, "" when it is not in progress. Errors: not_found.
+// HangUp ends a company's call, identified by its notification or as a call to a line, on any node. It returns the
+// call's state before, or "" if it is not in progress. Errors: not_found.
 func (c *Calls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
 	n, err := c.store.Notifications.Find(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) && c.o.Incoming != nil {
@@ -247,7 +250,7 @@ func (c *Calls) UnderWay() int {
 	return len(c.running)
 }
 
-// under returns a context that ends when the call shall be hung up.
+// under returns a context that is canceled when the call must be hung up.
 func (c *Calls) under(ctx context.Context, key carillon.MessageKey) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()

@@ -30,17 +30,17 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// phone places calls for tests: it counts them, and decides by a function how each ends.
+// phone is a dialer that counts calls and decides by a function how each ends.
 type phone struct {
 	mu      sync.Mutex
 	now     int
 	most    int
 	placed  []placed
 	lasts   time.Duration
-	talk    chan struct{}                  // calls talk until it is closed; nil: for lasts
-	allowed int                            // calls of a node at once; 0: as many as by default
-	share   *share.Share                   // of calls; nil: a company has no part of its own
-	rings   string                         // the number that rings until it is hung up
+	talk    chan struct{}                  // calls last until it is closed; nil: for lasts
+	allowed int                            // concurrent calls of a node; 0: default
+	share   *share.Share                   // of calls; nil: no limit per company
+	rings   string                         // number that rings until it is hung up
 	outcome func(c *dial.Call) dial.Ending // nil: completed
 }
 
@@ -90,7 +90,7 @@ func (p *phone) count() int {
 
 const agentID = "7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11"
 
-// node is a store, a queue, a Notify and a Calls as app wires them.
+// node is a store, a queue, a Notify and a Calls, wired as in app.
 type node struct {
 	t       *testing.T
 	store   *store.Store
@@ -98,7 +98,7 @@ type node struct {
 	calls   *call.Calls
 	company *carillon.Company
 	line    *carillon.Sender
-	stop    func() // of a node that a helper started
+	stop    func() // stops a node that a helper started
 }
 
 func newNode(t *testing.T, o store.Options, p *phone) *node {
@@ -114,7 +114,7 @@ func newNode(t *testing.T, o store.Options, p *phone) *node {
 	return n
 }
 
-// setUp makes the company, its line and its agent; change may alter the company and the line before.
+// setUp creates the company, its line and its agent. change may modify the company and the line first.
 func (n *node) setUp(change func(c *carillon.Company, line *carillon.Sender)) {
 	n.t.Helper()
 	c := carillon.NewCompany("Acme")
@@ -220,7 +220,7 @@ func await(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// inFakeTime runs a test on SQLite, on a clock that waits for nobody.
+// inFakeTime runs a test on SQLite with a fake clock.
 func inFakeTime(t *testing.T, test func(t *testing.T, o store.Options)) {
 	t.Helper()
 	t.Parallel()
@@ -239,7 +239,7 @@ func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
 	})
 }
 
-// ended reports whether every call has ended as wanted.
+// ended returns a condition: every call has ended in the wanted state.
 func (n *node) ended(ids []string, want carillon.State) func() bool {
 	return func() bool {
 		for _, id := range ids {
@@ -274,7 +274,8 @@ func TestALineNeverPassesItsBound(t *testing.T) {
 			ids = append(ids, all[i%nodes].call(fmt.Sprint(34600111000+i)))
 		}
 		await(t, "forty calls", all[0].ended(ids, carillon.StateCompleted))
-		if p.most > 10 || p.most < 10 && o.DatabaseURL == "" || p.count() != 40 { // a slow machine may not reach the bound
+		// A slow machine may not reach the limit.
+		if p.most > 10 || p.most < 10 && o.DatabaseURL == "" || p.count() != 40 {
 			t.Errorf("%d at once of %d, want 10 of 40", p.most, p.count())
 		}
 	})
@@ -334,13 +335,13 @@ func TestACompanyHasItsPartOfTheCallsOfANode(t *testing.T) {
 	})
 }
 
-// The next call of a node that has as many as it may stays queued, in the order in which they came.
+// At its maximum, a node leaves further calls queued in their order.
 func TestANodeNeverPassesItsBound(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		talk := make(chan struct{})
 		p := &phone{allowed: 3, talk: talk}
 		n := newNode(t, o, p)
-		n.setUp(nil) // the line has no bound of its own
+		n.setUp(nil) // the line has no limit
 		defer n.start()()
 		var ids []string
 		for i := range 5 {
@@ -439,7 +440,7 @@ func TestANumberSuppressedForMarketingIsCalledForTheRest(t *testing.T) {
 		n := newNode(t, o, p)
 		n.setUp(nil)
 		defer n.start()()
-		const number, other = "525512341001", "5215512341001" // two forms of it
+		const number, other = "525512341001", "5215512341001" // two forms of the same number
 		err := n.store.Suppressions.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), other)
 		if err != nil {
 			t.Fatal(err)
@@ -481,8 +482,8 @@ func TestACallIsHungUp(t *testing.T) {
 	})
 }
 
-// A call that waits, for its time, the hours, a slot or its next attempt, is canceled; one that is under way is ended only when it
-// is hung up; one that is over stays as it is.
+// A call that waits for its time, the hours, a slot or its next attempt can be canceled. A call in progress ends only
+// if it is hung up; an ended call does not change.
 func TestACallIsCanceledInEachState(t *testing.T) {
 	const rings, busy, over, talking, waiting = "34600111001", "34600111002", "34600111003", "34600111004", "34600111005"
 	engines(t, func(t *testing.T, o store.Options) {
@@ -513,7 +514,7 @@ func TestACallIsCanceledInEachState(t *testing.T) {
 
 		for _, c := range []struct {
 			name     string
-			canceled bool // without being hung up
+			canceled bool // without hangup
 			hungUp   carillon.State
 			end      carillon.State
 		}{
@@ -568,9 +569,10 @@ func TestACanceledCallIsNotPlaced(t *testing.T) {
 	})
 }
 
-// Hours from ten in the evening until six, of nights that begin from Friday to Sunday, over the night in which clocks change.
+// Calling hours from 22:00 to 06:00, in nights that begin on Friday to Sunday, including the night in which clocks
+// change.
 func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
-	if testing.Short() && os.Getenv("CI") == "" { // with CI set it runs
+	if testing.Short() && os.Getenv("CI") == "" { // runs if CI is set
 		t.Skip("a night of ticks takes minutes under the race detector")
 	}
 	madrid, err := schedule.Zone("Europe/Madrid")
@@ -590,7 +592,8 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 		at := func(when time.Time) func(a *messages.Accept) {
 			return func(a *messages.Accept) { a.Notification.DueAt = when }
 		}
-		// The node runs around the times that matter, on Saturday the 28th, on Sunday, whose two o'clock is three, and on Monday.
+		// The node runs only around the relevant times: on Saturday the 28th, on Sunday, when two o'clock is skipped,
+		// and on Monday.
 		for _, runs := range [][2]time.Time{
 			{local(28, 21, 0), local(28, 22, 10)},
 			{local(29, 1, 0), local(29, 6, 30)},
@@ -607,11 +610,11 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 					c.Redial = carillon.Redial{Outcomes: []carillon.State{carillon.StateBusy}, Attempts: 1, After: 20 * time.Minute}
 				})
 				company, line = n.company, n.line
-				n.call("34600111001")                       // now: it waits for the evening
+				n.call("34600111001")                       // now: waits for the evening
 				n.call("34600111002", at(local(29, 1, 30))) // at night, before the change
-				n.call("34600111003", at(local(29, 5, 50))) // busy, and its next time is past the end of the night
+				n.call("34600111003", at(local(29, 5, 50))) // busy, and its redial time is after the end of the night
 				n.call("34600111004", at(local(30, 5, 59))) // the night of Sunday
-				n.call("34600111005", at(local(30, 6, 0)))  // the night is over: it waits for Friday
+				n.call("34600111005", at(local(30, 6, 0)))  // the night is over: waits for Friday
 			}
 			n.company, n.line = company, line
 			stop := n.start()
@@ -636,7 +639,8 @@ func TestCallsAreDialedWithinTheCallingHours(t *testing.T) {
 	})
 }
 
-// While two calls talk the line faults once: its breaker lets single calls through, and the first that rings closes it.
+// While two calls are in progress, the line has a fault. Its breaker then admits single calls, and the first one that
+// rings closes it.
 func TestCallsUnderWayDoNotKeepAFaultyLineClosed(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, o store.Options) {
 		talk := make(chan struct{})
@@ -649,7 +653,7 @@ func TestCallsUnderWayDoNotKeepAFaultyLineClosed(t *testing.T) {
 		n := newNode(t, o, p)
 		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 50 })
 		defer n.start()()
-		defer close(talk) // before the node stops: it would wait for the calls
+		defer close(talk) // before the node stops, which would wait for the calls
 		talking := []string{n.call("34600111001"), n.call("34600111002")}
 		await(t, "two calls talk", n.ended(talking, carillon.StateInProgress))
 		n.call("34600111003")
@@ -670,7 +674,7 @@ func TestALinesPaceIsThatOfStarts(t *testing.T) {
 		n := newNode(t, o, p)
 		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.PerSecond = 2 })
 		defer n.start()()
-		defer close(talk) // before the node stops: it would wait for the calls
+		defer close(talk) // before the node stops, which would wait for the calls
 		var ids []string
 		for i := range 5 {
 			ids = append(ids, n.call(fmt.Sprint(34600111000+i)))

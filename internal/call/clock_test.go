@@ -14,18 +14,18 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// night is the hours around a daylight change, and calls that are scheduled in them.
+// night is a night with a change of daylight saving time, with calls scheduled in it.
 type night struct {
 	name  string
 	hours carillon.CallingHours
 	calls []nightCall
 }
 
-// nightCall is a call whose request names a time in a zone, and when it is dialed.
+// nightCall is a call with its requested time in a zone, and its expected times of dialing.
 type nightCall struct {
 	at, zone string
-	busy     bool     // its first attempt
-	dialed   []string // UTC; none: not that night
+	busy     bool     // the first attempt is busy
+	dialed   []string // UTC; empty: not that night
 }
 
 var nights = []night{
@@ -33,9 +33,11 @@ var nights = []night{
 		"clocks go forward in New York",
 		carillon.CallingHours{Timezone: "America/New_York", From: "01:00", To: "04:00", Days: []string{"sun"}},
 		[]nightCall{
-			{at: "2026-03-08T00:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T06:00:00"}}, // too early: it waits
+			// Too early: waits.
+			{at: "2026-03-08T00:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T06:00:00"}},
 			{at: "2026-03-08T01:59:59", zone: "America/New_York", dialed: []string{"2026-03-08T06:59:59"}},
-			{at: "2026-03-08T02:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T07:00:00"}}, // there is no such time
+			// This time does not exist.
+			{at: "2026-03-08T02:30:00", zone: "America/New_York", dialed: []string{"2026-03-08T07:00:00"}},
 			{at: "2026-03-08T08:15:00", zone: "Europe/Madrid", dialed: []string{"2026-03-08T07:15:00"}},
 			{at: "2026-03-08T03:59:59", zone: "America/New_York", dialed: []string{"2026-03-08T07:59:59"}},
 			{at: "2026-03-08T04:00:00", zone: "America/New_York"},
@@ -46,13 +48,15 @@ var nights = []night{
 		carillon.CallingHours{Timezone: "America/New_York", From: "00:30", To: "01:30", Days: []string{"sun"}},
 		[]nightCall{
 			{at: "2026-11-01T00:00:00", zone: "America/New_York", dialed: []string{"2026-11-01T04:30:00"}},
-			{at: "2026-11-01T01:15:00", zone: "America/New_York", dialed: []string{"2026-11-01T05:15:00"}}, // the first of two
+			// The first of two.
+			{at: "2026-11-01T01:15:00", zone: "America/New_York", dialed: []string{"2026-11-01T05:15:00"}},
 			{
 				at: "2026-11-01T01:05:00", zone: "America/New_York", busy: true,
 				dialed: []string{"2026-11-01T05:05:00", "2026-11-01T05:25:00"},
 			},
-			{at: "2026-11-01T01:25:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:25:00"}}, // again next Sunday
-			{at: "2026-11-01T06:15:00Z", zone: "UTC"}, // the second of two, when the hours are over
+			// Redialed next Sunday.
+			{at: "2026-11-01T01:25:00", zone: "America/New_York", busy: true, dialed: []string{"2026-11-01T05:25:00"}},
+			{at: "2026-11-01T06:15:00Z", zone: "UTC"}, // the second of two, after the end of the hours
 		},
 	},
 	{
@@ -100,9 +104,10 @@ var nights = []night{
 	},
 }
 
-// Calls of every zone are dialed at the second that their request names, or when the hours begin, over daylight changes.
+// Calls in all zones are dialed at the requested second, or when the calling hours begin, over changes of daylight
+// saving time.
 func TestScheduledCallsOverDaylightChanges(t *testing.T) {
-	if testing.Short() && os.Getenv("CI") == "" { // with CI set it runs
+	if testing.Short() && os.Getenv("CI") == "" { // runs if CI is set
 		t.Skip("half a night of ticks takes long under the race detector")
 	}
 	t.Parallel()
@@ -114,7 +119,7 @@ func TestScheduledCallsOverDaylightChanges(t *testing.T) {
 }
 
 func (x *night) run(t *testing.T, o store.Options) {
-	var begin, end time.Time // of what is looked at
+	var begin, end time.Time // of the observed time
 	dues := make([]time.Time, len(x.calls))
 	for i, c := range x.calls {
 		due, err := schedule.Parse(c.at, c.zone)
@@ -150,7 +155,7 @@ func (x *night) run(t *testing.T, o store.Options) {
 	for i, due := range dues {
 		n.call(numbers[i], func(a *messages.Accept) { a.Notification.DueAt, a.DialAt = due, hours.Next(&x.hours, due) })
 	}
-	time.Sleep(time.Until(end.Add(30 * time.Minute))) // past the last redial
+	time.Sleep(time.Until(end.Add(30 * time.Minute))) // after the last redial
 	for i, c := range x.calls {
 		var got []string
 		for _, d := range p.placed {

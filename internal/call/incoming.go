@@ -17,24 +17,24 @@ import (
 	"carillon/internal/store/calls"
 )
 
-// Why a call to a line is not taken.
+// Reasons for not accepting a call to a line.
 var (
-	// ErrFull means that as many calls of the line, or of its company on this node, are under way as may be.
+	// ErrFull means that the line, or its company on this node, is at its maximum of calls.
 	ErrFull = errors.New("as many calls are under way as may be")
-	// ErrAway means that this node has no place among the others, or gives it up.
+	// ErrAway means that this node has not joined the others yet, or is leaving.
 	ErrAway = errors.New("this node takes no calls now")
 )
 
-// Node is this node's place among the others; *queue.Queue is one.
+// Node is this node's membership. *queue.Queue implements it.
 type Node interface {
-	// ID is "" before it has one.
+	// ID returns the node's ID, or "" before it has joined.
 	ID() string
-	// Holds reports whether the others know this node to be alive.
+	// Holds reports whether the other nodes consider this node alive.
 	Holds() bool
 }
 
-// Incoming keeps the record of calls to lines. They count for the limit of their line as calls that are placed do, and end in the records
-// with their node. Calls.Run looks after them. Make it with NewIncoming.
+// Incoming records calls to lines. They count for the limit of their line like placed calls, and are ended in the
+// records if their node dies. Calls.Run maintains them. NewIncoming builds it.
 type Incoming struct {
 	store *store.Store
 	table *calls.Incoming
@@ -45,11 +45,11 @@ type Incoming struct {
 	mu        sync.Mutex
 	leaving   bool
 	running   map[string]context.CancelCauseFunc
-	unwritten map[string]calls.IncomingEnd // whose end the database has not stored yet
-	gone      map[string]time.Time         // dead nodes, and when this node noticed
+	unwritten map[string]calls.IncomingEnd // ends that the database has not stored yet
+	gone      map[string]time.Time         // dead nodes, with the time at which this node noticed
 }
 
-// NewIncoming returns the record of calls to lines, which have places of the share; nil: they need none.
+// NewIncoming returns the record of calls to lines. The calls take places from the share; nil: no limit.
 func NewIncoming(s *store.Store, node Node, places *share.Share, log *slog.Logger) *Incoming {
 	return &Incoming{
 		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming, node: node, log: log,
@@ -58,16 +58,17 @@ func NewIncoming(s *store.Store, node Node, places *share.Share, log *slog.Logge
 	}
 }
 
-// Taken is a call to a line that has its place there, from ringing to End. It implements dial.Progress.
+// Taken is an accepted call to a line, which has a place on the line from ringing to End. It implements dial.Progress.
 type Taken struct {
 	ID       string // of the call
 	all      *Incoming
-	ctx      context.Context //nolint:containedctx // ends when the call shall be hung up
+	ctx      context.Context //nolint:containedctx // canceled when the call must be hung up
 	answered time.Time
 	place    *share.Place
 }
 
-// Take gives a call that rings its place on its line. ctx bounds that, life the call. Errors: ErrFull, ErrAway.
+// Take gives a ringing call its place on the line. ctx bounds the database access, life the call. Errors: ErrFull,
+// ErrAway.
 func (x *Incoming) Take(ctx, life context.Context, line *carillon.Sender, agentID, number string) (*Taken, error) {
 	now := time.Now()
 	if x.node.ID() == "" || !x.node.Holds() {
@@ -94,7 +95,7 @@ func (x *Incoming) Take(ctx, life context.Context, line *carillon.Sender, agentI
 	if err == nil && full {
 		err = ErrFull
 	}
-	if err != nil { // it may be stored all the same: then it is a stray
+	if err != nil { // it may be stored nevertheless, which makes it a stray
 		x.forget(c.ID)
 		place.Release()
 		return nil, err
@@ -111,10 +112,10 @@ func (x *Incoming) forget(id string) {
 	delete(x.running, id)
 }
 
-// Context ends when the call shall be hung up.
+// Context returns a context that is canceled when the call must be hung up.
 func (t *Taken) Context() context.Context { return t.ctx }
 
-// Ringing implements dial.Progress: it has rung since it was taken.
+// Ringing implements dial.Progress. It does nothing: the call has been ringing since Take.
 func (t *Taken) Ringing(time.Time) {}
 
 // Answered implements dial.Progress.
@@ -136,7 +137,7 @@ func (t *Taken) write(what func(ctx context.Context) error) {
 	}
 }
 
-// End ends the call in the records, and frees its place on the line.
+// End records the end of the call and releases its place on the line.
 func (t *Taken) End(e dial.Ending) {
 	defer t.place.Release()
 	end := calls.IncomingEnd{
@@ -170,7 +171,7 @@ func (x *Incoming) end(ctx context.Context, id string, e calls.IncomingEnd) erro
 	return err
 }
 
-// HangUp ends a company's call on whichever node it is, and returns the state that it was in, "" when it is not under way.
+// HangUp ends a company's call on any node. It returns the call's state before, or "" if it is not in progress.
 // Errors: not_found.
 func (x *Incoming) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
 	state, _, err := x.table.HangUp(ctx, companyID, id)
@@ -188,7 +189,7 @@ func (x *Incoming) HangUp(ctx context.Context, companyID, id string) (carillon.S
 	return state, nil
 }
 
-// hangUp ends calls of this node; those of other nodes are none of its.
+// hangUp ends calls on this node, and ignores those on other nodes.
 func (x *Incoming) hangUp(why error, ids ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -206,15 +207,15 @@ func (x *Incoming) hangUpAll(why error) {
 	x.hangUp(why, ids...)
 }
 
-// UnderWay is the number of calls to lines on this node.
+// UnderWay returns the number of calls to lines on this node.
 func (x *Incoming) UnderWay() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.running)
 }
 
-// Wait takes no more calls, and returns once those under way have ended: until then the node keeps its place among the others, which would
-// end its calls in the records.
+// Wait accepts no more calls, and returns when those in progress have ended. Until then the node keeps its membership;
+// otherwise other nodes would end its calls in the records.
 func (x *Incoming) Wait() {
 	x.mu.Lock()
 	x.leaving = true
@@ -226,7 +227,7 @@ func (x *Incoming) Wait() {
 	}
 }
 
-// hangUpAsked ends calls that were asked to end on another node.
+// hangUpAsked ends calls whose end was requested on another node.
 func (x *Incoming) hangUpAsked(ctx context.Context) error {
 	if x.UnderWay() == 0 {
 		return nil
@@ -236,8 +237,8 @@ func (x *Incoming) hangUpAsked(ctx context.Context) error {
 	return err
 }
 
-// lookAfter ends in the records what has ended: calls of this node whose end could not be stored, or that it knows nothing of, and
-// those of nodes that are dead.
+// lookAfter ends calls in the records that have really ended: those of this node whose end could not be stored or that
+// it does not know, and those of dead nodes.
 func (x *Incoming) lookAfter(ctx context.Context) error {
 	if x.node.ID() == "" {
 		return nil
@@ -299,7 +300,7 @@ func (x *Incoming) over(f calls.ForeignIncoming, now time.Time) bool {
 	return isOver(x.gone, f.Node, f.Gone, x.store.DB.SQLite(), now)
 }
 
-// Leg is the second leg of a call that is transferred. It has a place on the line until End.
+// Leg is the second leg of a transferred call. It has a place on the line until End.
 type Leg struct {
 	all *Incoming
 	id  string
@@ -329,7 +330,7 @@ func (l *Leg) Answered(at time.Time) {
 	l.write(func(ctx context.Context) error { return l.all.table.TransferAnswered(ctx, l.id, at) })
 }
 
-// End ends the leg. What cannot be stored now ends with the call.
+// End records the end of the leg. If that fails, the leg ends with the call.
 func (l *Leg) End(state carillon.State, cause string) {
 	if state == "" {
 		state = carillon.StateFailed

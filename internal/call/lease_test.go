@@ -10,10 +10,10 @@ import (
 	"carillon"
 )
 
-// HangUpAfter has a node hang up that long after its lease has lapsed.
+// HangUpAfter sets the grace period after a lapsed lease.
 func (c *Calls) HangUpAfter(grace time.Duration) { c.lapseGrace = grace }
 
-// A lease that lapses for a moment costs no call.
+// A short lapse of the lease ends no call.
 func TestCallsOutliveALapsedLeaseForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Calls{running: map[carillon.MessageKey]context.CancelCauseFunc{}, lapseGrace: lapseGrace}

@@ -9,14 +9,14 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// underWay is the number of calls that the phone carries now.
+// underWay returns the number of the phone's current calls.
 func (p *phone) underWay() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now
 }
 
-// pair is two nodes on one PostgreSQL, and a call in progress on one of them.
+// pair returns two nodes on one PostgreSQL, with a call in progress on one of them.
 func pair(t *testing.T, p *phone) (runs, other *node, id string) {
 	t.Helper()
 	o := store.Options{DatabaseURL: storetest.Postgres(t)}
@@ -46,7 +46,7 @@ func TestACallOfAnotherNodeIsHungUp(t *testing.T) {
 	}
 }
 
-// A stop leaves the shards to the other node at once, and the call to the node that placed it.
+// A stopping node gives the shards to the other node at once, but keeps the calls that it placed.
 func TestAStopWaitsForTheCallsInProgress(t *testing.T) {
 	t.Parallel()
 	p := &phone{talk: make(chan struct{}), lasts: 200 * time.Millisecond}
@@ -77,7 +77,7 @@ func TestAStopWaitsForTheCallsInProgress(t *testing.T) {
 	}
 }
 
-// A node that cannot show the others that it is alive hangs up, before they count its calls as ended.
+// A node that cannot prove to the others that it is alive hangs up before they count its calls as ended.
 func TestANodeWhoseLeaseHasLapsedHangsUp(t *testing.T) {
 	t.Parallel()
 	p := &phone{lasts: time.Hour}

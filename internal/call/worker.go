@@ -24,14 +24,14 @@ import (
 const (
 	timeToLive   = 24 * time.Hour // a call that a faulty line delays for longer expires
 	minFaults    = 10
-	ourWait      = 5 * time.Second // after our own fault, or while the company is suspended
-	faultWait    = 5 * time.Second // after the line's first fault; twice as long each time
+	ourWait      = 5 * time.Second // after a fault on our side, or while the company is suspended
+	faultWait    = 5 * time.Second // after the line's first fault; doubled each time
 	maxFaultWait = 2 * time.Minute
 	readTimeout  = 5 * time.Second
 	progressWait = 5 * time.Second
 )
 
-// Settings implements queue.Worker: a line pauses while its company is suspended and outside its calling hours.
+// Settings implements queue.Worker. A line pauses while its company is suspended and outside its calling hours.
 func (c *Calls) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	line, err := c.store.Senders.Sender(ctx, senderUID)
 	if err != nil {
@@ -59,11 +59,11 @@ type attempt struct {
 	ringing  time.Time
 	answered time.Time
 	talk     calls.Talk
-	faults   int       // of the line, since the last attempt that reached the network
-	since    time.Time // when the first of them began
+	faults   int       // faults of the line since the last attempt that reached the network
+	since    time.Time // time of the first of them
 }
 
-// Do implements queue.Worker: it places a call and decides what follows from its ending.
+// Do implements queue.Worker. It places a call and decides what follows from its ending.
 func (c *Calls) Do(ctx context.Context, job *queue.Job) queue.Done {
 	begin := time.Now()
 	a := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
@@ -81,7 +81,7 @@ func (c *Calls) Do(ctx context.Context, job *queue.Job) queue.Done {
 		})
 	}
 	if !job.Valid() {
-		// Another node may own the shard by now. Nothing has been dialed.
+		// Another node may own the shard now. Nothing has been dialed.
 		return a.later(time.Now(), "the node may not dial")
 	}
 	place, err := c.o.Share.Take(share.Holder{Company: a.company.ID})
@@ -112,7 +112,7 @@ func (c *Calls) Do(ctx context.Context, job *queue.Job) queue.Done {
 	return c.ended(a, begin, e)
 }
 
-// prepare reads what the call needs, and ends a call that must not be placed.
+// prepare reads the data for the call, and ends a call that must not be placed.
 func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
@@ -122,7 +122,7 @@ func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 		return a.later(now, "postponed by a fault on our side"), true
 	}
 	switch {
-	case a.company.Suspended: // since it was prefetched; the lane pauses now
+	case a.company.Suspended: // suspended since it was prefetched; the lane pauses now
 		return a.later(now, "the company is suspended"), true
 	case a.faults >= minFaults && now.Sub(a.since) > timeToLive:
 		return a.done(now, work.MoveDone, dial.Ending{
@@ -163,7 +163,7 @@ func (c *Calls) read(ctx context.Context, a *attempt) (err error) {
 	}
 	for _, x := range attempts {
 		switch {
-		case x.EndedAt.IsZero(): // this one
+		case x.EndedAt.IsZero(): // the present attempt
 		case x.Counts:
 			a.faults = 0
 		default:
@@ -186,7 +186,7 @@ func (c *Calls) read(ctx context.Context, a *attempt) (err error) {
 	return nil
 }
 
-// ended decides what follows from an attempt: after a fault of the line it is tried again later, after an outcome of the
+// ended decides what follows from an attempt. After a fault of the line it is retried later, after an outcome in the
 // company's policy it is redialed within the calling hours, and otherwise the call ends.
 func (c *Calls) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 	if c.o.Observer != nil {
@@ -214,7 +214,7 @@ func (c *Calls) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 	return d
 }
 
-// done returns the result of an attempt; counts says that it reached the network.
+// done returns the result of an attempt. counts means that it reached the network.
 func (a *attempt) done(due time.Time, move work.Move, e dial.Ending, counts bool) queue.Done {
 	return queue.Done{
 		Result: work.Result{
@@ -234,7 +234,7 @@ func (a *attempt) later(now time.Time, why string) queue.Done {
 	}}
 }
 
-// progress records that a call rings and is answered. What cannot be written now is written with the call's end.
+// progress records that a call rings and is answered. Data that cannot be stored now is stored with the call's end.
 type progress struct {
 	c *Calls
 	a *attempt
@@ -290,7 +290,8 @@ func (c *Calls) Written(results []work.Result) {
 	}
 }
 
-// Recover implements queue.Worker. Calls stay on the node that dialed them, whichever owns the shard (Reconcile).
+// Recover implements queue.Worker. It does nothing: calls stay on the node that dialed them, even if another one owns
+// the shard (see Reconcile).
 func (c *Calls) Recover(context.Context, []work.Shard) error { return nil }
 
 const (
@@ -298,8 +299,8 @@ const (
 	goneForgets = time.Hour
 )
 
-// Reconcile implements queue.Worker: it ends the shard's calls whose node is dead. While other nodes have calls in progress it
-// runs again soon.
+// Reconcile implements queue.Worker. It ends the shard's calls whose node is dead. While other nodes have calls in
+// progress, it runs again soon.
 func (c *Calls) Reconcile(ctx context.Context, shard int, now time.Time) (queue.Reconciled, error) {
 	all, err := c.calls.Foreign(ctx, shard)
 	if err != nil || len(all) == 0 {
@@ -327,15 +328,15 @@ func (c *Calls) Reconcile(ctx context.Context, shard int, now time.Time) (queue.
 	return r, nil
 }
 
-// over reports whether a call has ended with its node.
+// over reports whether a call has ended because its node died.
 func (c *Calls) over(f calls.Foreign, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return isOver(c.gone, f.Node, f.Gone, c.store.DB.SQLite(), now)
 }
 
-// isOver reports whether the calls of a node have ended with it. seen has when it was noticed that nodes are gone. On SQLite the lock of
-// the data folder proves that there is no other process.
+// isOver reports whether the calls of a node have ended because it died. seen records when nodes were first noticed to
+// be gone. On SQLite, the lock of the data folder proves that there is no other process.
 func isOver(seen map[string]time.Time, node string, gone, alone bool, now time.Time) bool {
 	switch since, known := seen[node]; {
 	case !gone:

@@ -1,4 +1,5 @@
-// Package dial is the interface between dialers and the part that places calls: a call to place, its progress and its end.
+// Package dial is the interface between dialers and the part that places calls: a call to place, its progress and its
+// end.
 package dial
 
 import (
@@ -21,9 +22,9 @@ type Call struct {
 // Progress receives the events of placing a call: in this order, each at most once, from the goroutine of Place.
 type Progress interface {
 	Ringing(at time.Time)
-	// Answered begins the talk in a conversation; "" for a call without one.
+	// Answered reports the answer and the call's conversation, or "" if there is none.
 	Answered(at time.Time, conversationID string)
-	// Recorded names the file of the talk's recording.
+	// Recorded reports the file with the call's recording.
 	Recorded(fileID string)
 }
 
@@ -34,9 +35,9 @@ type Ending struct {
 	Cause      string           // the network's status, such as "486 Busy Here"
 	Detail     string           // for the operator; no secrets
 	EndedBy    string           // agent, callee, caller or system
-	AnsweredBy string           // human, machine or unknown; empty when it was not answered
-	Result     carillon.Details // the agent's results, by the names of its result fields, each in its type
-	Fault      provider.Fault   // of the line rather than of the callee: the circuit breaker records it; else empty
-	RetryAfter time.Duration    // with Fault: no other attempt before it
+	AnsweredBy string           // human, machine or unknown; empty if not answered
+	Result     carillon.Details // the agent's results by name, in their types
+	Fault      provider.Fault   // a fault of the line, recorded by its circuit breaker; empty for faults of the callee
+	RetryAfter time.Duration    // with Fault: no other attempt before this time
 	At         time.Time
 }

@@ -15,13 +15,13 @@ import (
 type script struct {
 	suffix string
 	effect string // as the guide describes it
-	first  int    // number of first attempts that follow it, later ones are ordinary; 0: all do
+	first  int    // number of first attempts with this course; later ones are ordinary calls; 0: all
 	rings  bool
-	slow   bool   // Delays.Slow later
+	slow   bool   // delayed by Delays.Slow
 	at     moment // time from dialing to the answer or refusal
 	code   int    // status of the refusal
 	reason string
-	talk   func(ctx context.Context, c *callee) // after the answer; nil: the call is refused
+	talk   func(ctx context.Context, c *callee) // runs after the answer; nil: the call is refused
 }
 
 // moment is the time at which the phone answers or refuses a call.
@@ -79,16 +79,18 @@ var scripts = []script{ //nolint:gochecknoglobals // read-only table
 	},
 }
 
-// callee is the phone in a call that it answered.
+// callee is the phone in an answered call.
 type callee struct {
 	*sip.Call
 	heard *Heard
 }
 
-// heardWithin is how long the phone waits for a word before it hangs up: two sides that both wait would wait for ever.
+// heardWithin is how long the phone waits for speech before it hangs up. Otherwise two waiting sides would wait
+// forever.
 const heardWithin = 30 * time.Second
 
-// untilQuiet waits until the agent has spoken and waits; false: the call is over, or nobody speaks.
+// untilQuiet waits until the agent has spoken and become silent. It returns false if the call has ended or nobody
+// speaks.
 func (c *callee) untilQuiet(ctx context.Context) bool {
 	spoke, quiet := false, time.Duration(0)
 	for {
@@ -109,7 +111,7 @@ func (c *callee) untilQuiet(ctx context.Context) bool {
 // listens lets the agent finish once and hangs up.
 func listens(ctx context.Context, c *callee) { c.untilQuiet(ctx) }
 
-// presses answers with a key as often as the agent waits.
+// presses presses a key whenever the agent becomes silent, up to the given number of times.
 func presses(keys string, times int) func(ctx context.Context, c *callee) {
 	return func(ctx context.Context, c *callee) {
 		for range times {
@@ -123,7 +125,7 @@ func presses(keys string, times int) func(ctx context.Context, c *callee) {
 	}
 }
 
-// isSilent waits for the agent to end the call.
+// isSilent waits until the agent ends the call.
 func isSilent(ctx context.Context, c *callee) {
 	for {
 		if _, err := c.Read(ctx); err != nil {
@@ -132,13 +134,13 @@ func isSilent(ctx context.Context, c *callee) {
 	}
 }
 
-// greetsAsMachine speaks a long greeting, beeps, and records the rest.
+// greetsAsMachine speaks a long greeting, beeps, and then stays silent.
 func greetsAsMachine(ctx context.Context, c *callee) {
 	_ = c.Write(append(babble(5*time.Second), beep()...))
 	isSilent(ctx, c)
 }
 
-// interrupts speaks while the agent does.
+// interrupts speaks while the agent speaks.
 func interrupts(ctx context.Context, c *callee) {
 	for heard := time.Duration(0); heard < 2*time.Second; {
 		pcm, err := c.Read(ctx)
@@ -160,7 +162,7 @@ func babble(d time.Duration) []int16 {
 		phase += (130 + 40*math.Sin(at*2.3)) / rtp.Rate
 		syllable := 0.35 + 0.65*math.Abs(math.Sin(math.Pi*3.7*at))
 		sum := 0.0
-		for k := 1.0; k <= 12; k++ { // a buzz through two resonances
+		for k := 1.0; k <= 12; k++ { // a buzz with two resonances
 			f := k * 130
 			sum += math.Sin(2*math.Pi*k*phase) * (math.Exp(-math.Pow((f-600)/300, 2)) +
 				0.5*math.Exp(-math.Pow((f-1300-300*math.Sin(at*5))/300, 2)))
@@ -170,7 +172,7 @@ func babble(d time.Duration) []int16 {
 	return pcm
 }
 
-// beep is the sound of a machine before it records.
+// beep returns the beep of an answering machine.
 func beep() []int16 {
 	pcm := make([]int16, audio.Count(400*time.Millisecond, rtp.Rate))
 	for i := range pcm {

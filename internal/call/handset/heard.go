@@ -9,11 +9,11 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// Bounds of the calls that the phone keeps; their sound is compressed.
+// Limits of the calls that the phone keeps. Their sound is stored compressed.
 const (
 	maxHeard   = 60                 // calls
 	maxCompany = 20                 // of one company
-	maxSound   = 3 * 60 * HeardRate // bytes of one, three minutes
+	maxSound   = 3 * 60 * HeardRate // bytes per call: three minutes
 )
 
 // calls are the last calls to the phone, the newest last.
@@ -22,35 +22,35 @@ type calls struct {
 	all []*Heard
 }
 
-// Heard is a call to the phone, with the sound that the phone heard.
+// Heard is a call to the phone, with the sound that the phone received.
 type Heard struct {
 	Number    string
 	From      string
 	CallID    string // of SIP
 	CompanyID string // owner of the line that called; "" if unknown
-	Call      string // the call's id; "" for a call that has none, such as a test of a line
-	Suffix    string // of the number, if it decides the call's course; "" for an ordinary call
+	Call      string // ID of the call; "" for calls without one, such as a test of a line
+	Suffix    string // suffix of the number, if it determines the course of the call; "" for an ordinary call
 	At        time.Time
 	Law       audio.Law
 
 	mu       sync.Mutex
 	answered time.Time
 	ended    time.Time
-	code     int    // that it was refused with
+	code     int    // SIP status of a refusal
 	sound    []byte // compressed
-	keys     string // that it pressed
+	keys     string // pressed by the phone
 }
 
 // State is the state of a call.
 type State struct {
-	Answered time.Time // zero: it was not answered
-	Ended    time.Time // zero while it goes on
-	Code     int       // that it was refused with; 0: it was not
-	Keys     string    // that the phone pressed
+	Answered time.Time // zero: not answered
+	Ended    time.Time // zero: in progress
+	Code     int       // SIP status of a refusal; 0: not refused
+	Keys     string    // pressed by the phone
 	Length   time.Duration
 }
 
-// add begins to keep a call.
+// add starts to record a call.
 func (c *calls) add(in *sip.Incoming, s script) *Heard {
 	h := &Heard{
 		Number: in.To, From: in.From, CallID: in.CallID, CompanyID: in.Header(CompanyHeader), Call: in.Header(CallHeader),
@@ -66,7 +66,7 @@ func (c *calls) add(in *sip.Incoming, s script) *Heard {
 	return h
 }
 
-// of are the calls of a company's lines, the oldest first.
+// of returns the calls of a company's lines, oldest first.
 func (c *calls) of(companyID string) (own []*Heard) {
 	for _, h := range c.all {
 		if h.CompanyID == companyID {
@@ -76,7 +76,7 @@ func (c *calls) of(companyID string) (own []*Heard) {
 	return own
 }
 
-// Calls are the last calls of a company's lines to this node's phone, the newest first.
+// Calls returns the last calls of a company's lines to this node's phone, newest first.
 func (p *Phone) Calls(companyID string) []*Heard {
 	p.calling.mu.Lock()
 	defer p.calling.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *Phone) Calls(companyID string) []*Heard {
 	return own
 }
 
-// Heard are the last calls to a number that were answered, the newest first; "": to any number.
+// Heard returns the last answered calls to a number, newest first; "" means any number.
 func (p *Phone) Heard(number string) (all []*Heard) {
 	p.calling.mu.Lock()
 	defer p.calling.mu.Unlock()
@@ -129,7 +129,7 @@ func (h *Heard) press(keys string) {
 	h.keys += keys
 }
 
-// Sound is the sound that the phone heard, 8,000 samples a second.
+// Sound returns the sound that the phone received, at 8,000 samples per second.
 func (h *Heard) Sound() []int16 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,7 +152,7 @@ type Behaviour struct {
 	Effect string `json:"effect"` // one sentence
 }
 
-// Behaviours are those of calls, in the order of the guide. Numbers with another suffix answer.
+// Behaviours returns the behaviours of numbers, in the order of the guide. Numbers with other suffixes answer.
 func Behaviours() (all []Behaviour) {
 	for _, s := range scripts {
 		all = append(all, Behaviour{s.suffix, s.effect})

@@ -1,5 +1,5 @@
-// Package handset is the telephone of the sandbox, which lines without a telephone company call: it rings, is answered and
-// presses keys as the last digits of the number say (docs/guides/sandbox.md).
+// Package handset is the telephone of the sandbox, which is called by lines without a trunk. It rings, answers and
+// presses keys depending on the last digits of the number (docs/guides/sandbox.md).
 package handset
 
 import (
@@ -16,12 +16,12 @@ import (
 // Headers of a call to the sandbox's phone.
 const (
 	AttemptHeader = "X-Carillon-Attempt" // number of the attempt, from 1
-	CompanyHeader = "X-Carillon-Company" // owner of the line, who alone sees the call
-	CallHeader    = "X-Carillon-Call"    // the call's id; empty for a call that has none
+	CompanyHeader = "X-Carillon-Company" // owner of the line; only this company sees the call
+	CallHeader    = "X-Carillon-Call"    // ID of the call; empty for a call without one
 )
 
-// Phone is every telephone that the sandbox's lines can call: a SIP user agent, which is called over SIP and RTP like any
-// other. The last four digits of the number decide its behaviour.
+// Phone represents all telephones that the sandbox's lines can call. It is a SIP user agent, called over SIP and RTP
+// like any other. The last four digits of the number determine its behavior.
 type Phone struct {
 	d      sandbox.Delays
 	log    *slog.Logger
@@ -34,13 +34,13 @@ type Phone struct {
 }
 
 const (
-	quietFor = 1 * time.Second // after which the agent counts as waiting for the phone
+	quietFor = 1 * time.Second // silence after which the agent counts as waiting for the phone
 	maxCall  = 5 * time.Minute
 	loudness = 200.0
 )
 
-// Open starts a phone on a free port of this machine. Of the options of its user agent Log is required, and Address and OnCall are the
-// phone's own.
+// Open starts a phone on a free port of this machine. Of the user agent options, Log is required; Address and OnCall
+// are set by Open.
 func Open(ctx context.Context, d sandbox.Delays, o sip.Options) (*Phone, error) {
 	p := &Phone{d: d.Filled(), log: o.Log}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -54,10 +54,10 @@ func Open(ctx context.Context, d sandbox.Delays, o sip.Options) (*Phone, error) 
 	return p, nil
 }
 
-// Address is the phone's SIP address.
+// Address returns the phone's SIP address.
 func (p *Phone) Address() string { return p.engine.Address().String() }
 
-// Close hangs up and ends the phone.
+// Close hangs up all calls and stops the phone.
 func (p *Phone) Close() error {
 	p.cancel()
 	p.calls.Wait()
@@ -112,7 +112,7 @@ func (p *Phone) follow(in *sip.Incoming, s script) {
 		if !until(p.d.Ringing) {
 			return
 		}
-		_ = in.Progress(180, "Ringing") // a caller who misses it gets the answer anyway
+		_ = in.Progress(180, "Ringing") // a caller that misses it still gets the answer
 	}
 	moment := s.at.in(&p.d)
 	if s.slow {

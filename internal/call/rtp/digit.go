@@ -5,26 +5,27 @@ import (
 	"time"
 )
 
-// Digits by RFC 4733, section 2: a packet names the key and for how long it has been pressed; the last one has its end bit set.
+// Digits (RFC 4733, section 2): a packet names the key and how long it has been pressed. The last packet has the end
+// bit set.
 const (
 	keys         = "0123456789*#ABCD"
 	digitTime    = 100 * time.Millisecond
 	digitPause   = 80 * time.Millisecond
 	digitVolume  = 10
 	endBit       = 0x80
-	endRepeats   = 3 // the end is sent so often, for it may be lost
+	endRepeats   = 3 // the end is repeated because packets may be lost
 	maxDigits    = 64
 	payloadBytes = 4
 )
 
-// press is a key that is being sent.
+// press is a key being sent.
 type press struct {
 	key   byte
 	begun uint32 // timestamp
 	ticks int
 }
 
-// payload is the packet of a tick since the key was pressed; last: the key's last packet.
+// payload returns the payload for a tick after the key was pressed. last reports that it is the key's last packet.
 func (p *press) payload() (b [payloadBytes]byte, last bool) {
 	down := int(digitTime / frameTime)
 	length := min(p.ticks+1, down) * frameSamples
@@ -35,24 +36,24 @@ func (p *press) payload() (b [payloadBytes]byte, last bool) {
 	return b, p.ticks+1 >= down+endRepeats-1
 }
 
-// keyOf is the event of a digit.
+// keyOf returns the event code of a digit.
 func keyOf(digit rune) (key byte, ok bool) {
 	i := strings.IndexRune(keys, digit)
 	return byte(max(i, 0)), i >= 0
 }
 
-// pressed follows the digits that come: each is reported once, however many of its packets come.
+// pressed tracks received digits, so that each is reported once regardless of the number of its packets.
 type pressed struct {
 	known bool
 	begun uint32
 }
 
-// take returns the digit that a packet begins; 0 if it begins none.
+// take returns the digit that begins with a packet, or 0.
 func (p *pressed) take(timestamp uint32, payload []byte) rune {
 	if len(payload) < payloadBytes || int(payload[0]) >= len(keys) || p.known && p.begun == timestamp {
 		return 0
 	}
-	if p.known && int32(timestamp-p.begun) < 0 { // of an earlier one, late
+	if p.known && int32(timestamp-p.begun) < 0 { // a late packet of an earlier digit
 		return 0
 	}
 	p.known, p.begun = true, timestamp

@@ -3,19 +3,19 @@ package rtp
 import "carillon/internal/base/audio"
 
 const (
-	targetFrames = 3  // 60 ms that are waited for before sound is played
-	mostFrames   = 25 // more than half a second of waiting frames is needless delay
-	aheadFrames  = 6  // above this number quiet frames are left out, which nobody notices
+	targetFrames = 3  // 60 ms of buffered sound before playback starts
+	mostFrames   = 25 // more than half a second of buffered frames is unnecessary delay
+	aheadFrames  = 6  // above this number, quiet frames are skipped, which is not noticeable
 	quietFrame   = 60 // RMS
 	maxHide      = 5  // maximum number of missing frames in a row that are replaced
 )
 
-// jitter puts frames into order and returns them at a steady pace. A missing frame is replaced by the one before, fading.
+// jitter orders frames and returns them at a steady pace. A missing frame is replaced by the previous one, fading out.
 type jitter struct {
 	frames  map[uint16][]int16
-	next    uint16 // the frame to be played
+	next    uint16 // sequence number of the frame to play next
 	playing bool
-	known   bool // next is
+	known   bool // next is valid
 	last    []int16
 	hidden  int
 
@@ -29,7 +29,7 @@ func (j *jitter) add(seq uint16, pcm []int16) {
 	switch ahead := int16(seq - j.next); {
 	case !j.known:
 		j.known, j.next = true, seq
-	case ahead < 0 && !j.playing && ahead > -mostFrames: // the first frames came out of order
+	case ahead < 0 && !j.playing && ahead > -mostFrames: // the first frames arrived out of order
 		j.next = seq
 	case ahead < 0 && ahead > -mostFrames:
 		j.late++
@@ -47,7 +47,7 @@ func (j *jitter) add(seq uint16, pcm []int16) {
 	}
 }
 
-// take returns the frame to be played now; nil: silence.
+// take returns the frame to play now, or nil for silence.
 func (j *jitter) take() []int16 {
 	if !j.playing {
 		if len(j.frames) < targetFrames {
@@ -79,7 +79,7 @@ func (j *jitter) take() []int16 {
 	return j.hide()
 }
 
-// hide makes a replacement for a missing frame.
+// hide returns a replacement for a missing frame.
 func (j *jitter) hide() []int16 {
 	if j.hidden > maxHide {
 		return nil

@@ -2,14 +2,14 @@ package rtp
 
 import "testing"
 
-// A stream begins at any number (RFC 3550, section 5.1), so that its numbers may begin again from zero at any moment.
+// A stream begins at a random sequence number (RFC 3550, section 5.1), so its numbers may wrap to zero at any time.
 func TestSequenceNumbersWrapWithinAStream(t *testing.T) {
 	t.Parallel()
 	const frames, first = 40, 65_520
 	j := newJitter()
 	seq := uint16(first)
 	for i := range frames {
-		j.add(seq, []int16{int16(1000 + i)}) // loud: quiet ones may be left out
+		j.add(seq, []int16{int16(1000 + i)}) // loud: quiet frames may be skipped
 		seq++
 		if i < targetFrames-1 {
 			continue

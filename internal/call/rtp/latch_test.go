@@ -11,7 +11,7 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// packetOf is what somebody sends: an RTP packet of a source.
+// packetOf is an RTP packet of a source.
 type packetOf struct {
 	from   string
 	source uint32
@@ -25,7 +25,7 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 		peer, stranger   = "203.0.113.9:7000", "192.0.2.66:9000"
 	)
 	far := Far{Sound: netip.MustParseAddrPort(named), Peer: netip.MustParseAddr("203.0.113.9")}
-	inside := Far{Peer: far.Peer} // behind a NAT, whose own address we send nothing to
+	inside := Far{Peer: far.Peer} // behind a NAT; we do not send to its private address
 	moved := Far{Sound: netip.MustParseAddrPort("198.51.100.8:5000"), Peer: far.Peer, Version: 1}
 	again := Far{Sound: far.Sound, Peer: far.Peer, Version: 1}
 	mapped := Far{Sound: netip.MustParseAddrPort("[::ffff:198.51.100.7]:4000")}
@@ -35,9 +35,9 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 		name    string
 		far     Far
 		packets []packetOf
-		follow  *Far // after them
+		follow  *Far // new location after the packets
 		then    []packetOf
-		to      string // "": nowhere
+		to      string // empty: nowhere
 		refused refused
 	}{
 		{name: "nobody has spoken", far: far, to: named},
@@ -129,14 +129,14 @@ func TestSoundComesFromWhereTheSignallingSays(t *testing.T) {
 	}
 }
 
-// sound is a packet with 20 ms of silence.
+// sound returns a packet with 20 ms of silence.
 func sound() []byte {
 	b := make([]byte, 12+frameSamples)
 	b[0] = 0x80
 	return b
 }
 
-// A host that sends to all ports of the sound before the far sides do gets no call, and puts no word in.
+// A host that sends to all sound ports before the far sides do captures no call, and its sound is not accepted.
 func TestSprayedPortsCaptureNoCall(t *testing.T) {
 	t.Parallel()
 	const calls = 12
@@ -216,7 +216,8 @@ func TestOnlyTheKeyBindsAnEncryptedCall(t *testing.T) {
 	if to := s.latch.address(); to.IsValid() {
 		t.Errorf("a packet without the key has the sound sent to %s", to)
 	}
-	s.take(encrypted, netip.MustParseAddrPort("192.0.2.66:9000")) // who repeats a packet elsewhere has the call's own not dropped
+	// Repeating a packet from elsewhere does not make the call drop its own packets.
+	s.take(encrypted, netip.MustParseAddrPort("192.0.2.66:9000"))
 	s.take(encrypted, peer)
 	s.take(encrypted, peer)
 	if to := s.latch.address(); to != peer {

@@ -1,5 +1,5 @@
-// Package rtp sends and receives the sound of a telephone call: G.711 over RTP (RFC 3550, RFC 3551), digits (RFC 4733), SRTP with
-// keys from SDES (RFC 3711, RFC 4568). A Session is a voice.Line.
+// Package rtp sends and receives the sound of a telephone call: G.711 over RTP (RFC 3550, RFC 3551), digits (RFC
+// 4733), and SRTP with keys from SDES (RFC 3711, RFC 4568). A Session is a voice.Line.
 package rtp
 
 import (
@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// Rate is samples a second.
+	// Rate is the sample rate per second.
 	Rate         = 8000
 	frameTime    = 20 * time.Millisecond
 	frameSamples = Rate / 50
 	lead         = 60 * time.Millisecond
-	mostQueued   = 10 * Rate // samples that wait to be sent
-	keptQueue    = Rate / 2  // capacity that is kept when the queue is empty
+	mostQueued   = 10 * Rate // samples waiting to be sent
+	keptQueue    = Rate / 2  // capacity kept when the queue is empty
 	mostPacket   = 1500
-	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some send 30 or 60
-	replayWindow = 64               // packets of an encrypted call that may come out of order
+	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some peers send 30 or 60
+	replayWindow = 64               // packets of an encrypted call that may arrive out of order
 )
 
-// Keys encrypt a call.
+// Keys are the keys of an encrypted call.
 type Keys struct {
 	Local, Remote []byte // master key and salt, 30 bytes
 }
@@ -44,13 +44,13 @@ type Options struct {
 	Conn    net.PacketConn
 	Far     Far
 	Law     audio.Law
-	Digits  uint8                 // payload type of digits; 0 if the far side takes none
+	Digits  uint8                 // payload type of digits; 0 if the far side does not accept any
 	Keys    *Keys                 // nil: not encrypted
-	OnFrame func(in, out []int16) // 20 ms of both sides; out is good until it returns
-	Refused *Refused              // counts refused packets, of several sessions; may be nil
+	OnFrame func(in, out []int16) // receives 20 ms of both sides; out is valid until it returns
+	Refused *Refused              // counts rejected packets of several sessions; may be nil
 }
 
-// Session is the sound of one call. Close ends it, and closes the connection.
+// Session is the sound of one call. Close ends it and closes the connection.
 type Session struct {
 	o       Options
 	payload uint8
@@ -65,14 +65,14 @@ type Session struct {
 
 	latch    *latch
 	refused  Refused
-	received atomic.Int64 // unix nanoseconds of the last packet
+	received atomic.Int64 // Unix nanoseconds of the last packet
 	in       chan []int16
 	digits   chan rune
 	done     chan struct{}
 	close    func() error
 	running  sync.WaitGroup
 
-	// Of the sender alone.
+	// Only used by the sender:
 	seq   uint16
 	stamp uint32
 	ssrc  uint32
@@ -82,12 +82,12 @@ type Session struct {
 	out   [frameSamples]int16
 	coded [frameSamples]byte
 	wire  [mostPacket]byte
-	// Of the receiver alone.
+	// Only used by the receiver:
 	pressed pressed
 	packets int64
 }
 
-// ErrKeys means that keys cannot be used.
+// ErrKeys means that the keys cannot be used.
 var ErrKeys = errors.New("the keys of the call cannot be used")
 
 // New starts a session.
@@ -159,7 +159,7 @@ func (s *Session) Read(ctx context.Context) ([]int16, error) {
 	}
 }
 
-// Write implements voice.Line. Samples that wait for too long are dropped.
+// Write implements voice.Line. Samples that wait too long are dropped.
 func (s *Session) Write(pcm []int16) error {
 	select {
 	case <-s.done:
@@ -182,7 +182,7 @@ func (s *Session) Clear() error {
 	return nil
 }
 
-// SendDigits presses keys. Characters that are no keys are left out.
+// SendDigits presses keys. Other characters are skipped.
 func (s *Session) SendDigits(digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,10 +200,10 @@ func (s *Session) Hold(on bool) {
 	s.held = on
 }
 
-// Follow takes the far side's new location from its signalling. The same location changes nothing.
+// Follow applies a new location of the far side from its signaling. The same location changes nothing.
 func (s *Session) Follow(far Far) { s.latch.follow(far) }
 
-// Refused is the number of packets of the session that were not heard.
+// Refused returns the number of the session's rejected packets.
 func (s *Session) Refused() int64 { return s.refused.Total() }
 
 func (s *Session) refuse(why Refusal) {
@@ -213,7 +213,7 @@ func (s *Session) refuse(why Refusal) {
 	}
 }
 
-// Rekey changes the key that decrypts the far side's packets.
+// Rekey replaces the key that decrypts the far side's packets.
 func (s *Session) Rekey(remote []byte) error {
 	c, err := contextOf(remote)
 	if err == nil {
@@ -222,7 +222,7 @@ func (s *Session) Rekey(remote []byte) error {
 	return err
 }
 
-// Received is the time of the last packet; zero before the first.
+// Received returns the time of the last packet; zero before the first.
 func (s *Session) Received() time.Time {
 	if n := s.received.Load(); n > 0 {
 		return time.Unix(0, n)
@@ -230,14 +230,14 @@ func (s *Session) Received() time.Time {
 	return time.Time{}
 }
 
-// Lost is the number of frames that did not come in time, and the number of packets received.
+// Lost returns the number of frames that did not arrive in time, and the number of packets received.
 func (s *Session) Lost() (lost, packets int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.jitter.lost + s.jitter.late, s.packets
 }
 
-// send sends a frame and passes on the received one that is due, every 20 ms.
+// send sends a frame and passes on the received frame that is due, every 20 ms.
 func (s *Session) send() {
 	next := time.Now()
 	timer := time.NewTimer(0)
@@ -249,7 +249,7 @@ func (s *Session) send() {
 		case <-timer.C:
 		}
 		s.tick()
-		if next = next.Add(frameTime); time.Since(next) > mostFrames*frameTime { // the machine slept
+		if next = next.Add(frameTime); time.Since(next) > mostFrames*frameTime { // the machine was suspended
 			next = time.Now()
 		}
 		timer.Reset(time.Until(next))
@@ -281,7 +281,7 @@ func (s *Session) tick() {
 	}
 	select {
 	case s.in <- in:
-	default: // nobody reads; the oldest is dropped
+	default: // nobody reads; drop the oldest
 		select {
 		case <-s.in:
 		default:
@@ -352,7 +352,7 @@ func (s *Session) receive() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(time.Millisecond) //nolint:forbidigo // an unreachable port, say
+			time.Sleep(time.Millisecond) //nolint:forbidigo // for example an unreachable port
 			continue
 		}
 		if from.IsValid() {
@@ -374,10 +374,10 @@ func (s *Session) readFrom(b []byte) (n int, from netip.AddrPort, err error) {
 
 // take handles a packet.
 func (s *Session) take(b []byte, from netip.AddrPort) {
-	if len(b) < 12 || b[0]>>6 != 2 || b[1] >= 192 && b[1] <= 223 { // no RTP; RTCP
+	if len(b) < 12 || b[0]>>6 != 2 || b[1] >= 192 && b[1] <= 223 { // not RTP, or RTCP
 		return
 	}
-	if !s.latch.may(from) { // a stranger costs no decryption
+	if !s.latch.may(from) { // packets of strangers are not decrypted
 		s.refuse(Foreign)
 		return
 	}
@@ -421,7 +421,7 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 	}
 }
 
-// Pressed reports digits that came by another way than the sound.
+// Pressed reports digits that arrived outside the sound.
 func (s *Session) Pressed(digits string) {
 	for _, d := range digits {
 		if _, ok := keyOf(d); !ok {

@@ -18,14 +18,14 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// inFakeTime runs a test that takes as long as its sound, on a clock that waits for nobody.
+// inFakeTime runs a test, which takes as long as its sound, with a fake clock.
 func inFakeTime(t *testing.T, test func(t *testing.T, n *rtptest.Network)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { test(t, &rtptest.Network{}) })
 }
 
-// sockets are a network: in memory, or the system's.
+// sockets is a network: in memory, or the system's.
 type sockets interface {
 	ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error)
 }
@@ -42,7 +42,7 @@ func listen(t *testing.T, n sockets, address string) net.PacketConn {
 
 func plain(c net.PacketConn) net.PacketConn { return c }
 
-// pair are two sessions that talk with each other.
+// pair returns two connected sessions.
 func pair(t *testing.T, n sockets, law audio.Law, encrypted bool, wrap func(net.PacketConn) net.PacketConn) (a, b *Session) {
 	t.Helper()
 	one, other := listen(t, n, "127.0.0.1:0"), listen(t, n, "127.0.0.1:0")
@@ -67,7 +67,7 @@ func pair(t *testing.T, n sockets, law audio.Law, encrypted bool, wrap func(net.
 	return a, b
 }
 
-// speech is sound that resembles speech: a pitch that moves, in syllables.
+// speech returns sound that resembles speech: a moving pitch, in syllables.
 func speech(d time.Duration) []int16 {
 	pcm := make([]int16, int(d*Rate/time.Second))
 	phase := 0.0
@@ -92,7 +92,7 @@ func record(s *Session, d time.Duration) (all []int16) {
 	}
 }
 
-// lossy drops and exchanges packets.
+// lossy drops and reorders packets.
 type lossy struct {
 	net.PacketConn
 	mu   sync.Mutex
@@ -149,7 +149,7 @@ func TestSoundArrives(t *testing.T) {
 	}
 }
 
-// What a machine loses that stands still for a moment, others hear as a gap: most of it is there all the same.
+// A machine that stalls for a moment causes a gap at the other side, but most of the sound arrives.
 func TestSoundArrivesOverSockets(t *testing.T) {
 	need.Sound(t)
 	t.Parallel()
@@ -175,7 +175,7 @@ func TestSoundArrivesOverSockets(t *testing.T) {
 	}
 }
 
-// pressedKeys reads so many keys of a session.
+// pressedKeys reads n keys of a session.
 func pressedKeys(t *testing.T, s *Session, n int) (got string) {
 	t.Helper()
 	for len(got) < n {

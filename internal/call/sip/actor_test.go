@@ -12,15 +12,16 @@ import (
 	"time"
 )
 
-// actor plays a scenario of sipp's in a network in memory: as much of its language as the tests here use.
+// actor plays a sipp scenario in an in-memory network. It supports the part of the scenario language used by these
+// tests.
 type actor struct {
 	t       *testing.T
 	conn    net.PacketConn
 	media   net.PacketConn
 	ended   chan error
 	address net.Addr // of the engine
-	last    string   // that was received
-	held    string   // that was received and is no step's yet
+	last    string   // last received message
+	held    string   // received message that no step has consumed yet
 	seen    map[string]bool
 	next    string // address for requests within the call
 	values  map[string]string
@@ -48,7 +49,8 @@ type actorStep struct {
 	} `xml:"action"`
 }
 
-// act starts an actor; engine is whom it calls, or zero where it is called. With echo it sends back the sound that it gets.
+// act starts an actor. engine is the address to call, or zero if the actor is called. With echo, it sends back the
+// sound it receives.
 func act(t *testing.T, n Network, echo bool, engine netip.AddrPort, steps []string) *actor {
 	t.Helper()
 	var scenario struct {
@@ -79,7 +81,7 @@ func act(t *testing.T, n Network, echo bool, engine netip.AddrPort, steps []stri
 	return a
 }
 
-// hear takes sound.
+// hear receives sound.
 func (a *actor) hear(echo bool) {
 	for b := make([]byte, 1500); ; {
 		n, from, err := a.media.ReadFrom(b)
@@ -112,7 +114,7 @@ func (a *actor) play(steps []actorStep) error {
 	return nil
 }
 
-// receive takes the message that a step wants. One that comes again is left out.
+// receive waits for the message that a step expects. Repeated messages are skipped.
 func (a *actor) receive(s *actorStep) error {
 	for b := make([]byte, 65_536); a.held == ""; {
 		n, from, err := a.conn.ReadFrom(b)
@@ -151,7 +153,7 @@ func (a *actor) receive(s *actorStep) error {
 	return nil
 }
 
-// header has the lines of a header of the last message.
+// header returns the lines of a header of the last message.
 func (a *actor) header(name string) (lines []string) {
 	head, _, _ := strings.Cut(a.last, "\r\n\r\n")
 	for line := range strings.SplitSeq(head, "\r\n") {
@@ -164,7 +166,7 @@ func (a *actor) header(name string) (lines []string) {
 
 var keyword = regexp.MustCompile(`\[([a-z_]+|last_[A-Za-z-]+:|\$[a-z]+|branch-[0-9])\]`)
 
-// expand puts values into the places of a message, the step'th of the scenario.
+// expand fills in the placeholders of a message; step is its index in the scenario.
 func (a *actor) expand(text string, step int) string {
 	port := func(c net.PacketConn) string { return fmt.Sprint(c.LocalAddr().(*net.UDPAddr).Port) }
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "\n"), "\n")
@@ -193,7 +195,7 @@ func (a *actor) expand(text string, step int) string {
 		case "branch-2":
 			return fmt.Sprintf("z9hG4bK-1-%d", step-2)
 		case "len":
-			return place // once all else is there
+			return place // filled in after everything else
 		default:
 			if of, ok := strings.CutPrefix(name, "$"); ok {
 				return a.values[of]

@@ -17,8 +17,8 @@ import (
 // ErrDenied means that a trunk with Trunk.Public is not at a public address.
 var ErrDenied = errors.New("the trunk is at a private or reserved address")
 
-// Admit checks that a line may call its trunk: with Trunk.Public, only at public addresses and those in allowed. Errors:
-// ErrDenied; ErrUnreachable for an unknown name.
+// Admit checks that a line may call its trunk: with Trunk.Public, the trunk must be at a public address or in allowed.
+// Errors: ErrDenied; ErrUnreachable for an unknown name.
 func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
 	if !t.Public {
 		return nil
@@ -29,11 +29,13 @@ func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
 
 // way is the location of a trunk.
 type way struct {
-	destination string       // destination of its requests; "" over TLS: the name decides, because no other address has its certificate
+	// destination receives its requests; "" over TLS, where the name decides because other addresses do not have its
+	// certificate.
+	destination string
 	addresses   []netip.Addr // of the trunk
 }
 
-// admit is Admit. The address that was checked is the one that is called, so it cannot change between the two.
+// admit is like Admit, and returns the checked address, which is then called, so it cannot change in between.
 func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (way, error) {
 	ctx, cancel := context.WithTimeout(ctx, unreachableAfter)
 	defer cancel()
@@ -42,7 +44,7 @@ func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (way, error) {
 		return way{}, errors.Join(ErrUnreachable, err)
 	}
 	w := way{destination: all[0].String()}
-	for _, a := range all { // one bad address denies the trunk: which one is called cannot be foreseen
+	for _, a := range all { // one bad address denies the trunk, since any of its addresses may be called
 		if t.Public && !admits(a.Addr(), allowed) {
 			return way{}, ErrDenied
 		}
@@ -54,12 +56,12 @@ func admit(ctx context.Context, t Trunk, allowed []netip.Prefix) (way, error) {
 	return w, nil
 }
 
-// admits reports whether a trunk with Trunk.Public may be at an address.
+// admits reports whether a trunk with Trunk.Public may have an address.
 func admits(a netip.Addr, allowed []netip.Prefix) bool {
 	return egress.Public(a) || slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }
 
-// Name is the host of a trunk, without its port.
+// Name returns the host of a trunk without its port.
 func (t *Trunk) Name() string {
 	host := t.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -68,7 +70,7 @@ func (t *Trunk) Name() string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// SameTrunk reports whether two trunks are one: by their names, or by an address that both have.
+// SameTrunk reports whether two trunks are the same, by their names or by a common address.
 func SameTrunk(ctx context.Context, a, b Trunk) bool {
 	if a.Name() == b.Name() {
 		return true
@@ -83,8 +85,8 @@ func SameTrunk(ctx context.Context, a, b Trunk) bool {
 	})
 }
 
-// soundAt is the destination of a call's sound; invalid: the source of the far side's sound, once it comes. With Trunk.Public
-// no sound goes to an address that the trunk may not have.
+// soundAt returns the destination of a call's sound. If invalid, it is the source of the far side's sound, once that
+// arrives. With Trunk.Public, no sound goes to an address that the trunk may not have.
 func (d *dialog) soundAt(far *description) netip.AddrPort {
 	to := far.remote()
 	if to.Addr().IsUnspecified() || d.confined && !admits(to.Addr(), d.e.o.AllowPrivate) {
@@ -93,7 +95,7 @@ func (d *dialog) soundAt(far *description) netip.AddrPort {
 	return to
 }
 
-// farOf is the far side's location by a description that came from an address.
+// farOf returns the far side's location from a description that came from an address.
 func (d *dialog) farOf(far *description, source string) rtp.Far {
 	f := rtp.Far{Sound: d.soundAt(far), Version: far.version}
 	if from, err := netip.ParseAddrPort(source); err == nil {
@@ -102,7 +104,8 @@ func (d *dialog) farOf(far *description, source string) rtp.Far {
 	return f
 }
 
-// lookUp finds the addresses of a trunk, at least one: those of its host, or of the servers in its domain's records (RFC 3263).
+// lookUp returns the addresses of a trunk, at least one: those of its host, or of the servers in its domain's records
+// (RFC 3263).
 func lookUp(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
 	host, port := t.Host, uint16(5060)
 	if t.Transport == "tls" {
@@ -149,7 +152,7 @@ func addresses(ctx context.Context, host string, port uint16) (all []netip.AddrP
 		return nil, fmt.Errorf("look up the trunk: %w", err)
 	}
 	for _, a := range found {
-		if a.Unmap().Is4() { // first, as most networks have it
+		if a.Unmap().Is4() { // first, since most networks have IPv4
 			all = append(all, netip.AddrPortFrom(a.Unmap(), port))
 		}
 	}

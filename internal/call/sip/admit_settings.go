@@ -12,10 +12,10 @@ import (
 	"carillon"
 )
 
-// maxAdmit bounds looking up a trunk's name.
+// maxAdmit limits the lookup of a trunk's name.
 const maxAdmit = 5 * time.Second
 
-// AdmitSettings checks the trunk of a line that a member of the company sets up.
+// AdmitSettings returns a check of the trunk of a line that a member of the company sets up.
 func AdmitSettings(allowed []netip.Prefix) func(context.Context, json.RawMessage) error {
 	return func(ctx context.Context, settings json.RawMessage) error {
 		const field = "settings.trunk"
@@ -36,7 +36,7 @@ func AdmitSettings(allowed []netip.Prefix) func(context.Context, json.RawMessage
 	}
 }
 
-// Meet reports whether two lines have one trunk.
+// Meet reports whether two lines have the same trunk.
 func Meet(ctx context.Context, one, other json.RawMessage) bool {
 	a, errA := TrunkOf(one)
 	b, errB := TrunkOf(other)
@@ -45,7 +45,7 @@ func Meet(ctx context.Context, one, other json.RawMessage) bool {
 	return errA == nil && errB == nil && SameTrunk(ctx, a, b)
 }
 
-// Files are the certificate of this node for calls over TLS, and whom it trusts: the machine's authorities.
+// Files returns the TLS configuration of this node for calls: its certificate, and trust in the machine's authorities.
 func Files(certificate, key string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if certificate == "" {

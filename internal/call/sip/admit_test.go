@@ -48,7 +48,7 @@ func TestATrunkOfAMemberIsAtPublicAddressesAlone(t *testing.T) {
 	}
 }
 
-// A proxy that such a trunk names does not get what is said within a call.
+// A proxy that such a trunk names does not receive the requests within a call.
 func TestACallOfAMemberStaysWithItsTrunk(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
 		sockets := n
@@ -71,7 +71,7 @@ func TestACallOfAMemberStaysWithItsTrunk(t *testing.T) {
 		}
 		c.HangUp(t.Context())
 		s.done()
-		// The first packet that arrives there is the one that is sent there now.
+		// The first packet that arrives there must be this one.
 		if _, err := inside.WriteTo([]byte("nothing before"), inside.LocalAddr()); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestOneTrunkHasSeveralNames(t *testing.T) {
 	}
 }
 
-// The host that signals a call may send its sound too, wherever it says that it is.
+// The host that signals a call may also send its sound, regardless of the address in its SDP.
 func TestTheHostThatSignalsIsAPeer(t *testing.T) {
 	t.Parallel()
 	e := &Engine{}

@@ -28,24 +28,24 @@ import (
 	"carillon/internal/base/need"
 )
 
-// baresip is a telephone that answers and speaks, of another make.
+// baresip is another telephone implementation that answers and speaks.
 type baresip struct {
 	t     *testing.T
 	dir   string
 	port  int
-	keys  net.Conn // as if they were pressed
+	keys  net.Conn // control connection to press keys
 	mu    sync.Mutex
 	shown bytes.Buffer
 }
 
-// Write implements io.Writer: what it shows.
+// Write implements io.Writer for baresip's output.
 func (b *baresip) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.shown.Write(p)
 }
 
-// shows waits until baresip shows something.
+// shows waits until baresip prints a text.
 func (b *baresip) shows(what string) bool {
 	for end := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {
 		b.mu.Lock()
@@ -130,7 +130,7 @@ func answering(t *testing.T, say []int16, account string) *baresip {
 	return b
 }
 
-// heard is what baresip heard.
+// heard returns the sound that baresip received.
 func (b *baresip) heard() []int16 {
 	b.t.Helper()
 	all, err := filepath.Glob(filepath.Join(b.dir, "dump-*-dec.wav"))
@@ -149,11 +149,11 @@ func (b *baresip) heard() []int16 {
 	return pcm
 }
 
-// mostly is the share of a sound that is heard on a busy machine.
+// mostly is the share of a sound that must arrive on a busy machine.
 const mostly = 0.5
 
-// heardIn is the share of what was said, in pieces of a fifth of a second, that a recording has. A busy machine loses some; what follows
-// is found all the same.
+// heardIn returns the share of the sent sound, in pieces of 0.2 s, that a recording contains. A busy machine loses
+// some; later pieces are found nevertheless.
 func heardIn(recording, said []int16) float64 {
 	const piece = 1600
 	found, all := 0.0, 0.0
@@ -201,16 +201,16 @@ func certificate(t *testing.T, path string) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
 }
 
-// lossy loses one packet of twenty, of those that come and of those that go, and exchanges others.
+// lossy loses one of twenty packets in each direction, and reorders others.
 type lossy struct {
 	net.PacketConn
 	in, out ill
 }
 
-// badNetwork is the system's, but that it loses sound.
+// badNetwork is the system's network, except that it loses sound.
 type badNetwork struct {
 	net.ListenConfig
-	signals bool   // the socket of SIP, which is the first, is open
+	signals bool   // the SIP socket, which is opened first, is open
 	sound   *lossy // of the only call
 }
 
@@ -232,14 +232,14 @@ type ill struct {
 	held                     []byte
 	address                  net.Addr
 	packets, lost, exchanged int
-	next                     int // that is lost
+	next                     int // index of the packet to lose
 }
 
 func newLossy(c net.PacketConn) *lossy {
 	return &lossy{PacketConn: c, in: ill{rand: mathrand.New(mathrand.NewPCG(5, 6))}, out: ill{rand: mathrand.New(mathrand.NewPCG(7, 8))}}
 }
 
-// fate says what becomes of the next packet.
+// fate decides about the next packet.
 func (i *ill) fate() (lose, hold bool) {
 	if i.packets%20 == 0 {
 		i.next = i.packets + i.rand.IntN(20)
@@ -302,7 +302,7 @@ func (l *lossy) WriteTo(b []byte, to net.Addr) (int, error) {
 	return n, err
 }
 
-// was reports how many packets of a hundred were lost and exchanged.
+// was returns the percentages of lost and reordered packets.
 func (i *ill) was() (lost, exchanged float64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -310,7 +310,7 @@ func (i *ill) was() (lost, exchanged float64) {
 	return float64(i.lost) / all, float64(i.exchanged) / all
 }
 
-// bareCase is a way of calling.
+// bareCase is a kind of call.
 type bareCase struct {
 	name, transport, account string
 	encrypt, lossy           bool
@@ -336,7 +336,7 @@ func TestBaresipTalks(t *testing.T) {
 	}
 }
 
-// talk holds a call, and measures the sound of both sides.
+// talk makes a call, and measures the sound of both sides.
 func (c bareCase) talk(t *testing.T) (heard, said float64) {
 	t.Helper()
 	theirs, ours := tone(4*time.Second, 3), tone(1200*time.Millisecond, 9)
@@ -375,7 +375,8 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 			}
 		}
 	}
-	until("the end of our sound", func() bool { return len(sound()) >= len(ours)+1600 }) // a frame goes with each that comes
+	// A frame is sent for each one received.
+	until("the end of our sound", func() bool { return len(sound()) >= len(ours)+1600 })
 	call.SendDigits("42#")
 	for _, key := range "7*" {
 		_, _ = b.keys.Write([]byte(string(key)))

@@ -46,13 +46,13 @@ type Call struct {
 	mu       sync.Mutex
 	cause    *Cause
 	held     bool
-	since    time.Time // from when on sound should come
+	since    time.Time // time since which sound should arrive
 	done     chan struct{}
 	changing sync.Mutex // one re-INVITE at a time
 	timer    sessionTimer
-	acked    chan struct{} // of a call to us: closed with its ACK
+	acked    chan struct{} // of a call to us: closed by its ACK
 	ack      sync.Once
-	talks    []func() // each ends that an address may send
+	talks    []func() // each ends the permission of an address to send
 }
 
 func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call {
@@ -64,7 +64,8 @@ func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call
 	return c
 }
 
-// hear admits requests from the far side's hosts for the duration of the call. Host names are looked up in the background.
+// hear admits requests from the far side's hosts for the duration of the call. Host names are looked up in the
+// background.
 func (c *Call) hear(hosts []string) {
 	var names []string
 	for _, h := range hosts {
@@ -104,10 +105,10 @@ func (c *Call) hearAt(a netip.Addr) {
 
 const maxPeers = 64 // for one call
 
-// Done is closed when the call has ended.
+// Done returns a channel that is closed when the call has ended.
 func (c *Call) Done() <-chan struct{} { return c.done }
 
-// Cause is the reason of the end; valid once the call has ended.
+// Cause returns the reason of the end. It is valid once the call has ended.
 func (c *Call) Cause() Cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +125,7 @@ func (c *Call) Held() bool {
 	return c.held
 }
 
-// silentFor is the time since the last expected packet; 0 if the far side need not send.
+// silentFor returns the time since the last expected packet, or 0 if the far side need not send.
 func (c *Call) silentFor(now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,14 +139,14 @@ func (c *Call) silentFor(now time.Time) time.Duration {
 	return now.Sub(last)
 }
 
-// Encrypted reports whether the sound is.
+// Encrypted reports whether the sound is encrypted.
 func (c *Call) Encrypted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.far.secure
 }
 
-// HangUp ends the call. It returns when the far side has confirmed, or does not respond.
+// HangUp ends the call. It returns when the far side has confirmed, or when it does not respond.
 func (c *Call) HangUp(ctx context.Context) {
 	select { // a callee must not end a call that the caller does not know yet
 	case <-c.acked:
@@ -159,7 +160,7 @@ func (c *Call) HangUp(ctx context.Context) {
 	}
 }
 
-// over ends the call here; it reports false where it was over.
+// over ends the call on our side. It returns false if the call had already ended.
 func (c *Call) over(why Cause) bool {
 	c.mu.Lock()
 	if c.cause != nil {
@@ -182,8 +183,8 @@ func (c *Call) over(why Cause) bool {
 	return true
 }
 
-// find returns the call that a request of the far side belongs to; nil if none. Requests within a call over TLS must come over
-// TLS.
+// find returns the call that a request of the far side belongs to, or nil. Requests within a call over TLS must arrive
+// over TLS.
 func (e *Engine) find(r *sip.Request) *Call {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -194,7 +195,7 @@ func (e *Engine) find(r *sip.Request) *Call {
 	return c
 }
 
-// await is find, for a BYE that may overtake the answer of its call.
+// await is like find, for a BYE that may overtake the answer of its call.
 func (e *Engine) await(r *sip.Request) *Call {
 	const most, pause = 50, 10 * time.Millisecond
 	for range most {
@@ -214,7 +215,8 @@ func (e *Engine) await(r *sip.Request) *Call {
 }
 
 func respond(tx sip.ServerTransaction, r *sip.Request, code int, reason string) {
-	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil)) // if the response is lost the far side repeats its request
+	// If the response is lost, the far side repeats its request.
+	_ = tx.Respond(sip.NewResponseFromRequest(r, code, reason, nil))
 }
 
 const (
@@ -239,7 +241,7 @@ func (e *Engine) ended(r *sip.Request, tx sip.ServerTransaction) {
 
 const shortest = 120
 
-// short bounds a text of the far side that goes into records.
+// short limits the length of a text from the far side that is stored in records.
 func short(s string) string {
 	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -253,12 +255,12 @@ func short(s string) string {
 	return s
 }
 
-// late answers a CANCEL for a call that is over or never was; sipgo passes others to their INVITE.
+// late responds to a CANCEL for a call that has ended or never existed. sipgo handles others itself.
 func late(r *sip.Request, tx sip.ServerTransaction) {
 	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 }
 
-// asked answers an OPTIONS.
+// asked responds to an OPTIONS.
 func asked(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusOK, okReason, nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
@@ -286,7 +288,7 @@ func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
 	}
 }
 
-// change responds to a re-INVITE or an UPDATE: a session timer's refresh, or a change of the sound.
+// change responds to a re-INVITE or an UPDATE: a refresh of the session timer, or a change of the sound.
 func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	c := e.find(r)
 	if c == nil {
@@ -332,7 +334,7 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 	_ = tx.Respond(res)
 }
 
-// follow takes a new description of the far side's sound.
+// follow applies a new description of the far side's sound.
 func (c *Call) follow(far *description) {
 	c.mu.Lock()
 	if c.far.direction != far.direction || c.held {
@@ -345,12 +347,13 @@ func (c *Call) follow(far *description) {
 		_ = c.Rekey(far.keys[0].key) // its length was checked
 	}
 	c.Hold(far.held())
-	if !far.address.IsUnspecified() { // old telephones hold a call with the unspecified address; its sound resumes where it was
+	// Old telephones hold a call with the unspecified address; its sound resumes at the previous one.
+	if !far.address.IsUnspecified() {
 		c.Follow(c.dialog.farOf(far, c.dialog.destination))
 	}
 }
 
-// refresh keeps the session alive: the far side ends a session that is not refreshed.
+// refresh keeps the session alive: the far side ends sessions that are not refreshed.
 func (c *Call) refresh(ctx context.Context) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -423,7 +426,7 @@ type Refused struct {
 // Error implements error.
 func (r *Refused) Error() string { return strconv.Itoa(r.Code) + " " + r.Reason }
 
-// sessionTimer is the timer of RFC 4028: it ends a call whose far side is gone, which would last for ever.
+// sessionTimer implements RFC 4028. It ends a call whose far side has disappeared, which would otherwise last forever.
 type sessionTimer struct {
 	mu       sync.Mutex
 	call     *Call
@@ -442,7 +445,7 @@ const (
 	tooSmall       = 422
 )
 
-// request asks for a timer.
+// request adds the request for a timer.
 func (t *sessionTimer) request(r *sip.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -455,7 +458,7 @@ func (t *sessionTimer) request(r *sip.Request) {
 	r.AppendHeader(sip.NewHeader(headerMinSE, strconv.Itoa(max(minSession, t.least))))
 }
 
-// expiresOf reads a Session-Expires; 0 if there is none.
+// expiresOf parses a Session-Expires header; 0 if there is none.
 func expiresOf(m interface{ GetHeader(name string) sip.Header }) (seconds int, refresher string) {
 	h := m.GetHeader(headerExpires)
 	if h == nil {
@@ -484,17 +487,17 @@ func tooShort(r *sip.Request, tx sip.ServerTransaction) bool {
 	}
 	res := sip.NewResponseFromRequest(r, tooSmall, "Session Interval Too Small", nil)
 	res.AppendHeader(sip.NewHeader(headerMinSE, strconv.Itoa(minSession)))
-	_ = tx.Respond(res) // if the response is lost the far side repeats its request
+	_ = tx.Respond(res) // if the response is lost, the far side repeats its request
 	return true
 }
 
-// agree takes the session in the far side's 200 to our request.
+// agree applies the session interval in the far side's 200 to our request.
 func (t *sessionTimer) agree(res *sip.Response) {
 	n, refresher := expiresOf(res)
 	t.start(n, refresher != "uas")
 }
 
-// respondTo takes the session in a request of the far side, and answers it.
+// respondTo applies the session interval in a request of the far side, and adds it to the response.
 func (t *sessionTimer) respondTo(r *sip.Request, res *sip.Response) {
 	n, refresher := expiresOf(r)
 	if n == 0 {
@@ -542,7 +545,7 @@ func (t *sessionTimer) refresh() {
 	var refused *Refused
 	switch {
 	case err == nil:
-	case errors.As(err, &refused) && refused.Code == sip.StatusRequestPending: // both sides at once
+	case errors.As(err, &refused) && refused.Code == sip.StatusRequestPending: // both sides at the same time
 		time.AfterFunc(2*t.call.e.o.Second, t.refresh)
 	default:
 		t.giveUp("the session could not be refreshed: " + short(err.Error()))

@@ -18,16 +18,16 @@ import (
 
 const (
 	nonceLife   = time.Minute
-	maxNonces   = 10_000 // that were answered and have not expired
+	maxNonces   = 10_000 // answered nonces that have not expired
 	nonceRandom = 12
-	nonceHead   = 8 + nonceRandom // time of making, and random bytes
+	nonceHead   = 8 + nonceRandom // time of creation, and random bytes
 	nonceMAC    = 16
 )
 
-// proof is the proof that a request must give: a user's password, in a realm.
+// proof is the proof that a request must give: a user's password in a realm.
 type proof struct {
 	realm, source      string // source is the host that sent the request
-	method, user       string // user is the called one
+	method, user       string // user is the called user
 	username, password string
 }
 
@@ -40,9 +40,9 @@ const (
 	proved
 )
 
-// challenges ask callers for a password (RFC 3261, 22.1; RFC 8760) and check their responses. Challenges are not stored: a
-// nonce carries its time, and is signed together with the realm and the host. Only answered nonces are kept, until they expire,
-// so that no answer is used twice. The zero value is ready for use.
+// challenges asks callers for a password (RFC 3261, 22.1; RFC 8760) and checks their responses. Challenges are not
+// stored: a nonce contains its time, and is signed together with the realm and the host. Only answered nonces are
+// stored, until they expire, so that no answer can be used twice. The zero value is ready for use.
 type challenges struct {
 	once sync.Once
 	key  [32]byte
@@ -57,10 +57,10 @@ type answered struct {
 	until time.Time
 }
 
-// ask is the headers of a 401. stale: the password was right, and the nonce too old.
+// ask returns the headers of a 401. stale means that the password was right but the nonce too old.
 func (c *challenges) ask(p proof, stale bool) (headers []sip.Header) {
 	nonce := c.nonce(p, time.Now())
-	for _, algorithm := range []string{"SHA-256", "MD5"} { // the better one first; most telephone companies know the other one
+	for _, algorithm := range []string{"SHA-256", "MD5"} { // strongest first; many telephone companies only know MD5
 		challenge := digest.Challenge{Realm: p.realm, Nonce: nonce, Algorithm: algorithm, QOP: []string{"auth"}, Stale: stale}
 		headers = append(headers, sip.NewHeader("WWW-Authenticate", challenge.String()))
 	}
@@ -82,7 +82,7 @@ func (c *challenges) sign(p proof, head []byte) []byte {
 	return mac.Sum(nil)[:nonceMAC]
 }
 
-// made is when a nonce of ours was made.
+// made returns when one of our nonces was created.
 func (c *challenges) made(p proof, nonce string) (time.Time, bool) {
 	b, err := base64.RawURLEncoding.DecodeString(nonce)
 	if err != nil || len(b) != nonceHead+nonceMAC || !hmac.Equal(b[nonceHead:], c.sign(p, b[:nonceHead])) {
@@ -91,7 +91,7 @@ func (c *challenges) made(p proof, nonce string) (time.Time, bool) {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(b))), true
 }
 
-// check reads an Authorization header.
+// check checks an Authorization header.
 func (c *challenges) check(p proof, header string) verdict {
 	given, err := digest.ParseCredentials(header)
 	if err != nil || given.Realm != p.realm || given.Username != p.username || given.Userhash {
@@ -106,7 +106,8 @@ func (c *challenges) check(p proof, header string) verdict {
 		return wrong
 	}
 	var uri sip.Uri
-	if sip.ParseUri(given.URI, &uri) != nil || uri.User != p.user { // an answer is good for the number that it was given for
+	// An answer is valid only for the number that it was given for.
+	if sip.ParseUri(given.URI, &uri) != nil || uri.User != p.user {
 		return wrong
 	}
 	made, ours := c.made(p, given.Nonce)

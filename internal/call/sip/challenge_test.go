@@ -13,7 +13,7 @@ import (
 	"github.com/icholy/digest"
 )
 
-// answer is the Authorization header with which a user answers the first challenge, or the second.
+// answer returns the Authorization header with a user's answer to one of the challenges.
 func answer(t *testing.T, challenges []sip.Header, which int, o digest.Options) string {
 	t.Helper()
 	c, err := digest.ParseChallenge(challenges[which].Value())
@@ -112,7 +112,7 @@ func TestANonceExpires(t *testing.T) {
 		if fresh := c.ask(p, true)[0].Value(); !strings.Contains(fresh, "stale=true") {
 			t.Error(fresh)
 		}
-		for range maxNonces + 1 { // those that have expired give way
+		for range maxNonces + 1 { // expired ones are replaced
 			if got := c.check(p, answer(t, c.ask(p, false), 1, o)); got == wrong {
 				t.Fatal("a right answer is wrong")
 			}
@@ -123,7 +123,7 @@ func TestANonceExpires(t *testing.T) {
 	})
 }
 
-// incomingOver is a call to us that came over a transport.
+// incomingOver returns a call to us over a transport.
 func incomingOver(transport, sound string) *Incoming {
 	r := sip.NewRequest(sip.INVITE, sip.Uri{Scheme: "sip", User: "15550100101", Host: "203.0.113.1"})
 	from := &sip.FromHeader{Address: sip.Uri{User: "34600110077", Host: "trunk.example.com"}, Params: sip.NewParams()}
@@ -187,7 +187,7 @@ func TestRequestsOfACallOverTLSComeOverTLS(t *testing.T) {
 	}
 }
 
-// Both sides say the other's goodbye over the connection of the call.
+// Both sides send their BYE over the connection of the call.
 func TestACallOverTLSIsTakenAndHungUp(t *testing.T) {
 	t.Parallel()
 	for _, by := range []By{Us, Them} {

@@ -20,26 +20,26 @@ const (
 	handshakeTimeout = 5 * time.Second
 	messageTimeout   = 10 * time.Second // from a message's first byte to its last
 	writeTimeout     = 10 * time.Second
-	// idleTimeout is the maximum silence of a connection that no call uses; peers that keep one open send something every two
-	// minutes (RFC 5626).
+	// idleTimeout is the maximum silence of a connection that no call uses. Peers that keep one open send something
+	// every two minutes (RFC 5626).
 	idleTimeout = 3 * time.Minute
-	// acceptPause is waited after a connection could not be accepted, for want of descriptors say.
+	// acceptPause is the wait after a connection could not be accepted, for example for lack of descriptors.
 	acceptPause = 100 * time.Millisecond
 )
 
-// acceptor accepts the connections of SIP over TCP and TLS that the edge lets in, and closes all others at once.
+// acceptor accepts the connections of SIP over TCP and TLS that the edge admits, and closes all others at once.
 type acceptor struct {
 	net.Listener
 	edge   *edge
 	secure *tls.Config // nil: TCP
-	// reports whether calls use a connection for their requests: without it the far side could not end the call
+	// used reports whether calls use a connection for their requests. Without it the far side could not end the call.
 	used func(remote string) bool
 
 	closing sync.Once
 	closed  chan struct{}
 }
 
-// accept is an acceptor of an engine's connections.
+// accept returns an acceptor of an engine's connections.
 func accept(e *Engine, l net.Listener, secure *tls.Config) *acceptor {
 	used := func(remote string) bool {
 		return slices.ContainsFunc(e.all(), func(c *Call) bool { return c.dialog.destination == remote })
@@ -47,7 +47,7 @@ func accept(e *Engine, l net.Listener, secure *tls.Config) *acceptor {
 	return &acceptor{Listener: l, edge: e.edge, secure: secure, used: used, closed: make(chan struct{})}
 }
 
-// Accept implements net.Listener. It fails only after the listener is closed, because its caller gives up after an error.
+// Accept implements net.Listener. It fails only after the listener is closed, because its caller stops after an error.
 func (l *acceptor) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -68,7 +68,7 @@ func (l *acceptor) Accept() (net.Conn, error) {
 	}
 }
 
-// admit returns the stream of an admitted connection; nil if it was closed.
+// admit returns the stream of an admitted connection, or nil if it was closed.
 func (l *acceptor) admit(c net.Conn) *stream {
 	from := addressOf(c.RemoteAddr().String())
 	if !l.edge.knows(from) {
@@ -95,12 +95,12 @@ func (l *acceptor) admit(c net.Conn) *stream {
 		if place != nil {
 			place.Release()
 		}
-		return s.raw.Close() // also for TLS: its closing message would wait for a peer that does not read
+		return s.raw.Close() // also for TLS, whose closing message would wait for a peer that does not read
 	})
 	return s
 }
 
-// reset closes a connection without a trace of it in our kernel.
+// reset closes a connection without leaving state in our kernel.
 func reset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)
@@ -114,9 +114,10 @@ func (l *acceptor) Close() error {
 	return l.Listener.Close()
 }
 
-// stream is an accepted connection. It ends when its peer does not finish a message in time, or is silent without a call.
+// stream is an accepted connection. It is closed if its peer does not finish a message in time, or is silent without a
+// call.
 type stream struct {
-	net.Conn // over TLS the plain side
+	net.Conn // the plaintext side of a TLS connection
 	raw      net.Conn
 	secure   *tls.Conn // nil without TLS
 	edge     *edge
@@ -125,7 +126,7 @@ type stream struct {
 	close    func() error
 	closed   chan struct{}
 
-	// Of the goroutine that reads.
+	// Only used by the reading goroutine:
 	shaken bool
 	frame  frame
 	begun  time.Time // start of the current message
@@ -180,7 +181,7 @@ func (s *stream) handshake() error {
 	return s.secure.HandshakeContext(ctx)
 }
 
-// wait keeps the connection to its rate: unread data stays with the peer.
+// wait limits the rate of the connection: unread data stays at the peer.
 func (s *stream) wait() error {
 	if s.rest <= 0 {
 		return nil
@@ -202,13 +203,13 @@ func (*stream) SetReadDeadline(time.Time) error { return nil }
 // Close implements net.Conn.
 func (s *stream) Close() error { return s.close() }
 
-// maxOpened is the number of connections at which no more are opened: trunks are tried one after the other in the panel, and a
+// maxOpened is the number of connections at which no more are opened. The panel may try many trunks in sequence, and a
 // trunk may keep a connection open without need.
 const maxOpened = 1024
 
 var errCrowded = errors.New("this node has as many SIP connections as it may")
 
-// crowded reports whether a request of a dialog would open a connection too many.
+// crowded reports whether a request of a dialog would exceed maxOpened connections.
 func crowded(layer *sip.TransportLayer, d *dialog) bool {
 	if d.transport == "UDP" {
 		return false
@@ -217,13 +218,13 @@ func crowded(layer *sip.TransportLayer, d *dialog) bool {
 	for _, transport := range []string{"tcp", "tls"} {
 		n += layer.Pool(transport).Size()
 	}
-	if n < 2*maxOpened { // each is there by both of its addresses
+	if n < 2*maxOpened { // each is listed by both of its addresses
 		return false
 	}
 	c, err := layer.GetConnection(d.transport, d.destination)
 	if err != nil {
 		return true
 	}
-	_, _ = c.TryClose() // only the reference
+	_, _ = c.TryClose() // closes only the reference
 	return false
 }

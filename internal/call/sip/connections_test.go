@@ -41,7 +41,7 @@ func dialFrom(t *testing.T, from, to string) (net.Conn, error) {
 	return c, err
 }
 
-// isClosed opens a connection that is closed at once, maybe before it is seen to be open.
+// isClosed opens a connection and checks that it is closed at once, possibly before it appears open.
 func isClosed(t *testing.T, from, to string) {
 	t.Helper()
 	c, err := dialFrom(t, from, to)
@@ -56,7 +56,7 @@ func isClosed(t *testing.T, from, to string) {
 	}
 }
 
-// options asks over a connection, and is the response's first line.
+// options sends an OPTIONS over a connection, and returns the response's first line.
 func options(t *testing.T, c net.Conn) string {
 	t.Helper()
 	b := bytes.Replace(requestFrom("OPTIONS", c.LocalAddr(), 1), []byte("/UDP"), []byte("/TCP"), 1)
@@ -119,7 +119,7 @@ func TestConnectionsAreOfTrunksAndBounded(t *testing.T) {
 	}
 }
 
-// remote is a connection in memory of somebody at an address.
+// remote is an in-memory connection with a remote address.
 type remote struct {
 	net.Conn
 	at net.Addr
@@ -127,7 +127,7 @@ type remote struct {
 
 func (r remote) RemoteAddr() net.Addr { return r.at }
 
-// streamOf is an accepted connection in memory, and its far side.
+// streamOf returns an accepted in-memory connection and its far side.
 func streamOf(t *testing.T, e *Engine, secure *tls.Config) (s *stream, far net.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -139,7 +139,7 @@ func streamOf(t *testing.T, e *Engine, secure *tls.Config) (s *stream, far net.C
 	return s, far
 }
 
-// lasts is how long a connection is read, to its end.
+// lasts returns how long a connection can be read until it ends.
 func lasts(s *stream) time.Duration {
 	begin := time.Now()
 	for b := make([]byte, 1500); ; {
@@ -211,7 +211,7 @@ func TestConnectionsEndThatDoNotFinish(t *testing.T) {
 	}
 }
 
-// A connection that a call was placed over to us stays, silent or not: its requests have no other way.
+// A connection over which a call was placed to us stays open even if it is silent: its requests have no other way.
 func TestAConnectionThatACallUsesStays(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		e := edgeAt(t, n)
@@ -242,7 +242,7 @@ func TestAConnectionIsReadAtItsRate(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		e := edgeAt(t, n)
 		s, far := streamOf(t, e, nil)
-		const messages = 9 * maxMessages // five seconds' after a burst
+		const messages = 9 * maxMessages // five seconds' worth after a burst
 		go func() {
 			for range messages {
 				if _, err := far.Write([]byte(unframed)); err != nil {
@@ -273,7 +273,7 @@ func TestAConnectionIsReadAtItsRate(t *testing.T) {
 	})
 }
 
-// refusing is a listener that cannot accept, for want of descriptors, and then can.
+// refusing is a listener whose Accept fails some times, as for lack of descriptors, and then succeeds.
 type refusing struct {
 	net.Listener
 	faults int

@@ -7,7 +7,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 )
 
-// Why a call to a line is refused that does not come as its trunk demands.
+// Reasons to refuse a call to a line that does not meet its trunk's requirements.
 var (
 	errPlainCall   = &Refused{sip.StatusForbidden, "Calls To This Line Come Over TLS"}
 	errPlainSound  = &Refused{sip.StatusNotAcceptableHere, "Calls To This Line Have Encrypted Sound"}
@@ -15,8 +15,8 @@ var (
 	errWrongCaller = &Refused{sip.StatusForbidden, "Forbidden"}
 )
 
-// Demand checks that a call to a line meets its trunk's rules for placed calls: TLS, encrypted sound, and with
-// Trunk.Authenticate the password. The error is a *Refused, to be passed to Refuse.
+// Demand checks that a call to a line meets the requirements that its trunk has for placed calls: TLS, encrypted
+// sound, and with Trunk.Authenticate the password. The error is a *Refused for Refuse.
 func (in *Incoming) Demand(t Trunk) error {
 	switch {
 	case t.Transport == "tls" && in.request.Transport() != overTLS:
@@ -34,7 +34,7 @@ func (in *Incoming) Demand(t Trunk) error {
 
 const overTLS = "TLS"
 
-// authenticate checks a call's password. If it is missing, the response of Refuse is a challenge.
+// authenticate checks a call's password. If it is missing, Refuse responds with a challenge.
 func (in *Incoming) authenticate(t Trunk) error {
 	_, realm, err := t.target("")
 	if err != nil || t.Username == "" || t.Password == "" {

@@ -23,58 +23,58 @@ import (
 type Trunk struct {
 	Host      string // host, or host:port
 	Transport string // udp, tcp or tls
-	Domain    string // of the addresses of both sides; "": the host
-	Username  string // "": calls need no password
+	Domain    string // domain of both sides' addresses; default: the host
+	Username  string // empty if calls need no password
 	Password  string
-	Realm     string // realm of the password; "": the one that the trunk names first
-	CallerID  string // that the far side sees; "": the line's number
-	Encrypt   bool   // the sound, by SRTP
-	Agent     string // the agent that answers calls to the line; "" for none
-	Public    bool   // it may be at a public address alone: a member of the company chose it
-	// Authenticate: calls to the line must give its user name and password, as placed calls do.
+	Realm     string // realm of the password; default: the first one that the trunk names
+	CallerID  string // number shown to the far side; default: the line's number
+	Encrypt   bool   // encrypt the sound with SRTP
+	Agent     string // agent that answers calls to the line; empty for none
+	Public    bool   // only allowed at a public address, because a member of the company chose it
+	// Authenticate means that calls to the line must provide its user name and password, as placed calls do.
 	Authenticate bool
-	// Claimed: a member of the company entered the line's number or trunk, not the operator.
+	// Claimed means that a member of the company, not the operator, entered the line's number or trunk.
 	Claimed bool
 }
 
 // Dial is a call to place.
 type Dial struct {
 	Trunk  Trunk
-	To     string            // number, or user
-	From   string            // number that the far side sees
-	Name   string            // that the far side sees too
-	CallID string            // "": one is made
-	Header map[string]string // further headers of the INVITE
+	To     string            // number or user
+	From   string            // number shown to the far side
+	Name   string            // name shown to the far side
+	CallID string            // default: generated
+	Header map[string]string // additional headers of the INVITE
 	Ring   time.Duration
-	// Callbacks on the goroutine of Dial; each may be nil.
+	// Callbacks on the goroutine of Dial. Each may be nil.
 	OnRinging func(code int, reason string)
-	OnEarly   func(s *rtp.Session) // sound before the answer, such as an announcement
+	OnEarly   func(s *rtp.Session) // receives sound before the answer, such as an announcement
 	OnFrame   func(in, out []int16)
-	OnLadder  func(step string) // each message, in a line, for a test call
+	OnLadder  func(step string) // receives each message in one line, for a test call
 }
 
-// Reasons for which Dial fails, besides Refused.
+// Errors of Dial in addition to Refused.
 var (
-	// ErrUnreachable means that the far side sent nothing: it may not exist, or cannot be reached.
+	// ErrUnreachable means that the far side sent nothing: it may not exist, or is unreachable.
 	ErrUnreachable = errors.New("the telephone company does not respond")
 	// ErrUnanswered means that nobody answered in time.
 	ErrUnanswered = errors.New("nobody answered")
-	// ErrSound means that both sides have no sound in common.
+	// ErrSound means that the two sides have no audio format in common.
 	ErrSound = errors.New("both sides have no kind of sound in common")
 
 	errUnreadable = errors.New("a header of the telephone company's response has control characters")
 )
 
 const (
-	// unreachableAfter is the time limit of the first response.
+	// unreachableAfter is the timeout for the first response.
 	unreachableAfter = 8 * time.Second
 	defaultRing      = 45 * time.Second
 	cancelTimeout    = 6 * time.Second
 	maxRingTimeout   = 5 * time.Minute
 )
 
-// Dial places a call and returns once it is answered. It is canceled when ctx ends, or after Ring without an answer. Of each
-// INVITE exactly one dialog remains: one that is answered while it is being canceled is ended.
+// Dial places a call and returns once it is answered. It is canceled when ctx ends, or after Ring without an answer.
+// Each INVITE results in exactly one dialog: one that is answered while being canceled is ended.
 func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	way, err := admit(ctx, d.Trunk, e.o.AllowPrivate)
 	if err != nil {
@@ -103,7 +103,7 @@ func (e *Engine) Dial(ctx context.Context, d Dial) (*Call, error) {
 	return c, err
 }
 
-// expect registers or unregisters a call that is being placed.
+// expect registers or unregisters a call being placed.
 func (e *Engine) expect(callID string, yes bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -112,24 +112,24 @@ func (e *Engine) expect(callID string, yes bool) {
 	}
 }
 
-// dialing is a call that is being placed.
+// dialing is a call being placed.
 type dialing struct {
 	e       *Engine
 	d       Dial
 	dialog  *dialog
 	own     *description
-	session *rtp.Session // nil until sound may come
+	session *rtp.Session // nil until sound may arrive
 	conn    net.PacketConn
 	timer   sessionTimer
 
 	tx        sip.ClientTransaction
 	invite    *sip.Request
-	responded bool // something came
+	responded bool // a response has arrived
 	longer    bool
 
 	mu       sync.Mutex
 	answered *dialog         // the telephone that answered first
-	others   []*sip.Response // that came before answered was set
+	others   []*sip.Response // 200s that arrived before answered was set
 }
 
 func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
@@ -177,7 +177,7 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	return x, nil
 }
 
-// target is the address of a number, and the domain of both sides.
+// target returns the address of a number, and the domain of both sides.
 func (t *Trunk) target(to string) (target sip.Uri, domain string, err error) {
 	host, port := t.Host, 0
 	if h, p, err := net.SplitHostPort(t.Host); err == nil {
@@ -211,7 +211,7 @@ func (x *dialing) ladder(format string, args ...any) {
 	}
 }
 
-// request is the INVITE, with the headers known by now.
+// request returns the INVITE, with the headers known so far.
 func (x *dialing) request() *sip.Request {
 	r := x.dialog.numbered(sip.INVITE, x.dialog.seq, []byte(x.own.String()), contentSDP)
 	r.AppendHeader(sip.NewHeader("Allow", allowed))
@@ -276,7 +276,7 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 			return nil, errors.Join(ErrUnanswered, x.tx.Err())
 		case <-quiet.C:
 			x.d.OnLadder = nil
-			go func() { _ = x.cancel(ctx) }() // it may respond late: its telephone stops ringing, or is hung up
+			go func() { _ = x.cancel(ctx) }() // its telephone may respond late: it stops ringing, or is hung up
 			return nil, ErrUnreachable
 		case <-ring.C:
 			if !x.responded {
@@ -290,8 +290,8 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 	}
 }
 
-// take handles a response. again: the INVITE was sent again. A redirection is a refusal: the far side's telephone must not
-// choose whom the company calls and pays for, or who gets its password.
+// take handles a response. again reports that the INVITE was sent again. A redirection counts as a refusal: the far
+// side's telephone must not choose which number the company calls and pays for, or who gets its password.
 func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
 	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
 	switch code := res.StatusCode; {
@@ -326,7 +326,7 @@ func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again b
 	}
 }
 
-// early handles a provisional response: it rings, and sound may come.
+// early handles a provisional response: the telephone rings, and sound may arrive.
 func (x *dialing) early(res *sip.Response) {
 	if x.d.OnRinging != nil {
 		x.d.OnRinging(res.StatusCode, short(res.Reason))
@@ -336,14 +336,14 @@ func (x *dialing) early(res *sip.Response) {
 	}
 	far, err := parse(string(res.Body()))
 	if err != nil {
-		return // the answer may be better
+		return // the final answer may be better
 	}
 	if x.sound(far, res.Source()) == nil && x.d.OnEarly != nil {
 		x.d.OnEarly(x.session)
 	}
 }
 
-// sound starts the session by the far side's description, which came from an address.
+// sound starts the session from the far side's description, which came from an address.
 func (x *dialing) sound(far *description, source string) error {
 	if far.secure != x.own.secure {
 		return ErrSound
@@ -371,7 +371,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	case err != nil:
 	case x.session == nil:
 		err = x.sound(far, res.Source())
-	case far.secure != x.own.secure: // the early sound was as required
+	case far.secure != x.own.secure: // the early sound met the requirement
 		err = ErrSound
 	}
 	if err != nil {
@@ -393,7 +393,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	return c, nil
 }
 
-// established is the dialog that a 200 establishes.
+// established returns the dialog that a 200 establishes.
 func (x *dialing) established(res *sip.Response) *dialog {
 	d := &dialog{
 		e: x.e, callID: x.dialog.callID, local: x.dialog.local, remote: x.dialog.remote, target: x.dialog.target, contact: x.dialog.contact,
@@ -401,7 +401,8 @@ func (x *dialing) established(res *sip.Response) *dialog {
 		destination: res.Source(),
 		trunk:       x.dialog.trunk, trunkAt: x.dialog.trunkAt, confined: x.dialog.confined, password: x.dialog.passwords(),
 	}
-	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" { // the one of the name's addresses that responded
+	// The address that responded among those of the name.
+	if a, err := netip.ParseAddrPort(res.Source()); err == nil && d.transport == "TLS" {
 		d.trunkAt = append(slices.Clone(d.trunkAt), a.Addr().Unmap())
 	}
 	if to := res.To(); to != nil {
@@ -428,8 +429,8 @@ func (x *dialing) keep(d *dialog) {
 
 const mostOthers = 16
 
-// repeated handles another 200: the same again if the ACK was lost. One with another tag is of another telephone that rang too;
-// its dialog is ended.
+// repeated handles another 200. It is a repetition if the ACK was lost; with another tag it is from another telephone
+// that was ringing too, whose dialog is ended.
 func (x *dialing) repeated(res *sip.Response) {
 	if !res.IsSuccess() {
 		return
@@ -451,7 +452,7 @@ func (x *dialing) repeated(res *sip.Response) {
 	}
 }
 
-// cancel cancels the call. A telephone that answers in that moment is hung up.
+// cancel cancels the call. A telephone that answers at the same time is hung up.
 func (x *dialing) cancel(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()
@@ -469,7 +470,7 @@ func (x *dialing) cancel(ctx context.Context) error {
 			x.responded = true
 			switch {
 			case res.IsProvisional():
-			case res.IsSuccess(): // both crossed
+			case res.IsSuccess(): // CANCEL and 200 crossed
 				d := x.established(res)
 				err := d.acknowledge(d.invited)
 				x.keep(d)

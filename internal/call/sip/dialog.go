@@ -12,30 +12,30 @@ import (
 	"github.com/emiago/sipgo/sip"
 )
 
-// dialog is the state that both sides share (RFC 3261, section 12).
+// dialog is the state shared by both sides (RFC 3261, section 12).
 type dialog struct {
 	e           *Engine
 	callID      string
 	local       *sip.FromHeader // with our tag
 	remote      *sip.ToHeader   // with the far side's tag
-	target      sip.Uri         // where requests go
-	routes      []string        // Route headers, in order
+	target      sip.Uri         // target of requests
+	routes      []string        // values of Route headers, in order
 	contact     sip.ContactHeader
 	transport   string
 	destination string // source of the far side's packets; "": the target decides
-	confined    bool   // a trunk with Trunk.Public: requests go only to its destination, whatever its messages name
+	confined    bool   // a trunk with Trunk.Public: requests go only to its destination, regardless of its messages
 
-	invited uint32 // the number of the INVITE
-	trunk   *Trunk // whose password requests may need; nil for none
+	invited uint32 // sequence number of the INVITE
+	trunk   *Trunk // trunk whose password requests may need; nil for none
 	trunkAt []netip.Addr
 
-	mu       sync.Mutex // of the fields below, and of target once the call is answered
+	mu       sync.Mutex // guards the fields below, and target once the call is answered
 	seq      uint32
 	password []sip.Header // of the last request that needed it
-	asked    []string     // the challenges of passwords that were answered
+	asked    []string     // answered challenges
 }
 
-// id names a dialog as both of its sides' requests do.
+// id returns the key of a dialog, which the requests of both sides determine.
 func id(callID, localTag, remoteTag string) string {
 	return callID + "\x00" + localTag + "\x00" + remoteTag
 }
@@ -49,7 +49,7 @@ func tagOf(p sip.HeaderParams) string {
 	return tag
 }
 
-// idOf is the dialog that a request of the far side belongs to.
+// idOf returns the key of the dialog that a request of the far side belongs to.
 func idOf(r *sip.Request) string {
 	from, to, call := r.From(), r.To(), r.CallID()
 	if from == nil || to == nil || call == nil {
@@ -58,7 +58,7 @@ func idOf(r *sip.Request) string {
 	return id(call.Value(), tagOf(to.Params), tagOf(from.Params))
 }
 
-// request is a request within the dialog.
+// request returns a request within the dialog.
 func (d *dialog) request(method sip.RequestMethod, body []byte, contentType string) *sip.Request {
 	d.mu.Lock()
 	if method != sip.ACK {
@@ -69,7 +69,7 @@ func (d *dialog) request(method sip.RequestMethod, body []byte, contentType stri
 	return d.numbered(method, seq, body, contentType)
 }
 
-// retarget sends requests to another address from now on, and reports whether its host is another one.
+// retarget sends later requests to another address, and reports whether its host is different.
 func (d *dialog) retarget(to *sip.Uri) (moved bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,8 +78,8 @@ func (d *dialog) retarget(to *sip.Uri) (moved bool) {
 	return moved
 }
 
-// peers are the hosts that requests of the far side may come from: where its messages came from, the address that it gave, and the proxy
-// next to us.
+// peers returns the hosts from which requests of the far side may come: the source of its messages, its contact
+// address, and the proxy next to us.
 func (d *dialog) peers() []string {
 	all := []string{d.destination, d.target.Host}
 	if len(d.routes) > 0 {
@@ -91,7 +91,7 @@ func (d *dialog) peers() []string {
 	return all
 }
 
-// numbered is a request of a number.
+// numbered returns a request with a sequence number.
 func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, contentType string) *sip.Request {
 	d.mu.Lock()
 	target := d.target.Clone()
@@ -120,7 +120,8 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	}
 	r.SetBody(body)
 	r.SetTransport(d.transport)
-	if d.transport == "UDP" { // from the port that we name: a trunk may know us by it, and a NAT lets responses in there
+	// Use the port that we name: a trunk may identify us by it, and a NAT admits responses there.
+	if d.transport == "UDP" {
 		d.e.udp.Copy(&r.Laddr)
 	}
 	if d.destination != "" && (d.confined || len(d.routes) == 0) {
@@ -129,7 +130,7 @@ func (d *dialog) numbered(method sip.RequestMethod, seq uint32, body []byte, con
 	return r
 }
 
-// via names where responses go.
+// via returns the Via header, the destination of responses.
 func (d *dialog) via() *sip.ViaHeader {
 	v := &sip.ViaHeader{
 		ProtocolName: "SIP", ProtocolVersion: "2.0", Transport: d.transport, Host: d.contact.Address.Host,
@@ -142,7 +143,7 @@ func (d *dialog) via() *sip.ViaHeader {
 
 var errNoResponse = errors.New("the far side does not respond")
 
-// ask sends a request within the dialog and returns its final response. It gives the password if asked.
+// ask sends a request within the dialog and returns its final response. It provides the password if required.
 func (d *dialog) ask(ctx context.Context, r *sip.Request) (*sip.Response, error) {
 	for {
 		res, err := d.askOnce(ctx, r)
@@ -176,7 +177,7 @@ func (d *dialog) askOnce(ctx context.Context, r *sip.Request) (*sip.Response, er
 	}
 }
 
-// again is the same request with a password.
+// again returns the same request with a password.
 func (d *dialog) again(r *sip.Request) *sip.Request {
 	contentType := ""
 	if h := r.ContentType(); h != nil {
@@ -211,7 +212,8 @@ func (d *dialog) bye(ctx context.Context, reason string) error {
 	return err
 }
 
-// routesOf are the Route headers that Record-Route headers demand: in their order for the callee, reversed for the caller.
+// routesOf returns the Route headers required by Record-Route headers: in order for the callee, reversed for the
+// caller.
 func routesOf(m interface {
 	GetHeaders(name string) []sip.Header
 }, reversed bool,
@@ -231,7 +233,7 @@ func routesOf(m interface {
 	return all
 }
 
-// listed are the parts of a list of addresses: a comma may be within an address, or its name.
+// listed splits a list of addresses. A comma may be part of an address or its name.
 func listed(text string) (all []string) {
 	begin, quoted, within := 0, false, false
 	for i := 0; i < len(text); i++ {

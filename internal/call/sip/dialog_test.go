@@ -9,7 +9,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 )
 
-// The far side may name another address while we hang up: the race detector looks at this.
+// The far side may name another address while we hang up. The race detector verifies this.
 func TestADialogGoesToTheAddressThatWasNamedLast(t *testing.T) {
 	t.Parallel()
 	e := engine(t, Options{})

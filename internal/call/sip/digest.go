@@ -13,7 +13,7 @@ import (
 	"github.com/icholy/digest"
 )
 
-// Reasons for which a challenge gets no password.
+// Reasons for not answering a challenge.
 var (
 	errNoChallenge  = errors.New("the telephone company wants a password and does not say how")
 	errElsewhere    = errors.New("something else than the trunk asks for the password")
@@ -21,14 +21,16 @@ var (
 	errForeignRealm = errors.New("the trunk asks for the password of another realm")
 )
 
-// authorize computes the credentials that a 401 or 407 to a request demands. again: the request may be sent once more. A wrong
-// password is not given again: trunks lock accounts for that. Whoever makes up a challenge can search for the password in the
-// response, so only the trunk gets one, for the password's realm, in the strongest way that it has offered.
+// authorize computes the credentials for a 401 or 407. again reports that the request may be repeated. A wrong
+// password is not sent again, since trunks may lock accounts for that. The author of a challenge can search for the
+// password in the response; so only the trunk gets one, for the password's realm, and in the strongest way that it has
+// offered.
 func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err error) {
 	if d.trunk == nil || d.trunk.Password == "" {
 		return false, nil
 	}
-	if !d.isTrunk(r.Destination()) || d.transport != "TLS" && !d.isTrunk(res.Source()) { // over TLS the certificate has proved the source
+	// Over TLS the certificate has proved the source.
+	if !d.isTrunk(r.Destination()) || d.transport != "TLS" && !d.isTrunk(res.Source()) {
 		return false, errElsewhere
 	}
 	challenge, header := "WWW-Authenticate", "Authorization"
@@ -61,7 +63,7 @@ func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err e
 
 const mostAsked = 16
 
-// isTrunk reports whether an address, host:port, is the trunk's.
+// isTrunk reports whether an address, host:port, belongs to the trunk.
 func (d *dialog) isTrunk(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -74,7 +76,7 @@ func (d *dialog) isTrunk(address string) bool {
 	return slices.Contains(d.trunkAt, a.Unmap())
 }
 
-// hostName is the trunk's host without its port.
+// hostName returns the trunk's host without its port.
 func (t *Trunk) hostName() string {
 	if h, _, err := net.SplitHostPort(t.Host); err == nil {
 		return h
@@ -82,14 +84,14 @@ func (t *Trunk) hostName() string {
 	return t.Host
 }
 
-// passwords are the headers that gave the password last.
+// passwords returns the headers with the last credentials.
 func (d *dialog) passwords() []sip.Header {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.password
 }
 
-// choose is the strongest challenge that can be answered here: of equals the first.
+// choose returns the strongest supported challenge, and the first among equals.
 func choose(all []sip.Header) (best *digest.Challenge, err error) {
 	err = errNoChallenge
 	for _, h := range all {
@@ -112,20 +114,20 @@ func choose(all []sip.Header) (best *digest.Challenge, err error) {
 	return nil, err
 }
 
-// strength orders challenges; 0: not answered. auth-int is not: it protects a body that proxies change.
+// strength ranks challenges; 0: not supported. auth-int is not, since it protects a body that proxies change.
 func strength(c *digest.Challenge) int {
 	n := algorithm(c)
 	switch {
 	case n == 0, len(c.QOP) > 0 && !c.SupportsQOP("auth"):
 		return 0
-	case len(c.QOP) > 0: // with a number of ours in it, no table that was computed before helps
+	case len(c.QOP) > 0: // with our own nonce, precomputed tables do not help
 		return 2*n + 1
 	}
 	return 2 * n
 }
 
-// algorithm orders the algorithms; 0: not answered. Session variants such as MD5-sess are not: the far side would get a key
-// that stays valid.
+// algorithm ranks the algorithms; 0: not supported. Session variants such as MD5-sess are not: the far side would get
+// a key that stays valid.
 func algorithm(c *digest.Challenge) int {
 	switch c.Algorithm {
 	case "", "MD5":
@@ -138,7 +140,7 @@ func algorithm(c *digest.Challenge) int {
 	return 0
 }
 
-// realms are the realms that trunks named first, by trunk and user. The zero value is ready.
+// realms holds the first realm that each trunk named, by trunk and user. The zero value is ready for use.
 type realms struct {
 	mu    sync.Mutex
 	known map[string]realm
@@ -149,7 +151,7 @@ type realm struct {
 	algorithm int
 }
 
-// check holds a challenge to the trunk's realm, and to how the trunk asked before.
+// check compares a challenge with the trunk's realm and with its earlier challenges.
 func (x *realms) check(t *Trunk, c *digest.Challenge) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

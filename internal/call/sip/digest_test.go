@@ -9,13 +9,13 @@ import (
 	"github.com/emiago/sipgo/sip"
 )
 
-// challenged is a dialog with the trunk at 192.0.2.1 whose password was asked for by what is returned.
+// challenged returns a dialog with the trunk at 192.0.2.1, which asks for a password.
 func challenged(e *Engine, trunk *Trunk) *dialog {
 	trunk.Host, trunk.Transport, trunk.Username, trunk.Password = "192.0.2.1:5060", "udp", "us", "secret"
 	return &dialog{e: e, trunk: trunk, transport: "UDP", trunkAt: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
 }
 
-// asks is a request that went to an address, and the challenge that came from another one, with what is in its headers.
+// asks returns a request to an address, and a challenge from another address with these headers.
 func asks(d *dialog, method sip.RequestMethod, to, from string, digests ...string) (*sip.Request, *sip.Response) {
 	r := sip.NewRequest(method, sip.Uri{Scheme: "sip", User: "them", Host: "192.0.2.1"})
 	r.SetDestination(to)
@@ -32,7 +32,7 @@ func asks(d *dialog, method sip.RequestMethod, to, from string, digests ...strin
 
 const ours = "192.0.2.1:5060"
 
-// A nonce may expire at any time (RFC 3261, section 22.4): stale says that the password was right.
+// A nonce may expire at any time (RFC 3261, section 22.4). stale means that the password was right.
 func TestAPasswordIsGivenOnceUnlessItsNonceIsStale(t *testing.T) {
 	t.Parallel()
 	d := challenged(&Engine{}, &Trunk{})
@@ -73,7 +73,7 @@ func TestOnlyTheTrunkGetsThePassword(t *testing.T) {
 	}
 }
 
-// Over TLS requests go to a name, whose certificate says who responds.
+// Over TLS requests go to a name, and the certificate proves who responds.
 func TestATrunkOverTLSIsKnownByItsName(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]bool{"SIP.example.com:5061": true, "evil.example:5061": false} {
@@ -101,7 +101,7 @@ func TestThePasswordIsForOneRealm(t *testing.T) {
 	} {
 		e := &Engine{}
 		var err error
-		for _, realm := range c.asked { // each by a call of its own
+		for _, realm := range c.asked { // each in a separate call
 			d := challenged(e, &Trunk{Realm: c.set})
 			r, res := asks(d, sip.INVITE, ours, ours, `Digest realm="`+realm+`", nonce="1"`)
 			_, err = d.authorize(r, res)
@@ -114,7 +114,8 @@ func TestThePasswordIsForOneRealm(t *testing.T) {
 		}
 	}
 	e := &Engine{}
-	for i, trunk := range []*Trunk{{}, {Realm: "b.example"}} { // a carrier that changed its realm, and a line that was changed for it
+	// A carrier that changed its realm, and a line that was changed accordingly.
+	for i, trunk := range []*Trunk{{}, {Realm: "b.example"}} {
 		d := challenged(e, trunk)
 		r, res := asks(d, sip.INVITE, ours, ours, `Digest realm="`+[]string{"a.example", "b.example"}[i]+`", nonce="1"`)
 		if again, err := d.authorize(r, res); !again || err != nil {
@@ -129,8 +130,8 @@ func TestTheStrongestChallengeIsAnswered(t *testing.T) {
 	const sha = `Digest realm="a", nonce="1", algorithm=SHA-256, qop="auth-int, auth"`
 	for _, c := range []struct {
 		name   string
-		calls  [][]string // what each call is asked with
-		answer string     // is in the last response
+		calls  [][]string // challenges of each call
+		answer string     // part of the last response
 		want   error
 	}{
 		{"of two", [][]string{{md5, sha}}, "algorithm=SHA-256", nil},
@@ -160,7 +161,7 @@ func TestTheStrongestChallengeIsAnswered(t *testing.T) {
 	}
 }
 
-// The user name is a member's, realm, nonce and opaque are the far side's.
+// The user name comes from a member; realm, nonce and opaque come from the far side.
 func TestEveryValueOfAPasswordsHeaderIsQuoted(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{`a\", response=\"x`, `a\\`, "a, uri=b", "a\u2028b", "Zoë"} {

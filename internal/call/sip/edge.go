@@ -16,34 +16,37 @@ import (
 )
 
 const (
-	maxMessages  = 2000             // a second from one source, in the long run
-	maxBurst     = 4 * time.Second  // sent by a source at once
-	responsesFor = 40 * time.Second // after something was sent to an address: all its retransmissions come within 32 s (RFC 3261, 17.1)
+	maxMessages = 2000            // per second from one source, in the long run
+	maxBurst    = 4 * time.Second // burst of a source
+	// responsesFor is the time for responses after a message was sent to an address: all retransmissions arrive within
+	// 32 s (RFC 3261, 17.1).
+	responsesFor = 40 * time.Second
 )
 
-// edge decides who may send anything to this node: the trunks of lines, and whomever the node is talking with. Nobody else gets a response,
-// a transaction, a goroutine or a connection: a port that the internet reaches is looked for and flooded day and night.
+// edge decides which sources may send to this node: the trunks of lines, and the far sides of current calls. Others
+// get no response, transaction, goroutine or connection, since ports on the internet are scanned and flooded all the
+// time.
 //
 //	packet ──▶ known source? ──▶ rate ──▶ sipgo ──▶ transactions ──▶ handler
 //	connection ──▶ known source? ──▶ connections ──▶ handshake ──▶ messages in time, at a rate ──▶ sipgo …
 type edge struct {
-	open         bool // everybody may come
+	open         bool // all sources are allowed
 	refused      *refusals
 	transactions *share.Share
 	connections  *share.Share
-	respond      func(*sip.Response) error // without a transaction
+	respond      func(*sip.Response) error // responds without a transaction
 
 	mu      sync.Mutex
 	sources map[netip.Addr]*source
 }
 
-// source is an address that may send something.
+// source is an address that may send.
 type source struct {
-	line    bool      // a line's trunk
+	line    bool      // trunk of a line
 	company string    // of the line; "" if several companies share the trunk
-	talks   int       // calls that are placed or in progress
+	talks   int       // calls being placed or in progress
 	until   time.Time // end of the time for responses to our last message
-	next    time.Time // when its messages would all have come, had they come at their rate
+	next    time.Time // time at which its messages would all have arrived at the maximum rate
 }
 
 func newEdge(o *Options) *edge {
@@ -54,7 +57,7 @@ func newEdge(o *Options) *edge {
 	}
 }
 
-// find is a source that may send something now; nil: it may not.
+// find returns a source that may send now, or nil.
 func (e *edge) find(a netip.Addr, now time.Time) *source {
 	s := e.sources[a]
 	if s == nil || !s.line && s.talks == 0 && !now.Before(s.until) {
@@ -70,7 +73,7 @@ func (e *edge) knows(a netip.Addr) bool {
 	return e.open || e.find(a, time.Now()) != nil
 }
 
-// packet reports whether a packet is let in.
+// packet reports whether a packet is admitted.
 func (e *edge) packet(from netip.Addr) bool {
 	if e.open {
 		return true
@@ -92,7 +95,7 @@ func (e *edge) packet(from netip.Addr) bool {
 	return in
 }
 
-// pace is the pause in reading a connection after n of its messages.
+// pace returns the pause in reading a connection after n of its messages.
 func (e *edge) pace(from netip.Addr, n int) time.Duration {
 	now := time.Now()
 	e.mu.Lock()
@@ -113,7 +116,7 @@ func (s *source) take(n int, now time.Time) {
 	s.next = s.next.Add(time.Duration(n) * time.Second / maxMessages)
 }
 
-// early is the time until the next message may come; 0 or less: it may come now.
+// early returns the time until the next message may arrive, which is 0 or less if it may arrive now.
 func (s *source) early(now time.Time) time.Duration { return s.next.Sub(now.Add(maxBurst)) }
 
 // wrote records a message to an address, which may respond.
@@ -126,7 +129,7 @@ func (e *edge) wrote(to netip.Addr) {
 	e.source(to).until = time.Now().Add(responsesFor)
 }
 
-// talk lets addresses send until end is called, and a little longer.
+// talk allows addresses to send until end is called, and a little longer.
 func (e *edge) talk(all ...netip.Addr) (end func()) {
 	if e.open {
 		return func() {}
@@ -156,7 +159,8 @@ func (e *edge) source(a netip.Addr) *source {
 	return s
 }
 
-// setLines replaces the addresses of all lines' trunks, with the company of each, and forgets sources that may no longer send.
+// setLines replaces the addresses of all lines' trunks, each with its company, and removes sources that may no longer
+// send.
 func (e *edge) setLines(companies map[netip.Addr]string) {
 	now := time.Now()
 	e.mu.Lock()
@@ -175,7 +179,7 @@ func (e *edge) setLines(companies map[netip.Addr]string) {
 	}
 }
 
-// holder is the holder of a source's shares.
+// holder returns the holder of a source's shares.
 func (e *edge) holder(a netip.Addr) share.Holder {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -186,7 +190,7 @@ func (e *edge) holder(a netip.Addr) share.Holder {
 	return h
 }
 
-// addressOf is the address in host:port; invalid if there is none.
+// addressOf returns the address in host:port; invalid if there is none.
 func addressOf(hostPort string) netip.Addr {
 	if h, _, err := net.SplitHostPort(hostPort); err == nil {
 		hostPort = h
@@ -195,8 +199,8 @@ func addressOf(hostPort string) netip.Addr {
 	return a.Unmap()
 }
 
-// guarded has a handler take only readable requests, and at most as many at a time as a node, a company and a trunk may have
-// pending. A transaction is pending until its last possible retransmission, 32 s after its response.
+// guarded wraps a handler. It passes on only readable requests, and limits the pending requests of a node, a company
+// and a trunk. A transaction is pending until its last possible retransmission, 32 s after its response.
 func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 	return func(r *sip.Request, tx sip.ServerTransaction) {
 		from := addressOf(r.Source())
@@ -230,7 +234,7 @@ func retryAfter(err error) int {
 	return 0
 }
 
-// reject responds without a transaction: a repeated request gets the response again, and nothing is kept for it.
+// reject responds without a transaction: a repeated request gets the response again, and no state is kept.
 func (e *edge) reject(r *sip.Request, code int, reason string, retryAfter int) {
 	if r.IsAck() {
 		return
@@ -242,18 +246,18 @@ func (e *edge) reject(r *sip.Request, code int, reason string, retryAfter int) {
 	_ = e.respond(res)
 }
 
-// unrouted answers a request of an unsupported method.
+// unrouted responds to a request with an unsupported method.
 func unrouted(r *sip.Request, tx sip.ServerTransaction) {
 	res := sip.NewResponseFromRequest(r, sip.StatusMethodNotAllowed, "Method Not Allowed", nil)
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
 	_ = tx.Respond(res)
 }
 
-// Refusals counts the refused messages to this node by reason, since the start.
+// Refusals returns the number of refused messages by reason, since the start.
 func (e *Engine) Refusals() map[string]int64 { return e.edge.refused.counts() }
 
-// packets is the socket of SIP over UDP. Packets that the edge refuses are dropped before anything reads them: a response would
-// show scanners that a telephone system is here, and would go to the victim of a forged source address.
+// packets is the socket of SIP over UDP. Packets refused by the edge are dropped unread: a response would reveal the
+// telephone system to scanners, and would go to the victim of a forged source address.
 type packets struct {
 	net.PacketConn
 	edge *edge
@@ -266,7 +270,7 @@ func (p packets) ReadFrom(b []byte) (int, net.Addr, error) {
 		if err != nil {
 			return n, from, err
 		}
-		if p.edge.packet(from.(*net.UDPAddr).AddrPort().Addr().Unmap()) { //nolint:forcetypeassert // the address of a UDP socket
+		if p.edge.packet(from.(*net.UDPAddr).AddrPort().Addr().Unmap()) { //nolint:forcetypeassert // address of a UDP socket
 			return n, from, nil
 		}
 	}
@@ -274,6 +278,6 @@ func (p packets) ReadFrom(b []byte) (int, net.Addr, error) {
 
 // WriteTo implements net.PacketConn.
 func (p packets) WriteTo(b []byte, to net.Addr) (int, error) {
-	p.edge.wrote(to.(*net.UDPAddr).AddrPort().Addr().Unmap()) //nolint:forcetypeassert // the address of a UDP socket
+	p.edge.wrote(to.(*net.UDPAddr).AddrPort().Addr().Unmap()) //nolint:forcetypeassert // address of a UDP socket
 	return p.PacketConn.WriteTo(b, to)
 }

@@ -21,7 +21,8 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// trunksAt are lines whose trunks are at addresses, each of a company of its own, unless more are joined by a comma.
+// trunksAt returns lines with trunks at addresses, one company per argument. Addresses joined by a comma belong to the
+// same company.
 func trunksAt(companies ...string) func(context.Context) ([]Line, error) {
 	var all []Line
 	for i, addresses := range companies {
@@ -32,14 +33,14 @@ func trunksAt(companies ...string) func(context.Context) ([]Line, error) {
 	return func(context.Context) ([]Line, error) { return all, nil }
 }
 
-// requestFrom is a request as somebody at an address sends it, the n-th.
+// requestFrom returns the nth request of a client at an address.
 func requestFrom(method string, from net.Addr, n int) []byte {
 	return fmt.Appendf(nil, "%s sip:15555550100@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP %s;branch=z9hG4bK%d;rport\r\n"+
 		"From: <sip:1@a>;tag=%d\r\nTo: <sip:15555550100@127.0.0.1>\r\nCall-ID: %d\r\nCSeq: 1 %s\r\nContact: "+
 		"<sip:1@%s>\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n", method, from, n, n, n, method, from)
 }
 
-// until waits for a state.
+// until waits for a condition.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(hung); !is(); time.Sleep(time.Millisecond) {
@@ -59,7 +60,7 @@ func socketAt(t *testing.T, address string) net.PacketConn {
 	return c
 }
 
-// It is not parallel: it counts goroutines.
+// Not parallel, because it counts goroutines.
 func TestStrangersCostNothing(t *testing.T) {
 	called := make(chan string, 1)
 	e := engine(t, Options{Lines: trunksAt("127.0.0.2"), OnCall: func(in *Incoming) {
@@ -68,7 +69,7 @@ func TestStrangersCostNothing(t *testing.T) {
 	}})
 	stranger, to := socketAt(t, "127.0.0.3"), net.UDPAddrFromAddrPort(e.Address())
 	goroutines, known := runtime.NumGoroutine(), e.ua.TransportLayer().Pool("udp").Size()
-	const packets, atOnce = 6000, 60 // fewer than the socket holds
+	const packets, atOnce = 6000, 60 // fewer than the socket's buffer holds
 	methods := []string{"INVITE", "OPTIONS", "REGISTER", "BYE", "ACK", "CANCEL", "nonsense"}
 	for n := range packets {
 		b := requestFrom(methods[n%len(methods)], stranger.LocalAddr(), n)
@@ -113,7 +114,7 @@ func TestStrangersCostNothing(t *testing.T) {
 	}
 }
 
-// Nobody else's packets are let in for the calls that we place and talk in, and theirs are for as long.
+// Packets from the far sides of our calls are admitted for the duration of the calls, and no others.
 func TestWhomWeTalkWithIsHeard(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		e := engine(t, Options{Network: n, Lines: trunksAt("192.0.2.1"), Silent: time.Hour, KeepAlive: time.Hour})
@@ -153,7 +154,7 @@ func TestWhomWeAskIsHeard(t *testing.T) {
 	})
 }
 
-// The hosts that an answer names may send requests within the call: its contact, and the proxy on the way.
+// The hosts named in an answer may send requests within the call: its contact, and the proxies on the route.
 func TestTheHostsOfACallAreHeard(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		e := engine(t, Options{Network: n, Lines: trunksAt("192.0.2.1")})
@@ -235,7 +236,7 @@ func TestATrunkSendsAtItsRate(t *testing.T) {
 	})
 }
 
-// ending is a transaction that ends when the test has it end.
+// ending is a transaction that the test ends.
 type ending struct {
 	deaf
 	end []func()
@@ -275,9 +276,9 @@ func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 			want   int64
 		}{
 			{"192.0.2.1:5060", r.Client}, {"192.0.2.1:7000", 0}, {"192.0.2.2:5060", r.Client}, {"192.0.2.3:5060", r.Client},
-			{"192.0.2.4:5060", 0}, // its company has no more
+			{"192.0.2.4:5060", 0}, // its company has used its share
 			{"[2001:db8::1]:5060", r.Node - r.Company},
-			{"[2001:db8::2]:5060", 0}, // of one network
+			{"[2001:db8::2]:5060", 0}, // in the same network
 		} {
 			if n := from(c.source, "OPTIONS"); int64(n) != c.want {
 				t.Errorf("%d: %s has %d, want %d", i, c.source, n, c.want)
@@ -299,7 +300,7 @@ func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 	})
 }
 
-// Beyond its share a trunk gets a 503 that says when to try again, and nothing is kept for it; its requests of before end after 32 s.
+// Beyond its share a trunk gets a 503 with Retry-After, and no state is kept. Its earlier requests end after 32 s.
 func TestATrunkBeyondItsShareGetsRetryAfter(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		shares := &share.Set{}
@@ -361,7 +362,7 @@ func TestATrunkBeyondItsShareGetsRetryAfter(t *testing.T) {
 	})
 }
 
-// What could mean something else to whoever reads what we repeat gets no further.
+// Text that readers could interpret differently is not repeated.
 func TestUnreadableRequestsAreRefused(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		e := engine(t, Options{Network: n, Lines: trunksAt("127.0.0.1"), OnCall: func(in *Incoming) {
@@ -499,7 +500,7 @@ func TestTheEdgeFollowsTheLines(t *testing.T) {
 	})
 }
 
-// A company whose trunks' names are all dead, or slow, does not hold up those of others.
+// A company with dead or slow trunk names does not delay other companies.
 func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		var lines []Line
@@ -567,7 +568,7 @@ func TestACallComesFromAnAddressOfItsTrunk(t *testing.T) {
 	}
 }
 
-// BenchmarkStranger is what a stranger's packet costs.
+// BenchmarkStranger measures the cost of a stranger's packet.
 func BenchmarkStranger(b *testing.B) {
 	o := Options{Lines: trunksAt(), Log: slog.New(slog.DiscardHandler)}
 	e := newEdge(&o)

@@ -1,5 +1,6 @@
-// Package sip places and takes telephone calls over SIP (RFC 3261): with a trunk of a telephone company, or with the sandbox's phone.
-// The transactions are sipgo's; dialogs, the loop of an INVITE, session timers and the sound are ours.
+// Package sip places and takes telephone calls over SIP (RFC 3261): with a trunk of a telephone company, or with the
+// sandbox's phone. The transactions are sipgo's; dialogs, the loop of an INVITE, session timers and the sound are
+// ours.
 //
 //	Dial ── INVITE ─▶ 100, 18x (rings, early sound) ─▶ 200 ─▶ ACK ─▶ Call ─▶ BYE, from either side
 //	           └ 401, 407: again with a password; 422: a longer session; 3xx and all else: refused; ctx ends: CANCEL
@@ -32,46 +33,47 @@ const agentName = "Carillon"
 // Options describe an Engine; Address and Log are required.
 type Options struct {
 	Address  string      // host:port for SIP over UDP and TCP; port 0 takes a free one
-	TLS      string      // host:port for SIP over TLS; "": none
-	TLSFiles *tls.Config // our certificates, and the ones we trust
-	External netip.Addr  // that the far side reaches us by; zero: the address that the way to it begins at
-	Ports    [2]uint16   // of the sound, the lowest and the highest; zero: any
-	// Lines lists the trunks of all lines, every second. They and the far sides of current calls are the only sources that
-	// reach the engine. nil: everybody may call, without bounds, which is for an Address that only this machine reaches.
+	TLS      string      // host:port for SIP over TLS; empty: none
+	TLSFiles *tls.Config // our certificates, and those we trust
+	External netip.Addr  // our address as the far side sees it; default: the local address of the route to it
+	Ports    [2]uint16   // of the sound, lowest and highest; zero: any
+	// Lines lists the trunks of all lines, every second. Only they and the far sides of current calls can reach the
+	// engine. nil: anyone may call, without limits, which is meant for an Address that only this machine reaches.
 	Lines  func(ctx context.Context) ([]Line, error)
 	Shares *share.Set // of the node
 
-	// AllowPrivate are the private networks that trunks with Trunk.Public may be in.
+	// AllowPrivate are private networks in which trunks with Trunk.Public may be.
 	AllowPrivate []netip.Prefix
 	Log          *slog.Logger
 
-	// Network opens the sockets of SIP over UDP and TCP and of the sound; nil: the system's. Tests have one in memory.
+	// Network opens the sockets for sound and for SIP over UDP and TCP; nil: the system's. Tests use an in-memory
+	// network.
 	Network Network
 
-	OnCall  func(in *Incoming) // handles calls to us, each on its own goroutine; nil: they are refused
-	Unheard *rtp.Refused       // counts refused packets of sound; may be nil
-	// Silent is how long the sound of a call that is not held may be missing; default 20 s.
+	OnCall  func(in *Incoming) // handles calls to us, each on a separate goroutine; nil: they are refused
+	Unheard *rtp.Refused       // counts rejected packets of sound; may be nil
+	// Silent is the maximum gap in the sound of a call that is not held; default 20 s.
 	Silent time.Duration
-	// KeepAlive is the interval between requests to a trunk that show whether it responds; default 30 s.
+	// KeepAlive is the interval between requests that check whether a trunk responds; default 30 s.
 	KeepAlive time.Duration
 	// Second is the length of a session timer's second; default a second. Tests shorten it.
 	Second time.Duration
 }
 
-// Network opens sockets; *net.ListenConfig does.
+// Network opens sockets. *net.ListenConfig implements it.
 type Network interface {
 	Listen(ctx context.Context, network, address string) (net.Listener, error)
 	ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error)
 }
 
-// Engine is the SIP user agent of this node. Close ends it.
+// Engine is the SIP user agent of this node. Close stops it.
 type Engine struct {
 	o       Options
 	ua      *sipgo.UserAgent
 	client  *sipgo.Client
 	server  *sipgo.Server
-	address netip.AddrPort // of UDP and TCP
-	udp     sip.Addr       // the same for sipgo
+	address netip.AddrPort // for UDP and TCP
+	udp     sip.Addr       // the same in sipgo's type
 	tls     netip.AddrPort
 	ports   ports
 	edge    *edge
@@ -81,7 +83,7 @@ type Engine struct {
 
 	challenges challenges
 
-	patience time.Duration // time limit of the first response
+	patience time.Duration // timeout for the first response
 	closers  []io.Closer
 
 	life       context.Context //nolint:containedctx // of background work
@@ -90,7 +92,7 @@ type Engine struct {
 
 	mu      sync.Mutex
 	calls   map[string]*Call // by dialog
-	dialing map[string]bool  // Call-IDs that we wait for an answer of
+	dialing map[string]bool  // Call-IDs of calls that wait for an answer
 }
 
 // New listens and starts an engine.
@@ -123,7 +125,8 @@ func (e *Engine) open(ctx context.Context) error {
 	quiet := slog.New(quieter{e.o.Log.Handler()})
 	setUp()
 	var err error
-	stream := func() *sip.TransportTCP { // connections that we open: unused ones must close, and a slow peer must not hold up the writer
+	// Connections that we open: unused ones must be closed, and a slow peer must not block the writer.
+	stream := func() *sip.TransportTCP {
 		return &sip.TransportTCP{ReadTimeout: idleTimeout, WriteTimeout: writeTimeout}
 	}
 	transports := sip.TransportsConfig{TCP: stream(), TLS: &sip.TransportTLS{TransportTCP: stream()}}
@@ -168,7 +171,7 @@ func (e *Engine) listen(ctx context.Context) error {
 	var udp net.PacketConn
 	var tcp net.Listener
 	var err error
-	for range 10 { // a free port of UDP may be taken for TCP
+	for range 10 { // a free UDP port may be in use for TCP
 		if udp, err = e.o.Network.ListenPacket(ctx, "udp", e.o.Address); err != nil {
 			return fmt.Errorf("listen for calls: %w", err)
 		}
@@ -190,7 +193,7 @@ func (e *Engine) listen(ctx context.Context) error {
 	e.udp = sip.Addr{IP: own.IP, Port: own.Port}
 	go func() { _ = e.server.ServeUDP(packets{udp, e.edge}) }()
 	go func() { _ = e.server.ServeTCP(connections) }()
-	for { // requests need the connection, which sipgo learns of on that goroutine
+	for { // requests need the connection, which sipgo registers on that goroutine
 		if _, err := e.ua.TransportLayer().GetConnection("udp", e.udp.String()); err == nil {
 			break
 		}
@@ -219,13 +222,13 @@ const readBuffer = 1 << 20
 
 func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// Address is the engine's address for UDP and TCP.
+// Address returns the engine's address for UDP and TCP.
 func (e *Engine) Address() netip.AddrPort { return e.address }
 
-// SecureAddress is its address for TLS.
+// SecureAddress returns its address for TLS.
 func (e *Engine) SecureAddress() netip.AddrPort { return e.tls }
 
-// Close ends every call without a word, and the engine. Calls are hung up before.
+// Close ends all calls without a BYE, and stops the engine. Calls should be hung up first.
 func (e *Engine) Close() error {
 	if e.cancel != nil {
 		e.cancel()
@@ -251,7 +254,7 @@ func (e *Engine) all() []*Call {
 
 const silent = 20 * time.Second
 
-// watch ends calls whose sound has stopped: the far side is gone, or its network.
+// watch ends calls whose sound has stopped because the far side, or its network, is gone.
 func (e *Engine) watch(ctx context.Context) {
 	tick := time.NewTicker(min(time.Second, e.o.Silent/4))
 	defer tick.Stop()
@@ -273,8 +276,8 @@ func (e *Engine) watch(ctx context.Context) {
 	}
 }
 
-// setUp silences sipgo's global logger, and lets it send messages longer than a packet over UDP: an INVITE with credentials and
-// the headers of proxies is that long, and no peer has UDP alone and refuses it.
+// setUp silences sipgo's global logger, and allows messages longer than a packet over UDP. An INVITE with credentials
+// and the headers of proxies is that long, and no peer is known that only supports UDP and refuses it.
 var setUp = sync.OnceFunc(func() { //nolint:gochecknoglobals // once
 	sip.SetDefaultLogger(slog.New(slog.DiscardHandler))
 	sip.UDPMTUSize = mostMessage
@@ -282,7 +285,7 @@ var setUp = sync.OnceFunc(func() { //nolint:gochecknoglobals // once
 
 const mostMessage = 16 << 10
 
-// quieter drops sipgo's logs about single packets and transactions below warnings.
+// quieter drops sipgo's log messages about single packets and transactions below errors.
 type quieter struct{ slog.Handler }
 
 // Enabled implements slog.Handler.
@@ -296,7 +299,7 @@ func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
 
-// hostFor is the address that the far side reaches us by.
+// hostFor returns our address as the far side sees it.
 func (e *Engine) hostFor(far string) netip.Addr {
 	if e.o.External.IsValid() {
 		return e.o.External
@@ -308,7 +311,7 @@ func (e *Engine) hostFor(far string) netip.Addr {
 	if h, _, err := net.SplitHostPort(far); err == nil {
 		host = h
 	}
-	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) //nolint:noctx // sends nothing: it only finds the route
+	c, err := net.Dial("udp", net.JoinHostPort(strings.Trim(host, "[]"), "9")) //nolint:noctx // sends nothing: it only determines the route
 	if err != nil {
 		return netip.IPv4Unspecified()
 	}
@@ -316,8 +319,9 @@ func (e *Engine) hostFor(far string) netip.Addr {
 	return unmapped(c.LocalAddr().(*net.UDPAddr).AddrPort()).Addr()
 }
 
-// soundHost is the address that sends the sound of a call whose SDP names host: the signalling's address if it has one of its
-// own, because the far side accepts no other. Else the network's route to the far side decides, as it does for host.
+// soundHost returns the local address for the sound of a call whose SDP names host: the signaling's address if that is
+// fixed, because the far side accepts no other. Otherwise the network's route to the far side decides, as it does for
+// host.
 func (e *Engine) soundHost(host netip.Addr) netip.Addr {
 	switch own := e.address.Addr(); {
 	case !own.IsUnspecified():
@@ -328,7 +332,7 @@ func (e *Engine) soundHost(host netip.Addr) netip.Addr {
 	return host
 }
 
-// ports are where sound is received.
+// ports are the ports on which sound is received.
 type ports struct {
 	network         Network
 	lowest, highest uint16

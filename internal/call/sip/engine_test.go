@@ -51,7 +51,7 @@ func tone(d time.Duration, step int) []int16 {
 // hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
-// await waits for what a channel brings, or for its end.
+// await returns the next value of a channel, or its zero value once it is closed.
 func await[T any](t *testing.T, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -62,14 +62,14 @@ func await[T any](t *testing.T, c <-chan T) (v T) {
 	return v
 }
 
-// inFakeTime runs a test that takes as long as its calls, on a clock that waits for nobody, in a network in memory.
+// inFakeTime runs a test, which takes as long as its calls, with a fake clock in an in-memory network.
 func inFakeTime(t *testing.T, test func(t *testing.T, n *rtptest.Network)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { test(t, &rtptest.Network{}) })
 }
 
-// answerer answers all calls, after it has rung.
+// answerer returns an engine that rings and then answers all calls.
 func answerer(t *testing.T, o Options) (e *Engine, answered chan *Call) {
 	t.Helper()
 	answered = make(chan *Call, 1)
@@ -224,7 +224,7 @@ func TestNobodyAnswersOrExists(t *testing.T) {
 	})
 }
 
-// A host that is not there, and one that takes connections and says nothing, are given up.
+// An unreachable host, and one that accepts connections but never responds, are given up.
 func TestDeadTrunksAreGivenUp(t *testing.T) {
 	t.Parallel()
 	t.Run("udp", func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestDeadTrunksAreGivenUp(t *testing.T) {
 	}
 }
 
-// A call whose far side has gone without a word is ended.
+// A call whose far side disappeared without a BYE is ended.
 func TestACallWithoutSoundIsEnded(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		callee, answered := answerer(t, Options{Network: n, Silent: time.Hour})
@@ -281,13 +281,13 @@ func TestACallWithoutSoundIsEnded(t *testing.T) {
 		if took := time.Since(begin); cause != (Cause{System, "no sound came for 20s"}) || took < 19*time.Second || took > 22*time.Second {
 			t.Errorf("%+v after %v", cause, took)
 		}
-		if far := ended(t, far); far.By != Them { // it gets a BYE all the same
+		if far := ended(t, far); far.By != Them { // it still gets a BYE
 			t.Errorf("%+v", far)
 		}
 	})
 }
 
-// On a machine with several addresses the far side accepts sound from the one that the SDP names alone.
+// On a machine with several addresses, the far side only accepts sound from the one named in the SDP.
 func TestSoundIsSentFromTheAddressOfSIP(t *testing.T) {
 	for own, want := range map[string]string{"127.0.0.41:0": "127.0.0.41", "0.0.0.0:0": "0.0.0.0"} {
 		e, err := New(t.Context(), Options{Address: own, Log: slog.New(slog.DiscardHandler)})

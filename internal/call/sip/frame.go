@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// frame follows where messages begin and end in a stream (RFC 3261, section 18.3), without reading them. The zero value is at the
-// beginning.
+// frame tracks where messages begin and end in a stream (RFC 3261, section 18.3), without parsing them. The zero value
+// is at the beginning.
 type frame struct {
 	line   []byte // the current line so far
 	head   bool   // a message has begun
 	length int    // of the body
-	left   int    // of its body, to come
+	left   int    // remaining bytes of the body
 }
 
-const maxFrameLine = 64 // bytes of a line that are looked at: enough for Content-Length
+const maxFrameLine = 64 // bytes of a line that are examined, enough for Content-Length
 
-// read reads bytes, and reports how many messages ended in them.
+// read processes bytes, and returns the number of messages that ended in them.
 func (f *frame) read(b []byte) (ended int) {
 	for len(b) > 0 {
 		if f.left > 0 {
@@ -54,7 +54,7 @@ func (f *frame) endLine() bool {
 	line := strings.TrimRight(string(f.line), "\r")
 	f.line = f.line[:0]
 	if line == "" {
-		return f.head // else it keeps the connection alive
+		return f.head // otherwise it is a keep-alive
 	}
 	f.head = true
 	name, value, _ := strings.Cut(line, ":")
@@ -67,7 +67,7 @@ func (f *frame) endLine() bool {
 	return false
 }
 
-// within reports whether a message has begun that did not end yet.
+// within reports whether a message has begun and not ended yet.
 func (f *frame) within() bool {
 	return f.head || f.left > 0 || len(bytes.Trim(f.line, "\r")) > 0
 }

@@ -34,7 +34,7 @@ func TestAFrameFollowsMessages(t *testing.T) {
 		{"a length behind a long line", strings.Replace(framed, "CSeq", "X: "+strings.Repeat("x", 1000)+"\r\nCSeq", 1), 1, false},
 		{"no number", strings.Replace(unframed, "l: 0", "l: -1", 1), 1, false},
 	} {
-		for step := 1; step <= 7; step += 3 { // as it may come
+		for step := 1; step <= 7; step += 3 { // in pieces of different sizes
 			var f frame
 			ended := 0
 			for i := 0; i < len(c.text); i += step {
@@ -47,7 +47,7 @@ func TestAFrameFollowsMessages(t *testing.T) {
 	}
 }
 
-// The frame finds the messages that sipgo's parser does, wherever the stream is cut.
+// The frame finds the same messages as sipgo's parser, no matter where the stream is split.
 func FuzzFrame(f *testing.F) {
 	f.Add(framed+"\r\n"+unframed, 3)
 	f.Add(framed+framed, 100)

@@ -37,7 +37,7 @@ func FuzzDescription(f *testing.F) {
 	})
 }
 
-// deaf is a transaction whose responses go nowhere.
+// deaf is a transaction whose responses are discarded.
 type deaf struct {
 	sip.ServerTransaction
 	done chan struct{}
@@ -49,7 +49,7 @@ func (d deaf) OnCancel(sip.FnTxCancel) bool       { return true }
 func (d deaf) Acks() <-chan *sip.Request          { return nil }
 func (d deaf) OnTerminate(sip.FnTxTerminate) bool { return true }
 
-// What anybody sends to the engine ends in a response: requests for calls that there are, and for others.
+// Any request to the engine gets a response, whether it is for an existing call or not.
 func FuzzRequest(f *testing.F) {
 	head := " sip:1@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: " +
 		"<sip:2@127.0.0.1>;tag=theirs\r\nTo: <sip:1@127.0.0.1>;tag=ours\r\n" +
@@ -111,7 +111,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// What a telephone company responds to an INVITE is read, and what follows from it can be sent.
+// Any response to an INVITE is parsed, and the resulting requests can be sent.
 func FuzzResponse(f *testing.F) {
 	head := "\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK1\r\nFrom: <sip:2@127.0.0.1>;tag=ours\r\nTo: " +
 		"<sip:1@127.0.0.1>;tag=theirs\r\nCall-ID: known\r\nCSeq: 1 INVITE\r\n"

@@ -12,17 +12,17 @@ import (
 const (
 	keepAlive = 30 * time.Second
 	maxCheck  = 2 * time.Second
-	keptFor   = 24 * time.Hour // since the last call with a trunk
+	keptFor   = 24 * time.Hour // after the last call with a trunk
 	mostKept  = 1000
 )
 
-// health is what is known of the trunks that calls were placed with. A trunk that lost a call, or stopped responding to OPTIONS, is
-// asked before the next call: the line's circuit breaker learns of the fault in two seconds, no INVITE is sent into the void, and the
-// call that tries whether the trunk is back rings nobody twice. Of trunks that never respond to OPTIONS, calls alone show
-// whether they are there.
+// health tracks the state of trunks that calls were placed with. Before the next call, it queries a trunk that lost a
+// call or stopped responding to OPTIONS: the line's circuit breaker detects the fault in two seconds, no INVITE is
+// sent in vain, and the call that probes the trunk does not ring anybody twice. For trunks that never respond to
+// OPTIONS, only calls show whether they are available.
 //
-// It is kept by host, whichever company's line it is of: what it holds is whether anything responds there, and no refusal of a password or
-// a number changes that. Circuit breakers are the lines' own.
+// It is kept by host, for lines of all companies: it only records whether the host responds, regardless of refused
+// passwords or numbers. Circuit breakers belong to the lines.
 type health struct {
 	e      *Engine
 	mu     sync.Mutex
@@ -32,24 +32,25 @@ type health struct {
 type trunkHealth struct {
 	trunk    Trunk
 	used     time.Time
-	responds bool // to OPTIONS
+	responds bool // has responded to OPTIONS
 	lost     bool
 	checked  Health
 }
 
-// Health is a trunk's response to the last OPTIONS. Any response means that it is there.
+// Health is a trunk's response to the last OPTIONS. Any response means that the trunk is available.
 type Health struct {
-	At     time.Time // zero: it was not asked yet
-	Code   int       // of its response; 0 without one
+	At     time.Time // zero: not queried yet
+	Code   int       // status of its response; 0 if there was none
 	Reason string
 	Took   time.Duration
 	Err    error // reason of a missing response
 }
 
-// key identifies a trunk: one with Public that may not be called is another one than an operator's at the same address.
+// key identifies a trunk. One with Public, which may not be callable, differs from an operator's trunk at the same
+// address.
 func (t *Trunk) key() string { return t.Transport + " " + t.Host + " " + strconv.FormatBool(t.Public) }
 
-// use records that a trunk is used for a call, and reports whether it must be asked first.
+// use records that a trunk is used for a call, and reports whether it must be queried first.
 func (h *health) use(t Trunk, now time.Time) (suspect bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +89,7 @@ func (h *health) checked(t Trunk, x Health) {
 	}
 }
 
-// due are the trunks to keep alive. Those without use are forgotten.
+// due returns the trunks to keep alive, and removes unused ones.
 func (h *health) due(now time.Time) (all []Trunk) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,7 +103,7 @@ func (h *health) due(now time.Time) (all []Trunk) {
 	return all
 }
 
-// ready asks a suspect trunk whether it is there.
+// ready queries a suspect trunk.
 func (h *health) ready(ctx context.Context, t Trunk) error {
 	if !h.use(t, time.Now()) {
 		return nil
@@ -117,7 +118,7 @@ func (h *health) ask(ctx context.Context, t Trunk) error {
 	return h.e.Ask(ctx, t, maxCheck).Err
 }
 
-// Ask sends an OPTIONS to a trunk and waits for its response for at most that time.
+// Ask sends an OPTIONS to a trunk and waits for its response for at most the given time.
 func (e *Engine) Ask(ctx context.Context, t Trunk, most time.Duration) Health {
 	asking, stop := context.WithTimeout(ctx, most)
 	defer stop()
@@ -130,7 +131,7 @@ func (e *Engine) Ask(ctx context.Context, t Trunk, most time.Duration) Health {
 	return x
 }
 
-// Health is the trunk's response to this node's last OPTIONS, sent before a call or to keep it alive.
+// Health returns the trunk's response to this node's last OPTIONS, which was sent before a call or to keep it alive.
 func (e *Engine) Health(t Trunk) Health {
 	e.health.mu.Lock()
 	defer e.health.mu.Unlock()
@@ -140,7 +141,7 @@ func (e *Engine) Health(t Trunk) Health {
 	return Health{}
 }
 
-// keepAlive asks trunks now and then, which also keeps the way to us open in the NATs between.
+// keepAlive queries trunks periodically, which also keeps the NAT mappings to us open.
 func (h *health) keepAlive(ctx context.Context) {
 	tick := time.NewTicker(h.e.o.KeepAlive)
 	defer tick.Stop()

@@ -20,7 +20,7 @@ func TestATrunkThatHasGoneIsAskedFirst(t *testing.T) {
 		if _, err := dial(t, e, Dial{Trunk: trunk}); !errors.As(err, &refused) {
 			t.Fatal(err)
 		}
-		// What is known of it after it was asked once more.
+		// The known state after another query.
 		state := func(lost bool) {
 			t.Helper()
 			time.Sleep(keepAlive + maxCheck)

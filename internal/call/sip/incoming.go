@@ -14,24 +14,24 @@ import (
 	"carillon/internal/call/rtp"
 )
 
-// Incoming is a call to us that nobody has answered yet. Answer or Refuse it.
+// Incoming is an unanswered call to us. It must be answered or refused.
 type Incoming struct {
-	From, To string // numbers, or users
+	From, To string // numbers or users
 	Name     string
-	Source   string // where it came from
+	Source   string // source address
 	CallID   string
-	Confined bool // its trunk has Trunk.Public: set it before Answer
+	Confined bool // its trunk has Trunk.Public; must be set before Answer
 
 	e       *Engine
 	request *sip.Request
 	tx      sip.ServerTransaction
 	far     *description
-	gone    chan struct{} // the caller gave up
+	gone    chan struct{} // closed when the caller gives up
 	cancel  sync.Once
 	final   sync.Once
 	tag     string
 
-	challenge []sip.Header // how to give a password that is missing
+	challenge []sip.Header // challenge for a missing password
 }
 
 const (
@@ -40,7 +40,7 @@ const (
 	maxOKPause = 4 * time.Second
 )
 
-// invited takes an INVITE: a new call, or a change of one.
+// invited handles an INVITE: a new call, or a change of one.
 func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
 	if r.To() == nil || r.From() == nil || r.CallID() == nil || r.CSeq() == nil || r.Contact() == nil {
 		respond(tx, r, sip.StatusBadRequest, "Bad Request")
@@ -78,10 +78,10 @@ func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
 	}
 }
 
-// Gone is closed when the caller gives up.
+// Gone returns a channel that is closed when the caller gives up.
 func (in *Incoming) Gone() <-chan struct{} { return in.gone }
 
-// Header is a header of the INVITE; "" if absent.
+// Header returns a header of the INVITE, or "" if absent.
 func (in *Incoming) Header(name string) string {
 	if h := in.request.GetHeader(name); h != nil {
 		return h.Value()
@@ -89,7 +89,7 @@ func (in *Incoming) Header(name string) string {
 	return ""
 }
 
-// response is one to the INVITE, with our tag.
+// response returns a response to the INVITE with our tag.
 func (in *Incoming) response(code int, reason string, body []byte) *sip.Response {
 	res := sip.NewResponseFromRequest(in.request, code, reason, body)
 	if to := res.To(); to != nil {
@@ -115,7 +115,8 @@ func (in *Incoming) Refuse(code int, reason string) {
 	in.final.Do(func() { _ = in.tx.Respond(res) })
 }
 
-// Forbid refuses a call to a number that is no line of the calling trunk, in the same way whether or not it is another's line.
+// Forbid refuses a call to a number that is no line of the calling trunk. The response is the same whether or not it
+// is a line of another trunk.
 func (in *Incoming) Forbid() {
 	in.e.edge.refused.add(byLine, addressOf(in.Source), time.Now())
 	in.Refuse(sip.StatusForbidden, "Forbidden")
@@ -123,7 +124,7 @@ func (in *Incoming) Forbid() {
 
 var errGone = errors.New("the caller gave up")
 
-// Answer answers the call. onFrame gets its sound; it may be nil.
+// Answer answers the call. onFrame receives its sound; it may be nil.
 func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (*Call, error) {
 	e := in.e
 	host := e.hostFor(in.Source)
@@ -132,7 +133,7 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		in.Refuse(sip.StatusServiceUnavailable, "Service Unavailable")
 		return nil, err
 	}
-	if in.far == nil { // a call without an offer
+	if in.far == nil { // an INVITE without an offer
 		_ = conn.Close()
 		in.Refuse(sip.StatusNotAcceptableHere, "Not Acceptable Here")
 		return nil, ErrSound
@@ -165,11 +166,11 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		c.over(Cause{By: Them, Text: "CANCEL"})
 		return nil, errGone
 	}
-	go in.repeat(c, res) //nolint:gosec // it ends with the call
+	go in.repeat(c, res) //nolint:gosec // ends with the call
 	return c, nil
 }
 
-// repeat repeats the 200 until its ACK comes; a call without an ACK is ended.
+// repeat repeats the 200 until its ACK arrives. A call without an ACK is ended.
 func (in *Incoming) repeat(c *Call, res *sip.Response) {
 	late := time.NewTimer(ackTimeout)
 	defer late.Stop()
@@ -202,7 +203,7 @@ func (in *Incoming) dialog(host string) *dialog {
 	if r.Transport() == overTLS {
 		contact.Address.Port = int(in.e.tls.Port())
 	}
-	if r.Transport() != "UDP" { // requests of the far side come the same way
+	if r.Transport() != "UDP" { // requests of the far side use the same transport
 		contact.Address.UriParams.Add("transport", strings.ToLower(r.Transport()))
 	}
 	return &dialog{

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// 35 minutes of a call, in 2.1 seconds.
+// 35 minutes of a call, scaled to 2.1 seconds.
 func TestPeersKeepASession(t *testing.T) {
 	t.Parallel()
 	const second = time.Millisecond
@@ -56,9 +56,11 @@ func TestPeersKeepASession(t *testing.T) {
 	}
 }
 
-// glare has the peer change the session while we do. Either side refuses the other's change, and we try again.
+// glare makes the peer change the session at the same time as we do. Each side refuses the other's change, and we
+// retry.
 func glare() []string {
-	ack := strings.Replace(acknowledge(2), "branch=[branch]", "branch=[branch-2]", 1) // of a refusal: within the INVITE's transaction
+	// The ACK of a refusal is within the INVITE's transaction.
+	ack := strings.Replace(acknowledge(2), "branch=[branch]", "branch=[branch-2]", 1)
 	refuse := send("SIP/2.0 491 Request "+
 		"Pending\r\nVia:[$ours]\r\nFrom:[$them]\r\nTo:[$us];tag=[pid]x[call_number]\r\n[last_Call-ID:]\r\nCSeq:[$number]\r\n", false)
 	return []string{
@@ -110,7 +112,7 @@ func TestPeersHold(t *testing.T) {
 	})
 }
 
-// A peer sends nothing: the call ends, unless the peer holds it.
+// A peer sends no sound: the call ends, unless the peer holds it.
 func TestPeersAreSilent(t *testing.T) {
 	t.Parallel()
 	const most = 300 * time.Millisecond

@@ -12,7 +12,7 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// ofInvite has a response be one to the INVITE, whatever came since.
+// ofInvite makes a response refer to the INVITE rather than to the last request.
 func ofInvite(step string) string { return strings.Replace(step, "[last_CSeq:]", "CSeq: 1 INVITE", 1) }
 
 func TestPeersRingWithoutAnAnswer(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPeersRingWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// The far side answers in the moment in which the call is canceled.
+// The far side answers at the moment at which the call is canceled.
 func TestPeersAnswerACallThatIsCanceled(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
 		s := callee(t, n, nil, recv("INVITE"), reply("180 Ringing", false), recv("CANCEL"), reply("200 OK", false),
@@ -126,7 +126,7 @@ func TestPeersWantAPassword(t *testing.T) {
 	}
 }
 
-// checkDigests computes what the requests with a password should have.
+// checkDigests computes the expected digests of the requests.
 func checkDigests(t *testing.T, exchanged, header string, good bool) {
 	t.Helper()
 	hash := func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }
@@ -163,7 +163,8 @@ func checkDigests(t *testing.T, exchanged, header string, good bool) {
 	}
 }
 
-// A redirection would have others choose the number, which costs, and who learns a response to a challenge.
+// With a redirection, others could choose the number, which costs money, and the recipient of a response to a
+// challenge.
 func TestPeersSendElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, moved := range []string{
@@ -191,12 +192,13 @@ func TestPeersSendElsewhere(t *testing.T) {
 	}
 }
 
-// A proxy that the answer names, on whose way the call's requests are, asks for the password of the BYE.
+// A proxy named in the answer, through which the call's requests go, asks for the password of the BYE.
 func TestAProxyOnTheWayGetsNoPassword(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		const challenge = `Proxy-Authenticate: Digest realm="example.com", nonce="1", algorithm=MD5`
 		proxy := callee(t, n, nil, recv("ACK"), recv("BYE"), within("407 Proxy Authentication Required", false, challenge), recv("BYE"))
-		at := strings.Replace(proxy.trunk().Host, "127.0.0.1", "127.0.0.9", 1) // the network in memory looks at ports alone
+		// The in-memory network only distinguishes ports.
+		at := strings.Replace(proxy.trunk().Host, "127.0.0.1", "127.0.0.9", 1)
 		s := callee(t, n, nil, recv("INVITE"), reply("200 OK", true, "Record-Route: <sip:"+at+";lr>"))
 		trunk := s.trunk()
 		trunk.Username, trunk.Password = "robin", "secret"
@@ -227,7 +229,7 @@ func TestPeersWantALongerSession(t *testing.T) {
 	})
 }
 
-// The first response comes after the call was given up: nobody is left on the line.
+// The first response arrives after the call was given up: nobody stays on the line.
 func TestPeersRespondTooLate(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]string{

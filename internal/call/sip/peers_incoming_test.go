@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// invite calls, and notes what requests within the call need.
+// invite sends an INVITE, and stores the values that requests within the call need.
 func invite(headers ...string) []string {
 	b := "INVITE sip:[service]@[remote_ip]:[remote_port] SIP/2.0\r\nVia: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]\r\n" +
 		"From: <sip:peer@[local_ip]>;tag=[pid]x[call_number]\r\nTo: <sip:[service]@[remote_ip]>\r\nCall-ID: [call_id]\r\nCSeq: 1 " +

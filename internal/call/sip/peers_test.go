@@ -35,12 +35,12 @@ func ended(t *testing.T, c *Call) Cause {
 
 func TestPeersRefuse(t *testing.T) {
 	withPeers(t, func(t *testing.T, n Network) {
-		// Every row of docs/reference/calls.md, and others that telephone companies send.
+		// Every row of docs/reference/calls.md, and other statuses that telephone companies send.
 		codes := []int{
 			400, 403, 404, 408, 410, 480, 484, 486, 487, 488, 500, 502, 503, 504, 600, 603, 604, 606, 607, 608, 402, 415, 420, 481,
 		}
 		var steps []string
-		for _, code := range codes { // all of one call to sipp, for they have one Call-ID
+		for _, code := range codes { // all are one call to sipp, since they have the same Call-ID
 			steps = append(steps, recv("INVITE"), reply("100 Trying", false), reply(fmt.Sprintf("%d Because", code), false), recv("ACK"))
 		}
 		s := callee(t, n, nil, steps...)
@@ -123,7 +123,7 @@ func hangUp(t *testing.T, n Network, transport string, who By) {
 	s.done()
 }
 
-// A trunk that knows its customers by their address sees our requests come from the port that we name.
+// A trunk that identifies customers by address sees our requests come from the port that we name.
 func TestRequestsLeaveFromOurPort(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", ":0"} {

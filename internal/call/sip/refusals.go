@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// Reasons of refusals at the edge: labels of a metric, and texts of the log (docs/guides/production.md).
+// Reasons of refusals at the edge: labels of a metric, and texts in the log (docs/guides/production.md).
 const (
 	byStranger       = "stranger"            // a packet from an address that is no line's trunk
-	byStrangeCaller  = "stranger_connection" // a connection from one
+	byStrangeCaller  = "stranger_connection" // a connection from such an address
 	byLine           = "line"                // a call to a number that is no line of the calling trunk
-	byRate           = "rate"                // more messages a second than a trunk's share
-	byTransactions   = "transactions"        // more pending requests than a node's, company's or trunk's share
-	byConnections    = "connections"         // the same of connections
-	byHandshake      = "handshake"           // a TLS handshake that failed, or took too long
+	byRate           = "rate"                // more messages per second than a trunk's share
+	byTransactions   = "transactions"        // more pending requests than the share of a node, company or trunk
+	byConnections    = "connections"         // more connections than that share
+	byHandshake      = "handshake"           // a TLS handshake that failed or took too long
 	byUnfinished     = "unfinished"          // a message that did not end in time
-	byUnreadable     = "unreadable"          // a message that means different things to different readers
+	byUnreadable     = "unreadable"          // a message that readers could interpret differently
 	refusalsLogEvery = 10 * time.Second
 )
 
-// refusals counts refusals, and logs a sample: at most one of each reason in refusalsLogEvery, so that a flood fills no disk.
+// refusals counts refusals, and logs a sample: at most one per reason in refusalsLogEvery, so that a flood does not
+// fill the disk.
 type refusals struct {
 	log *slog.Logger
 
@@ -44,7 +45,7 @@ func newRefusals(log *slog.Logger) *refusals {
 	return x
 }
 
-// add counts a refusal. source is the address that it came from.
+// add counts a refusal of a source address.
 func (x *refusals) add(reason string, source netip.Addr, now time.Time) {
 	x.mu.Lock()
 	r := x.all[reason]
@@ -61,7 +62,7 @@ func (x *refusals) add(reason string, source netip.Addr, now time.Time) {
 	}
 }
 
-// counts are the refusals by reason, since the start.
+// counts returns the refusals by reason, since the start.
 func (x *refusals) counts() map[string]int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// A re-INVITE with another key: what comes with the one from before is not read any more.
+// After a re-INVITE with another key, packets with the previous key are rejected.
 func TestAReinvitesKeyIsUsed(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		there, calls := answerer(t, Options{Network: n})
@@ -21,7 +21,7 @@ func TestAReinvitesKeyIsUsed(t *testing.T) {
 		}
 		far := await(t, calls)
 		packets := func() int64 {
-			time.Sleep(20 * time.Millisecond) // for those that are on their way
+			time.Sleep(20 * time.Millisecond) // for packets in transit
 			_, before := far.Lost()
 			time.Sleep(300 * time.Millisecond)
 			_, after := far.Lost()
@@ -36,7 +36,7 @@ func TestAReinvitesKeyIsUsed(t *testing.T) {
 		if n := packets(); n < 14 {
 			t.Errorf("%d packets come with the same key", n)
 		}
-		c.own.keys[0].key = newKey() // which the session does not send with
+		c.own.keys[0].key = newKey() // the session does not send with it
 		if err := c.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ type description struct {
 	address          netip.Addr
 	port             uint16
 	secure           bool   // RTP/SAVP
-	payloads         []int  // in the order of preference
+	payloads         []int  // in order of preference
 	digits           uint8  // payload type of telephone-event; 0 for none
 	direction        string // sendrecv, sendonly, recvonly or inactive
 	keys             []crypto
@@ -41,7 +41,7 @@ const (
 	payloadMu, payloadA = 0, 8
 )
 
-// The directions of sound.
+// Directions of sound.
 const (
 	sendReceive = "sendrecv"
 	sendOnly    = "sendonly"
@@ -56,7 +56,7 @@ var (
 	errBadSound = errors.New("the description of the sound cannot be read")
 )
 
-// propose is our offer.
+// propose returns our offer.
 func propose(address netip.Addr, port uint16, secure bool) *description {
 	id := uint64(time.Now().Unix())
 	d := &description{
@@ -75,7 +75,7 @@ func newKey() []byte {
 	return key
 }
 
-// String is the description in SDP.
+// String returns the description in SDP.
 func (d *description) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\r\n", args...) }
@@ -115,7 +115,7 @@ func (d *description) String() string {
 	return b.String()
 }
 
-// parse reads a description. Everything but its first audio stream is left out.
+// parse parses a description. It ignores everything except the first audio stream.
 func parse(text string) (*description, error) {
 	d := &description{direction: sendReceive}
 	var connection netip.Addr
@@ -150,7 +150,7 @@ func parse(text string) (*description, error) {
 				continue
 			}
 			if found {
-				media = "another" // the first sound alone
+				media = "another" // only the first audio stream
 				continue
 			}
 			found = true
@@ -246,7 +246,7 @@ func (d *description) parseAttribute(value string, names map[int]string) {
 	}
 }
 
-// choose keeps the payload types that are supported here.
+// choose keeps the supported payload types.
 func (d *description) choose(names map[int]string) error {
 	var known []int
 	for _, p := range d.payloads {
@@ -269,7 +269,7 @@ func (d *description) choose(names map[int]string) error {
 	return nil
 }
 
-// law is the preferred one.
+// law returns the preferred companding law.
 func (d *description) law() audio.Law {
 	if d.payloads[0] == payloadA {
 		return audio.A
@@ -277,7 +277,7 @@ func (d *description) law() audio.Law {
 	return audio.Mu
 }
 
-// remote is the destination of the sound.
+// remote returns the destination of the sound.
 func (d *description) remote() netip.AddrPort { return netip.AddrPortFrom(d.address, d.port) }
 
 // held reports whether the side with this description wants no sound.
@@ -285,7 +285,7 @@ func (d *description) held() bool {
 	return d.direction == sendOnly || d.direction == inactive || d.address.IsUnspecified()
 }
 
-// answer is our answer to an offer: its first law that is supported here, its digits, a key of ours.
+// answer returns our answer to an offer: its first supported law, its digits, and our own key.
 func (d *description) answer(own *description) *description {
 	a := *own
 	a.version++

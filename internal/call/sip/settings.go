@@ -9,7 +9,7 @@ import (
 	"carillon"
 )
 
-// settings are those of a line with a trunk.
+// settings are the settings of a line with a trunk.
 type settings struct {
 	Trunk    string `json:"trunk"` // sip:host[:port][;transport=udp|tcp|tls]
 	Domain   string `json:"domain"`
@@ -19,13 +19,13 @@ type settings struct {
 	CallerID string `json:"caller_id"`
 	Encrypt  flag   `json:"encrypt"`
 	Agent    string `json:"agent"`
-	Public   flag   `json:"public"`  // the trunk may be at a public address alone
+	Public   flag   `json:"public"`  // the trunk must be at a public address
 	Claimed  flag   `json:"claimed"` // a member of the company entered the number or the trunk
 
 	Authenticate flag `json:"authenticate"`
 }
 
-// flag is true or false, which the set-up writes as texts.
+// flag is a boolean, which set-ups write as text.
 type flag bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -43,21 +43,21 @@ var (
 	callerID  = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 )
 
-// ShownSettings are the settings that are no secrets.
+// ShownSettings returns the names of the settings that are not secret.
 func ShownSettings() []string {
 	return []string{
 		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "agent", "public", "claimed",
 	}
 }
 
-// CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error whose field is settings.<key>; it
-// never contains the password.
+// CheckSettings checks the settings of a line with a trunk. The error is a *carillon.Error with the field
+// settings.<key>. It never contains the password.
 func CheckSettings(raw json.RawMessage) error {
 	_, err := TrunkOf(raw)
 	return err
 }
 
-// TrunkOf reads the settings of a line.
+// TrunkOf parses the settings of a line.
 func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	s, err := parseSettings(raw)
 	if err != nil {
@@ -115,7 +115,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 	return s, nil
 }
 
-// parse reads the address of a trunk.
+// parse parses the address of a trunk.
 func (t *Trunk) parse(address string) error {
 	form := trunkForm.FindStringSubmatch(address)
 	if form == nil {

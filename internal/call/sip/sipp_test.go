@@ -20,8 +20,8 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// reserve finds four free ports that follow one another, for UDP and TCP, and returns the first: sipp takes the third for video. Programs
-// are given each only once; those that the system gives away by itself are left alone.
+// reserve finds four consecutive free ports for UDP and TCP, and returns the first: sipp uses the third for video.
+// Each port is returned only once, and ports in the system's ephemeral range are avoided.
 func reserve(t *testing.T) int {
 	t.Helper()
 	free := func(port int) bool {
@@ -49,9 +49,9 @@ func reserve(t *testing.T) int {
 	return 0
 }
 
-var reserved sync.Map // of all tests, which run at once
+var reserved sync.Map // of all tests, which run in parallel
 
-// listens waits until a program has a port. To try the port would take it from the program at the moment that it wants it, and a connection
+// listens waits until a program listens on a port. Opening the port would conflict with the program, and a connection
 // would count as a call.
 func listens(t *testing.T, network string, port int) {
 	t.Helper()
@@ -61,7 +61,7 @@ func listens(t *testing.T, network string, port int) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(sockets)) {
-			const listen = "0A" // or it is a connection
+			const listen = "0A" // a listening socket, not a connection
 			f := strings.Fields(line)
 			if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && (network == "udp" || f[3] == listen) {
 				return
@@ -71,17 +71,17 @@ func listens(t *testing.T, network string, port int) {
 	t.Fatalf("nobody listens on port %d", port)
 }
 
-// peer is another make of telephone, which plays a scenario and fails when it meets something else: sipp, or an actor in a network in
-// memory.
+// peer is another telephone implementation that plays a scenario and fails if it meets something else: sipp, or an
+// actor in an in-memory network.
 type peer interface {
 	trunk() Trunk
-	// done waits until the scenario was played to its end.
+	// done waits until the scenario has ended.
 	done()
-	// exchanged is what the peer sent and received.
+	// exchanged returns the messages that the peer sent and received.
 	exchanged() string
 }
 
-// withPeers runs a test with an actor, in fake time, and with sipp, whose network is nil.
+// withPeers runs a test with an actor in fake time, and with sipp, whose network is nil.
 func withPeers(t *testing.T, test func(t *testing.T, n Network)) {
 	t.Helper()
 	t.Parallel()
@@ -95,7 +95,7 @@ func withPeers(t *testing.T, test func(t *testing.T, n Network)) {
 	})
 }
 
-// callee starts a peer that is called. Each call of it follows the steps.
+// callee starts a peer that is called. Each call to it follows the steps.
 func callee(t *testing.T, n Network, args []string, steps ...string) peer {
 	t.Helper()
 	if n != nil {
@@ -200,7 +200,7 @@ func recv(what string, attributes ...string) string {
 	return fmt.Sprintf(`<recv %s="%s" %s/>`, kind, what, strings.Join(attributes, " "))
 }
 
-// invited takes an INVITE, and notes what requests within the call need.
+// invited handles an INVITE, and stores the values that requests within the call need.
 const invited = `<recv request="INVITE" rrs="true"><action>` +
 	`<ereg regexp=".*" search_in="hdr" header="From:" assign_to="them"/>` +
 	`<ereg regexp="[^;]*" search_in="hdr" header="To:" assign_to="us"/>` +
@@ -214,12 +214,12 @@ func pause(d time.Duration) string {
 const sippSound = "v=0\r\no=- 1 1 IN IP4 [local_ip]\r\ns=-\r\nc=IN IP4 [media_ip]\r\nt=0 0\r\nm=audio [media_port] RTP/AVP 0 101\r\n" +
 	"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\n"
 
-// reply sends a response; with sound it describes it.
+// reply sends a response, with a description of the sound if sound is set.
 func reply(status string, sound bool, headers ...string) string {
 	return replyAs("", status, sound, headers...)
 }
 
-// replyAs sends it as another telephone.
+// replyAs is like reply, from a telephone with another tag.
 func replyAs(tag, status string, sound bool, headers ...string) string {
 	b := "SIP/2.0 " + status + "\r\n[last_Via:]\r\n[last_From:]\r\n[last_To:];tag=[pid]x[call_number]" + tag +
 		"\r\n[last_Call-ID:]\r\n[last_CSeq:]\r\n" +
@@ -230,14 +230,14 @@ func replyAs(tag, status string, sound bool, headers ...string) string {
 	return send(b, sound)
 }
 
-// answerAgain sends a 200 to an INVITE that was acknowledged.
+// answerAgain sends another 200 to an acknowledged INVITE.
 func answerAgain(tag string) string {
 	s := ofInvite(replyAs(tag, "200 OK", true))
 	s = strings.Replace(s, "[last_Via:]", "Via:[$via]", 1)
 	return strings.Replace(s, "[last_To:]", "To:[$us]", 1)
 }
 
-// within responds to a request within the call, whose To has our tag already.
+// within responds to a request within the call, whose To header already has our tag.
 func within(status string, sound bool, headers ...string) string {
 	return strings.Replace(reply(status, sound, headers...), ";tag=[pid]x[call_number]", "", 1)
 }

@@ -11,8 +11,8 @@ import (
 
 const maxDisplayName = 64 // characters
 
-// displayName escapes a name for a quoted-string (RFC 3261, section 25.1), which sipgo writes without escaping: one line, with
-// quotes and backslashes escaped.
+// displayName escapes a name for a quoted-string (RFC 3261, section 25.1), which sipgo writes unescaped: one line,
+// with quotes and backslashes escaped.
 func displayName(name string) string {
 	var b strings.Builder
 	n := 0
@@ -28,7 +28,8 @@ func displayName(name string) string {
 	return b.String()
 }
 
-// oneLine removes the characters that could end a line or a header for some reader: control characters and invalid UTF-8.
+// oneLine removes characters that some readers take for the end of a line or a header: control characters and invalid
+// UTF-8.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
@@ -38,7 +39,7 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// userPart escapes the user of an address where RFC 3261 demands it.
+// userPart escapes the user of an address where RFC 3261 requires it.
 func userPart(user string) string {
 	const alsoPlain = "-_.!~*'()&=+$,"
 	var b strings.Builder
@@ -53,9 +54,9 @@ func userPart(user string) string {
 	return b.String()
 }
 
-// readable reports whether the headers that we repeat, in a response or a request within the call, mean the same to every
-// reader. sipgo ends lines at CRLF alone, where others may end them at any control character, and repeats names unescaped, but
-// always in quotes.
+// readable reports whether the headers that we repeat, in a response or a request within the call, mean the same to
+// all readers. sipgo ends lines only at CRLF, whereas others may end them at any control character. It also repeats
+// names unescaped, but always in quotes.
 func readable(headers []sip.Header) bool {
 	for _, h := range headers {
 		name := ""
@@ -74,7 +75,7 @@ func readable(headers []sip.Header) bool {
 	return true
 }
 
-// quotable reports whether a text needs no escaping between quotes.
+// quotable reports whether a text needs no escaping within quotes.
 func quotable(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/call/rtp/rtptest"
 )
 
-// inviteOf is the INVITE of a call as it is sent.
+// inviteOf returns the INVITE of a call as it is sent.
 func inviteOf(t *testing.T, d Dial) string {
 	t.Helper()
 	e := &Engine{
@@ -30,7 +30,7 @@ func inviteOf(t *testing.T, d Dial) string {
 	return x.request().String()
 }
 
-// names are the names of the headers of a message, in order.
+// names returns the names of a message's headers, in order.
 func names(t *testing.T, message string) (all []string) {
 	t.Helper()
 	head, _, _ := strings.Cut(message, "\r\n\r\n")
@@ -46,7 +46,8 @@ var plain = Dial{
 	Header: map[string]string{"X-Carillon-Call": "1"},
 }
 
-// checkInvite holds the INVITE of a call with hostile values to that of an ordinary one: the same headers, and the values are read back.
+// checkInvite compares the INVITE of a call with hostile values with that of an ordinary call: the headers must be the
+// same, and parsing must return the values.
 func checkInvite(t *testing.T, d Dial) {
 	t.Helper()
 	text := inviteOf(t, d)
@@ -159,7 +160,8 @@ func TestWhatIsRepeatedHasOneMeaning(t *testing.T) {
 	}
 }
 
-// An answer of which a part could be read in two ways is none, and not the line's fault: the telephone that was called may have written it.
+// An answer with an ambiguous part ends the call but is not the line's fault, since the called telephone may have
+// written it.
 func TestAnUnreadableAnswerEndsTheCall(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		for _, with := range []string{"X: a\u0085Route: b", "Contact: <sip:a\u0085Route: b@127.0.0.1>"} {
@@ -174,7 +176,7 @@ func TestAnUnreadableAnswerEndsTheCall(t *testing.T) {
 	})
 }
 
-// The tag of an offered key is in our answer.
+// The tag of an offered key is repeated in our answer.
 func TestAKeysTagIsANumber(t *testing.T) {
 	t.Parallel()
 	key := propose(netip.MustParseAddr("127.0.0.1"), 4000, true).String()

@@ -19,19 +19,19 @@ type Line struct {
 }
 
 const (
-	followEvery  = time.Second      // looks whether there are other lines
-	maxReading   = 5 * time.Second  // limit of reading the lines
+	followEvery  = time.Second      // interval of checking for changed lines
+	maxReading   = 5 * time.Second  // timeout of reading the lines
 	lookUpEvery  = time.Minute      // interval of looking up a name
-	maxLookUpGap = 10 * time.Minute // where it has no address
+	maxLookUpGap = 10 * time.Minute // maximum interval if it has no address
 	foundFor     = 10 * time.Minute // lifetime of an address whose name returns only some of its addresses at a time
 	maxLookUp    = 3 * time.Second
 	maxAddresses = 64 // of one name
 )
 
-// hosts knows the addresses of the trunks' names.
+// hosts caches the addresses of the trunks' names.
 type hosts struct {
 	places *share.Share
-	find   func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; tests replace it
+	find   func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) // lookUp; replaced in tests
 
 	mu  sync.Mutex
 	all map[string]*host // by transport and name
@@ -48,13 +48,14 @@ func newHosts(shares *share.Set) *hosts {
 	return &hosts{places: shares.Of(share.TrunkNames), find: lookUp, all: map[string]*host{}}
 }
 
-// literal is the address that a trunk is given by; not valid: it has a name.
+// literal returns the IP address of a trunk that is given by one; invalid if it has a name.
 func (t *Trunk) literal() netip.Addr {
 	a, _ := netip.ParseAddr(strings.Trim(t.hostName(), "[]"))
 	return a.Unmap()
 }
 
-// of returns the known addresses of a trunk, and whether its name is due for a look-up, which that caller alone must do.
+// of returns the known addresses of a trunk. due reports that its name must be looked up, which only this caller
+// should do.
 func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
 	if a := t.literal(); a.IsValid() {
 		return []netip.Addr{a}, false
@@ -75,7 +76,7 @@ func (x *hosts) of(t *Trunk, now time.Time) (all []netip.Addr, due bool) {
 	return all, due
 }
 
-// lookUp looks a trunk's name up for a company.
+// lookUp looks up a trunk's name for a company.
 func (x *hosts) lookUp(ctx context.Context, company string, t *Trunk) {
 	all, err := x.ask(ctx, company, t)
 	now := time.Now()
@@ -86,7 +87,7 @@ func (x *hosts) lookUp(ctx context.Context, company string, t *Trunk) {
 		return
 	}
 	h.looking = false
-	if err != nil { // the earlier addresses stay: a fault of name servers ends no call
+	if err != nil { // the earlier addresses stay valid: a failure of name servers ends no call
 		h.gap = min(max(2*h.gap, 2*followEvery), maxLookUpGap)
 		h.next = now.Add(h.gap)
 		return
@@ -115,7 +116,7 @@ func (x *hosts) ask(ctx context.Context, company string, t *Trunk) ([]netip.Addr
 	return x.find(ctx, *t)
 }
 
-// keep forgets the names of trunks that no line has.
+// keep removes the names of trunks that no line has.
 func (x *hosts) keep(lines []Line) {
 	used := map[string]bool{}
 	for i := range lines {
@@ -130,7 +131,7 @@ func (x *hosts) keep(lines []Line) {
 	}
 }
 
-// trunks lets in the trunks of the lines that there are.
+// trunks admits the trunks of the current lines.
 type trunks struct {
 	lines func(ctx context.Context) ([]Line, error)
 	edge  *edge
@@ -138,10 +139,10 @@ type trunks struct {
 	log   *slog.Logger
 
 	lookUps sync.WaitGroup
-	failing bool // the lines were not read the last time
+	failing bool // the last attempt to read the lines failed
 }
 
-// follow lets in the trunks of other lines, once there are any, until ctx ends.
+// follow updates the admitted trunks when lines change, until ctx ends.
 func (x *trunks) follow(ctx context.Context) {
 	defer x.lookUps.Wait()
 	tick := time.NewTicker(followEvery)
@@ -156,7 +157,7 @@ func (x *trunks) follow(ctx context.Context) {
 	}
 }
 
-// admit admits the trunks of the current lines; if they cannot be read, those of before.
+// admit admits the trunks of the current lines. If the lines cannot be read, the previous trunks stay admitted.
 func (x *trunks) admit(ctx context.Context) {
 	reading, cancel := context.WithTimeout(ctx, maxReading)
 	defer cancel()

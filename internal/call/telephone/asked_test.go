@@ -11,7 +11,8 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// surveyor asks callers for three things, of which the first two have keys, and the last questions are parts of each other.
+// surveyor returns an agent that asks callers questions, of which the first two have keys, and one of the last ones
+// contains another.
 func surveyor() *agent.Agent {
 	return &agent.Agent{Name: "Robin", Greeting: "Hello.", AskCallers: true, Tools: []string{"hang_up"}, Result: []agent.Result{
 		{Name: "come", Type: "boolean", Question: "Do you come?"},
@@ -21,7 +22,7 @@ func surveyor() *agent.Agent {
 	}}
 }
 
-// asksNext waits until the agent's newest turn is a text, and a moment of it is heard.
+// asksNext waits until the agent's newest turn is a text, and a moment of it was played.
 func (r *rig) asksNext(text string) {
 	r.t.Helper()
 	var turns []string
@@ -37,7 +38,7 @@ func (r *rig) asksNext(text string) {
 	time.Sleep(300 * time.Millisecond)
 }
 
-// lastTurns are the turns of the only conversation there is.
+// lastTurns returns the turns of the only conversation.
 func (r *rig) lastTurns() []string {
 	r.t.Helper()
 	var id string
@@ -47,7 +48,7 @@ func (r *rig) lastTurns() []string {
 	return r.turns(&diary{conversation: id})
 }
 
-// noted are the agent's findings in the only conversation there is.
+// noted returns the agent's results in the only conversation.
 func (r *rig) noted() (all []string) {
 	r.t.Helper()
 	var id string
@@ -66,7 +67,7 @@ func (r *rig) noted() (all []string) {
 	return all
 }
 
-// Each key comes while its question plays, which stops it: the rest of the question is never said. It answers that question all the same.
+// Each key is pressed while its question plays, which stops the question. It answers the question nevertheless.
 func TestAKeyPressedIntoAQuestionAnswersIt(t *testing.T) {
 	const opening = "This is the automated assistant of Acme. Hello. Do you come?"
 	final := "Thank you, I have noted that. Is there anything else?"
@@ -113,7 +114,7 @@ func TestAKeyPressedIntoAQuestionAnswersIt(t *testing.T) {
 	}
 }
 
-// The caller speaks into the question.
+// The caller speaks over the question.
 func TestWordsIntoAQuestionAnswerIt(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		a := surveyor()

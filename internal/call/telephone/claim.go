@@ -8,15 +8,15 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// claim is a line with the called number, of the calling trunk.
+// claim is a line of the calling trunk with the called number.
 type claim struct {
 	line  *carillon.Sender
 	trunk sip.Trunk
 }
 
-// answering is the line that takes a call which several claim: the oldest of one company. Lines that the operator declared go
-// before those that members of companies entered, who can enter any number. If lines of several companies are left, none takes
-// the call: being first proves nothing.
+// answering returns the line that takes a call claimed by several lines: the oldest one of a single company. Lines
+// declared by the operator win over those entered by members of companies, who can enter any number. If lines of
+// several companies are left, none takes the call, since being first proves nothing.
 func answering(all []claim) (chosen claim, ok bool) {
 	if declared := slices.DeleteFunc(slices.Clone(all), func(c claim) bool { return c.trunk.Claimed }); len(declared) > 0 {
 		all = declared
@@ -25,7 +25,7 @@ func answering(all []claim) (chosen claim, ok bool) {
 	return chosen, !slices.ContainsFunc(all, func(c claim) bool { return c.line.CompanyID != chosen.line.CompanyID })
 }
 
-// Disputed reports whether calls to a number that has these lines are refused, as far as the names of their trunks say.
+// Disputed reports whether calls to a number with these lines are refused, as far as the names of their trunks show.
 func Disputed(lines []*carillon.Sender) bool {
 	byHost := map[string][]claim{}
 	for _, l := range lines {

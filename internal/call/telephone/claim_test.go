@@ -14,7 +14,7 @@ func TestNobodyTakesCallsForHavingComeFirst(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		all  []claim
-		want string // "": nobody
+		want string // empty: nobody
 	}{
 		"one line":                              {[]claim{of("a", "1", true)}, "1"},
 		"two of one company":                    {[]claim{of("a", "1", true), of("a", "2", true)}, "1"},

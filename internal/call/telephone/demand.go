@@ -9,14 +9,14 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// demanded checks that a call meets the demands of its line's trunk.
+// demanded checks that a call meets the requirements of its line's trunk.
 func (t *Telephone) demanded(in *sip.Incoming, line *carillon.Sender, trunk sip.Trunk) error {
 	err := in.Demand(trunk)
 	var why *sip.Refused
 	if !errors.As(err, &why) {
 		return err
 	}
-	asked := why.Code == 401 && in.Header("Authorization") == "" // as each call begins
+	asked := why.Code == 401 && in.Header("Authorization") == "" // each call begins without credentials
 	if !asked && t.refused.due("line "+line.CompanyID+"/"+line.ID+" "+why.Error(), time.Now()) {
 		t.o.Log.Warn("a call is refused: it does not come as its line demands", "company", line.CompanyID, "line", line.ID, "why",
 			why.Error())
@@ -29,7 +29,7 @@ const (
 	maxSaid   = 1000
 )
 
-// seldom limits repeated log messages to one a minute each.
+// seldom limits repeated log messages to one per minute each.
 type seldom struct {
 	mu   sync.Mutex
 	said map[string]time.Time

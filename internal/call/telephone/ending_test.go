@@ -11,8 +11,8 @@ import (
 	"carillon/internal/call/sip"
 )
 
-// What telephone companies respond, as docs/reference/calls.md reads it. internal/call/sip tries these statuses with another
-// make of telephone.
+// Responses of telephone companies, interpreted as in docs/reference/calls.md. internal/call/sip tests these statuses
+// with another telephone implementation.
 func TestEndingsOfCallsThatNobodyAnswered(t *testing.T) {
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()

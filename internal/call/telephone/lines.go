@@ -14,8 +14,8 @@ import (
 	"carillon/internal/store/suppressions"
 )
 
-// Suppress suppresses a number at the wish of somebody in a call: for everything where the number was called, for marketing where
-// somebody called who says to have it.
+// Suppress returns a function that suppresses a number at the request of a person in a call: all messages and calls if
+// we called the number, only marketing if the person called us with it, since a caller ID proves nothing.
 func Suppress(s *store.Store) func(ctx context.Context, companyID, number string, caller bool) error {
 	return func(ctx context.Context, companyID, number string, caller bool) error {
 		if caller {
@@ -25,7 +25,7 @@ func Suppress(s *store.Store) func(ctx context.Context, companyID, number string
 	}
 }
 
-// TrunksWith is where lines' calls go: the sandbox's to its phone.
+// TrunksWith returns the trunks of lines. Calls of the sandbox's lines go to its phone.
 func TrunksWith(phone *handset.Phone) Trunks {
 	return func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error) {
 		if line.Provider == "sandbox" {
@@ -54,7 +54,7 @@ func StoredLines(s *store.Store) func(context.Context) ([]sip.Line, error) {
 		}
 		all = nil
 		for _, x := range senders {
-			if trunk, err := sip.TrunkOf(x.Settings); err == nil { // else no call is placed either
+			if trunk, err := sip.TrunkOf(x.Settings); err == nil { // otherwise no call is placed either
 				all = append(all, sip.Line{Company: x.CompanyID, Trunk: trunk})
 			}
 		}
@@ -63,7 +63,7 @@ func StoredLines(s *store.Store) func(context.Context) ([]sip.Line, error) {
 	}
 }
 
-// WarnOfNumbers warns the operator of numbers that lines of several companies have on one trunk.
+// WarnOfNumbers warns the operator of numbers that lines of several companies have on the same trunk.
 func WarnOfNumbers(ctx context.Context, s *store.Store, log *slog.Logger) {
 	all, err := s.Senders.SharedNumbers(ctx)
 	for err == nil && len(all) > 0 {

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// A line is read again once the configuration has changed, and not before: they are asked for every second.
+// Lines are requested every second, and read again only if the configuration has changed.
 func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})

@@ -13,9 +13,9 @@ import (
 	"carillon/internal/voice"
 )
 
-// An answering machine is recognised by its sound: a person says a word or two and waits; a machine goes on. It is a guess, and
-// the records call it one. A person who answers the agent's questions may hardly pause between two answers, so short utterances
-// that were understood do not count.
+// An answering machine is recognized by its sound: a person says a word or two and waits; a machine continues. This is
+// a guess, and recorded as one. A person who answers the agent's questions may hardly pause between two answers, so
+// short transcribed utterances do not count.
 const (
 	listenFor    = 8 * time.Second // after the answer
 	longGreeting = 3500 * time.Millisecond
@@ -23,18 +23,18 @@ const (
 	loud         = 250.0 // RMS of speech on a telephone
 	fewWords     = 3
 	maxGreeting  = 25 * time.Second
-	quietAfter   = 1200 * time.Millisecond // that a greeting has ended
+	quietAfter   = 1200 * time.Millisecond // silence after which a greeting counts as ended
 )
 
-// machine is the line of a call until the kind of callee is known.
+// machine wraps the line of a call until the kind of callee is known.
 type machine struct {
 	line  voice.Line
 	rate  int
 	found func()
 
 	mu      sync.Mutex
-	heard   time.Duration // of sound since the answer
-	speech  time.Duration // without a pause
+	heard   time.Duration // sound since the answer
+	speech  time.Duration // speech without a pause
 	silence time.Duration
 	machine bool
 	decided bool
@@ -64,7 +64,7 @@ func (m *machine) Read(ctx context.Context) ([]int16, error) {
 	return pcm, err
 }
 
-// listen takes sound; it returns true once, when a machine has answered.
+// listen processes sound. It returns true once, when a machine has answered.
 func (m *machine) listen(pcm []int16) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *machine) listen(pcm []int16) bool {
 	return m.machine
 }
 
-// understood takes the transcript of an utterance.
+// understood processes the transcript of an utterance.
 func (m *machine) understood(text string) {
 	if len(strings.Fields(text)) > fewWords {
 		return
@@ -100,7 +100,7 @@ func (m *machine) isMachine() bool {
 	return m.machine
 }
 
-// leaveMessage waits for the end of a machine's greeting and leaves the agent's message, where it has one.
+// leaveMessage waits for the end of a machine's greeting and leaves the agent's message, if it has one.
 func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conversationID string) dial.Ending {
 	defer p.leave(ctx, conversationID)
 	e := dial.Ending{
@@ -131,10 +131,10 @@ func (p *placed) leaveMessage(ctx context.Context, c *sip.Call, m *machine, conv
 	return e
 }
 
-// say speaks a text and waits until it was heard.
+// say speaks a text and waits until it was played.
 func (p *placed) say(ctx context.Context, c *sip.Call, text string) error {
 	total := time.Duration(0)
-	var begin time.Time // begin of the sound
+	var begin time.Time // beginning of the sound
 	err := p.o.Voices.Speak(ctx, voice.Utterance{
 		CompanyID: p.line.CompanyID, Voice: p.agent.Voice.Settings(), Language: p.agent.Language,
 		Text: voice.Fill(text, p.call.Contact), Rate: c.Rate(),

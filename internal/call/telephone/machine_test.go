@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// said is speech, the pause after it, and what was understood of it.
+// said is speech, the pause after it, and its transcript.
 type said struct {
 	speech, pause time.Duration
 	text          string

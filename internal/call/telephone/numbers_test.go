@@ -57,7 +57,7 @@ const (
 	beta  = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02"
 )
 
-// options read set-ups of lines and their agents.
+// options are for set-ups with lines and their agents.
 var options = config.ProvisionOptions{
 	CheckSettings: map[string]func(json.RawMessage) error{"sip": sip.CheckSettings}, Kinds: []resource.Kind{knowledge.Kind(), agent.Kind()},
 }

@@ -8,13 +8,13 @@ import (
 	"carillon/internal/base/need"
 )
 
-// Calls over sockets of the system, in the time that they take. What they say and do is proved in fake time.
+// Calls over the system's sockets, in real time. Their behavior is tested in fake time.
 
-// mostly is the share of a sound that is heard on a busy machine, which may lose some of it.
+// mostly is the share of a sound that must arrive on a busy machine, which may lose some.
 const mostly = 0.5
 
-// shareOf is the share of a sound, in pieces of a fifth of a second, that is found in a longer one, which may have something else at the
-// same time. Where something is lost in between, what follows is found all the same.
+// shareOf returns the share of a sound, in pieces of 0.2 s, that a longer one contains, possibly mixed with other
+// sound. If some of it is lost, later pieces are found nevertheless.
 func shareOf(long, sound []int16) float64 {
 	const piece = 1600
 	found, all := 0.0, 0.0

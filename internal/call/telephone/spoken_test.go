@@ -13,10 +13,10 @@ import (
 	"carillon/internal/voice"
 )
 
-// ears understand what sounds like the noise of a text that they know.
+// ears recognizes the noise of known texts.
 type ears struct {
 	known  []string
-	stalls bool // its results never come
+	stalls bool // results never arrive
 }
 
 // Listen implements voice.Transcriber.
@@ -58,7 +58,7 @@ func (h *hearing) Result(ctx context.Context) (t voice.Transcript, err error) {
 // Close implements voice.Recognizer.
 func (*hearing) Close() {}
 
-// loudness takes whatever is loud for speech.
+// loudness detects any loud sound as speech.
 type loudness struct{}
 
 // Chunk implements voice.Detector.
@@ -75,7 +75,7 @@ func (loudness) Score(chunk []int16) float32 {
 // Reset implements voice.Detector.
 func (loudness) Reset() {}
 
-// listening is a rig whose agent understands speech, and short of words.
+// listening returns a rig with an agent that understands speech and speaks short texts.
 func listening(t *testing.T, e *ears) *rig {
 	t.Helper()
 	r := newRig(t, &agent.Agent{
@@ -89,7 +89,7 @@ func listening(t *testing.T, e *ears) *rig {
 func TestWhatCallersSayIsDone(t *testing.T) {
 	t.Parallel()
 	const number = "34600110077"
-	for text, by := range map[string]string{ // who ends the call; "": it waits for a teammate
+	for text, by := range map[string]string{ // side that ends the call; "": it waits for a teammate
 		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor parem de me ligar": "agent",
 		"goodbye": "agent", "talk to a person": "",
 	} {
@@ -127,7 +127,7 @@ func TestWhatCallersSayIsDone(t *testing.T) {
 	}
 }
 
-// greeted is when a short greeting is over.
+// greeted is the time after which a short greeting is over.
 const greeted = 2500 * time.Millisecond
 
 func TestATranscriberThatStallsLeavesTheCallerInNoSilence(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	maxUntaken = 64               // maximum number of calls at once for which no line is found yet
-	takeWait   = 5 * time.Second  // limit of finding the line
-	maxCall    = 60 * time.Minute // of a talk with the agent, or with the number after a transfer
+	maxUntaken = 64               // maximum concurrent calls for which no line was found yet
+	takeWait   = 5 * time.Second  // timeout of finding the line
+	maxCall    = 60 * time.Minute // of a conversation with the agent, or with the number after a transfer
 )
 
-// taken are the calls to our lines on this node.
+// taken holds the calls to our lines on this node.
 type taken struct {
-	ctx    context.Context //nolint:containedctx // ends when all calls must be hung up
+	ctx    context.Context //nolint:containedctx // canceled when all calls must be hung up
 	hangUp context.CancelFunc
 	asking chan struct{}
 
@@ -36,7 +36,7 @@ func (t *taken) open() {
 	t.asking = make(chan struct{}, maxUntaken)
 }
 
-// refusal is why a call is not taken.
+// refusal is the reason for not accepting a call.
 type refusal struct {
 	code   int
 	reason string
@@ -47,13 +47,13 @@ func (r *refusal) Error() string { return r.reason }
 
 var (
 	errBusy        = &refusal{486, "Busy Here"}
-	errUnknown     = &refusal{404, "Not Found"} // a line without an agent, to its own trunk
+	errUnknown     = &refusal{404, "Not Found"} // a line without an agent, only reported to its own trunk
 	errForbidden   = &refusal{403, "Forbidden"}
 	errUnavailable = &refusal{480, "Temporarily Unavailable"}
 	errOverload    = &refusal{503, "Service Unavailable"}
 )
 
-// Take handles a call to us: the agent of the line with that number answers it.
+// Take handles a call to us. The agent of the called line answers it.
 func (t *Telephone) Take(in *sip.Incoming) {
 	t.taken.mu.Lock()
 	defer t.taken.mu.Unlock()
@@ -90,7 +90,7 @@ func (t *Telephone) refuse(in *sip.Incoming, err error) {
 	in.Refuse(why.code, why.reason)
 }
 
-// find finds the agent for a call, and takes the call's place on the line.
+// find returns the agent for a call, and takes the call's place on the line.
 func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	ctx, cancel := context.WithTimeout(t.taken.ctx, takeWait)
 	defer cancel()
@@ -130,8 +130,8 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	}, nil
 }
 
-// lineOf is the called line, which must belong to the calling trunk, so that no other source reaches its agent. All other
-// numbers get the same refusal: a trunk does not learn which ones are lines.
+// lineOf returns the called line, which must belong to the calling trunk, so that no other source reaches its agent.
+// All other numbers get the same refusal, so that a trunk does not learn which ones are lines.
 func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sender, sip.Trunk, error) {
 	number := numberOf(in.To)
 	if number == "" {
@@ -174,11 +174,11 @@ func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sen
 	return chosen.line, chosen.trunk, nil
 }
 
-// answer answers a call and has the agent talk until it ends.
+// answer answers a call and lets the agent talk until it ends.
 func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
 	ctx, cancel := context.WithTimeout(p.entry.Context(), maxCall)
 	defer cancel()
-	_ = in.Progress(180, "Ringing") // a caller who misses it gets the answer anyway
+	_ = in.Progress(180, "Ringing") // a caller that misses it still gets the answer
 	select {
 	case <-in.Gone():
 		return gaveUp()
@@ -205,12 +205,12 @@ func (t *Telephone) answer(in *sip.Incoming, p *placed) dial.Ending {
 	return p.talk(ctx, c)
 }
 
-// gaveUp is the end of a call whose caller hung up before the answer.
+// gaveUp returns the end of a call whose caller hung up before the answer.
 func gaveUp() dial.Ending {
 	return dial.Ending{State: carillon.StateCanceled, Cause: "487 Request Terminated", EndedBy: "caller", At: time.Now()}
 }
 
-// numberOf is a number in the form of lines and contacts; "" if it is none.
+// numberOf returns a number in the form of lines and contacts, or "" if it is not a number.
 func numberOf(user string) string {
 	user = strings.TrimPrefix(user, "+")
 	if user == "" || len(user) > 20 || strings.ContainsFunc(user, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -219,7 +219,7 @@ func numberOf(user string) string {
 	return user
 }
 
-// known is the identity of the other side. A caller's number is unproved.
+// known returns the identity of the other side. A caller's number is unproved.
 func (p *placed) known() []identity.Identity {
 	switch {
 	case p.call.Number == "":
@@ -230,7 +230,7 @@ func (p *placed) known() []identity.Identity {
 	return []identity.Identity{{Kind: identity.Line, Key: identity.Number(p.call.Number)}}
 }
 
-// hidden is the identity of a caller without a number: a new one each time.
+// hidden returns the identity of a caller without a number: a new one each time.
 func hidden() string { return "call:" + carillon.NewID(time.Now()) }
 
 // full reports whether this node has its maximum number of calls.
@@ -238,7 +238,8 @@ func (t *Telephone) full() bool {
 	return t.o.Most > 0 && t.o.Placed()+t.o.Incoming.UnderWay()+len(t.taken.asking) >= t.o.Most
 }
 
-// Run takes calls until ctx ends; then it refuses new ones, gives the current ones Options.Drain and hangs up.
+// Run accepts calls until ctx ends. Then it refuses new ones, waits for the current ones for Options.Drain, and hangs
+// up.
 func (t *Telephone) Run(ctx context.Context) error {
 	<-ctx.Done()
 	t.taken.mu.Lock()

@@ -23,7 +23,7 @@ const (
 	theAgent   = "3e0f7a52-1d84-4b7c-8c39-5a2be6d41f11"
 )
 
-// trunked has a line whose trunk is a host.
+// trunked adds a line whose trunk is a host.
 func (r *rig) trunked(host, agent string) {
 	r.lines = append(r.lines, &carillon.Sender{
 		UID: int64(len(r.lines) + 1), CompanyID: r.company, ID: "line", Number: lineNumber, Channel: carillon.Voice,
@@ -32,13 +32,13 @@ func (r *rig) trunked(host, agent string) {
 	})
 }
 
-// settings adds to those of the last line.
+// settings adds settings to the last line.
 func (r *rig) settings(more string) {
 	line := r.lines[len(r.lines)-1]
 	line.Settings = []byte(strings.Replace(string(line.Settings), `{`, `{`+more+`,`, 1))
 }
 
-// A member of another company who sets up a line with this number, before or after, does not get its calls.
+// A member of another company who sets up a line with this number, earlier or later, does not get its calls.
 func TestALineOfASetUpFileGoesBeforeThoseOfMembers(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
@@ -64,8 +64,8 @@ func TestACallThatTwoCompaniesCouldTakeIsRefused(t *testing.T) {
 	const claimed = `"claimed":"true"`
 	for name, x := range map[string]struct {
 		first, second string // settings
-		owner         string // of the number: ours, theirs
-		asked         string // whose agent answers; "": nobody's
+		owner         string // owner of the number: ours, theirs
+		asked         string // company whose agent answers; "": none
 	}{
 		"both entered it":               {claimed, claimed, "", ""},
 		"both were declared":            {`"encrypt":false`, `"encrypt":false`, "", ""},
@@ -108,8 +108,8 @@ func TestCallsComeAsTheirLineDemands(t *testing.T) {
 	const password = `"username":"acme","password":"secret","authenticate":"true"`
 	for name, x := range map[string]struct {
 		line  string
-		trunk sip.Trunk // that the caller has
-		code  int       // 0: it is taken
+		trunk sip.Trunk // trunk of the caller
+		code  int       // 0: accepted
 	}{
 		"nothing is demanded":             {`"encrypt":"false"`, sip.Trunk{}, 0},
 		"encrypted sound":                 {`"encrypt":"true"`, sip.Trunk{Encrypt: true}, 0},
@@ -160,7 +160,7 @@ func TestCallsComeAsTheirLineDemands(t *testing.T) {
 	}
 }
 
-// Anybody can call with any number: whoever has it gets no marketing at worst.
+// Anyone can call with any caller ID. The worst effect for the owner of the number is to get no marketing.
 func TestACallerEndsMarketingAlone(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		a := robin()
@@ -184,7 +184,7 @@ func TestACallerEndsMarketingAlone(t *testing.T) {
 	})
 }
 
-// occupy has calls of another node take places on the line.
+// occupy makes calls of another node take places on the line.
 func (r *rig) occupy(n int) {
 	for range n {
 		c := &calls.IncomingCall{ID: carillon.NewID(time.Now()), CompanyID: r.company, SenderUID: 1, RingingAt: time.Now()}
@@ -213,7 +213,7 @@ func (r *rig) ended() *calls.IncomingCall {
 // hung is the time after which a wait counts as hung.
 const hung = 2 * time.Minute
 
-// await waits for what a channel brings, or for its end.
+// await returns the next value of a channel, or its zero value once it is closed.
 func await[T any](t *testing.T, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -224,7 +224,7 @@ func await[T any](t *testing.T, c <-chan T) (v T) {
 	return v
 }
 
-// until waits for a state.
+// until waits for a condition.
 func (r *rig) until(what string, is func() bool) {
 	r.t.Helper()
 	for end := time.Now().Add(hung); !is(); time.Sleep(20 * time.Millisecond) {
@@ -240,13 +240,13 @@ func (r *rig) over(c *sip.Call) {
 	await(r.t, c.Done())
 }
 
-// caller is somebody who calls the rig.
+// caller returns a telephone that calls the rig.
 func (r *rig) caller() *sip.Engine {
 	r.t.Helper()
 	return r.engineThat(nil)
 }
 
-// engineThat is another telephone in the rig's network, which does with a call what is said.
+// engineThat returns another telephone in the rig's network, which handles calls with take.
 func (r *rig) engineThat(take func(in *sip.Incoming)) *sip.Engine {
 	r.t.Helper()
 	e, err := sip.New(r.t.Context(), sip.Options{
@@ -263,12 +263,12 @@ func (r *rig) engineThat(take func(in *sip.Incoming)) *sip.Engine {
 	return e
 }
 
-// ring calls a number of the rig; heard is the sound that comes back.
+// ring calls a number of the rig. heard returns the received sound.
 func (r *rig) ring(from *sip.Engine, to, number string) (c *sip.Call, heard func() []int16, err error) {
 	return r.ringFor(hung, from, to, number)
 }
 
-// ringFor is ring of somebody who waits that long for an answer.
+// ringFor is like ring, with a limit for the answer.
 func (r *rig) ringFor(wait time.Duration, from *sip.Engine, to, number string) (c *sip.Call, heard func() []int16, err error) {
 	var mu sync.Mutex
 	var all []int16
@@ -438,7 +438,7 @@ func TestCallsThatNoLineTakes(t *testing.T) {
 	}
 }
 
-// Whoever may call some line, or none, does not learn of others': which numbers are lines is between a company and its telephone company.
+// Callers do not learn whether other companies' numbers are lines; only a company and its telephone company know that.
 func TestStrangersToALineLearnNotWhetherThereIsOne(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -492,7 +492,7 @@ func TestCallsThatWereTakenEndWithTheProgram(t *testing.T) {
 	})
 }
 
-// A caller knows within seconds whether somebody answers, and one who hangs up before is left alone.
+// A caller gets an answer or a refusal within seconds. If the caller hangs up earlier, nothing happens.
 func TestACallThatItTakesLongToFindTheAgentOf(t *testing.T) {
 	t.Parallel()
 	t.Run("the caller gives up", func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package telephone places the calls of notifications over SIP and has agents talk in them: it is the dialer of lines with a trunk,
-// and of the sandbox's lines, whose calls go to the sandbox's phone.
+// Package telephone places the calls of notifications over SIP and has agents talk in them: it is the dialer of lines
+// with a trunk, and of the sandbox's lines, whose calls go to the sandbox's phone.
 //
 //	call ─▶ Place ─▶ sip.Dial ─▶ rings ─▶ answered ─▶ a conversation of channel phone, held by voice ─▶ hung up ─▶ Ending
 //
@@ -29,13 +29,13 @@ import (
 	"carillon/internal/voice"
 )
 
-// Channel is the channel of conversations by telephone.
+// Channel is the channel of telephone conversations.
 const Channel = "phone"
 
 // Trunks returns the trunk of a line and the headers of a call.
 type Trunks func(line *carillon.Sender, c *dial.Call) (t sip.Trunk, header map[string]string, err error)
 
-// Options configure a Telephone; all are required.
+// Options configure a Telephone. All are required.
 type Options struct {
 	Engine        *sip.Engine
 	Trunks        Trunks
@@ -43,22 +43,22 @@ type Options struct {
 	Conversations *conversation.Conversations
 	Agents        conversation.Agents
 	Files         *files.Files
-	// Suppress suppresses a number of a company, as its callee wishes. A caller's wish suppresses only marketing, because a
-	// caller's number is unproved.
+	// Suppress suppresses a number of a company at the request of its callee. A caller's request only suppresses
+	// marketing, because a caller's number is unproved.
 	Suppress func(ctx context.Context, companyID, number string, caller bool) error
-	// Lines are the voice lines of a number, of any company, the oldest first.
+	// Lines returns the voice lines with a number, of all companies, oldest first.
 	Lines func(ctx context.Context, number string) ([]*carillon.Sender, error)
-	// Owner is the company that the operator gave a number to, if several have lines with it; "" for none.
+	// Owner returns the company to which the operator assigned a number that several companies have lines for, or "".
 	Owner func(ctx context.Context, number string) (companyID string, err error)
-	// Suspended reports whether a company is.
+	// Suspended reports whether a company is suspended.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	// Placed counts the current calls that this node has placed. Together with calls to our lines they must stay under Most; 0:
-	// no maximum.
+	// Placed returns the number of current calls placed by this node. Together with calls to our lines it must stay
+	// below Most; 0: no maximum.
 	Placed   func() int
 	Most     int
-	Incoming *call.Incoming // the record of calls to lines
+	Incoming *call.Incoming // record of calls to lines
 	Denied   destination.Denied
-	Drain    time.Duration // how long calls that were taken go on after a stop
+	Drain    time.Duration // how long accepted calls may continue after a stop
 	Log      *slog.Logger
 }
 
@@ -78,7 +78,7 @@ func New(o Options) *Telephone {
 
 // Place implements call.Dialer.
 func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Call, progress dial.Progress) dial.Ending {
-	if t.o.Denied.Has(c.Number) { // since it was accepted, or in a set-up that had no list then
+	if t.o.Denied.Has(c.Number) { // added to the list after acceptance, or by a set-up without a check
 		return failed(carillon.ReasonUndeliverable, "", deniedDetail)
 	}
 	trunk, header, err := t.o.Trunks(line, c)
@@ -104,7 +104,7 @@ func failed(reason carillon.Reason, cause, detail string) dial.Ending {
 	return dial.Ending{State: carillon.StateFailed, Reason: reason, Cause: cause, Detail: detail, EndedBy: "system", At: time.Now()}
 }
 
-// placed is a call that is being placed.
+// placed is a call being placed or answered.
 type placed struct {
 	*Telephone
 	line     *carillon.Sender
@@ -138,7 +138,7 @@ func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]str
 	return p.talk(ctx, c)
 }
 
-// endingOf is the end of a call without an answer.
+// endingOf returns the ending of a call without an answer.
 func endingOf(ctx context.Context, err error) dial.Ending {
 	e := dial.Ending{State: carillon.StateFailed, EndedBy: "system", At: time.Now(), Detail: err.Error()}
 	var refused *sip.Refused
@@ -158,7 +158,7 @@ func endingOf(ctx context.Context, err error) dial.Ending {
 	return e
 }
 
-// byCode reads a SIP status (docs/reference/calls.md).
+// byCode interprets a SIP status (docs/reference/calls.md).
 func byCode(e *dial.Ending, code int) {
 	switch {
 	case code == 486, code == 600:
@@ -178,7 +178,7 @@ func byCode(e *dial.Ending, code int) {
 	}
 }
 
-// talk has the agent talk in a call that was answered.
+// talk lets the agent talk in an answered call.
 func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	answered := time.Now()
 	defer c.HangUp(context.WithoutCancel(ctx))
@@ -194,7 +194,7 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	if p.agent.Record {
 		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
 		p.tap.record(r)
-		defer func() { // the line is not kept while the recording is stored
+		defer func() { // the line is released while the recording is stored
 			c.HangUp(context.WithoutCancel(ctx))
 			p.recorded(ctx, r)
 		}()
@@ -204,7 +204,7 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	return e
 }
 
-// recorded ends the recording.
+// recorded finishes the recording.
 func (p *placed) recorded(ctx context.Context, r *files.Recording) {
 	p.tap.record(nil)
 	kept, err := r.Close()
@@ -216,7 +216,7 @@ func (p *placed) recorded(ctx context.Context, r *files.Recording) {
 	}
 }
 
-// open begins the conversation.
+// open opens the conversation.
 func (p *placed) open(ctx context.Context) (string, error) {
 	name := strings.TrimSpace(p.call.Contact["first_name"] + " " + p.call.Contact["last_name"])
 	if name == "" {
@@ -235,7 +235,8 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	}
 	if p.call.Event != "" {
 		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.ID, Values: p.call.Contact}
-		if _, err := p.o.Conversations.Runner.Begin(ctx, p.line.CompanyID, c.ID, b); err != nil { // the agent talks instead
+		// The agent talks instead.
+		if _, err := p.o.Conversations.Runner.Begin(ctx, p.line.CompanyID, c.ID, b); err != nil {
 			p.o.Log.WarnContext(ctx, "begin the flow of a call", "company", p.line.CompanyID, "call", p.call.ID, "event",
 				p.call.Event, "error", err)
 		}
@@ -243,7 +244,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	return c.ID, nil
 }
 
-// converse holds the talk until either side ends it.
+// converse runs the voice conversation until either side ends it.
 func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
 	m := &machine{line: c, rate: c.Rate(), decided: p.incoming()}
 	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
@@ -270,14 +271,14 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 			return e
 		case why != "":
 			e.EndedBy = "agent"
-		default: // the line ended, or no way to talk is left
+		default: // the line ended, or no way to communicate is left
 			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
 		}
 		if why == voice.TransferWanted && !t.talked && ctx.Err() == nil && c.Cause().By == "" {
 			start.Resume = wordsOf(p.agent.Language).unreached
 			continue
 		}
-		if e.EndedBy == "" { // hung up while the second leg rang
+		if e.EndedBy == "" { // hung up while the second leg was ringing
 			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
 		}
 		p.leave(ctx, conversationID)
@@ -288,10 +289,11 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	}
 }
 
-// notBegun is why a talk ended that could not be opened.
+// notBegun is the reason of a conversation that could not be opened.
 const notBegun = "not begun"
 
-// hold holds a talk and returns the reason of its end; "" if the line ended. The agent's results are in the ending.
+// hold runs a voice session and returns the reason of its end, or "" if the line ended. It stores the agent's results
+// in e.
 func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dial.Ending) (why string, err error) {
 	start.Show = func(x voice.Event) {
 		switch x.Kind {
@@ -325,8 +327,8 @@ func (p *placed) endedBy(c sip.Cause) string {
 	return "callee"
 }
 
-// opening is the beginning of the agent's words: the fixed words of every call, and for callers whom the agent must ask, the
-// first question.
+// opening returns the beginning of the agent's words: the fixed words of every call, the greeting, and for callers who
+// must be asked, the first question.
 func (p *placed) opening() (opening, greeting, asks string) {
 	w := wordsOf(p.agent.Language)
 	opening, greeting = fmt.Sprintf(w.automated, p.company), p.agent.Greeting
@@ -342,7 +344,7 @@ func (p *placed) opening() (opening, greeting, asks string) {
 	return opening, greeting, asks
 }
 
-// stop suppresses the number; nil if the number is unknown.
+// stop returns a function that suppresses the number, or nil if the number is unknown.
 func (p *placed) stop() func(ctx context.Context) error {
 	if p.call.Number == "" {
 		return nil
@@ -370,7 +372,7 @@ func (t *tap) record(r *files.Recording) {
 	t.to = r
 }
 
-// frame takes a frame of both sides.
+// frame processes a frame of both sides.
 func (t *tap) frame(in, out []int16) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -41,23 +41,23 @@ import (
 	"carillon/internal/voice"
 )
 
-// rig is a telephone that calls the sandbox's phone, with everything between them real but the voice: it sounds a noise of its own
-// for each text, so that it can be recognized.
+// rig is a telephone that calls the sandbox's phone. Everything between them is real except for the voice, which is a
+// different noise for each text, so that it can be recognized.
 type rig struct {
 	*telephone.Telephone
-	opened     atomic.Pointer[telephone.Telephone] // with what is set here, for calls to it
+	opened     atomic.Pointer[telephone.Telephone] // the telephone that handles calls to it
 	t          *testing.T
 	phone      *handset.Phone
 	store      *store.Store
 	company    string
 	agent      *agent.Agent
-	stalls     bool // whoever thinks
+	stalls     bool // the thinker stalls
 	mu         sync.Mutex
 	suppressed []string
-	callers    bool   // who was suppressed called
-	owner      string // the company that the lines' number was given to
+	callers    bool   // the suppressed person was a caller
+	owner      string // company that the lines' number was assigned to
 	told       *strings.Builder
-	asked      string // the company whose agent was asked for last
+	asked      string // company whose agent was requested last
 
 	network   sip.Network
 	engine    *sip.Engine
@@ -66,14 +66,14 @@ type rig struct {
 	flows     []*flow.Flow
 	suspended bool
 	incoming  *call.Incoming
-	ears      voice.Transcriber // of transcriber vosk
-	absent    bool              // the agent is not there, or another company's
-	finding   time.Duration     // that it takes to find out whether a company is suspended
-	unknown   error             // why it is not known where calls are placed
-	placed    int               // of a node, which has three at most
+	ears      voice.Transcriber // for the transcriber vosk
+	absent    bool              // the agent is missing, or belongs to another company
+	finding   time.Duration     // delay of checking whether a company is suspended
+	unknown   error             // error of finding the trunk
+	placed    int               // calls of the node, whose maximum is three
 }
 
-// locked writes under a lock.
+// locked serializes writes with a mutex.
 type locked struct {
 	mu *sync.Mutex
 	to io.Writer
@@ -148,7 +148,7 @@ func (r *rig) detector(rate int) voice.Detector {
 	return voice.NewDetector(rate)
 }
 
-// stalled is a speaker that says nothing.
+// stalled is a speaker that never emits sound.
 type stalled struct{}
 
 // Speak implements voice.Speaker.
@@ -157,7 +157,7 @@ func (stalled) Speak(ctx context.Context, _ voice.Utterance, _ func([]int16) err
 	return ctx.Err()
 }
 
-// noise is 40 ms for each character of a text, which differ from text to text.
+// noise returns 40 ms of noise for each character of a text, different for each text.
 func noise(text string) []int16 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // never fails
@@ -165,20 +165,20 @@ func noise(text string) []int16 {
 	pcm := make([]int16, len(text)*320)
 	low := 0.0
 	for i := range pcm {
-		low += (random.NormFloat64()*6000 - low) * 0.4 // nothing that a telephone would cut off
+		low += (random.NormFloat64()*6000 - low) * 0.4 // only frequencies that a telephone carries
 		pcm[i] = int16(low)
 	}
 	return pcm
 }
 
-// inFakeTime runs a test that takes as long as its calls, on a clock that waits for nobody.
+// inFakeTime runs a test, which takes as long as its calls, with a fake clock.
 func inFakeTime(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, test)
 }
 
-// newRig makes a rig in a network in memory.
+// newRig returns a rig in an in-memory network.
 func newRig(t *testing.T, a *agent.Agent) *rig {
 	t.Helper()
 	return newRigIn(t, &rtptest.Network{}, a)
@@ -271,10 +271,10 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	return r
 }
 
-// drain is how long calls that were taken go on after a stop.
+// drain is how long accepted calls may continue after a stop.
 const drain = 3 * time.Second
 
-// diary is what was reported of a call.
+// diary records the progress of a call.
 type diary struct {
 	ringing, answered      time.Time
 	conversation, recorded string
@@ -308,7 +308,7 @@ func (r *rig) heard(suffix, text string) float64 {
 	return within(all[0].Sound(), noise(text))
 }
 
-// within is how well a sound is found in a longer one.
+// within returns how well a longer sound contains another one.
 func within(long, sound []int16) float64 {
 	_, shift := audiotest.Correlate(long, sound)
 	from := max(0, -shift)
@@ -329,7 +329,7 @@ func (r *rig) turns(d *diary) (all []string) {
 	return all
 }
 
-// recording is the recorded sound of a call.
+// recording returns the recorded sound of a call.
 func (r *rig) recording(d *diary) []int16 {
 	f, err := r.store.Files.Find(r.t.Context(), d.recorded)
 	if err != nil {
@@ -431,7 +431,7 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 	})
 }
 
-// clear is how well sound is heard that lost nothing: a telephone's codec costs a little.
+// clear is the correlation of sound without losses; a telephone codec costs a little.
 const clear = 0.99
 
 func TestTheGreetingIsHeardAndRecorded(t *testing.T) {
@@ -544,7 +544,7 @@ func TestACallIsHungUpWhenItsContextEnds(t *testing.T) {
 	})
 }
 
-// longestSilence is that of a sound.
+// longestSilence returns the longest silence in a sound.
 func longestSilence(pcm []int16) (longest time.Duration) {
 	const step = 160
 	silence := time.Duration(0)

@@ -25,13 +25,13 @@ const (
 
 // transferred is the result of a transfer.
 type transferred struct {
-	talked  bool // the second leg was answered: the call is over with it
+	talked  bool // the second leg was answered, so the call ends with it
 	endedBy string
 	cause   string
 }
 
-// transfer calls the agent's number over the call's line and connects both sides, until either hangs up. Without an answer the
-// agent goes on.
+// transfer calls the agent's number over the call's line and connects both sides until either hangs up. Without an
+// answer, the agent continues.
 func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID string) transferred {
 	number := p.agent.Transfer.Number
 	if identity.Number(p.call.Number).Is(number) || p.leadsBack(ctx, number) {
@@ -79,7 +79,8 @@ func (p *placed) leadsBack(ctx context.Context, number string) bool {
 	return err != nil || len(lines) > 0 || identity.Number(p.line.Number).Is(number)
 }
 
-// second places the second leg, and rings meanwhile. The leg is nil without an answer; the ending has the reason.
+// second places the second leg, and plays ringing meanwhile. The leg is nil if it was not answered; the ending has the
+// reason.
 func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.Call, dial.Ending) {
 	trunk, header, err := p.o.Trunks(p.line, &dial.Call{ID: p.call.ID, Number: number, Attempt: 1, AgentID: p.call.AgentID})
 	if err != nil {
@@ -107,7 +108,7 @@ func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.C
 	return far, e
 }
 
-// ring plays the sound of ringing, and drops the person's sound.
+// ring plays a ringing tone and discards the person's sound.
 func ring(ctx context.Context, c *sip.Call) {
 	for at := 0; ; at += frameSamples {
 		if _, err := c.Read(ctx); err != nil { // a frame every 20 ms
@@ -131,7 +132,7 @@ func connect(ctx context.Context, one, other *sip.Call) {
 	passed := make(chan struct{}, 2)
 	pass := func(from, to *sip.Call) {
 		defer func() { passed <- struct{}{} }()
-		_ = to.Write(make([]int16, slackFrames*frameSamples)) // the two sides send frames at different moments
+		_ = to.Write(make([]int16, slackFrames*frameSamples)) // the two sides send frames at different times
 		for {
 			pcm, err := from.Read(ctx)
 			if err != nil || to.Write(pcm) != nil {

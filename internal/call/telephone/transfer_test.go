@@ -17,14 +17,14 @@ import (
 
 const desk = "34600999888"
 
-// colleague is a telephone that calls are transferred to.
+// colleague is a telephone that receives transferred calls.
 type colleague struct {
 	calls chan *sip.Call
 	mu    sync.Mutex
 	heard []int16
 }
 
-// answering has a colleague who answers, or does with a call what is said.
+// answering starts a colleague who answers calls, or handles them with take.
 func (r *rig) answering(take func(in *sip.Incoming)) *colleague {
 	r.t.Helper()
 	x := &colleague{calls: make(chan *sip.Call, 1)}
@@ -58,7 +58,7 @@ func (x *colleague) sound() []int16 {
 	return append([]int16(nil), x.heard...)
 }
 
-// transfers is a rig whose agent transfers who says yes.
+// transfers returns a rig with an agent that transfers callers who say yes.
 func transfers(t *testing.T) *rig {
 	t.Helper()
 	return transfersIn(t, &rtptest.Network{})
@@ -75,7 +75,7 @@ func transfersIn(t *testing.T, network sip.Network) *rig {
 	return r
 }
 
-// legs are the transfers of a call.
+// legs returns the transfers of a call.
 func (r *rig) legs(conversation string) []calls.Transfer {
 	r.t.Helper()
 	all, err := r.store.Incoming.Transfers(r.t.Context(), r.company, conversation)
@@ -177,7 +177,7 @@ func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
 	for name, x := range map[string]struct {
 		take func(in *sip.Incoming)
 		set  func(r *rig)
-		want carillon.State // "": nobody was called
+		want carillon.State // empty: nobody was called
 	}{
 		"busy": {func(in *sip.Incoming) { in.Refuse(486, "Busy Here") }, func(*rig) {}, carillon.StateBusy},
 		"no answer": {func(in *sip.Incoming) {

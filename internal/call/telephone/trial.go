@@ -22,49 +22,49 @@ import (
 type Trial struct {
 	Number   string
 	Language string
-	Company  string // its name
+	Company  string // name of the company
 	Speaker  voice.Speaker
-	Show     func(TrialStep) // gets each step as it happens, on one goroutine
+	Show     func(TrialStep) // receives each step as it happens, on one goroutine
 }
 
 // TrialStep is a message between the line and its trunk.
 type TrialStep struct {
-	After time.Duration // since the trial began
-	Ours  bool          // we sent it
+	After time.Duration // time since the beginning of the trial
+	Ours  bool          // sent by us
 	Code  int           // of a response; 0 for a request
-	Text  string        // as 180 Ringing, or INVITE
+	Text  string        // such as 180 Ringing, or INVITE
 }
 
 // TrialEnd is the result of a trial.
 type TrialEnd struct {
 	Problem  string // one of the Trial… constants
-	Code     int    // of the trunk's last response, where one refused the call
-	Detail   string // in the words of SIP
+	Code     int    // status of the trunk's last response, if it refused the call
+	Detail   string // in SIP terms
 	Answered bool
-	Talked   time.Duration // from the answer to the end
-	Packets  int64         // of received sound
+	Talked   time.Duration // time from the answer to the end
+	Packets  int64         // packets of sound received
 	Loud     bool          // the sound was more than silence
 }
 
 // Results of a trial.
 const (
-	TrialWell        = ""            // it was answered, and sound came back
+	TrialWell        = ""            // answered, and sound was received
 	TrialUnreachable = "unreachable" // the trunk sent nothing
 	TrialDenied      = "denied"      // the trunk is at an address that the line may not call
-	TrialEncryption  = "encryption"  // the trunk's certificate is not trusted, or it does not speak TLS
-	TrialPassword    = "password"    // the trunk demands another user name or password
-	TrialForbidden   = "forbidden"   // the trunk does not allow the number, or the caller's
+	TrialEncryption  = "encryption"  // the trunk's certificate is not trusted, or it does not support TLS
+	TrialPassword    = "password"    // the trunk requires another user name or password
+	TrialForbidden   = "forbidden"   // the trunk does not allow the number or the caller's number
 	TrialNumber      = "number"      // the number does not exist, or needs another form
-	TrialSound       = "sound"       // both sides have no kind of sound in common
-	TrialSilent      = "silent"      // it was answered, and no sound came back
-	TrialCut         = "cut"         // it was answered, and ended before the sentence did
+	TrialSound       = "sound"       // the two sides have no audio format in common
+	TrialSilent      = "silent"      // answered, but no sound was received
+	TrialCut         = "cut"         // answered, but ended before the sentence
 	TrialBusy        = "busy"
 	TrialUnanswered  = "unanswered"
 	TrialDeclined    = "declined"
 	TrialFault       = "fault"   // a fault of the trunk
 	TrialRefused     = "refused" // refused for another reason
 	TrialCanceled    = "canceled"
-	TrialSettings    = "settings" // the line's cannot be read
+	TrialSettings    = "settings" // the line's settings cannot be read
 )
 
 const (
@@ -73,7 +73,7 @@ const (
 	trialRest = 800 * time.Millisecond // after the sentence, for the other side's words
 )
 
-// Try calls a number to try a line. When ctx ends the call is hung up.
+// Try calls a number to test a line. The call is hung up when ctx ends.
 func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) TrialEnd {
 	if t.o.Denied.Has(x.Number) {
 		return TrialEnd{Problem: TrialForbidden, Detail: deniedDetail}
@@ -99,7 +99,7 @@ func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) Tri
 	return trialTalked(ctx, c, pcm, show)
 }
 
-// stepOf reads a step of the ladder.
+// stepOf parses a step of the ladder.
 func stepOf(step string) (s TrialStep) {
 	arrow, text, _ := strings.Cut(step, " ")
 	s.Ours, s.Text = arrow == "▶", text
@@ -145,13 +145,13 @@ func trialTalked(ctx context.Context, c *sip.Call, pcm []int16, show func(TrialS
 	return e
 }
 
-// soundWithin is how long a call must last before missing sound counts as a finding.
+// soundWithin is the minimum length of a call in which missing sound counts as a finding.
 const soundWithin = time.Second
 
-// audible is louder than the noise of a line.
+// audible is the RMS above which sound is louder than the noise of a line.
 const audible = 100.0
 
-// trialError is the result of a call without an answer.
+// trialError returns the result of a call without an answer.
 func trialError(ctx context.Context, err error) TrialEnd {
 	e := TrialEnd{Detail: carillon.Shorten(err.Error())}
 	var refused *sip.Refused
@@ -177,7 +177,7 @@ func trialError(ctx context.Context, err error) TrialEnd {
 	return e
 }
 
-// problemOf translates a SIP status into a finding about the line.
+// problemOf converts a SIP status into a finding about the line.
 func problemOf(code int) string {
 	switch code {
 	case 401, 407:
@@ -201,7 +201,7 @@ func problemOf(code int) string {
 	return TrialRefused
 }
 
-// sentence is the sound of the sentence; two tones if no speaker works.
+// sentence returns the sound of the sentence, or two tones if no speaker works.
 func (x *Trial) sentence(ctx context.Context, companyID string) []int16 {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -226,7 +226,7 @@ func (x *Trial) sentence(ctx context.Context, companyID string) []int16 {
 // trialRate is the sample rate of telephones.
 const trialRate = 8000
 
-// tones are a high and a low tone, half a second each.
+// tones returns a high and a low tone of half a second each.
 func tones() []int16 {
 	pcm := make([]int16, trialRate)
 	for i := range pcm {

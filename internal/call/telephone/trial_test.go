@@ -95,7 +95,7 @@ func TestATrialSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// peered has calls go to a telephone company that does with them what is said.
+// peered directs calls to a telephone company that handles them with take.
 func (r *rig) peered(take func(in *sip.Incoming)) {
 	r.t.Helper()
 	r.trunk = &sip.Trunk{Host: r.engineThat(take).Address().String(), Transport: "udp"}
@@ -132,7 +132,7 @@ func TestATrialOfATrunkThatIsSetUpWrong(t *testing.T) {
 	}
 }
 
-// socket takes everything and says nothing.
+// socket returns a socket that receives everything and sends nothing.
 func (r *rig) socket() net.PacketConn {
 	r.t.Helper()
 	c, err := r.network.ListenPacket(r.t.Context(), "udp", "127.0.0.1:0")
@@ -173,7 +173,7 @@ func TestATrialThatHearsNothing(t *testing.T) {
 	})
 }
 
-// answerMutely is a telephone company whose sound does not arrive.
+// answerMutely simulates a telephone company whose sound does not arrive.
 func answerMutely(conn net.PacketConn) {
 	b := make([]byte, 65_536)
 	for {
@@ -207,7 +207,7 @@ func answerMutely(conn net.PacketConn) {
 	}
 }
 
-// A call that tries a line is the company's own in the sandbox, and has no id.
+// In the sandbox, only its company sees a call that tests a line, and the call has no ID.
 func TestCallsToThePhoneAreOfTheirCompanyAlone(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
@@ -228,7 +228,7 @@ func TestCallsToThePhoneAreOfTheirCompanyAlone(t *testing.T) {
 	})
 }
 
-// trunkOf is where the rig's calls go, and what headers they have.
+// trunkOf returns the trunk and the headers of the rig's calls.
 func (r *rig) trunkOf(line *carillon.Sender, c *dial.Call) (sip.Trunk, map[string]string, error) {
 	if r.unknown != nil {
 		return sip.Trunk{}, nil, r.unknown

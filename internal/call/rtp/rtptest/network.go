@@ -1,4 +1,5 @@
-// Package rtptest is a network in memory, for tests in fake time: whoever waits for a packet blocks durably, as testing/synctest wants.
+// Package rtptest is an in-memory network for tests in fake time: waiting for a packet is durably blocking, as
+// testing/synctest requires.
 package rtptest
 
 import (
@@ -13,18 +14,18 @@ import (
 
 const (
 	firstPort = 20_000
-	maxQueued = 1024 // packets that wait to be read from a socket; further ones are lost
+	maxQueued = 1024 // packets waiting to be read from a socket; more are lost
 )
 
-// Network has all its sockets at 127.0.0.1. Packets keep their order, and none is lost while its receiver reads. The zero value is ready
-// for use.
+// Network has all its sockets at 127.0.0.1. Packets keep their order, and none is lost while its receiver reads. The
+// zero value is ready for use.
 type Network struct {
 	mu      sync.Mutex
 	sockets map[uint16]*socket // by port
 	opened  int
 }
 
-// ListenPacket opens a socket, as net.ListenConfig does. Port 0 takes a free one, an even one.
+// ListenPacket opens a socket, like net.ListenConfig. Port 0 selects a free even port.
 func (n *Network) ListenPacket(_ context.Context, network, address string) (net.PacketConn, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -43,7 +44,7 @@ func (n *Network) ListenPacket(_ context.Context, network, address string) (net.
 	}
 	s := &socket{
 		network: n, local: at, queue: make(chan packet, maxQueued), closed: make(chan struct{}),
-		// Sockets are at different distances: what one sends does not arrive in the moment in which another one sends.
+		// Sockets have different distances, so that packets of two sockets do not arrive at the same time.
 		distance: time.Duration(1+n.opened%7) * time.Millisecond,
 	}
 	s.close = sync.OnceFunc(s.leave)
@@ -52,7 +53,7 @@ func (n *Network) ListenPacket(_ context.Context, network, address string) (net.
 	return s, nil
 }
 
-// Listen is for servers that also listen for connections: none come.
+// Listen is for servers that also accept connections. None arrive.
 func (*Network) Listen(_ context.Context, network, address string) (net.Listener, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *socket) WriteTo(b []byte, to net.Addr) (int, error) {
 	s.network.mu.Lock()
 	far := s.network.sockets[udp.AddrPort().Port()]
 	s.network.mu.Unlock()
-	if far == nil { // nobody is there, which UDP does not report
+	if far == nil { // like UDP, do not report a missing receiver
 		return len(b), nil
 	}
 	from := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), s.local.Port()))
