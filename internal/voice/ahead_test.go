@@ -16,7 +16,8 @@ func (r *rig) early() []string {
 	return slices.Clone(r.dialogue.early)
 }
 
-// Whoever presses a key while they speak, or types, has answered by that: what they are saying is not for the next question.
+// A person who presses a key or types while speaking has answered the question by that. The words being spoken are not
+// for the next question.
 func TestWhatIsBeingSaidIsForTheQuestionThatWasAnsweredMeanwhile(t *testing.T) {
 	for name, answer := range map[string]func(r *rig){
 		"by a key":    func(r *rig) { press(r, "1") },
@@ -42,7 +43,7 @@ func TestWhatIsBeingSaidIsForTheQuestionThatWasAnsweredMeanwhile(t *testing.T) {
 	}
 }
 
-// Somebody who speaks does not wait for us; once they have spoken they do.
+// A person who is speaking is not waiting for us; after speaking they are.
 func TestWhoSpeaksIsNotAskedToWait(t *testing.T) {
 	talk(t, func(r *rig) {
 		r.dialogue.think = func(ctx context.Context, _ string, _ voice.ToolUser, _ func(agent.Action) error) error {
@@ -65,11 +66,11 @@ func TestWhoSpeaksIsNotAskedToWait(t *testing.T) {
 	})
 }
 
-// A question that was cut off is said again though a word that asks for patience sounds.
+// A question that was cut off is repeated even while a phrase that asks for patience is being spoken.
 func TestAQuestionFollowsAWordThatAsksForPatience(t *testing.T) {
 	talk(t, func(r *rig) {
 		menus(0)(r)
-		r.transcriber.takes = 1600 * time.Millisecond // until the word sounds
+		r.transcriber.takes = 1600 * time.Millisecond // until the phrase is playing
 		ask := r.dialogue.think
 		r.dialogue.think = func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error {
 			if said == "when are you open" {

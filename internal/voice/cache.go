@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// pieceTime is how much of a cached utterance is emitted at a time, in fractions of a second.
+// pieceTime is the length of a piece emitted from a cached utterance, as a fraction of a second.
 const pieceTime = 10
 
-// Cache is a Speaker that keeps the sound of another one, so that a prompt is made once. Requests for an utterance that is
-// still being made share its sound as it comes. Failures are not kept; an utterance without listeners is abandoned.
+// Cache is a Speaker that keeps the sound of another one, so that a prompt is produced once. Requests for an utterance
+// in progress share its sound as it arrives. Failures are not kept; an utterance without listeners is abandoned.
 type Cache struct {
 	next Speaker
 	max  int // bytes
 
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*recording
-	recent  *list.List // of finished recordings, the one used last first
+	recent  *list.List // finished recordings, most recently used first
 	size    int
 }
 
-// DefaultCache is how many bytes of sound a Cache keeps by default.
+// DefaultCache is the default size of a Cache in bytes.
 const DefaultCache = 32 << 20
 
-// NewCache returns a Cache that keeps at most max bytes; 0: DefaultCache.
+// NewCache returns a Cache of at most maxBytes bytes; default DefaultCache.
 func NewCache(next Speaker, maxBytes int) *Cache {
 	if maxBytes == 0 {
 		maxBytes = DefaultCache
@@ -34,7 +34,7 @@ func NewCache(next Speaker, maxBytes int) *Cache {
 	return &Cache{next: next, max: maxBytes, entries: map[[sha256.Size]byte]*recording{}, recent: list.New()}
 }
 
-// recording is an utterance that is made or was.
+// recording is an utterance that is finished or in progress.
 type recording struct {
 	key       [sha256.Size]byte
 	listeners int           // guarded by Cache.mu
@@ -85,7 +85,8 @@ func (c *Cache) join(ctx context.Context, key [sha256.Size]byte, u Utterance) *r
 	defer c.mu.Unlock()
 	r := c.entries[key]
 	if r == nil {
-		making, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the others go on when the first one leaves
+		// The other listeners continue when the first one leaves.
+		making, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		r = &recording{key: key, cancel: cancel, more: make(chan struct{})}
 		c.entries[key] = r
 		go c.make(making, r, u)
@@ -108,7 +109,7 @@ func (c *Cache) leave(r *recording) {
 	}
 }
 
-// forget removes a recording, but not another one of the same utterance.
+// forget removes a recording from the cache, unless it has been replaced by another one of the same utterance.
 func (c *Cache) forget(r *recording) {
 	if c.entries[r.key] == r {
 		delete(c.entries, r.key)
@@ -170,7 +171,7 @@ func (r *recording) after(at, n int) (pcm []int16, done bool, more <-chan struct
 	return pcm, r.done, r.more, r.err
 }
 
-// keyOf is the hash of all that decides how an utterance sounds, and of the company that pays for it.
+// keyOf returns a hash of everything that determines the sound of an utterance, and of the company that pays for it.
 func keyOf(u Utterance) (key [sha256.Size]byte, err error) {
 	v := u.Voice.Settings()
 	service := ""

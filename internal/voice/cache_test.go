@@ -14,7 +14,7 @@ import (
 	"carillon/internal/agent"
 )
 
-// slow is a Speaker that makes 100 ms of sound in 100 ms for each letter.
+// slow is a Speaker that needs 100 ms for the sound of each letter, which is 100 ms long.
 type slow struct {
 	calls atomic.Int32
 	fail  error
@@ -46,7 +46,7 @@ func soundOf(ctx context.Context, t *testing.T, s Speaker, u Utterance) (string,
 		for i := 0; i < len(pcm); i += u.Rate / 10 {
 			text.WriteRune(rune(pcm[i]))
 		}
-		clear(pcm) // what a listener does with it is of no matter to others
+		clear(pcm) // a listener may modify its copy
 		return nil
 	})
 	return text.String(), err
@@ -167,11 +167,11 @@ func TestTheCacheIsBounded(t *testing.T) {
 			say(text, 1)
 		}
 		say("aa", 0)
-		say("ff", 1) // bb is the one used last
+		say("ff", 1) // bb is the most recently used one
 		say("aa", 0)
 		say("bb", 1)
 		say("long", 1)
-		say("long", 1) // too long to be kept
+		say("long", 1) // too long for the cache
 		if c.size > c.max {
 			t.Errorf("%d bytes", c.size)
 		}

@@ -13,8 +13,8 @@ const (
 	floorSpan = 25     // chunks, 0.8 s
 )
 
-// NewDetector returns a detector of speech at 8,000 or 16,000 samples a second: the neural network behind a Gate; if it cannot
-// be loaded or has no model for the rate, a detector by loudness.
+// NewDetector returns a speech detector for 8,000 or 16,000 samples per second: the neural network behind a Gate, or
+// an energy detector if the network cannot be loaded or has no model for the rate.
 func NewDetector(rate int) Detector {
 	d, err := silero.New(rate)
 	if err != nil {
@@ -23,15 +23,15 @@ func NewDetector(rate int) Detector {
 	return NewGate(d)
 }
 
-// floor follows the level of the noise behind speech: the lowest of the last 0.8 to 1.6 s, for speech has pauses.
+// floor tracks the level of background noise: the lowest level of the last 0.8 to 1.6 s, since speech has pauses.
 type floor struct {
-	lowest, before float64 // of this span and the one before
+	lowest, before float64 // of this span and the previous one
 	chunks         int
 }
 
 func (f *floor) reset() { *f = floor{} }
 
-// now is the noise floor.
+// now returns the noise floor.
 func (f *floor) now() float64 {
 	level := f.lowest
 	if f.chunks >= floorSpan {
@@ -49,12 +49,14 @@ func (f *floor) add(level float64) {
 	f.chunks++
 }
 
-// Gate passes to another Detector only chunks that may be speech, so that a silent person costs nothing.
+// Gate passes only chunks that may be speech to another Detector, so that silence costs nothing.
 type Gate struct {
 	next  Detector
 	floor floor
-	open  int     // chunks that are still passed on
-	last  []int16 // the last chunk that was held back; it is passed on when the gate opens, because speech begins before it is loud
+	open  int // remaining chunks to pass on
+	// last is the most recent chunk that was held back; it is passed on when the gate opens, because speech begins
+	// before it is loud.
+	last []int16
 }
 
 const (
@@ -94,7 +96,7 @@ func (g *Gate) Score(chunk []int16) float32 {
 	return g.next.Score(chunk)
 }
 
-// Energy is a Detector that takes sound louder than the noise for speech.
+// Energy is a Detector that scores sound by its level above the noise.
 type Energy struct {
 	chunk int
 	floor floor

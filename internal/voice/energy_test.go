@@ -10,7 +10,7 @@ import (
 	"carillon/internal/voice/silero"
 )
 
-// counted counts the chunks that a detector gets.
+// counted counts the chunks passed to a detector.
 type counted struct {
 	Detector
 	chunks int
@@ -21,7 +21,8 @@ func (c *counted) Score(chunk []int16) float32 {
 	return c.Detector.Score(chunk)
 }
 
-// sounds are the detector's: silence, pink noise, a tone, silence, English, Spanish with noise, and silence.
+// sounds returns the test sounds of the network: silence, pink noise, a tone, silence, English, Spanish with noise,
+// and silence.
 func sounds(t *testing.T, name string, rate int) []int16 {
 	t.Helper()
 	f, err := os.Open("silero/testdata/" + name)
@@ -56,7 +57,7 @@ func TestTheGateSparesTheDetectorSilence(t *testing.T) {
 	}
 	spared := &counted{Detector: behind}
 	gate := NewGate(spared)
-	// A quiet room for 20 s, then what the detector is tried with, then the room again.
+	// A quiet room for 20 s, then the test sounds of the network, then the room again.
 	room := hiss(1, 20*16000, 80)
 	pcm := slices.Concat(room, sounds(t, "sounds-16000.wav", 16000), room)
 	chunks, differ := 0, 0

@@ -7,30 +7,32 @@ type EventKind string
 
 // The kinds of events.
 const (
-	Transcribed EventKind = "transcribed" // Text: the words that the person said aloud; Seq: the turn
+	Transcribed EventKind = "transcribed" // Text: the person's transcribed words; Seq: the turn
 	Tentative   EventKind = "tentative"   // Text: the words understood so far
 	Responding  EventKind = "responding"  // the response ID begins
 	Piece       EventKind = "piece"       // Text is the next piece of the response ID
-	Sounding    EventKind = "sounding"    // the sound that is written from now on is of the response ID
+	Sounding    EventKind = "sounding"    // the sound written from now on belongs to the response ID
 	Responded   EventKind = "responded"   // Text is the whole response ID, with Sources and Choices; Seq its turn
-	Corrected   EventKind = "corrected"   // of the response ID only Text was heard; Original is the whole
-	Interrupted EventKind = "interrupted" // the response ID is cut off: its sound that was sent already must not be played
-	Score       EventKind = "score"       // Value: the probability that the person is speaking, from 0 to 1
-	ToolCall    EventKind = "tool_call"   // the page must run Tool
-	ToolUsed    EventKind = "tool_used"   // the agent used one of its own tools
-	Moved       EventKind = "moved"       // the conversation's State and Position
-	Connected   EventKind = "connected"   // the teammate Name talks from now on
-	Gone        EventKind = "gone"        // the teammate has left the line
-	Said        EventKind = "said"        // a turn that was typed, or said on another screen: Text, Name, Author, Seq
-	Noted       EventKind = "noted"       // the agent found out Name: Text, of the type Code
-	Failure     EventKind = "failure"     // Text: the message for the person; Code: machine-readable
-	Ended       EventKind = "ended"       // the talk is over; Code: the reason
+	Corrected   EventKind = "corrected"   // only Text of the response ID was played; Original is the whole text
+	// Interrupted: the response ID is cut off; its sound that was already sent must not be played.
+	Interrupted EventKind = "interrupted"
+	Score       EventKind = "score"     // Value: the probability that the person is speaking, from 0 to 1
+	ToolCall    EventKind = "tool_call" // the page must run Tool
+	ToolUsed    EventKind = "tool_used" // the agent used one of its own tools
+	Moved       EventKind = "moved"     // the conversation's State and Position
+	Connected   EventKind = "connected" // the teammate Name speaks from now on
+	Gone        EventKind = "gone"      // the teammate has left the line
+	// Said: a turn that was typed, or created on another screen: Text, Name, Author, Seq.
+	Said    EventKind = "said"
+	Noted   EventKind = "noted"   // the agent recorded the result Name: Text, of the type Code
+	Failure EventKind = "failure" // Text: the message for the person; Code: machine-readable
+	Ended   EventKind = "ended"   // the session has ended; Code: the reason
 )
 
 // Event is an update of the person's screen.
 type Event struct {
 	Kind     EventKind
-	ID       int64 // of the response; it only rises
+	ID       int64 // of the response; it only increases
 	Seq      int64 // of the turn
 	Text     string
 	Original string
@@ -45,7 +47,7 @@ type Event struct {
 	Tool     *Tool
 }
 
-// Tool is something that the page does for the agent, or that the agent did.
+// Tool is an action of the page for the agent, or an action of the agent.
 type Tool struct {
 	ID         string
 	Name       string

@@ -15,14 +15,14 @@ import (
 	"carillon/internal/voice"
 )
 
-// asks is a flow that asks a question.
+// asks sets the pending question of a flow.
 func asks(r *rig, p *voice.Pending) {
 	r.dialogue.mu.Lock()
 	defer r.dialogue.mu.Unlock()
 	r.dialogue.pending = p
 }
 
-// stores has a turn stored elsewhere, and passed on.
+// stores simulates turns that are stored elsewhere and published.
 func (r *rig) stores(turns ...chats.TurnView) {
 	r.dialogue.mu.Lock()
 	defer r.dialogue.mu.Unlock()
@@ -38,7 +38,7 @@ func (r *rig) stores(turns ...chats.TurnView) {
 	}
 }
 
-// onPhone makes the line a telephone's.
+// onPhone makes the line a telephone line.
 func onPhone(r *rig) { r.line.keys = make(chan rune, 16) }
 
 func press(r *rig, keys string) {
@@ -72,7 +72,7 @@ func TestWhatAFlowSaysByItselfIsAResponseWithItsChoices(t *testing.T) {
 			len(r.shown(voice.Said)) != 1 {
 			t.Errorf("%+v, said %+v", all, r.shown(voice.Said))
 		}
-		if got := r.line.written() - before; got < time.Second { // two words, and twice "Press … for: …."
+		if got := r.line.written() - before; got < time.Second { // two words, and "Press … for …." twice
 			t.Errorf("%v of sound", got)
 		}
 		press(r, "2")
@@ -126,7 +126,7 @@ func TestKeysSayANumberWhereAFlowAsksForOne(t *testing.T) {
 	})
 }
 
-// kept are the keys that were stored without anybody who is to respond.
+// kept returns the keys that were stored without a request for a response.
 func (r *rig) kept() (all []string) {
 	r.dialogue.mu.Lock()
 	defer r.dialogue.mu.Unlock()
@@ -138,7 +138,7 @@ func (r *rig) kept() (all []string) {
 	return all
 }
 
-// menus responds to anything with a question of two choices, after a while.
+// menus responds to everything with a question with two choices, after a delay.
 func menus(after time.Duration) func(r *rig) {
 	return func(r *rig) {
 		onPhone(r)
@@ -155,9 +155,9 @@ func TestAKeyAnswersTheQuestionThatIsHeard(t *testing.T) {
 	talk(t, menus(time.Second), func(r *rig) {
 		r.wait(2 * time.Second)
 		r.session.Type("1", "begin")
-		r.wait(1500 * time.Millisecond) // the question plays
+		r.wait(1500 * time.Millisecond) // the question is playing
 		press(r, "1")
-		press(r, "2") // before the next one is heard
+		press(r, "2") // before the next question is played
 		r.wait(1500 * time.Millisecond)
 		press(r, "2")
 		r.wait(3 * time.Second)
@@ -214,7 +214,7 @@ func TestKeysThatNobodyAskedForAreATurn(t *testing.T) {
 	})
 }
 
-// Whether something was understood is confirmed by a key too, and what was offered before is still to be taken.
+// A key can also confirm a transcript, and the choices offered before remain available.
 func TestAConfirmationLeavesTheChoicesOfTheQuestion(t *testing.T) {
 	set := func(r *rig) {
 		menus(0)(r)
@@ -228,7 +228,7 @@ func TestAConfirmationLeavesTheChoicesOfTheQuestion(t *testing.T) {
 			r.speaks(1, time.Second, 2*time.Second)
 			press(r, keys)
 			r.wait(3 * time.Second)
-			if keys == "2" { // it was not
+			if keys == "2" { // declined
 				press(r, "2")
 				r.wait(time.Second)
 			}
@@ -239,7 +239,8 @@ func TestAConfirmationLeavesTheChoicesOfTheQuestion(t *testing.T) {
 	}
 }
 
-// What gets no response leaves the question as it is: its choices are still to be taken, and it is said again where it was cut off.
+// Input without a response leaves the question open: its choices remain available, and it is repeated if it was cut
+// off.
 func TestAQuestionStandsThatGetsNoResponse(t *testing.T) {
 	talk(t, func(r *rig) {
 		menus(0)(r)
@@ -277,7 +278,7 @@ func TestWhoIsSilentIsAskedAgain(t *testing.T) {
 			t.Errorf("%+v", all)
 		}
 	})
-	talk(t, nil, func(r *rig) { // while a flow asks a server
+	talk(t, nil, func(r *rig) { // while a flow waits for a server
 		asks(r, &voice.Pending{Busy: true})
 		r.wait(20 * time.Second)
 		if all := r.texts(voice.Responded); len(all) < 3 || all[1] != "I am still looking." ||
@@ -305,7 +306,7 @@ func TestAQuestionThatWaitsGreetsWhoComesBack(t *testing.T) {
 	}
 }
 
-// "Yes" into our words only says that somebody listens, unless it is what may be chosen.
+// "Yes" spoken over our words is only a backchannel, unless it is one of the choices.
 func TestAChoiceCutsInWhereABackchannelDoesNot(t *testing.T) {
 	for choice, want := range map[string]int{"Yes": 1, "Sure thing": 0} {
 		talk(t, func(r *rig) {
@@ -324,7 +325,7 @@ func TestAChoiceCutsInWhereABackchannelDoesNot(t *testing.T) {
 	}
 }
 
-// The response and the state that it leads to are stored together, and come here in any order.
+// The response and the resulting state are stored together, but their events arrive in any order.
 func TestTheLastWordsAreSpokenBeforeTheTalkEnds(t *testing.T) {
 	talk(t, func(r *rig) {
 		r.dialogue.think = func(_ context.Context, _ string, _ voice.ToolUser, emit func(agent.Action) error) error {

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// Guard returns a panic of f as an error: one talk fails, and the others go on.
+// Guard returns a panic of f as an error, so that one failing session does not end the others.
 func Guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -38,7 +38,7 @@ func (l *hearer) silence() time.Duration {
 	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.offered()) > 0)
 }
 
-// offered are the choices that the person may take now.
+// offered returns the choices that the person has now.
 func (l *hearer) offered() []string {
 	if l.confirm != "" {
 		return []string{l.x.words.Yes, l.x.words.No}
@@ -46,8 +46,8 @@ func (l *hearer) offered() []string {
 	return l.choices
 }
 
-// awaits reports whether the person has not heard yet the response to their last words, or the first sound of the agent's next
-// ones.
+// awaits reports whether the person has not yet been played the response to their last words, or the first sound of
+// the agent's next words.
 func (l *hearer) awaits(now time.Time) bool {
 	if l.unanswered && (l.answer != nil || !l.owed.IsZero() || l.mouth.busy(now)) {
 		return true
@@ -62,7 +62,7 @@ func (l *hearer) hasKeys() bool {
 	return line != nil && line.Digits() != nil
 }
 
-// hear takes the person's sound.
+// hear processes the person's sound.
 func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
 		l.toMate(pcm)
@@ -72,14 +72,14 @@ func (l *hearer) hear(pcm []int16) {
 	}
 }
 
-// began: the person begins to speak.
+// began handles the beginning of the person's speech.
 func (l *hearer) began(u *utterance) {
 	l.idleSince = time.Now()
 	u.early = l.awaits(l.idleSince)
 	if !l.canHear() {
 		l.person.close()
 		l.person.ears.talking = false
-		if l.told { // by a word before, in the same sound
+		if l.told { // by an earlier word in the same sound
 			return
 		}
 		l.told = true
@@ -94,7 +94,7 @@ func (l *hearer) began(u *utterance) {
 	l.goes(u)
 }
 
-// goes handles a person who keeps speaking while we speak: our words get quiet, then stop.
+// goes handles continued speech of the person while we speak: our words get quieter, then stop.
 func (l *hearer) goes(u *utterance) {
 	if l.mate != nil || l.held != nil || !cuts(u.spoken) || !l.mouth.busy(time.Now()) {
 		return
@@ -103,7 +103,7 @@ func (l *hearer) goes(u *utterance) {
 	l.cut(time.Now())
 }
 
-// endedUtterance: the person has finished.
+// endedUtterance handles the end of the person's speech.
 func (l *hearer) endedUtterance(u *utterance) {
 	if l.mate == nil && l.conversation.State == chats.Automated {
 		l.owed, l.unanswered = u.ended, true
@@ -111,7 +111,7 @@ func (l *hearer) endedUtterance(u *utterance) {
 	l.x.all.o.Observer.Took("detect", u.detect)
 }
 
-// understood takes the transcript of an utterance.
+// understood handles the transcript of an utterance.
 func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	l.x.all.o.Observer.Took("transcribe", u.took)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *hearer) chooses(text string) bool {
 	return slices.ContainsFunc(l.offered(), func(c string) bool { return slices.Equal(knowledge.Words(c), words) })
 }
 
-// unheard is how much of the interrupted words is known to be unplayed.
+// unheard returns how much of the interrupted words is known to be unplayed.
 func (l *talker) unheard() time.Duration {
 	n := 0
 	for _, p := range l.held.unheard {
@@ -160,14 +160,14 @@ func (l *talker) unheard() time.Duration {
 	return l.mouth.length(n)
 }
 
-// voiceOf describes how an utterance was said.
+// voiceOf returns the timing of an utterance.
 func voiceOf(u *utterance) *chats.Voice {
 	return &chats.Voice{
 		LengthMS: u.length.Milliseconds(), DetectMS: max(u.detect.Milliseconds(), 1), TranscribeMS: max(u.took.Milliseconds(), 1),
 	}
 }
 
-// confirmed takes the answer to "did I understand that right?".
+// confirmed handles the answer to "did I understand that right?".
 func (l *hearer) confirmed(text string, v *chats.Voice) {
 	asked := l.confirm
 	l.confirm = ""
@@ -177,14 +177,14 @@ func (l *hearer) confirmed(text string, v *chats.Voice) {
 	case agent.Declines(text):
 		l.owed, l.unanswered = time.Time{}, false
 		l.aside(l.repeat())
-	default: // something else
+	default: // other words
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Voice: v})
 	}
 }
 
 const maxRepeats = 2
 
-// notUnderstood asks the person to say it again, and offers a teammate after a few times.
+// notUnderstood asks the person to repeat their words, and offers a teammate after a few times.
 func (l *hearer) notUnderstood(err error) {
 	l.owed = time.Time{}
 	if l.mate != nil || l.conversation.State != chats.Automated {
@@ -214,7 +214,7 @@ func (l *hearer) missed() string {
 	return l.x.words.Missed
 }
 
-// sayFor stores the person's words, and has the agent respond.
+// sayFor stores the person's words and requests a response of the agent.
 func (l *hearer) sayFor(in Saying) {
 	l.active()
 	if l.x.start.Stop != nil && l.mate == nil && stops(in.Text) {
@@ -232,7 +232,7 @@ func (l *hearer) sayFor(in Saying) {
 		return
 	}
 	l.repeats, l.confirm, l.entry = 0, "", nil
-	if l.person.speaks() { // their words are for a question that is answered by now
+	if l.person.speaks() { // the words being spoken are for a question that is now answered
 		l.person.current.early = true
 	}
 	if in.Voice != nil {
@@ -260,7 +260,7 @@ func (l *hearer) sayFor(in Saying) {
 	})
 }
 
-// stored takes a turn of the person that was stored.
+// stored handles a turn of the person that was stored.
 func (l *hearer) stored(t *chats.Turn, err error) {
 	if err != nil || t == nil {
 		l.owed = time.Time{}
@@ -270,7 +270,7 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 	}
 	switch state := l.conversation.State; {
 	case l.mate != nil, state == chats.Active, state == chats.Queued:
-		l.lookUp() // the conversation may be the agent's again, with a response still to give
+		l.lookUp() // the agent may have the conversation again, with a response still to give
 	case state == chats.Missed:
 		l.aside(l.x.words.Noted)
 	case state == chats.Automated, state == chats.Resolved, state == chats.Abandoned:
@@ -278,7 +278,7 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 	}
 }
 
-// stop ends a talk with a person who wants no more calls.
+// stop ends the session of a person who wants no more calls.
 func (l *hearer) stop(in Saying) {
 	l.dropAnswer()
 	l.stopTalking()
@@ -301,7 +301,7 @@ func (l *hearer) stop(in Saying) {
 	})
 }
 
-// transfer ends a talk with a person who wants to be connected with a number, after the words that announce it.
+// transfer ends the session of a person who wants to be connected with a number, after the words that announce it.
 func (l *hearer) transfer(in Saying) {
 	l.dropAnswer()
 	l.stopTalking()

@@ -10,33 +10,34 @@ import (
 
 const (
 	stopKey    = '9'
-	choiceKeys = 8               // 9 is the wish not to be called
+	choiceKeys = 8               // 9 is the request for no more calls
 	maxEntry   = 30              // keys of a number
-	entryPause = 3 * time.Second // after which a number is complete; # completes it at once
+	entryPause = 3 * time.Second // after this pause a number is complete; # completes it at once
 
-	// Doubled is the time within which the same key, or the same words, are one answer that was given twice.
+	// Doubled is the time within which a repeated key, or repeated words, count as one answer.
 	Doubled = time.Second
 )
 
-// entry is a sequence of keys that selects no choice: a number that is asked for, or keys without a question.
+// entry is a sequence of keys that selects no choice: a requested number, or keys without a question.
 type entry struct {
 	keys  string
-	at    time.Time // of the last key
+	at    time.Time // time of the last key
 	whole bool
-	open  bool // the meaning of the keys is known; else it is being looked up
+	open  bool // the meaning of the keys is known; otherwise it is being looked up
 }
 
-// pressed is the last key that took a choice.
+// pressed is the last key that selected a choice.
 type pressed struct {
 	key rune
 	at  time.Time
 }
 
-// twice reports whether a key at an instant is the same press, received twice.
+// twice reports whether a key at the given time is the same key press, received twice.
 func (p pressed) twice(key rune, now time.Time) bool { return key == p.key && now.Sub(p.at) <= Doubled }
 
-// digit takes a key that the person pressed: a choice, the wish for no more calls, or a part of an entry. A key that selects a
-// choice counts from the first sound of its question on; an earlier one, or the same press twice, is no answer.
+// digit handles a key press: a choice, the request for no more calls, or a part of an entry. A key that selects a
+// choice counts from the first sound of its question on. Earlier keys, and repetitions of the same press, are no
+// answer.
 func (l *hearer) digit(d rune) {
 	if l.ending != "" {
 		return
@@ -67,7 +68,7 @@ func (l *hearer) digit(d rune) {
 	}
 }
 
-// keep stores a key that answers nothing, as a turn that gets no response.
+// keep stores a key that answers nothing, as a turn without a response.
 func keep(l *hearer, d rune) {
 	if d < '0' || d > '9' {
 		return
@@ -98,7 +99,7 @@ func (l *hearer) enter(d rune) {
 	}
 }
 
-// entered handles the keys of an entry, now that the flow's question is known.
+// entered handles the keys of an entry once the flow's question is known.
 func (l *hearer) entered(e *entry, p *Pending) {
 	if l.entry != e {
 		return
@@ -108,7 +109,8 @@ func (l *hearer) entered(e *entry, p *Pending) {
 		e.open = true
 		l.stopTalking()
 		return
-	case p != nil && len(p.Choices) > 0 && e.keys != "": // not one of the choices: the question's owner says so
+	case p != nil && len(p.Choices) > 0 && e.keys != "":
+		// Not one of the choices: the owner of the question handles that.
 		l.stopTalking()
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: e.keys, Digits: e.keys})
 	case strings.ContainsRune(e.keys, stopKey) && l.x.start.Stop != nil:
@@ -120,7 +122,7 @@ func (l *hearer) entered(e *entry, p *Pending) {
 	l.entry = nil
 }
 
-// entering handles an entry that is complete.
+// entering handles a complete entry.
 func (l *hearer) entering(now time.Time, due *due) {
 	e := l.entry
 	switch {
@@ -138,7 +140,7 @@ func (l *hearer) stopBy(keys string) {
 	l.stop(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: keys, Digits: keys})
 }
 
-// lookUpPending looks up the question that is waiting for an answer; nil if none is known.
+// lookUpPending looks up the pending question and passes it to take; nil if there is none.
 func (l *loop) lookUpPending(take func(l *loop, p *Pending)) {
 	go func() {
 		p, err := l.dialogue().Pending(l.ctx, l.x.start.CompanyID, l.x.start.ConversationID)

@@ -6,25 +6,25 @@ import (
 )
 
 const (
-	preRoll         = 400 * time.Millisecond // of sound before the speech that was found, which is part of it
+	preRoll         = 400 * time.Millisecond // sound before the detected speech that belongs to it
 	resultTimeout   = 8 * time.Second
 	maxPending      = 4096 // pieces of sound that wait for a transcriber
 	scoreEveryChunk = 3
 )
 
-// listener finds the utterances of one person in the sound, and has them transcribed.
+// listener detects the utterances of one person and passes them to a transcriber.
 type listener struct {
 	rate     int
 	detector Detector
-	services Transcriber    // nil: nothing is transcribed
-	hearing  func() Hearing // of the utterance that begins
+	services Transcriber    // nil: no transcription
+	hearing  func() Hearing // describes the next utterance
 	post     func(func())   // runs a function on the session's goroutine
 	ears     ears
 	rest     []int16 // less than a chunk
 	before   []int16 // the last preRoll of sound
 	current  *utterance
 	counted  int
-	// Callbacks, on the session's goroutine.
+	// Callbacks on the session's goroutine:
 	onScore func(score float32)
 	onBegan func(u *utterance)
 	onGoes  func(u *utterance)
@@ -35,11 +35,11 @@ type listener struct {
 // utterance is an uninterrupted stretch of a person's speech.
 type utterance struct {
 	spoken time.Duration
-	length time.Duration // of the sound, with the silence at its end
-	detect time.Duration // from the last word to the end that was found
+	length time.Duration // of the sound, including the silence at its end
+	detect time.Duration // from the last word to the detected end
 	ended  time.Time
-	took   time.Duration // transcribing
-	early  bool          // it began before the person heard the response to their previous words
+	took   time.Duration // duration of the transcription
+	early  bool          // began before the response to the person's previous words was played
 	pcm    chan []int16
 	cancel context.CancelFunc
 }
@@ -50,10 +50,10 @@ func newListener(rate int, d Detector, services Transcriber) *listener {
 	}
 }
 
-// speaks reports whether the person is speaking; false without a listener.
+// speaks reports whether the person is speaking. It is false without a listener.
 func (l *listener) speaks() bool { return l != nil && l.current != nil }
 
-// add takes the next sound. An utterance ends after the given silence.
+// add processes sound. An utterance ends after the given silence.
 func (l *listener) add(ctx context.Context, pcm []int16, silence time.Duration) {
 	l.rest = append(l.rest, pcm...)
 	n := l.detector.Chunk()
@@ -102,7 +102,7 @@ func (l *listener) begin(ctx context.Context, chunk []int16) {
 	l.onBegan(u)
 }
 
-// give adds sound to the current utterance. Sound that a transcriber does not take in time is dropped.
+// give adds sound to the current utterance. If the transcriber is too slow, the sound is dropped.
 func (l *listener) give(pcm []int16) {
 	l.current.length += time.Duration(len(pcm)) * time.Second / time.Duration(l.rate)
 	select {
@@ -119,7 +119,7 @@ func (l *listener) end() {
 	l.onOver(u)
 }
 
-// transcribe passes an utterance to a service while the person speaks.
+// transcribe passes an utterance to the service while the person is speaking.
 func (l *listener) transcribe(ctx context.Context, u *utterance, h Hearing) {
 	defer u.cancel()
 	var t Transcript

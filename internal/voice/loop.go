@@ -13,44 +13,45 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// The times of the loop.
+// Times of the loop.
 const (
-	fillerAfter    = 1500 * time.Millisecond // of silence on our side while it is our turn
+	fillerAfter    = 1500 * time.Millisecond // silence on our side while it is our turn
 	stillEvery     = 2500 * time.Millisecond
 	apologyAfter   = 8 * time.Second
 	idleFirst      = 6 * time.Second
 	idleNext       = 12 * time.Second
-	brokenOff      = time.Minute      // since something was said
+	brokenOff      = time.Minute      // since the last words
 	typedIdle      = 10 * time.Minute // for a person who types
-	waitingEvery   = 25 * time.Second // interval between words to a person in the queue
-	stateEvery     = 5 * time.Second  // that a place in the queue is looked up
+	waitingEvery   = 25 * time.Second // interval between announcements to a person in the queue
+	stateEvery     = 5 * time.Second  // interval of looking up the position in the queue
 	goodbyeTimeout = 15 * time.Second
 	storeTimeout   = 10 * time.Second // for one turn
-	lastTimeout    = 30 * time.Second // of all that is left to store when a talk ends
+	lastTimeout    = 30 * time.Second // for all pending writes at the end of a session
 	never          = time.Hour
-	closeLead      = 100 * time.Millisecond  // for a line with hardly any lead, which gives sound every 20 ms whatever the person does
-	ducked         = 0.3                     // factor of loudness
-	minResume      = 1500 * time.Millisecond // of unheard sound that a backchannel does not stop
-	resumeBack     = 200 * time.Millisecond  // how much of the interrupted words is repeated on resuming
+	// closeLead is the maximum lead of a line without buffering, which delivers sound every 20 ms in any case.
+	closeLead  = 100 * time.Millisecond
+	ducked     = 0.3                     // factor for the volume
+	minResume  = 1500 * time.Millisecond // minimum unplayed sound that a backchannel does not stop
+	resumeBack = 200 * time.Millisecond  // length of interrupted words that is repeated on resuming
 )
 
-// loop runs one talk, on one goroutine; slow work runs on others and returns through Session.call. Its parts share it, each
-// with its own state.
+// loop runs one voice session on one goroutine. Slow work runs on others and returns through Session.call. The parts
+// of the loop share it, each with its own state.
 type loop struct {
 	x            *Session
-	ctx          context.Context //nolint:containedctx // the loop is one call of Run
+	ctx          context.Context //nolint:containedctx // loop is one call of Run
 	cancel       context.CancelFunc
 	conversation *chats.Conversation
 	position     int
 
-	frames  chan []int16    // from the line; closed when the person left
+	frames  chan []int16    // from the line; closed when the person has left
 	writes  chan func()     // pending writes, in order
 	storing context.Context //nolint:containedctx // context of the writes, which outlives ctx
 	giveUp  func()          // ends it
-	own     map[string]bool // client ids of turns that this talk stored
-	stateAt time.Time       // when the conversation was looked up last
+	own     map[string]bool // client IDs of turns stored by this session
+	stateAt time.Time       // last time that the conversation was looked up
 
-	ending string // why the talk ends once everything is said; "": it does not
+	ending string // reason for ending the session after the last words; empty: it continues
 	endBy  time.Time
 	over   bool
 
@@ -67,7 +68,7 @@ type talker struct {
 	ids      int64
 	mouth    *mouth
 	maker    *maker
-	response *response // being made or spoken; nil for none
+	response *response // being produced or played; nil for none
 	held     *held     // interrupted words, until the reason of the interruption is known
 }
 
@@ -75,21 +76,21 @@ type talker struct {
 type hearer struct {
 	*loop
 	person  *listener // nil: the person is not transcribed
-	choices []string  // that the person may take
+	choices []string  // available to the person
 	before  []string  // earlier words of the person in this turn
 	confirm string    // words that the person must confirm
-	repeats int       // times that the person was asked to say it again
-	told    bool      // that speech is not understood
+	repeats int       // number of times that the person was asked to repeat their words
+	told    bool      // the person was informed that speech is not understood
 	entry   *entry    // keys that select no choice; nil for none
 	key     pressed
-	// unanswered: we have said nothing since the person's last words.
+	// unanswered means that we have said nothing since the person's last words.
 	unanswered bool
 }
 
-// replier has the agent respond.
+// replier requests responses of the agent.
 type replier struct {
 	*loop
-	answer *answer // the agent's response that is awaited; nil for none
+	answer *answer // the awaited response of the agent; nil for none
 	tools  map[string]chan toolResult
 }
 
@@ -99,15 +100,15 @@ type relay struct {
 	mate *mate
 }
 
-// patience keeps a waiting person from silence, and speaks to a silent person.
+// patience fills the silence for a waiting person, and speaks to a silent person.
 type patience struct {
 	*loop
-	owed      time.Time // since when the person waits for sound from us; zero if it is not our turn
-	filled    time.Time // when the person was last asked to wait
+	owed      time.Time // time since which the person waits for our words; zero if it is not our turn
+	filled    time.Time // last time that the person was asked to wait
 	idleSince time.Time
 	idles     int
-	waits     int       // times that the person was asked to wait for the flow
-	queuedAt  time.Time // last time that the person was spoken to in the queue
+	waits     int       // number of times that the person was asked to wait for the flow
+	queuedAt  time.Time // last announcement to the person in the queue
 }
 
 func newLoop(ctx context.Context, x *Session) *loop {
@@ -141,7 +142,7 @@ func (l *loop) newClientID() string {
 	return id
 }
 
-// store queues a write behind the pending ones.
+// store queues a write after the pending ones.
 func (l *loop) store(write func(ctx context.Context) error) {
 	select {
 	case l.writes <- func() {
@@ -167,7 +168,7 @@ func (l *loop) close() {
 	}
 }
 
-// run is the loop.
+// run runs the loop.
 func (l *loop) run(topic *realtime.Subscription) error {
 	stored := make(chan struct{})
 	go func() {
@@ -176,8 +177,8 @@ func (l *loop) run(topic *realtime.Subscription) error {
 			write()
 		}
 	}()
-	defer func() { // the turns are stored also if the person has left
-		l.cancel() // pending writes must not call back: nobody takes the calls
+	defer func() { // the turns are stored even if the person has left
+		l.cancel() // pending writes must not call back, since nobody handles the calls
 		close(l.writes)
 		late := time.AfterFunc(lastTimeout, l.giveUp)
 		<-stored
@@ -217,9 +218,9 @@ func (l *loop) run(topic *realtime.Subscription) error {
 			if !open {
 				l.called()
 				if l.ending == "" {
-					return nil // the person left; when they come back the conversation continues where it was
+					return nil // the person left; when they return, the conversation continues
 				}
-				frames = nil // they hung up before
+				frames = nil // hung up before
 				continue
 			}
 			l.hear(pcm)
@@ -234,7 +235,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 	}
 }
 
-// called runs the functions that were queued by Session.call.
+// called runs the functions queued by Session.call.
 func (l *loop) called() {
 	for {
 		select {
@@ -246,7 +247,7 @@ func (l *loop) called() {
 	}
 }
 
-// read passes on the sound and keys of the line.
+// read passes on the sound and the keys from the line.
 func (l *loop) read() {
 	defer close(l.frames)
 	for {
@@ -265,7 +266,7 @@ func (l *loop) read() {
 	}
 }
 
-// follow passes on the turns of the conversation that others store.
+// follow passes on the turns that others add to the conversation.
 func (l *loop) follow(topic *realtime.Subscription) {
 	for {
 		select {
@@ -294,7 +295,7 @@ func (l *loop) follow(topic *realtime.Subscription) {
 	}
 }
 
-// turned takes a turn that was stored elsewhere or here.
+// turned handles a turn that was stored here or elsewhere.
 func (l *loop) turned(v *chats.TurnView) {
 	switch {
 	case l.own[v.ClientID] && v.ClientID != "", v.Note:
@@ -303,7 +304,7 @@ func (l *loop) turned(v *chats.TurnView) {
 		l.lookUp()
 		return
 	case strings.HasPrefix(v.ClientID, "reply:") && l.answer != nil:
-		l.answer.stored = v // by this talk, or by another worker: then no response comes here
+		l.answer.stored = v // by this session, or by another worker: in that case no response arrives here
 		return
 	}
 	l.takeTurn(v)
@@ -339,7 +340,7 @@ func (l *loop) lookUp() {
 	}()
 }
 
-// moved takes a new state of the conversation.
+// moved handles a new state of the conversation.
 func (l *loop) moved(c *chats.Conversation, position int) {
 	before := l.conversation.State
 	if l.mate != nil && c.Assignee != "" && c.Assignee != l.mate.AccountID { // another teammate has taken it
@@ -347,7 +348,8 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	}
 	if c.State == before && position == l.position {
 		l.conversation = c
-		if c.State == chats.Automated && c.ReplySeq > 0 && l.answer == nil { // it was said while the conversation went back to the agent
+		// Said while the conversation was being returned to the agent.
+		if c.State == chats.Automated && c.ReplySeq > 0 && l.answer == nil {
 			l.respond()
 		}
 		return
@@ -394,7 +396,7 @@ func (l *loop) moved(c *chats.Conversation, position int) {
 	}
 }
 
-// finish ends the talk after its last words.
+// finish ends the session after its last words.
 func (l *loop) finish(why string) {
 	if l.ending == "" {
 		l.ending, l.endBy = why, time.Now().Add(goodbyeTimeout)
@@ -408,11 +410,11 @@ func (l *loop) advance(now time.Time) time.Duration {
 	if l.mouth.busy(now) {
 		wait := l.mouth.wait(now)
 		if l.mouth.lead <= closeLead {
-			wait += l.mouth.length(l.mouth.piece()) // the line's next sound wakes the loop before
+			wait += l.mouth.length(l.mouth.piece()) // before that, the line's next sound wakes the loop
 		}
 		due.in(max(wait, time.Millisecond))
 		if len(l.mouth.parts) > 0 && l.mouth.parts[0].taken == len(l.mouth.parts[0].pcm) {
-			due.after = max(due.after, 20*time.Millisecond) // its sound is being made, and wakes the loop
+			due.after = max(due.after, 20*time.Millisecond) // its sound is being produced, and wakes the loop
 		}
 		if len(l.mouth.parts) == 0 {
 			due.after = max(l.mouth.left(now), time.Millisecond)
@@ -442,7 +444,7 @@ func (l *loop) advance(now time.Time) time.Duration {
 	return due.after
 }
 
-// greet speaks the first words, unless the person returns to a conversation that broke off a moment ago.
+// greet speaks the first words, unless the person returns to a conversation that was interrupted a moment ago.
 func (l *loop) greet() {
 	l.show(Event{Kind: Moved, State: l.conversation.State})
 	l.idleSince = time.Now()
@@ -452,12 +454,14 @@ func (l *loop) greet() {
 	}
 	c := l.conversation
 	if p := l.x.talk.Pending; p != nil && p.Question != "" && c.State == chats.Automated && c.ReplySeq == 0 {
-		if l.choices = p.Choices; c.VisitorSeq == 0 || time.Since(c.LastAt) >= brokenOff { // else the question was heard a moment ago
+		// Otherwise the question was played a moment ago.
+		if l.choices = p.Choices; c.VisitorSeq == 0 || time.Since(c.LastAt) >= brokenOff {
 			l.ask(p)
 			return
 		}
 	}
-	said := c.VisitorSeq > 0 || c.CompanySeq > 0 // earlier words mean that this is no beginning of a talk
+	// Earlier words mean that this is not the beginning of the conversation.
+	said := c.VisitorSeq > 0 || c.CompanySeq > 0
 	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || said && time.Since(c.LastAt) < brokenOff) {
 		switch {
 		case c.State != chats.Automated || c.ReplySeq == 0:
@@ -496,7 +500,7 @@ func (l *loop) greet() {
 	l.announceAs(in, false)
 }
 
-// fillGreeting puts values into a greeting's places.
+// fillGreeting fills values into a greeting.
 func fillGreeting(text string, x *Session) string {
 	values := map[string]string{"name": x.talk.ContactName, "first_name": x.talk.ContactName}
 	for name, value := range x.start.Variables {
@@ -507,11 +511,11 @@ func fillGreeting(text string, x *Session) string {
 	return Fill(text, values)
 }
 
-// maxSpoken is the maximum length of a value that is spoken, in characters: a person's name, say.
+// maxSpoken is the maximum length of a spoken value, such as a person's name, in characters.
 const maxSpoken = 200
 
-// Fill puts values into a text's places, such as {{name}}; a place without a value is left out. A value too long to listen to
-// is cut: the whole would exceed the speaker's limit, and nothing would be spoken.
+// Fill fills values into placeholders such as {{name}}; a placeholder without a value is removed. Long values are
+// truncated: they would exceed the speaker's limit, and nothing would be spoken.
 func Fill(text string, values map[string]string) string {
 	var b strings.Builder
 	for {
@@ -531,7 +535,7 @@ func Fill(text string, values map[string]string) string {
 	}
 }
 
-// beginning is a text, or so many characters of it.
+// beginning returns the first `most` characters of a text.
 func beginning(text string, most int) string {
 	n := 0
 	for i := range text {

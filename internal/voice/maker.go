@@ -11,23 +11,23 @@ const (
 	silentSpeech = 2500 * time.Millisecond
 )
 
-// maker has the sound of parts made, one after the other, on its own goroutine.
+// maker produces the sound of parts in order, on its own goroutine.
 type maker struct {
 	x      *Session
-	ctx    context.Context //nolint:containedctx // of the talk
+	ctx    context.Context //nolint:containedctx // of the session
 	pieces chan piece
 	queue  chan making
 	stop   context.CancelFunc // abandons the queue
-	until  context.Context    //nolint:containedctx // until stop
+	until  context.Context    //nolint:containedctx // context that stop cancels
 }
 
-// making is a part whose sound is to be made, until ctx ends.
+// making is a part whose sound is requested, until ctx ends.
 type making struct {
-	ctx  context.Context //nolint:containedctx // one part
+	ctx  context.Context //nolint:containedctx // for one part
 	part *part
 }
 
-// piece is the next sound of a part.
+// piece is a piece of a part's sound.
 type piece struct {
 	part *part
 	pcm  []int16
@@ -42,7 +42,7 @@ func newMaker(ctx context.Context, x *Session) *maker {
 	return m
 }
 
-// make puts a part at the end of the queue. It reports false where too many wait.
+// make queues a part. It returns false if too many are waiting.
 func (m *maker) make(p *part) bool {
 	select {
 	case m.queue <- making{m.until, p}:
@@ -69,14 +69,14 @@ func (m *maker) run() {
 			}
 			err := m.speak(x)
 			if x.ctx.Err() != nil {
-				continue // it was cleared: that is no failure of the speaker
+				continue // it was cleared, so the speaker did not fail
 			}
 			_ = m.pass(x, piece{part: x.part, end: true, err: err}) // an error means that the loop has ended
 		}
 	}
 }
 
-// pass gives a piece of sound to the loop.
+// pass passes a piece of sound to the loop.
 func (m *maker) pass(x making, p piece) error {
 	select {
 	case m.pieces <- p:
@@ -88,7 +88,7 @@ func (m *maker) pass(x making, p piece) error {
 
 var errSilent = errors.New("the speaker was silent for too long")
 
-// speak makes the sound of a part. If its speaker fails before any sound, the fallback speaks.
+// speak produces the sound of a part. If its speaker fails before any sound, the fallback speaks.
 func (m *maker) speak(x making) error {
 	o := &m.x.all.o
 	u := Utterance{
@@ -119,7 +119,8 @@ func (m *maker) rate() int {
 	return m.x.start.Line.Rate()
 }
 
-// try has one speaker speak; begun reports whether sound came. A speaker that is silent for too long has failed.
+// try lets one speaker speak. begun reports whether there was any sound. A speaker that is silent for too long has
+// failed.
 func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	if s == nil {
 		return false, errors.New("there is no such speaker")
@@ -131,7 +132,7 @@ func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	err = Guard(func() error {
 		return s.Speak(ctx, u, func(pcm []int16) error {
 			begun = true
-			silent.Stop() // while the loop does not take the piece, the speaker is not silent
+			silent.Stop() // while the loop does not accept the piece, the speaker does not count as silent
 			defer silent.Reset(silentSpeech)
 			return m.pass(x, piece{part: x.part, pcm: append([]int16(nil), pcm...)})
 		})
@@ -142,7 +143,8 @@ func (m *maker) try(x making, s Speaker, u Utterance) (begun bool, err error) {
 	return begun, err
 }
 
-// Speak speaks outside a talk: to an answering machine, say. Where its speaker fails before a sound, the fallback speaks.
+// Speak speaks outside a session, for example to an answering machine. If the speaker fails before any sound, the
+// fallback speaks.
 func (s *Sessions) Speak(ctx context.Context, u Utterance, emit func(pcm []int16) error) error {
 	speaker := s.o.Speakers[u.Voice.Speaker]
 	if speaker == nil {

@@ -7,30 +7,30 @@ import (
 )
 
 const (
-	pieceLength = 100 * time.Millisecond // of sound that is sent at once, if the line takes it ahead of time
-	maxAhead    = 10 * time.Second       // of sound that is made ahead of playing
+	pieceLength = 100 * time.Millisecond // sound sent at once, if the line accepts it ahead of time
+	maxAhead    = 10 * time.Second       // sound produced ahead of playback
 )
 
-// part is a sentence of a response, with its sound as it is made.
+// part is a sentence of a response, with the sound produced so far.
 type part struct {
 	response *response
 	text     string
 	from     int // position in the response's text; words outside the text have the end
 	pcm      []int16
-	taken    int  // samples that were sent
-	made     bool // pcm is whole
+	taken    int  // samples sent
+	made     bool // pcm is complete
 }
 
-// mouth plays parts in order, no faster than they are heard but for the line's lead. It has no clock.
+// mouth plays parts in order and in real time, except for the line's lead. It has no clock.
 type mouth struct {
 	rate   int
 	lead   time.Duration
 	parts  []*part
-	recent []*part // that were sent whole, the newest last; they may still be sounding
+	recent []*part // completely sent, newest last; they may still be playing
 
 	playing bool
-	started time.Time // when the sound that is playing without a gap began
-	sent    int       // samples since then
+	started time.Time // beginning of the sound that is playing without a gap
+	sent    int       // samples sent since then
 }
 
 func newMouth(rate int, lead time.Duration) *mouth { return &mouth{rate: rate, lead: lead} }
@@ -41,17 +41,17 @@ func (m *mouth) length(samples int) time.Duration {
 
 func (m *mouth) samples(d time.Duration) int { return int(d * time.Duration(m.rate) / time.Second) }
 
-// piece is the number of samples sent at once.
+// piece returns the number of samples to send at once.
 func (m *mouth) piece() int { return m.samples(min(pieceLength, max(m.lead/3, 20*time.Millisecond))) }
 
-// add puts a sentence at the end.
+// add appends a sentence.
 func (m *mouth) add(r *response, text string) *part {
 	p := &part{response: r, text: text, from: r.place(text)}
 	m.parts = append(m.parts, p)
 	return p
 }
 
-// waiting is the length of the sound that is made and not sent.
+// waiting returns the length of the sound that is produced but not sent.
 func (m *mouth) waiting() time.Duration {
 	n := 0
 	for _, p := range m.parts {
@@ -60,15 +60,15 @@ func (m *mouth) waiting() time.Duration {
 	return m.length(n)
 }
 
-// busy reports whether words are waiting to be said, or sounding at an instant.
+// busy reports whether words are waiting or playing at the given time.
 func (m *mouth) busy(now time.Time) bool { return len(m.parts) > 0 || m.sounding(now) }
 
-// sounding reports whether something is being heard.
+// sounding reports whether sound is playing.
 func (m *mouth) sounding(now time.Time) bool {
 	return m.playing && now.Before(m.started.Add(m.length(m.sent)))
 }
 
-// next returns the samples to send now and their part; none if it is too early.
+// next returns the samples to send now and their part, or none if it is too early.
 func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	if len(m.parts) == 0 || m.wait(now) > 0 {
 		return nil, nil
@@ -86,10 +86,10 @@ func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	return pcm, p
 }
 
-// maxRecent is the maximum number of parts that sound at once: each takes at least a fraction of a second.
+// maxRecent is the maximum number of parts that play at once: each takes at least a fraction of a second.
 const maxRecent = 8
 
-// done removes and returns the parts that were sent whole.
+// done removes and returns the completely sent parts.
 func (m *mouth) done() (all []*part) {
 	for len(m.parts) > 0 && m.parts[0].made && m.parts[0].taken == len(m.parts[0].pcm) {
 		m.recent = append(m.recent, m.parts[0])
@@ -100,7 +100,7 @@ func (m *mouth) done() (all []*part) {
 	return all
 }
 
-// wait is the time until more may be sent.
+// wait returns the time until more may be sent.
 func (m *mouth) wait(now time.Time) time.Duration {
 	if !m.sounding(now) {
 		return 0
@@ -108,7 +108,7 @@ func (m *mouth) wait(now time.Time) time.Duration {
 	return max(0, m.started.Add(m.length(m.sent+m.piece())).Sub(now)-m.lead)
 }
 
-// saying are the parts that sound at an instant, or are still to.
+// saying returns the parts that are playing at the given time or waiting.
 func (m *mouth) saying(now time.Time) []*part {
 	if n := len(m.recent); n > 0 && m.sounding(now) {
 		return slices.Concat(m.recent[n-1:], m.parts)
@@ -116,7 +116,7 @@ func (m *mouth) saying(now time.Time) []*part {
 	return m.parts
 }
 
-// left is how long the sound that was sent will go on.
+// left returns how long the sent sound will continue to play.
 func (m *mouth) left(now time.Time) time.Duration {
 	if !m.sounding(now) {
 		return 0
@@ -124,9 +124,9 @@ func (m *mouth) left(now time.Time) time.Duration {
 	return m.started.Add(m.length(m.sent)).Sub(now)
 }
 
-// stop ends the sound at once and returns the parts that were not heard whole, in order.
+// stop ends the sound at once and returns the parts that were not completely played, in order.
 func (m *mouth) stop(now time.Time) (unheard []*part) {
-	back := m.samples(m.left(now)) // samples that were sent and not heard
+	back := m.samples(m.left(now)) // sent samples that were not played
 	all := slices.Concat(m.recent, m.parts)
 	for i := len(all) - 1; i >= 0 && back > 0; i-- {
 		n := min(back, all[i].taken)
@@ -142,8 +142,8 @@ func (m *mouth) stop(now time.Time) (unheard []*part) {
 	return unheard
 }
 
-// heardOf returns the part of a response's text that was heard. unheard are the parts that were not heard whole, also those of
-// other responses.
+// heardOf returns the part of a response's text that was played. unheard are the parts that were not completely
+// played, including those of other responses.
 func heardOf(r *response, unheard []*part) string {
 	text := r.text.String()
 	for _, p := range unheard {
@@ -153,7 +153,7 @@ func heardOf(r *response, unheard []*part) string {
 		share := 0.0
 		if p.made && len(p.pcm) > 0 {
 			share = float64(p.taken) / float64(len(p.pcm))
-		} else if len(p.pcm) > 0 { // the rest is not known yet; speech has about fifteen characters a second
+		} else if len(p.pcm) > 0 { // the rest is not known yet; speech has about fifteen characters per second
 			share = float64(p.taken) / float64(max(len(p.pcm), p.taken+1)) / 2
 		}
 		return strings.TrimSpace(text[:p.from] + firstWords(p.text, share))

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// Nodes carries texts between nodes; the database of several nodes does. It may lose some.
+// Nodes sends texts between nodes, through their database. Texts may be lost.
 type Nodes interface {
 	Notify(ctx context.Context, channel, payload string) error
 	Listen(ctx context.Context, channel string, ready func(), received func(payload string)) error
@@ -23,9 +23,9 @@ const (
 	nodesChannel  = "carillon_voice"
 	joinTimeout   = 3 * time.Second
 	beatEvery     = 3 * time.Second
-	lostAfter     = 10 * time.Second // without a parcel
+	lostAfter     = 10 * time.Second // maximum time without a parcel
 	listenAgain   = time.Second
-	parcelSamples = 1280 // 80 ms at 16,000 a second; PostgreSQL takes less than 8,000 bytes
+	parcelSamples = 1280 // 80 ms at 16,000 per second; PostgreSQL accepts less than 8,000 bytes
 	parcelText    = 1500 // characters of an event
 	parcelsWait   = 64
 )
@@ -38,18 +38,18 @@ const (
 	parcelEvent   = "event"
 	parcelBeat    = "beat"
 	parcelLeft    = "left"
-	parcelOpened  = "opened" // a person talks on the node From now
+	parcelOpened  = "opened" // the person is now connected to the node From
 )
 
 const refusedConflict = "conflict"
 
-// parcel is a message between nodes while a teammate on one node talks with a person on another. PostgreSQL passes it to every
-// node; the nodes that it does not concern drop it.
+// parcel is a message between nodes while a teammate on one node talks with a person on another. PostgreSQL delivers
+// it to all nodes; those that it does not concern drop it.
 type parcel struct {
 	What           string     `json:"w"`
 	To             string     `json:"t"`           // end of a wire; for join, the end to create
-	From           string     `json:"f,omitempty"` // of join: the end to respond to; of opened: the node
-	CompanyID      string     `json:"c,omitempty"` // for join, as the following fields
+	From           string     `json:"f,omitempty"` // for join: the end to respond to; for opened: the node
+	CompanyID      string     `json:"c,omitempty"` // for join, like the following fields
 	ConversationID string     `json:"k,omitempty"`
 	AccountID      string     `json:"a,omitempty"`
 	Name           string     `json:"n,omitempty"`
@@ -84,13 +84,13 @@ type wire struct {
 	in      chan []int16
 	events  chan Event
 	refused chan string
-	first   chan struct{} // closed when something came
+	first   chan struct{} // closed at the first parcel
 	once    sync.Once
 	out     chan parcel
 	closed  chan struct{}
 	close   func()
 	mu      sync.Mutex
-	rest    []int16 // of Write, less than a parcel
+	rest    []int16 // from Write, less than a parcel
 	last    time.Time
 }
 
@@ -113,7 +113,7 @@ func (w *wires) open(id, far string, rate int) *wire {
 	return e
 }
 
-// send sends parcels in order, and beats while there are none. It ends with the other end.
+// send sends parcels in order, and beats while there are none. It stops when the other end does.
 func (e *wire) send() {
 	ctx := context.Background()
 	notify := func(p parcel) {
@@ -156,7 +156,7 @@ func (e *wire) send() {
 	}
 }
 
-// put queues a parcel. If the queue is full the parcel is dropped, as a network would.
+// put queues a parcel. If the queue is full, the parcel is dropped, as on a network.
 func (e *wire) put(p parcel) {
 	select {
 	case e.out <- p:
@@ -286,7 +286,7 @@ func (s *Sessions) received(ctx context.Context, payload string) {
 	}
 }
 
-// opened lets the other nodes end the talk that a conversation has there.
+// opened makes the other nodes end their session of a conversation.
 func (s *Sessions) opened(ctx context.Context, key talkKey) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
@@ -299,7 +299,7 @@ func (s *Sessions) opened(ctx context.Context, key talkKey) {
 	}
 }
 
-// connect has a teammate of another node talk with a person on this one.
+// connect connects a teammate on another node with a person on this one.
 func (s *Sessions) connect(ctx context.Context, p *parcel) {
 	e := s.wires.open(p.To, p.From, p.Rate)
 	defer e.close()
@@ -314,7 +314,7 @@ func (s *Sessions) connect(ctx context.Context, p *parcel) {
 	}
 }
 
-// joinFar has a teammate talk with a person on another node. Errors: as of Join.
+// joinFar connects a teammate with a person on another node. Errors: like Join.
 func (s *Sessions) joinFar(ctx context.Context, t Teammate) error {
 	e := s.wires.open(carillon.NewID(time.Now()), carillon.NewID(time.Now()), t.Line.Rate())
 	defer e.close()

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// bus is what connects nodes: every node gets everything.
+// bus connects nodes: every node receives everything.
 type bus struct {
 	mu       sync.Mutex
 	received []func(payload string)
@@ -101,7 +101,7 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 			t.Errorf("a payload of %d bytes", b.longest)
 		}
 
-		// A node that is gone is not waited for.
+		// A node that has stopped is not waited for.
 		again := &line{in: make(chan []int16)}
 		teammate.Line = again
 		go func() { left <- other.Join(ctx, teammate) }()

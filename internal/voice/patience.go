@@ -6,7 +6,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// wait keeps the person from waiting in silence for us. A person who speaks is not waiting.
+// wait fills the silence while the person waits for us. A person who is speaking is not waiting.
 func (l *patience) wait(now time.Time, due *due) {
 	if l.owed.IsZero() || l.mouth.busy(now) || l.person.speaks() {
 		return
@@ -52,16 +52,16 @@ func (l *patience) idle(now time.Time, due *due) {
 	}
 	l.idleSince = now
 	l.lookUpPending(func(l *loop, p *Pending) {
-		if l.idleSince.Equal(now) && l.ending == "" { // else something has happened
+		if l.idleSince.Equal(now) && l.ending == "" { // otherwise something has happened
 			l.idled(p)
 		}
 	})
 }
 
-// maxWaits is how often a person is asked to wait for a flow, before the wait counts as silence.
+// maxWaits is the number of times that a person is asked to wait for a flow before the wait counts as silence.
 const maxWaits = 5
 
-// idled speaks to a silent person as the flow's question demands.
+// idled speaks to a silent person, depending on the pending question.
 func (l *patience) idled(p *Pending) {
 	if p != nil && p.Busy && l.waits < maxWaits {
 		l.waits++
@@ -86,7 +86,7 @@ func (l *patience) active() {
 	l.idleSince, l.idles, l.waits = time.Now(), 0, 0
 }
 
-// due is when something is due next.
+// due computes when work is due next.
 type due struct {
 	now   time.Time
 	after time.Duration

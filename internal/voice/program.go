@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Program is a command that speaks or understands speech. Of the environment it gets only the paths of programs, libraries and voices; it
-// ends with ctx.
+// Program returns a command that speaks or transcribes. Its environment contains only the paths of programs, libraries
+// and voices, and it ends with ctx.
 func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // callers name the program, and check the arguments
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // callers choose the program and check the arguments
 	cmd.WaitDelay = time.Second
 	cmd.Env = []string{"LC_ALL=C.UTF-8", "HOME=/nonexistent"}
 	for _, name := range []string{"PATH", "ESPEAK_DATA_PATH", "LD_LIBRARY_PATH"} {

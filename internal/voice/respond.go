@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// respond has the agent respond to the person's last words.
+// respond requests the agent's response to the person's last words.
 func (l *replier) respond() {
 	l.dropAnswer()
 	if l.owed.IsZero() {
@@ -38,7 +38,7 @@ func (l *replier) respond() {
 	}()
 }
 
-// dropAnswer abandons the awaited response: the person said more, or somebody else answers.
+// dropAnswer abandons the awaited response, because the person said more or somebody else answers.
 func (l *replier) dropAnswer() {
 	a := l.answer
 	if a == nil {
@@ -55,7 +55,7 @@ func (l *replier) dropAnswer() {
 	}
 }
 
-// responded: the agent's response is complete and stored.
+// responded handles the agent's complete, stored response.
 func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 	if a.dropped {
 		return
@@ -85,7 +85,7 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 		l.owed, l.unanswered = time.Time{}, false
 		l.askOn()
 		return
-	case r == nil: // only choices, or an answer of another node
+	case r == nil: // only choices, or an answer from another node
 		r = l.newResponse()
 		l.say(r, t.Text)
 	}
@@ -97,7 +97,7 @@ func (l *replier) responded(a *answer, t *chats.Turn, err error) {
 	l.complete(r, e)
 }
 
-// complete handles a response that is stored, and gives the person the turn.
+// complete handles a stored response and gives the person the turn.
 func (l *replier) complete(r *response, e Event) {
 	r.seq, l.choices = e.Seq, e.Choices
 	l.said(r, e)
@@ -107,8 +107,8 @@ func (l *replier) complete(r *response, e Event) {
 	l.active()
 }
 
-// askOn returns to the current question if the person's words get no response. The question is repeated unless it is being
-// spoken.
+// askOn returns to the open question if the person's words get no response. It repeats the question unless that is
+// being spoken.
 func (l *replier) askOn() {
 	before := l.before
 	l.lookUpPending(func(l *loop, p *Pending) {
@@ -124,7 +124,7 @@ func (l *replier) askOn() {
 	})
 }
 
-// apologize stops waiting for the agent, or for a transcriber.
+// apologize stops waiting for the agent or a transcriber.
 func (l *replier) apologize() {
 	if l.answer == nil {
 		l.owed = time.Time{}
@@ -136,7 +136,7 @@ func (l *replier) apologize() {
 	l.excuse(l.x.words.Apology)
 }
 
-// excuse speaks a text instead of the response that failed, and offers a teammate.
+// excuse speaks a text instead of a failed response, and offers a teammate.
 func (l *replier) excuse(text string) {
 	l.owed = time.Time{}
 	l.announce(text, []string{l.x.words.Person}, true)
@@ -144,7 +144,7 @@ func (l *replier) excuse(text string) {
 
 const toolTimeout = 10 * time.Second
 
-// use has the page run a tool.
+// use runs a tool of the page.
 func (x *Session) use(ctx context.Context, name, parameters string) (string, error) {
 	result := make(chan toolResult, 1)
 	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
@@ -169,7 +169,7 @@ func (x *Session) use(ctx context.Context, name, parameters string) (string, err
 	}
 }
 
-// ToolResult takes the result of the page's tool.
+// ToolResult passes the result of the page's tool.
 func (x *Session) ToolResult(id, result string, failed bool) {
 	x.call(func(l *loop) {
 		if c := l.tools[id]; c != nil {
@@ -179,7 +179,7 @@ func (x *Session) ToolResult(id, result string, failed bool) {
 	})
 }
 
-// Type takes a turn that the person typed, or a choice that they tapped.
+// Type handles a turn that the person typed, or a choice that they tapped.
 func (x *Session) Type(clientID, text string) {
 	x.call(func(l *loop) {
 		if text == "" || l.ending != "" {
@@ -201,7 +201,7 @@ func (x *Session) Type(clientID, text string) {
 	})
 }
 
-// Remark takes the page's description of an action of the person. The agent gets it with the next turn.
+// Remark handles the page's description of an action of the person. The agent receives it with the next turn.
 func (x *Session) Remark(text string) {
 	x.call(func(l *loop) {
 		l.active()
@@ -213,10 +213,10 @@ func (x *Session) Remark(text string) {
 	})
 }
 
-// Active reports a sign of life of the person.
+// Active records a sign of life of the person.
 func (x *Session) Active() { x.call(func(l *loop) { l.active() }) }
 
-// End ends the talk and the conversation: the person hung up.
+// End ends the session and the conversation, because the person hung up.
 func (x *Session) End() {
 	x.call(func(l *loop) {
 		l.dropAnswer()

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	minSentence = 12  // minimum length of a sentence in characters, so that "Hello." goes with the next one
+	minSentence = 12  // minimum length of a sentence in characters, so that "Hello." is spoken with the next one
 	maxSentence = 300 // a longer sentence is cut between words
 )
 
-// sentences cuts a text that comes in pieces into sentences to speak.
+// sentences splits a text that arrives in pieces into sentences to speak.
 type sentences struct{ rest string }
 
-// add takes the next piece and returns the sentences that are complete.
+// add adds the next piece and returns the complete sentences.
 func (s *sentences) add(piece string) (all []string) {
 	s.rest += piece
 	for {
@@ -39,9 +39,9 @@ func (s *sentences) end() string {
 	return rest
 }
 
-// cut returns where the first sentence of a text ends; 0 if it may go on.
+// cut returns the end of the first sentence of a text, or 0 if it may continue.
 func cut(text string) int {
-	n, space := 0, 0 // characters so far; after the last space
+	n, space := 0, 0 // characters so far; position after the last space
 	for i, r := range text {
 		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
 		end := i + utf8.RuneLen(r)
@@ -65,15 +65,15 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 )
 
-// pronounced is a text as it is spoken: addresses as their host, no marks of formatting, and numbers by the rules of the
-// language.
+// pronounced returns the spoken form of a text: only the host of addresses, no formatting marks, and numbers by the
+// rules of the language.
 func pronounced(text, language string) string {
 	text = spoken.Text(link.ReplaceAllString(text, "$2"), language)
 	text = marks.ReplaceAllString(text, " ")
 	return strings.TrimSpace(spaces.ReplaceAllString(text, " "))
 }
 
-// firstWords is the part of a text that was heard when a share of its sound was, whole words only.
+// firstWords returns the part of a text that was played when a share of its sound was, in whole words.
 func firstWords(text string, share float64) string {
 	switch {
 	case share >= 1:

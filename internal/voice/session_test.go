@@ -24,8 +24,8 @@ import (
 	"carillon/internal/voice"
 )
 
-// What is said in these tests is one sample value for the whole of it: a detector takes every sample but 0 for speech, the
-// transcriber knows what a value means, the speaker speaks a tenth of a second for each word.
+// Each utterance in these tests is a constant sample value: the detector takes nonzero samples for speech, the
+// transcriber maps values to texts, and the speaker speaks a tenth of a second per word.
 const (
 	rate    = 16000
 	company = "c"
@@ -38,7 +38,7 @@ type line struct {
 	out     []int16
 	cleared int
 	at      []time.Time
-	keys    chan rune // nil: it has none
+	keys    chan rune // nil: no keys
 }
 
 func (l *line) Rate() int { return rate }
@@ -65,7 +65,7 @@ func (l *line) Clear() error        { l.cleared++; return nil }
 func (l *line) Lead() time.Duration { return 300 * time.Millisecond }
 func (l *line) Digits() <-chan rune { return l.keys }
 
-// written is how much sound the person got.
+// written returns the length of the sound sent to the person.
 func (l *line) written() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,9 +108,9 @@ type transcriber struct {
 	texts  map[int16]string
 	err    error
 	stalls bool
-	unsure bool // of all but yes
+	unsure bool // except for yes
 	takes  time.Duration
-	open   atomic.Int64 // recognizers that are not closed
+	open   atomic.Int64 // open recognizers
 }
 
 type recognizer struct {
@@ -152,8 +152,8 @@ type dialogue struct {
 	left    bool
 	last    string
 	pending *voice.Pending
-	early   []string      // what was said before the response to something was heard, but for keys
-	stall   chan struct{} // until it is closed nothing that is said is stored; nil: it is at once
+	early   []string      // words said before the response to earlier ones was played, except for keys
+	stall   chan struct{} // no turns are stored until it is closed; nil: they are stored at once
 }
 
 func (d *dialogue) add(who, text string) *chats.Turn {
@@ -252,7 +252,7 @@ func (noEvents) EventsAfter(context.Context, string, string, int64, int) ([]even
 }
 func (noEvents) LastEvent(context.Context, string, string) (int64, error) { return 0, nil }
 
-// rig is a talk. It runs in a bubble of its own time.
+// rig is a voice session in a bubble with fake time.
 type rig struct {
 	t           *testing.T
 	line        *line
@@ -270,7 +270,7 @@ type rig struct {
 	stop        func(ctx context.Context) error
 	passed      int64 // events of the conversation
 	onShow      func()
-	silent      bool // nothing is said before the person says something
+	silent      bool // nothing is said until the person says something
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -326,7 +326,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 	})
 }
 
-// speaks has the person say something, frame by frame, and then be silent.
+// speaks makes the person say something, frame by frame, and then be silent.
 func (r *rig) speaks(value int16, d, silence time.Duration) {
 	r.frames(value, d)
 	r.frames(0, silence)
@@ -342,13 +342,13 @@ func (r *rig) frames(value int16, d time.Duration) {
 		select {
 		case r.line.in <- pcm:
 			time.Sleep(frame)
-		case <-time.After(frame): // the talk is over
+		case <-time.After(frame): // the session has ended
 		}
 	}
 	synctest.Wait()
 }
 
-// wait lets time pass, in which the person is silent.
+// wait lets time pass while the person is silent.
 func (r *rig) wait(d time.Duration) { r.frames(0, d) }
 
 func (r *rig) shown(kind voice.EventKind) (all []voice.Event) {
@@ -362,7 +362,7 @@ func (r *rig) shown(kind voice.EventKind) (all []voice.Event) {
 	return all
 }
 
-// texts are the texts of events of a kind.
+// texts returns the texts of events of a kind.
 func (r *rig) texts(kind voice.EventKind) (all []string) {
 	for _, e := range r.shown(kind) {
 		all = append(all, e.Text)
@@ -479,7 +479,8 @@ func TestABackchannelOrNoiseDoesNotStopTheAgent(t *testing.T) {
 	}
 }
 
-// Whatever stalls or fails, the person gets something to listen to or to read within 3 seconds, and gets a way out within 8.
+// If anything stalls or fails, the person gets something to hear or to read within 3 seconds, and an alternative
+// within 8.
 func TestNobodyWaitsInSilence(t *testing.T) {
 	stall := func(ctx context.Context, _ string, _ voice.ToolUser, _ func(agent.Action) error) error {
 		<-ctx.Done()
@@ -488,7 +489,7 @@ func TestNobodyWaitsInSilence(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(r *rig)
-		spoken bool // else typed
+		spoken bool // otherwise typed
 	}{
 		{"the thinker stalls", func(r *rig) { r.dialogue.think = stall }, false},
 		{"the thinker fails", func(r *rig) {
@@ -525,7 +526,7 @@ func TestNobodyWaitsInSilence(t *testing.T) {
 					}
 					if all := r.shown(voice.Responded); len(all) > shown &&
 						(len(all[len(all)-1].Choices)+len(all[len(all)-1].Sources) > 0 || c.spoken) && r.line.written() > before {
-						break // an answer, or a way out
+						break // an answer, or an alternative
 					}
 					if since := time.Since(quiet); since > 3100*time.Millisecond {
 						t.Fatalf("silence for %v; shown %q", since, r.texts(voice.Responded))
@@ -591,7 +592,8 @@ func TestThePageRunsTools(t *testing.T) {
 		}
 		r.session.Type("b", "map")
 		r.wait(11 * time.Second)
-		if got := r.texts(voice.Responded); !strings.Contains(strings.Join(got, "|"), "sorry") { // the agent is given up before the tool is
+		// Waiting for the agent ends before waiting for the tool.
+		if got := r.texts(voice.Responded); !strings.Contains(strings.Join(got, "|"), "sorry") {
 			t.Errorf("%q", got)
 		}
 	})
@@ -659,7 +661,7 @@ func TestATeammateTalksWithThePerson(t *testing.T) {
 	})
 }
 
-// A person says something at the moment at which a teammate gives the conversation back, before this node learns of it.
+// The person says something just when a teammate returns the conversation to the agent, before this node is notified.
 func TestWhatIsSaidWhileTheAgentGetsTheConversationBackIsAnswered(t *testing.T) {
 	talk(t, func(r *rig) { r.dialogue.c.State = chats.Active }, func(r *rig) {
 		r.dialogue.mu.Lock()
@@ -685,7 +687,7 @@ func TestATeammateLeavesTheLineToWhoTookTheConversation(t *testing.T) {
 		r.dialogue.mu.Lock()
 		r.dialogue.c.State, r.dialogue.c.Assignee = chats.Active, "ana"
 		r.dialogue.mu.Unlock()
-		if err := join("ben"); err != nil { // the talk looks up whose the conversation is
+		if err := join("ben"); err != nil { // the session looks up the conversation's assignee
 			t.Error(err)
 		}
 		done := make(chan error, 1)
@@ -707,7 +709,7 @@ func TestWhoeverComesBackIsGreetedOnlyAfterAWhile(t *testing.T) {
 		ago  time.Duration
 		said int64
 		want int
-	}{{10 * time.Second, 3, 0}, {time.Hour, 3, 1}, {10 * time.Second, 0, 1}} { // an event alone is no talk that was broken off
+	}{{10 * time.Second, 3, 0}, {time.Hour, 3, 1}, {10 * time.Second, 0, 1}} { // the last: only an event
 		talk(t, func(r *rig) {
 			r.dialogue.c.LastSeq, r.dialogue.c.CompanySeq, r.dialogue.c.LastAt = 4, c.said, time.Now().Add(-c.ago)
 		}, func(r *rig) {
@@ -760,11 +762,11 @@ func TestHangingUpEndsTheConversation(t *testing.T) {
 	})
 }
 
-// Whoever hangs up closes the line at the same moment: that is no lost connection.
+// The line closes at the same moment as the person hangs up. This must not count as a lost connection.
 func TestHangingUpIsNotOvertakenByTheEndOfTheLine(t *testing.T) {
 	for range 20 {
 		talk(t, nil, func(r *rig) {
-			r.onShow = func() { // the talk is busy when both come
+			r.onShow = func() { // the session is busy when both arrive
 				r.onShow = nil
 				r.session.End()
 				close(r.line.in)
@@ -780,7 +782,8 @@ func TestHangingUpIsNotOvertakenByTheEndOfTheLine(t *testing.T) {
 	}
 }
 
-// A database that stalls at the end of a talk, and a client that goes on sending, hold up neither the end nor other talks.
+// A database that stalls at the end of a session, and a client that continues to send, delay neither the end nor other
+// sessions.
 func TestATalkEndsWhoseClientGoesOnSending(t *testing.T) {
 	talk(t, func(r *rig) { r.dialogue.stall = make(chan struct{}) }, func(r *rig) {
 		r.session.Type("", "hello")

@@ -13,18 +13,19 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// Topics lets a talk follow the turns that others add to its conversation; *realtime.Hub is one.
+// Topics lets a session follow the turns that others add to its conversation. *realtime.Hub implements it.
 type Topics interface {
 	Subscribe(companyID, name string, after int64) (*realtime.Subscription, error)
 }
 
 // Observer counts events, for metrics.
 type Observer interface {
-	// Talking is called with 1 at the begin of a talk, -1 at its end.
+	// Talking is called with 1 at the beginning of a session and with -1 at its end.
 	Talking(change int)
-	// Took is called for each step of a turn: detect, transcribe, think, first_audio, silence (from speech into our words to their end).
+	// Took is called for each step of a turn: detect, transcribe, think, first_audio, and silence (from speech over
+	// our words to their end).
 	Took(step string, d time.Duration)
-	// Failed is called when a service did: speaker, transcriber or engine.
+	// Failed is called when a service fails: speaker, transcriber or engine.
 	Failed(what string)
 }
 
@@ -34,21 +35,21 @@ func (nobody) Talking(int)                {}
 func (nobody) Took(string, time.Duration) {}
 func (nobody) Failed(string)              {}
 
-// Options configure Sessions; all but Nodes, Observer and Shares are required.
+// Options configure Sessions. All are required except Nodes, Observer and Shares.
 type Options struct {
 	Dialogue     Dialogue
 	Topics       Topics
-	Speakers     map[string]Speaker     // by agent.Voice.Speaker; Fallback is one of them
+	Speakers     map[string]Speaker     // by agent.Voice.Speaker, including Fallback
 	Transcribers map[string]Transcriber // by agent.Voice.Transcriber; "none" has none
-	Fallback     string                 // the speaker that replaces one that fails
+	Fallback     string                 // speaker that replaces a failing one
 	Detector     func(rate int) Detector
-	Nodes        Nodes // nil: there is one node
+	Nodes        Nodes // nil: a single node
 	Log          *slog.Logger
-	Observer     Observer   // default: none
-	Shares       *share.Set // bound the talks of this node except Counted ones; nil: own shares
+	Observer     Observer   // default: no-op
+	Shares       *share.Set // limit the sessions of this node except Counted ones; nil: a new set
 }
 
-// Sessions are the talks of this node.
+// Sessions manages the voice sessions of this node.
 type Sessions struct {
 	o     Options
 	wires *wires
@@ -61,7 +62,7 @@ type Sessions struct {
 
 type talkKey struct{ companyID, conversationID string }
 
-// NewSessions returns an empty set of talks.
+// NewSessions returns Sessions without any session.
 func NewSessions(o Options) *Sessions {
 	if o.Observer == nil {
 		o.Observer = nobody{}
@@ -72,38 +73,40 @@ func NewSessions(o Options) *Sessions {
 	}
 }
 
-// Start describes a new talk.
+// Start describes a new voice session.
 type Start struct {
 	CompanyID, ConversationID string
-	Client                    string      // the network of the person's address; "": unknown
-	Line                      Line        // nil: the person types only
+	Client                    string      // network of the person's address; empty if unknown
+	Line                      Line        // nil: the person only types
 	Show                      func(Event) // updates the person's screen; never blocks
-	Greeting                  string      // "": the agent's own
+	Greeting                  string      // default: the agent's
 	NoGreeting                bool        // we are silent until the person speaks
 	Opening                   string      // said before the greeting, as a part of it
-	// result of the agent that the greeting asks for; "" for that of the greeting's own question
+	// Asks is the agent's result that the greeting asks for; empty for that of the greeting's own question.
 	Asks        string
-	Language    string            // "": the conversation's
+	Language    string            // default: the conversation's
 	Variables   map[string]string // values for the greeting: {{name}}
 	ClientTools bool              // the page runs client tools
-	// Stop is called when the person wants no more calls, by words or the key 9; nil: the wish has no meaning here.
+	// Stop is called when the person asks for no more calls, by words or with the key 9; nil: the request has no
+	// meaning here.
 	Stop func(ctx context.Context) error
-	// StopsMarketing: Stop ends marketing alone, because the person has not proved to own the number.
+	// StopsMarketing means that Stop only ends marketing, because the person has not proved to own the number.
 	StopsMarketing bool
 
 	Voice *agent.Voice // replaces the agent's; nil: the agent's
-	// Transfer ends the talk with TransferWanted if the person wants that; nil: calls are not transferred.
+	// Transfer ends the session with TransferWanted if the person asks for that; nil: calls are not transferred.
 	Transfer *agent.Transfer
-	Resume   string // said instead of the greeting by an agent that continues a talk
-	// Counted: the opener bounds the number of talks before anybody is connected; an answered call is not turned away.
+	Resume   string // said instead of the greeting by an agent that continues a conversation
+	// Counted means that the opener limits the number of sessions before anybody is connected, so that an answered
+	// call is not turned away.
 	Counted bool
 }
 
-// TransferWanted is the end of a talk whose person wants to be connected with the number of Start.Transfer.
+// TransferWanted is the end of a session whose person asked to be connected with the number in Start.Transfer.
 const TransferWanted = "transfer"
 
-// Open prepares a talk, which Session.Run holds. A talk that the conversation has on any node is ended: its person came back
-// before their absence was noticed. Errors: not_found, rate_limit_exceeded, service_unavailable.
+// Open prepares a session, which Session.Run runs. An existing session of the conversation on any node is ended: its
+// person returned before their absence was noticed. Errors: not_found, rate_limit_exceeded, service_unavailable.
 func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	talk, err := s.o.Dialogue.Begin(ctx, start.CompanyID, start.ConversationID)
 	if err != nil {
@@ -126,14 +129,14 @@ func (s *Sessions) Open(ctx context.Context, start Start) (*Session, error) {
 	return x, nil
 }
 
-// replace ends the talk that a conversation has on this node. The caller holds mu, so it does not wait for that talk.
+// replace ends a conversation's session on this node. The caller holds mu, so it does not wait for that session.
 func (s *Sessions) replace(key talkKey) {
 	if before := s.live[key]; before != nil {
 		go before.call(func(l *loop) { l.finish("replaced") })
 	}
 }
 
-// closed forgets a talk that is over.
+// closed removes an ended session.
 func (s *Sessions) closed(x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,14 +146,14 @@ func (s *Sessions) closed(x *Session) {
 	x.place.Release()
 }
 
-// Talking reports whether somebody talks in a conversation on this node.
+// Talking reports whether a conversation has a session on this node.
 func (s *Sessions) Talking(companyID, conversationID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.live[talkKey{companyID, conversationID}] != nil
 }
 
-// Session is one talk. Run holds it; the other methods may be called from any goroutine.
+// Session is one voice session. Run runs it; the other methods may be called from any goroutine.
 type Session struct {
 	all   *Sessions
 	start Start
@@ -179,7 +182,7 @@ func newSession(all *Sessions, start Start, talk *Talk) *Session {
 
 func (x *Session) key() talkKey { return talkKey{x.start.CompanyID, x.start.ConversationID} }
 
-// language is the language of the talk.
+// language returns the language of the session.
 func (x *Session) language() string {
 	switch {
 	case x.start.Language != "":
@@ -192,7 +195,7 @@ func (x *Session) language() string {
 	return "en"
 }
 
-// call has the loop run a function, unless the talk is over.
+// call makes the loop run a function, unless the session has ended.
 func (x *Session) call(f func(l *loop)) {
 	select {
 	case x.calls <- f:
@@ -200,10 +203,10 @@ func (x *Session) call(f func(l *loop)) {
 	}
 }
 
-// Run holds the talk until it ends: the person hangs up or leaves, the agent or a teammate ends it, ctx ends. Its last event is
-// Ended, unless ctx ended or the person left.
+// Run runs the session until it ends: the person hangs up or leaves, the agent or a teammate ends it, or ctx ends. Its
+// last event is Ended, unless ctx ended or the person left.
 func (x *Session) Run(ctx context.Context) error {
-	defer close(x.done) // after the talk is removed: a caller that waits for its end does not find it again
+	defer close(x.done) // after the session is removed: a caller that waits for its end must not find it again
 	defer x.all.closed(x)
 	x.all.o.Observer.Talking(1)
 	defer x.all.o.Observer.Talking(-1)

@@ -10,25 +10,25 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// response is a sequence of the agent's words: an answer, or its own words.
+// response is a sequence of the agent's words: a response to the person, or other words.
 type response struct {
 	id       int64
 	seq      int64 // of its turn; 0 until it is stored
 	aside    bool  // ephemeral: not stored, not part of the reply
 	text     strings.Builder
 	split    sentences
-	spokenTo int  // up to where its text is parts
-	whole    bool // all of its text is here
-	parts    int  // that are not sent yet
+	spokenTo int  // end of the text that was split into parts
+	whole    bool // the text is complete
+	parts    int  // parts not sent yet
 	samples  int
 	asked    time.Time // end of the words that it answers; zero if it answers none
-	first    time.Time // its first words
+	first    time.Time // time of its first words
 	voice    chats.Voice
-	spoke    bool // its sound was recorded
+	spoke    bool // the timing of its sound was recorded
 }
 
-// place returns where the next spoken sentence begins in the response's text. Words outside the text, such as the keys of its
-// choices, are at its end.
+// place returns where the next spoken sentence begins in the response's text. Words outside the text, such as the keys
+// of its choices, are at its end.
 func (r *response) place(sentence string) int {
 	text := r.text.String()
 	at := strings.Index(text[r.spokenTo:], sentence)
@@ -46,7 +46,7 @@ type held struct {
 	unheard  []*part
 }
 
-// newResponse begins a response; the one before is spoken to its end.
+// newResponse begins a response; the previous one is spoken to its end.
 func (l *talker) newResponse() *response {
 	l.ids++
 	r := &response{id: l.ids}
@@ -54,7 +54,7 @@ func (l *talker) newResponse() *response {
 	return r
 }
 
-// say adds text to a response, and has complete sentences spoken.
+// say adds text to a response and speaks the complete sentences.
 func (l *talker) say(r *response, text string) {
 	if r.first.IsZero() {
 		r.first = time.Now()
@@ -79,14 +79,14 @@ func (l *talker) said(r *response, e Event) {
 		}
 	}
 	if r.aside && e.Choices == nil && l.mate == nil && l.conversation.State == chats.Automated {
-		e.Choices = l.offered() // which are still to be taken
+		e.Choices = l.offered() // still available
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
 	l.show(e)
 	l.recordSpoken(r)
 }
 
-// speak has a sentence spoken.
+// speak queues a sentence to be spoken.
 func (l *talker) speak(r *response, sentence string) {
 	if l.x.start.Line == nil {
 		return
@@ -98,7 +98,7 @@ func (l *talker) speak(r *response, sentence string) {
 	}
 }
 
-// made takes made sound.
+// made handles produced sound.
 func (l *talker) made(p piece) {
 	p.part.pcm = append(p.part.pcm, p.pcm...)
 	if !p.end {
@@ -150,7 +150,8 @@ func (l *talker) writeLine(pcm []int16) {
 	}
 }
 
-// ducking is sound made quiet while the person speaks into it; where the line is far ahead, the page does it.
+// ducking returns sound made quieter while the person speaks over it. If the line is far ahead, the page does that
+// instead.
 func (l *talker) ducking(pcm []int16) []int16 {
 	if l.mouth.lead > closeLead || l.person == nil || l.person.current == nil || !ducks(l.person.current.spoken) {
 		return pcm
@@ -162,7 +163,7 @@ func (l *talker) ducking(pcm []int16) []int16 {
 	return quieter
 }
 
-// recordSpoken records how a response was spoken, once it is stored and sent whole.
+// recordSpoken records the timing of a spoken response, once it is stored and completely sent.
 func (l *talker) recordSpoken(r *response) {
 	if r.spoke || !r.whole || r.parts > 0 || r.seq == 0 || r.samples == 0 || l.held != nil && l.held.response == r {
 		return
@@ -186,7 +187,7 @@ func (l *talker) aside(text string) {
 	l.response = before
 }
 
-// ask repeats a question, which is a turn already.
+// ask repeats a question, which is already stored as a turn.
 func (l *talker) ask(p *Pending) {
 	before := l.response
 	r := l.newResponse()
@@ -204,7 +205,7 @@ func (l *talker) sayNow(text string) {
 	l.idleSince = time.Now()
 }
 
-// announce speaks the agent's own words as a turn. excuse: they replace the awaited response.
+// announce speaks the agent's own words as a turn. excuse means that they replace the awaited response.
 func (l *talker) announce(text string, choices []string, excuse bool) {
 	l.announceAs(Saying{Text: text, Choices: choices}, excuse)
 }
@@ -230,7 +231,7 @@ func (l *talker) announceAs(in Saying, excuse bool) {
 	l.said(r, Event{Choices: in.Choices})
 }
 
-// later has the loop run a function from the goroutine that stores; it does not wait where the talk is over.
+// later makes the loop run a function, called from the storing goroutine. It does not wait if the session has ended.
 func (l *loop) later(f func(l *loop)) {
 	select {
 	case l.x.calls <- f:
@@ -238,7 +239,7 @@ func (l *loop) later(f func(l *loop)) {
 	}
 }
 
-// speakTurn speaks somebody else's turn.
+// speakTurn speaks a turn of somebody else.
 func (l *talker) speakTurn(v *chats.TurnView) {
 	if l.mate != nil || v.Text == "" {
 		return
@@ -256,7 +257,7 @@ func (l *talker) speakTurn(v *chats.TurnView) {
 	l.active()
 }
 
-// cut stops our words at once; the unheard ones are kept until the reason of the interruption is known.
+// cut stops our words at once. The unplayed ones are kept until the reason of the interruption is known.
 func (l *talker) cut(now time.Time) {
 	r := l.response
 	unheard := l.mouth.stop(now)
@@ -280,7 +281,7 @@ func (l *talker) cut(now time.Time) {
 func (l *talker) resume() {
 	h := l.held
 	l.held = nil
-	l.ids++ // pages drop sound of responses that were interrupted
+	l.ids++ // pages drop sound of interrupted responses
 	h.response.id = l.ids
 	l.show(Event{Kind: Sounding, ID: l.ids})
 	back := l.mouth.samples(resumeBack)
@@ -302,7 +303,7 @@ func (l *talker) resume() {
 	}
 }
 
-// drop abandons the interrupted words: the person heard no more of them.
+// drop abandons the interrupted words, of which the person heard no more.
 func (l *talker) drop() {
 	h := l.held
 	if h == nil {
@@ -339,7 +340,7 @@ type toolResult struct {
 	failed bool
 }
 
-// answer is the agent's response that is awaited.
+// answer is an awaited response of the agent.
 type answer struct {
 	cancel   context.CancelFunc
 	response *response
@@ -347,8 +348,8 @@ type answer struct {
 	choices  []string
 	handoff  bool
 	dropped  bool
-	stored   *chats.TurnView // the response, stored before all of it was spoken
-	moved    func()          // takes the state of the conversation after the response
+	stored   *chats.TurnView // the response, if stored before it was completely spoken
+	moved    func()          // applies the state of the conversation after the response
 }
 
 // take handles an action of the agent.

@@ -9,24 +9,24 @@ import (
 	"carillon/internal/base/audio"
 )
 
-// Teammate is a member of the company who talks with the person aloud.
+// Teammate is a member of the company who talks with the person.
 type Teammate struct {
 	CompanyID, AccountID, Name, ConversationID string
 	Line                                       Line
 	Show                                       func(Event)
 }
 
-// mate is a teammate in a talk.
+// mate is a teammate in a session.
 type mate struct {
 	Teammate
 	ears *listener
-	left chan struct{} // closed when the talk no longer needs the teammate
-	// Between the rates of the two lines.
+	left chan struct{} // closed when the session no longer needs the teammate
+	// convert between the rates of the two lines
 	toPerson, toMate *audio.Resampler
 }
 
-// Join connects a teammate with the person, on whichever node the person is, until the teammate leaves or the talk ends.
-// Errors: not_found without a talk in the conversation, conflict if another teammate has joined.
+// Join connects a teammate with the person, on any node, until the teammate leaves or the session ends. Errors:
+// not_found without a session in the conversation, conflict if another teammate has joined.
 func (s *Sessions) Join(ctx context.Context, t Teammate) error {
 	if s.o.Nodes != nil && !s.Talking(t.CompanyID, t.ConversationID) {
 		return s.joinFar(ctx, t)
@@ -34,7 +34,7 @@ func (s *Sessions) Join(ctx context.Context, t Teammate) error {
 	return s.join(ctx, t)
 }
 
-// join has a teammate talk with a person on this node.
+// join connects a teammate with a person on this node.
 func (s *Sessions) join(ctx context.Context, t Teammate) error {
 	s.mu.Lock()
 	x := s.live[talkKey{t.CompanyID, t.ConversationID}]
@@ -76,7 +76,7 @@ func (s *Sessions) join(ctx context.Context, t Teammate) error {
 	}
 }
 
-// join connects a teammate, who is heard instead of the agent from now on.
+// join connects a teammate, whose sound replaces the agent's from now on.
 func (l *relay) join(m *mate) error {
 	if l.mate != nil && l.mate.AccountID != m.AccountID {
 		return carillon.InConflict("Another teammate is talking with the person")
@@ -153,7 +153,7 @@ func (l *relay) mateSaid(m *mate, u *utterance, text string) {
 	})
 }
 
-// dropMate ends the part of the teammate on the line.
+// dropMate disconnects the teammate.
 func (l *relay) dropMate() {
 	if m := l.mate; m != nil {
 		close(m.left)

@@ -4,11 +4,11 @@ import "time"
 
 // Rules of turn-taking. The functions are pure; ears applies them chunk by chunk.
 const (
-	speaking  = 0.5  // the score from which on a chunk is speech
-	quiet     = 0.35 // score below which it is not speech; between the two the previous state holds
-	startsIn  = 3    // chunks of speech in a row begin an utterance
+	speaking  = 0.5  // minimum score of speech
+	quiet     = 0.35 // maximum score of silence; between the two the previous state remains
+	startsIn  = 3    // consecutive chunks of speech that begin an utterance
 	duckAfter = 90 * time.Millisecond
-	// cutAfter leaves time for the way there and back: a browser is silent within 250 ms of the person's first sound.
+	// cutAfter allows for the round trip: a browser is silent within 250 ms of the person's first sound.
 	cutAfter = 160 * time.Millisecond
 	// maxBackchannel is the maximum length of an utterance that only says "I am listening".
 	maxBackchannel = 900 * time.Millisecond
@@ -16,19 +16,19 @@ const (
 	shortSilence   = 350 * time.Millisecond
 )
 
-// starts reports whether so many chunks of speech in a row begin an utterance.
+// starts reports whether a number of consecutive chunks of speech begins an utterance.
 func starts(inRow int) bool { return inRow >= startsIn }
 
-// ends reports whether an utterance is over: after a silence, or because it is too long.
+// ends reports whether an utterance has ended, by a silence or because it is too long.
 func ends(silence, need, length time.Duration) bool {
 	return silence >= need || length >= maxUtterance
 }
 
-// ducks reports whether the person has spoken into our words long enough for these to get quieter; cuts, for them to stop.
+// ducks reports whether the person has spoken over our words long enough to make them quieter; cuts, to stop them.
 func ducks(spoken time.Duration) bool { return spoken >= duckAfter }
 func cuts(spoken time.Duration) bool  { return spoken >= cutAfter }
 
-// silenceFor is the silence that ends a turn. It is shorter if a word or two is expected.
+// silenceFor returns the silence that ends a turn. It is shorter if a word or two is expected.
 func silenceFor(configured time.Duration, choices bool) time.Duration {
 	if choices {
 		return min(configured, shortSilence)
@@ -36,22 +36,22 @@ func silenceFor(configured time.Duration, choices bool) time.Duration {
 	return configured
 }
 
-// resumes reports whether an utterance spoken into our words does not stop them: noise without words, or a word that only says
-// that the person is listening.
+// resumes reports whether an utterance spoken over our words does not stop them: noise without words, or a word that
+// only says that the person is listening.
 func resumes(text string, spoken time.Duration, language string) bool {
 	return text == "" || spoken <= maxBackchannel && backchannel(text, language)
 }
 
-// ears follow the scores of the chunks of one person.
+// ears tracks the scores of the chunks of one person.
 type ears struct {
 	chunk time.Duration // length of a chunk
 
-	inRow   int // chunks of speech up to now
+	inRow   int // consecutive chunks of speech
 	talking bool
 	speech  bool          // the last chunk was speech
-	began   time.Duration // of the utterance, in the time of the samples
+	began   time.Duration // beginning of the utterance, in the time of the samples
 	spoken  time.Duration // speech in the utterance
-	silence time.Duration // since the last speech of the utterance
+	silence time.Duration // silence since the last speech of the utterance
 	at      time.Duration // end of the last chunk
 }
 

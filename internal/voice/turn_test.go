@@ -12,7 +12,7 @@ const chunk = 32 * time.Millisecond
 func TestEars(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		scores  string // a digit is a tenth; one letter a chunk
+		scores  string // a digit is a tenth; one character per chunk
 		silence time.Duration
 		want    string // n nothing, b began, g goes, o over
 	}{
@@ -184,7 +184,7 @@ func TestASentenceThatIsSaidTwiceIsHeardUpToWhereItWasCut(t *testing.T) {
 	if got := heardOf(r, m.parts[4:]); got != strings.TrimSpace(r.text.String()) {
 		t.Errorf("cut while the keys are said: %q", got)
 	}
-	other := &part{response: &response{}, text: "How many?", pcm: make([]int16, 160), made: true} // goes on before it
+	other := &part{response: &response{}, text: "How many?", pcm: make([]int16, 160), made: true} // continues before it
 	if got := heardOf(r, append([]*part{other}, m.parts[3:]...)); got != "How many? And of the children, how many? How many?" {
 		t.Errorf("with another response: %q", got)
 	}

@@ -8,7 +8,7 @@ import (
 	"carillon/internal/base/language"
 )
 
-// words are our own words in one language, apart from responses. %s is a name or a text.
+// words are our own phrases in one language. %s is a name or a text.
 type words struct {
 	Filler, Still, Apology, Person          string
 	Repeat, CannotHear, Confirm, Yes, No    string
@@ -20,7 +20,7 @@ type words struct {
 	Transfers                               string
 	RepeatCall, MissedCall                  string // on the telephone
 	backchannels                            []string
-	stops                                   []string // words of a person who wants no calls
+	stops                                   []string // phrases of a person who wants no calls
 }
 
 var languages = map[string]words{ //nolint:gochecknoglobals // read only
@@ -130,7 +130,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 	},
 }
 
-// wordsOf returns the words of the first of the languages (BCP 47) that has any, else the English ones.
+// wordsOf returns the words of the first of the languages (BCP 47) that is available, or the English ones.
 func wordsOf(tags ...string) words { return language.Of(languages, tags...) }
 
 // backchannel reports whether a text only says that the person is listening.
@@ -138,12 +138,12 @@ func backchannel(text, language string) bool {
 	return slices.Contains(wordsOf(language).backchannels, strings.Join(knowledge.Words(text), " "))
 }
 
-// limits are the words after which a wish for no calls is one for certain times or purposes.
+// limits are words that restrict a request for no calls to certain times or purposes.
 var limits = []string{ //nolint:gochecknoglobals // read only
 	"before", "after", "until", "till", "between", "unless", "antes", "despues", "hasta", "entre", "depois", "ate", "salvo", "exceto",
 }
 
-// stops reports whether a text asks for no more calls at all, and not only for none at certain times.
+// stops reports whether a text asks for no more calls at all, without such a restriction.
 func stops(text string) bool {
 	said := " " + strings.Join(knowledge.Words(text), " ") + " "
 	for _, w := range languages {

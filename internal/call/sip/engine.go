@@ -1,6 +1,5 @@
-// Package sip places and takes telephone calls over SIP (RFC 3261): with a trunk of a telephone company, or with the
-// sandbox's phone. The transactions are sipgo's; dialogs, the loop of an INVITE, session timers and the sound are
-// ours.
+// Package sip places and accepts telephone calls over SIP (RFC 3261), with a trunk of a telephone company or with the
+// sandbox's phone. It uses the transactions of sipgo, and implements dialogs, the INVITE loop, session timers and sound.
 //
 //	Dial ── INVITE ─▶ 100, 18x (rings, early sound) ─▶ 200 ─▶ ACK ─▶ Call ─▶ BYE, from either side
 //	           └ 401, 407: again with a password; 422: a longer session; 3xx and all else: refused; ctx ends: CANCEL

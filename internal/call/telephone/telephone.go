@@ -1,4 +1,4 @@
-// Package telephone places the calls of notifications over SIP and has agents talk in them: it is the dialer of lines
+// Package telephone places the calls of notifications over SIP and lets agents talk in them. It is the dialer of lines
 // with a trunk, and of the sandbox's lines, whose calls go to the sandbox's phone.
 //
 //	call ─▶ Place ─▶ sip.Dial ─▶ rings ─▶ answered ─▶ a conversation of channel phone, held by voice ─▶ hung up ─▶ Ending

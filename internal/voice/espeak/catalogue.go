@@ -10,7 +10,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// catalogue is the list of voices that espeak-ng has, read at the first use.
+// catalogue is the list of the voices of espeak-ng, read on first use.
 type catalogue struct {
 	list func(ctx context.Context) (string, error)
 
@@ -18,17 +18,18 @@ type catalogue struct {
 	voices map[string]bool // lower case; nil: not read yet
 }
 
-// named matches the names of voices that an agent may have: a language, and a variant such as +f3. They are no paths.
+// named matches the voice names that an agent may have: a language with an optional variant such as +f3. Paths do not
+// match.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,40})(\+[A-Za-z0-9_-]{1,30})?$`)
 
-// regions maps languages and countries without a voice of their own to a voice.
+// regions maps languages and countries without their own voice to another voice.
 var regions = map[string]string{ //nolint:gochecknoglobals // read only
 	"en": "en-us", "en-au": "en-gb", "en-ie": "en-gb", "en-in": "en-gb", "en-nz": "en-gb", "en-za": "en-gb",
 	"es": "es-419", "es-es": "es", "pt": "pt-br", "pt-pt": "pt", "pt-ao": "pt", "pt-mz": "pt",
 	"fr": "fr-fr", "no": "nb", "zh": "cmn", "zh-hk": "yue", "zh-mo": "yue",
 }
 
-// of returns the voice of a language (BCP 47), or the wanted one where there is one of that name.
+// of returns the voice of a language (BCP 47), or the wanted voice if it exists.
 func (c *catalogue) of(ctx context.Context, language, wanted string) (string, error) {
 	voices, err := c.read(ctx)
 	if err != nil {
@@ -40,7 +41,7 @@ func (c *catalogue) of(ctx context.Context, language, wanted string) (string, er
 	tag := strings.ToLower(language)
 	for at := tag; ; {
 		first, second := at, regions[at]
-		if at != tag && second != "" { // a country without a voice gets the voice of most other countries
+		if at != tag && second != "" { // a country without its own voice gets the usual voice of the other countries
 			first, second = second, first
 		}
 		switch cut := strings.LastIndexByte(at, '-'); {
@@ -79,7 +80,7 @@ func (c *catalogue) read(ctx context.Context) (map[string]bool, error) {
 	return voices, nil
 }
 
-// list has the program list its voices.
+// list runs the program to list its voices.
 func (s *Speaker) list(ctx context.Context) (string, error) {
 	out, err := voice.Program(ctx, s.program, "--voices").Output()
 	if err != nil {

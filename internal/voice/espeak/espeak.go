@@ -1,6 +1,6 @@
-// Package espeak speaks by the program espeak-ng, which needs no account, no network and no model: it sounds like a machine,
-// begins within some hundredths of a second, and has more than a hundred languages. The program runs once for each utterance;
-// it is not linked.
+// Package espeak speaks with the program espeak-ng, which needs no account, no network and no model. It sounds like a
+// machine, begins within hundredths of a second, and supports more than a hundred languages. The program runs once per
+// utterance; it is not linked.
 package espeak
 
 import (
@@ -29,7 +29,7 @@ const (
 	wordsPerMinute = 160
 	minWords       = 80
 	maxWords       = 450
-	stall          = 10 * time.Second // without sound from the program
+	stall          = 10 * time.Second // maximum time without sound from the program
 )
 
 // ErrMissing means that the program is not installed.
@@ -45,17 +45,17 @@ var (
 type Speaker struct {
 	program string
 	voices  catalogue
-	slots   *share.Share // a place for each process that may run
+	slots   *share.Share // limits the number of processes
 }
 
-// New returns a Speaker that runs at most four processes for each core; without shares it has its own.
+// New returns a Speaker that runs at most four processes per core. Without shares it has its own limit.
 func New(shares *share.Set) *Speaker {
 	s := &Speaker{program: program, slots: shares.Of(share.Speakers.Of(4 * int64(runtime.NumCPU())))}
 	s.voices.list = s.list
 	return s
 }
 
-// Available reports why espeak-ng cannot speak; nil when it can.
+// Available returns the reason why espeak-ng cannot speak, or nil if it can.
 func (s *Speaker) Available(ctx context.Context) error {
 	_, err := s.voices.of(ctx, "en", "")
 	return err
@@ -84,7 +84,7 @@ func (s *Speaker) Speak(ctx context.Context, u voice.Utterance, emit func(pcm []
 	return s.run(ctx, text, []string{"-v", name, "-s", strconv.Itoa(speed), "-b", "1", "--stdout", "--stdin"}, u.Rate, emit)
 }
 
-// run runs the program on a text, given on standard input: an argument could be taken for an option.
+// run runs the program. The text is given on standard input, because an argument could be taken for an option.
 func (s *Speaker) run(ctx context.Context, text string, args []string, rate int, emit func(pcm []int16) error) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -120,8 +120,8 @@ func started(err error) error {
 	return fmt.Errorf("start espeak-ng: %w", err)
 }
 
-// pass emits a WAV stream at another rate, without most of its closing silence: a person who speaks into that silence
-// interrupts nobody.
+// pass emits a WAV stream resampled, without most of its closing silence: a person who speaks into that silence would
+// otherwise count as interrupting.
 func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
 	wav, err := audio.NewWAVReader(r)
 	if err != nil {
@@ -154,8 +154,8 @@ func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
 }
 
 const (
-	pause = 120 * time.Millisecond // at the end of an utterance, between sentences; espeak-ng's own is 350 ms
-	quiet = 16                     // of 32,768, below which samples are silence
+	pause = 120 * time.Millisecond // at the end of an utterance and between sentences; that of espeak-ng is 350 ms
+	quiet = 16                     // samples below this level, of 32,768, are silence
 )
 
 // tail holds silence back until more sound follows.
@@ -179,10 +179,10 @@ func (t *tail) add(pcm []int16) []int16 {
 	return ready
 }
 
-// rest is the silence at the end, as much of it as is kept.
+// rest returns the closing silence, up to the maximum.
 func (t *tail) rest() []int16 { return t.silence[:min(len(t.silence), t.most)] }
 
-// watched ends the program when one read of its output takes too long.
+// watched stops the program when a read of its output takes too long.
 type watched struct {
 	r      io.Reader
 	cancel context.CancelFunc
@@ -194,7 +194,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// plain removes everything that espeak-ng would take for commands: control characters, and phonemes in double brackets.
+// plain removes everything that espeak-ng would interpret: control characters, and phonemes in double brackets.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -70,7 +70,7 @@ func TestItSpeaksAtTheRateThatIsWanted(t *testing.T) {
 	}
 }
 
-// A text is neither an option nor a command, whatever it looks like.
+// Text is never an option or a command, whatever it looks like.
 func TestTextIsOnlySpoken(t *testing.T) {
 	installed(t)
 	s := New(nil)
@@ -137,7 +137,7 @@ func TestAMissingProgramIsReported(t *testing.T) {
 	}
 }
 
-// fake is a Speaker whose program is a shell script.
+// fake returns a Speaker whose program is a shell script.
 func fake(t *testing.T, script string) *Speaker {
 	t.Helper()
 	s := New(nil)

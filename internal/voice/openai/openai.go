@@ -1,5 +1,5 @@
-// Package openai speaks and transcribes by servers with OpenAI's interface: OpenAI's own, or a compatible one (LocalAI,
-// Speaches, vLLM, Kokoro). It calls POST {base_url}/audio/speech and POST {base_url}/audio/transcriptions.
+// Package openai speaks and transcribes with servers that have OpenAI's interface: OpenAI's own, or a compatible one
+// (LocalAI, Speaches, vLLM, Kokoro). It calls POST {base_url}/audio/speech and POST {base_url}/audio/transcriptions.
 package openai
 
 import (
@@ -16,16 +16,16 @@ import (
 	"carillon/internal/agent"
 )
 
-// Client sends requests to addresses that companies give; *egress.Client is one.
+// Client sends requests to addresses that companies enter. *egress.Client implements it.
 type Client interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Options configure a Speaker or a Transcriber; Client is required. The times have defaults.
+// Options configure a Speaker or a Transcriber. Client is required.
 type Options struct {
 	Client  Client
-	Silence time.Duration // how long a server may be silent while it speaks, at first and later; default 6 s
-	Whole   time.Duration // how long it may take to transcribe; default 10 s
+	Silence time.Duration // maximum silence of a server while it speaks, also before the first sound; default 6 s
+	Whole   time.Duration // maximum time of a transcription; default 10 s
 }
 
 func (o Options) withDefaults() Options {
@@ -39,7 +39,7 @@ func (o Options) withDefaults() Options {
 }
 
 const (
-	maxFault  = 4 << 10  // bytes of an error's body that are read
+	maxFault  = 4 << 10  // bytes of an error's body to read
 	maxAnswer = 64 << 10 // bytes of a transcript's body
 )
 
@@ -49,7 +49,7 @@ var (
 	errAddress  = errors.New("the address of the server is invalid")
 )
 
-// post sends a request to a server. Where the response is a success its body is the caller's.
+// post sends a request to a server. If the response is a success, the caller must close its body.
 func post(ctx context.Context, client Client, s *agent.Service, path, kind string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.BaseURL, "/")+path, body)
 	if err != nil {
@@ -70,7 +70,7 @@ func post(ctx context.Context, client Client, s *agent.Service, path, kind strin
 	return nil, refusal(resp)
 }
 
-// refusal describes an error of a server. The server's message may repeat the person's words, and is not used.
+// refusal describes an error of a server. It omits the server's message, which may repeat the person's words.
 func refusal(resp *http.Response) error {
 	var problem struct {
 		Error struct {
@@ -79,7 +79,7 @@ func refusal(resp *http.Response) error {
 		} `json:"error"`
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault))
-	_ = json.Unmarshal(text, &problem) // it need not be JSON
+	_ = json.Unmarshal(text, &problem) // need not be JSON
 	code, _ := problem.Error.Code.(string)
 	var words []string
 	for _, word := range []string{problem.Error.Type, code} {
@@ -90,7 +90,7 @@ func refusal(resp *http.Response) error {
 	return fmt.Errorf("the server responded with %d %s", resp.StatusCode, strings.Join(words, " "))
 }
 
-// letters keeps the characters of codes such as invalid_api_key.
+// letters keeps the characters that occur in codes such as invalid_api_key.
 func letters(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' {
 		return r
@@ -98,7 +98,7 @@ func letters(r rune) rune {
 	return -1
 }
 
-// kindOf is the content type of a response.
+// kindOf returns the content type of a response.
 func kindOf(resp *http.Response) string {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	return kind

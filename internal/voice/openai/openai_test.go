@@ -20,7 +20,7 @@ import (
 	"carillon/internal/voice/voicetest"
 )
 
-// rig is a speaker and a transcriber that ask a strict server.
+// rig is a speaker and a transcriber that use a strict server.
 type rig struct {
 	*Speaker
 	*Transcriber

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// speechRate is the rate of response_format pcm.
+	// speechRate is the sample rate of response_format pcm.
 	speechRate = 24000
 	// MaxText is the maximum length of an utterance in characters: OpenAI's limit.
 	MaxText = 4096
@@ -88,7 +88,7 @@ func (s *Speaker) Speak(ctx context.Context, u voice.Utterance, emit func(pcm []
 	return pass(w, u.Rate, emit)
 }
 
-// watched ends an exchange when one read takes too long.
+// watched aborts an exchange when a read takes too long.
 type watched struct {
 	r     io.Reader
 	limit time.Duration
@@ -102,7 +102,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// pass emits a server's response: samples, or a WAV file, which some servers send whatever format was requested.
+// pass emits a server's response: samples, or a WAV file, which some servers send regardless of the requested format.
 func pass(r io.Reader, rate int, emit func(pcm []int16) error) error {
 	buffered := bufio.NewReaderSize(r, 16<<10)
 	if head, _ := buffered.Peek(4); string(head) == "RIFF" {

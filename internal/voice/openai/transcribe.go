@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxHeard is how much of an utterance is transcribed; of a longer one, its end.
+	// maxHeard is the maximum length of transcribed sound; of a longer utterance, only the end is transcribed.
 	maxHeard = 60 * time.Second
-	// wide is a sample rate that every server takes.
+	// wide is a sample rate that every server accepts.
 	wide = 16000
 )
 
@@ -30,7 +30,8 @@ var (
 	errClosed = errors.New("the utterance was given up")
 )
 
-// Transcriber implements voice.Transcriber. A server gets an utterance after its end, so there are no partial transcripts.
+// Transcriber implements voice.Transcriber. The server receives an utterance after its end, so there are no partial
+// transcripts.
 type Transcriber struct{ o Options }
 
 // NewTranscriber returns a Transcriber.
@@ -134,10 +135,10 @@ func (u *utterance) ask(ctx context.Context) (string, error) {
 	return voice.Plain(annotation.ReplaceAllString(*answer.Text, " ")), nil
 }
 
-// annotation matches the marks that some servers write for sounds without words: [BLANK_AUDIO], (music), ♪.
+// annotation matches the marks that some servers write for sound without words: [BLANK_AUDIO], (music), ♪.
 var annotation = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|♪`)
 
-// form is the body of a request. The offered choices go with it as the prompt, whose words a server prefers.
+// form returns the body of a request. The offered choices are sent as the prompt, whose words a server prefers.
 func (u *utterance) form(wav []byte) (kind string, body io.Reader, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)

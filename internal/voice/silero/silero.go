@@ -1,5 +1,5 @@
-// Package silero finds speech in sound by the neural network Silero VAD (version 5, MIT licence), computed in plain Go: a
-// spectrum, four convolutions, an LSTM and a sigmoid. Its scores equal onnxruntime's to at least four digits.
+// Package silero detects speech with the neural network Silero VAD (version 5, MIT license), computed in plain Go: a
+// spectrum, four convolutions, an LSTM and a sigmoid. Its scores match onnxruntime's to at least four digits.
 package silero
 
 import (
@@ -10,10 +10,10 @@ import (
 // frames is the number of spectra in a chunk.
 const frames = 4
 
-// Detector scores chunks of 32 ms. It is for one goroutine.
+// Detector scores chunks of 32 ms. It must be used by one goroutine.
 type Detector struct {
 	*model
-	sound    []float32 // the end of the chunk before, the chunk, and its end mirrored
+	sound    []float32 // the end of the previous chunk, the chunk, and its mirrored end
 	spectrum []complex128
 	power    []float32 // [bins][frames]
 	layer0   []float32 // [units][frames]
@@ -24,7 +24,7 @@ type Detector struct {
 	cells    []float32
 }
 
-// New returns a detector for 8,000 or 16,000 samples a second.
+// New returns a detector for 8,000 or 16,000 samples per second.
 func New(rate int) (*Detector, error) {
 	all, err := models()
 	if err != nil {
@@ -41,7 +41,7 @@ func New(rate int) (*Detector, error) {
 	}, nil
 }
 
-// Chunk is the number of samples that Score takes: 256 or 512.
+// Chunk returns the number of samples that Score takes: 256 or 512.
 func (d *Detector) Chunk() int { return 2 * d.size }
 
 // Reset forgets the sound so far.
@@ -51,7 +51,8 @@ func (d *Detector) Reset() {
 	clear(d.cells)
 }
 
-// Score is the probability that a chunk is speech, from 0 to 1. A shorter chunk is filled with silence, a longer one cut.
+// Score returns the probability that a chunk is speech, from 0 to 1. A shorter chunk is padded with silence, a longer
+// one truncated.
 func (d *Detector) Score(chunk []int16) float32 {
 	d.frame(chunk)
 	for i := 0; i < frames; i += 2 {
@@ -61,7 +62,7 @@ func (d *Detector) Score(chunk []int16) float32 {
 	return d.decode()
 }
 
-// frame puts a chunk behind the end of the last one, and mirrors its own end behind it.
+// frame appends a chunk to the end of the previous one, and its own mirrored end to that.
 func (d *Detector) frame(chunk []int16) {
 	before, size := d.size/4, 2*d.size
 	copy(d.sound, d.sound[size:size+before])
@@ -76,7 +77,7 @@ func (d *Detector) frame(chunk []int16) {
 	}
 }
 
-// powers computes two spectra in one transform: one is its real part, the other its imaginary part.
+// powers computes two spectra with one transform: one in its real part, the other in its imaginary part.
 func (d *Detector) powers(frame int) {
 	n := d.size
 	first, second := d.sound[frame*n/2:][:n], d.sound[(frame+1)*n/2:][:n]
@@ -104,7 +105,8 @@ func (d *Detector) powers(frame int) {
 	}
 }
 
-// convolve runs the four convolutions. Each looks at the columns before and after, and the second and third halve their number.
+// convolve runs the four convolutions. Each uses the adjacent columns, and the second and third halve the number of
+// columns.
 func (d *Detector) convolve() {
 	bins := d.size/2 + 1
 	for o := range units {

@@ -13,7 +13,8 @@ import (
 	"carillon/internal/base/audio"
 )
 
-// sounds are silence, pink noise, a tone of 440 Hz, silence, English, Spanish with noise, and silence; sections are their chunks.
+// sounds returns silence, pink noise, a tone of 440 Hz, silence, English, Spanish with noise, and silence; sections
+// are their chunks.
 func sounds(t testing.TB, rate int) []int16 {
 	t.Helper()
 	f, err := os.Open(fmt.Sprintf("testdata/sounds-%d.wav", rate))

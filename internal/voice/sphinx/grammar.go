@@ -13,7 +13,7 @@ const (
 	maxWords   = 8 // in a choice
 )
 
-// answers are understood without being offered, each with its meaning.
+// answers are always understood, without being offered. The values are their meanings.
 var answers = map[string]string{ //nolint:gochecknoglobals // read only
 	"yes": "Yes", "yeah": "Yes", "yes please": "Yes", "okay": "Yes", "no": "No", "nope": "No", "no thanks": "No", "stop": "Stop",
 	"goodbye": "Goodbye",
@@ -21,10 +21,10 @@ var answers = map[string]string{ //nolint:gochecknoglobals // read only
 
 var digits = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"} //nolint:gochecknoglobals // read only
 
-// grammar maps the phrases that may be said to their meaning.
+// grammar maps phrases to their meaning.
 type grammar struct{ phrases map[string]string }
 
-// grammar returns the grammar of the choices whose words the dictionary has.
+// grammar returns the grammar of the choices whose words are in the dictionary.
 func (t *Transcriber) grammar(expect []string) (*grammar, error) {
 	g := &grammar{phrases: map[string]string{}}
 	needed := map[string]bool{}
@@ -52,7 +52,7 @@ func (t *Transcriber) grammar(expect []string) (*grammar, error) {
 	return g, nil
 }
 
-// lookUp marks the words that the dictionary has.
+// lookUp marks the words that are in the dictionary.
 func (t *Transcriber) lookUp(words map[string]bool) error {
 	if len(words) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (t *Transcriber) lookUp(words map[string]bool) error {
 	return nil
 }
 
-// spoken are the words of a choice, nil where it cannot be spoken word by word.
+// spoken returns the words of a choice, or nil if it cannot be spoken word by word.
 func spoken(choice string) []string {
 	var words []string
 	for word := range strings.FieldsSeq(strings.ToLower(choice)) {
@@ -99,7 +99,7 @@ func spoken(choice string) []string {
 	return words
 }
 
-// jsgf is the grammar in the program's format. It holds only words of the dictionary.
+// jsgf returns the grammar in JSGF. It contains only words of the dictionary.
 func (g *grammar) jsgf() string {
 	var b strings.Builder
 	b.WriteString("#JSGF V1.0;\ngrammar answers;\n<digit> = " + strings.Join(digits, " | ") + ";\npublic <answers> = <digit>+")
@@ -115,7 +115,7 @@ func (g *grammar) jsgf() string {
 	return b.String()
 }
 
-// text is the meaning of a phrase: a choice, an answer or a number; "" for none.
+// text returns the meaning of a phrase: a choice, an answer or a number; "" for none.
 func (g *grammar) text(said string) string {
 	words := strings.Fields(strings.ToLower(said))
 	if meaning, ok := g.phrases[strings.Join(words, " ")]; ok {

