@@ -45,8 +45,8 @@ type Client struct {
 
 // Retries limit how requests are repeated. A zero field means the default in its comment.
 type Retries struct {
-	Attempts int // attempts after failures; default 3
-	Limited  int // attempts after rate limits; default 20
+	Attempts int // maximum attempts of a request that fails; default 3
+	Limited  int // maximum attempts of a request that is rate-limited; default 20
 	// Longest is the maximum pause, by default 2 minutes. If a response asks for a longer one, its error is returned.
 	Longest time.Duration
 	First   time.Duration // pause after the first failure, doubled each time; default 0.5 seconds
@@ -151,7 +151,8 @@ type Call struct {
 	Idempotency  string // Idempotency-Key; makes a POST safe to repeat
 	Safe         bool   // safe to repeat although not a GET
 	Once         bool   // never repeated, as for health checks
-	// Into receives the raw body of any length, instead of Out. The request is not repeated once it has received a part.
+	// Into receives the raw body of any length, instead of Out. The request is not repeated once it has received a
+	// part.
 	Into io.Writer
 
 	header http.Header

@@ -29,7 +29,7 @@ type exchange struct {
 const (
 	talks     = '0' // is answered, and ends after talkTime or a little later
 	rings     = '1' // rings until it is canceled
-	isTried   = '2' // gets 100 Trying but never rings; rejected in the end
+	isTried   = '2' // never rings; rejected after 12 s
 	busyFirst = '3' // is busy, and answered on the next attempt
 	atInvite  = '4' // the test acts before any response
 	atAnswer  = '5' // the test acts when the call is answered

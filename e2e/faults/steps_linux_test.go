@@ -340,8 +340,8 @@ func (s *stepSite) awaiting(within time.Duration, what string, cond func() bool)
 	}
 }
 
-// kill leads a person's run to a death, where a node dies, and restarts the node. With two nodes, the other one
-// continues alone meanwhile.
+// kill advances a person's run to the point of a death, waits until the node dies there, and restarts the node. With
+// two nodes, the other one continues alone meanwhile.
 func (s *stepSite) kill(d *death) {
 	s.t.Helper()
 	s.die(d)
@@ -351,7 +351,7 @@ func (s *stepSite) kill(d *death) {
 	s.nodes[d.killed].start()
 }
 
-// die leads a person's run to a death, where a node dies.
+// die advances a person's run to the point of a death, and waits until the node dies there.
 func (s *stepSite) die(d *death) {
 	s.t.Helper()
 	s.wave++

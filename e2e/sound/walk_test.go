@@ -352,7 +352,7 @@ func (x *walking) inChat(t *testing.T, answers []string) *walkedRun {
 	return x.walks(t, s["conversation_id"].(string), answers, write)
 }
 
-// inBrowser walks the flow in the voice widget, which begins with the flow; typed or spoken.
+// inBrowser walks the flow in the voice widget, typed or spoken. The conversation begins with the flow.
 func (x *walking) inBrowser(t *testing.T, answers []string, speaks bool) *walkedRun {
 	t.Helper()
 	var s signed

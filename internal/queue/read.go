@@ -39,7 +39,7 @@ func (k *lanes) feed(now time.Time) {
 	}
 }
 
-// read starts a reader for the reads that a lane needs.
+// read starts a reader for the buffers of a lane that run low.
 func (k *lanes) read(l *lane.Lane, now time.Time) {
 	var all []*reading
 	for c := range l.Buffers {

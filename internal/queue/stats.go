@@ -24,14 +24,15 @@ type Stats struct {
 
 // KindStats are the figures of one kind of work.
 type KindStats struct {
-	Name      string
-	Lanes     int                   // senders with work waiting or in progress
-	Waiting   [carillon.Classes]int // read ahead and due; a lane reads at most 512 of a class ahead
-	Deep      int                   // lanes with more due work than they have read
-	Oldest    time.Duration         // how long the oldest due work has been due, without senders whose breaker is open
-	InFlight  int                   // in progress
-	Unwritten int                   // results waiting for their commit
-	Commits   uint64                // total commits of starts and results
+	Name    string
+	Lanes   int                   // senders with work waiting or in progress
+	Waiting [carillon.Classes]int // read ahead and due; a lane reads at most 512 of a class ahead
+	Deep    int                   // lanes with more due work than they have read
+	// Oldest is how long the oldest due work has been due, without senders whose breaker is tripped.
+	Oldest    time.Duration
+	InFlight  int    // in progress
+	Unwritten int    // results waiting for their commit
+	Commits   uint64 // total commits of starts and results
 }
 
 // BreakerCount is a key for counts of breakers.

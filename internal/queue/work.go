@@ -22,7 +22,7 @@ type Kind struct {
 	Source Source
 	Worker Worker
 	// Lasting work continues on the node that started it when its shard moves to another node, since a call cannot be
-	// handed over. Its limit applies to the work in progress in the store, not to that of the shard's owner.
+	// handed over. Its limit counts the work in progress on all nodes, as recorded in the store.
 	Lasting bool
 	LaneCap int           // work in progress per sender; default 64
 	Cap     int           // work in progress in total; default 1024

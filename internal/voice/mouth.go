@@ -15,7 +15,7 @@ const (
 type part struct {
 	response *response
 	text     string
-	from     int // position in the response's text; words outside the text have the end
+	from     int // position in the response's text; its length for words outside the text
 	pcm      []int16
 	taken    int  // samples sent
 	made     bool // pcm is complete

@@ -1,5 +1,4 @@
-// Package dial is the interface between dialers and the part that places calls: a call to place, its progress and its
-// end.
+// Package dial defines the interface between package call and dialers: a call to place, its progress and its ending.
 package dial
 
 import (

@@ -57,7 +57,8 @@ func New(uid int64, shard int, from time.Time) *Lane {
 	return &Lane{UID: uid, Shard: shard, credit: weights, index: -1, Pacer: Pacer{From: from}}
 }
 
-// weights prefer transactional to utility to marketing without starving any: unused turns go to the other classes.
+// weights are the turns of the classes: 8 for transactional, 3 for utility and 1 for marketing messages, so that none
+// starves. Unused turns go to the other classes.
 //
 //nolint:gochecknoglobals // a constant table
 var weights = [carillon.Classes]int{8, 3, 1}

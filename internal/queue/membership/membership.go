@@ -189,7 +189,7 @@ func (m *Membership) hold(ctx context.Context, shards []work.Shard) error {
 		return nil
 	}
 	return m.sub.Recover(ctx, shards, func(s work.Shard) {
-		m.sub.Gained(s) // before any wake-up of it
+		m.sub.Gained(s) // before any of its wake-ups
 		m.mu.Lock()
 		m.owned[s.ID] = s.Epoch
 		m.mu.Unlock()

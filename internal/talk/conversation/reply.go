@@ -229,7 +229,7 @@ func (e *silentError) Unwrap() error { return e.err }
 
 var errOvertaken = errors.New("somebody else answers")
 
-// replyTo produces the reply that a conversation waits for and returns its turn, or nil if there is none. again
+// replyTo produces the reply that a conversation waits for and returns its turn, or nil if there is none. rerun
 // reports that the contact wrote more meanwhile. use runs the tools of the contact's page, emit receives each action;
 // both may be nil.
 func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn,

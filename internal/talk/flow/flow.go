@@ -33,11 +33,11 @@ type Trigger struct {
 	Event    string   `json:"event,omitempty"`
 	Keywords []string `json:"keywords,omitempty"` // a message that equals one of them, ignoring case and accents
 	Widget   string   `json:"widget,omitempty"`   // a conversation that begins in the widget with this name or ID
-	Inbound  bool     `json:"inbound,omitempty"`  // a message on WhatsApp that starts nothing else
+	Inbound  bool     `json:"inbound,omitempty"`  // a message on WhatsApp to a sender without an agent
 }
 
-// Step is one of Say, Ask, If, Set, HTTP, Wait, SendTemplate, PlaceCall, Goto, Handoff and End. The other fields
-// belong to one of them.
+// Step has exactly one of Say, Ask, If, Set, HTTP, Wait, SendTemplate, PlaceCall, Goto, Handoff and End. The other
+// fields are parameters of one of these.
 type Step struct {
 	ID string `json:"id,omitempty"` // target of a goto
 

@@ -30,7 +30,7 @@ func (c *counts) Wrote(label, result string) {
 
 func (*counts) Replied(string) {}
 
-// of returns the number of messages with a result; empty: with any.
+// of returns the number of messages with a result, or with any result if it is empty.
 func (c *counts) of(result string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
