@@ -34,8 +34,8 @@ func timed(ctx context.Context, call Call, longest time.Duration) (limited conte
 	}
 }
 
-// again restarts the limit.
-func (t *patience) again() {
+// restart restarts the limit.
+func (t *patience) restart() {
 	if t.timer != nil && t.moving {
 		t.timer.Reset(t.longest)
 	}
@@ -61,7 +61,7 @@ func (t *patience) sending(body io.ReadCloser) io.ReadCloser {
 		io.Reader
 		io.Closer
 	}{reading(func(b []byte) (int, error) {
-		defer t.again()
+		defer t.restart()
 		return body.Read(b)
 	}), body}
 }
@@ -72,7 +72,7 @@ func (t *patience) receiving(body io.Reader) io.Reader {
 		return body
 	}
 	return reading(func(b []byte) (int, error) {
-		t.again()
+		t.restart()
 		n, err := body.Read(b)
 		if t.timer != nil {
 			t.timer.Stop()

@@ -149,7 +149,7 @@ func (c *caller) once(ctx context.Context, method, path, key string, body []byte
 	return reply{resp.StatusCode, v.ID, v.Canceled, v.Error}, true, nil
 }
 
-const again = 150 * time.Millisecond
+const retryPause = 150 * time.Millisecond
 
 // post sends a request until it gets a definite response. Without an idempotency key, it is not repeated once it may
 // have arrived.
@@ -187,7 +187,7 @@ func (c *caller) post(ctx context.Context, a *ask) {
 				return
 			}
 		}
-		pause(ctx, again)
+		pause(ctx, retryPause)
 	}
 }
 
@@ -210,7 +210,7 @@ func (c *caller) change(ctx context.Context, a *ask) {
 			}
 			return
 		}
-		pause(ctx, again)
+		pause(ctx, retryPause)
 	}
 }
 

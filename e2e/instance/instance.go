@@ -28,8 +28,8 @@ type Instance struct {
 
 // Time limits for the start and the end of the program.
 const (
-	mostToStart = 2 * time.Minute
-	mostToStop  = 5 * time.Minute
+	startTimeout = 2 * time.Minute
+	stopTimeout  = 5 * time.Minute
 )
 
 // Start runs the program until the test ends. By default it uses SQLite in a separate folder and any free port. Later
@@ -65,13 +65,13 @@ func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instan
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), mostToStart)
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
 	if err := a.Start(ctx); err != nil {
 		t.Fatalf("start the program: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), mostToStop)
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		if err := a.Stop(ctx); err != nil {
 			t.Errorf("stop the program: %v", err)
@@ -101,7 +101,7 @@ type tail struct {
 	text []byte
 }
 
-const mostLogged = 64 << 10 // bytes that are shown
+const maxLogged = 64 << 10 // bytes that are shown
 
 // logOf returns a log that is shown if the test has failed and the program has ended.
 func logOf(t *testing.T) *tail {
@@ -111,7 +111,7 @@ func logOf(t *testing.T) *tail {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if t.Failed() && len(x.text) > 0 {
-			t.Logf("the program's log:\n%s", x.text[max(0, len(x.text)-mostLogged):])
+			t.Logf("the program's log:\n%s", x.text[max(0, len(x.text)-maxLogged):])
 		}
 	})
 	return x
@@ -120,8 +120,8 @@ func logOf(t *testing.T) *tail {
 func (x *tail) Write(line []byte) (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.text) > 2*mostLogged {
-		x.text = append(x.text[:0], x.text[len(x.text)-mostLogged:]...)
+	if len(x.text) > 2*maxLogged {
+		x.text = append(x.text[:0], x.text[len(x.text)-maxLogged:]...)
 	}
 	x.text = append(x.text, line...)
 	return len(line), nil

@@ -250,8 +250,8 @@ func (c *Calls) UnderWay() int {
 	return len(c.running)
 }
 
-// under returns a context that is canceled when the call must be hung up.
-func (c *Calls) under(ctx context.Context, key carillon.MessageKey) (context.Context, func()) {
+// trackDial returns a context that is canceled when the call must be hung up.
+func (c *Calls) trackDial(ctx context.Context, key carillon.MessageKey) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
 	c.running[key] = cancel

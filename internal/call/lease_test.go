@@ -17,7 +17,7 @@ func (c *Calls) HangUpAfter(grace time.Duration) { c.lapseGrace = grace }
 func TestCallsOutliveALapsedLeaseForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Calls{running: map[carillon.MessageKey]context.CancelCauseFunc{}, lapseGrace: lapseGrace}
-		call, end := c.under(t.Context(), 1)
+		call, end := c.trackDial(t.Context(), 1)
 		defer end()
 		begin := time.Now()
 		lapsed := [][2]time.Duration{{5 * time.Second, 19 * time.Second}, {30 * time.Second, time.Hour}} // from, to

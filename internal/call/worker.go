@@ -89,7 +89,7 @@ func (c *Calls) Do(ctx context.Context, job *queue.Job) queue.Done {
 		return a.later(time.Now(), "the company has as many calls under way on this node as it may")
 	}
 	defer place.Release()
-	placed, end := c.under(ctx, a.key)
+	placed, end := c.trackDial(ctx, a.key)
 	defer end()
 	e := dialer.Place(placed, a.line, &a.out, &progress{c, a})
 	if e.At.IsZero() {

@@ -39,7 +39,7 @@ func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 		t.Errorf("%d are put off to %d times", len(k.postponed), len(seen))
 	}
 	for range 20 { // no matter how much is read
-		readEnded{{lane: l, class: 1, rows: again(rows), full: true, kind: k, set: l.Settings}}.apply(d, now)
+		readEnded{{lane: l, class: 1, rows: rekeyed(rows), full: true, kind: k, set: l.Settings}}.apply(d, now)
 	}
 	if len(k.postponed) > maxPostpone || len(w.Items) <= lane.ReadRows {
 		t.Errorf("%d wait for their commit, %d are held", len(k.postponed), len(w.Items))
@@ -51,8 +51,8 @@ func TestWhatWaitsForOneNumberIsPutOffAsItIsRead(t *testing.T) {
 	}
 }
 
-// again returns the rows with other keys.
-func again(rows []work.Queued) []work.Queued {
+// rekeyed returns the rows with other keys.
+func rekeyed(rows []work.Queued) []work.Queued {
 	for i := range rows {
 		rows[i].Key += 1 << 30
 	}

@@ -136,7 +136,7 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	case t.Confirm:
 		l.confirm = t.Text
 		l.owed, l.unanswered = time.Time{}, false
-		l.aside(fmt.Sprintf(l.x.words.Confirm, t.Text))
+		l.sayEphemeral(fmt.Sprintf(l.x.words.Confirm, t.Text))
 	default:
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: t.Text, Voice: voiceOf(u), Early: u.early})
 	}
@@ -176,7 +176,7 @@ func (l *hearer) confirmed(text string, v *chats.Voice) {
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: asked, Voice: v})
 	case agent.Declines(text):
 		l.owed, l.unanswered = time.Time{}, false
-		l.aside(l.repeat())
+		l.sayEphemeral(l.repeat())
 	default: // other words
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: text, Voice: v})
 	}
@@ -195,7 +195,7 @@ func (l *hearer) notUnderstood(err error) {
 		l.announce(l.x.words.Busy, []string{l.x.words.Person}, false)
 		return
 	}
-	l.aside(l.repeat())
+	l.sayEphemeral(l.repeat())
 }
 
 // repeat returns the request to say something again.
@@ -265,14 +265,14 @@ func (l *hearer) stored(t *chats.Turn, err error) {
 	if err != nil || t == nil {
 		l.owed = time.Time{}
 		l.show(Event{Kind: Failure, Code: "not_stored", Text: l.x.words.Busy})
-		l.aside(l.x.words.Busy)
+		l.sayEphemeral(l.x.words.Busy)
 		return
 	}
 	switch state := l.conversation.State; {
 	case l.mate != nil, state == chats.Active, state == chats.Queued:
 		l.lookUp() // the agent may have the conversation again, with a response still to give
 	case state == chats.Missed:
-		l.aside(l.x.words.Noted)
+		l.sayEphemeral(l.x.words.Noted)
 	case state == chats.Automated, state == chats.Resolved, state == chats.Abandoned:
 		l.respond()
 	}

@@ -18,10 +18,10 @@ func (l *patience) wait(now time.Time, due *due) {
 		return
 	case l.filled.Before(l.owed) && waited >= fillerAfter:
 		l.filled = now
-		l.aside(l.x.words.Filler)
+		l.sayEphemeral(l.x.words.Filler)
 	case !l.filled.Before(l.owed) && now.Sub(l.filled) >= stillEvery && apologyAfter-waited > time.Second:
 		l.filled = now
-		l.aside(l.x.words.Still)
+		l.sayEphemeral(l.x.words.Still)
 	}
 	due.at(l.owed.Add(apologyAfter))
 	if l.filled.Before(l.owed) {

@@ -116,7 +116,7 @@ func (l *replier) askOn() {
 		case l.ending != "" || l.answer != nil || l.choices != nil || l.conversation.State != chats.Automated:
 		case p == nil || p.Question == "":
 			l.choices = before
-		case slices.ContainsFunc(l.mouth.saying(time.Now()), func(p *part) bool { return !p.response.aside }):
+		case slices.ContainsFunc(l.mouth.saying(time.Now()), func(p *part) bool { return !p.response.ephemeral }):
 			l.choices = p.Choices
 		default:
 			l.ask(p)

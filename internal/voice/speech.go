@@ -12,19 +12,19 @@ import (
 
 // response is a sequence of the agent's words: a response to the person, or other words.
 type response struct {
-	id       int64
-	seq      int64 // of its turn; 0 until it is stored
-	aside    bool  // ephemeral: not stored, not part of the reply
-	text     strings.Builder
-	split    sentences
-	spokenTo int  // end of the text that was split into parts
-	whole    bool // the text is complete
-	parts    int  // parts not sent yet
-	samples  int
-	asked    time.Time // end of the words that it answers; zero if it answers none
-	first    time.Time // time of its first words
-	voice    chats.Voice
-	spoke    bool // the timing of its sound was recorded
+	id        int64
+	seq       int64 // of its turn; 0 until it is stored
+	ephemeral bool  // not stored, not part of the reply
+	text      strings.Builder
+	split     sentences
+	spokenTo  int  // end of the text that was split into parts
+	whole     bool // the text is complete
+	parts     int  // parts not sent yet
+	samples   int
+	asked     time.Time // end of the words that it answers; zero if it answers none
+	first     time.Time // time of its first words
+	voice     chats.Voice
+	spoke     bool // the timing of its sound was recorded
 }
 
 // place returns where the next spoken sentence begins in the response's text. Words outside the text, such as the keys
@@ -78,7 +78,7 @@ func (l *talker) said(r *response, e Event) {
 			l.speak(r, fmt.Sprintf(l.x.words.Press, i+1, choice))
 		}
 	}
-	if r.aside && e.Choices == nil && l.mate == nil && l.conversation.State == chats.Automated {
+	if r.ephemeral && e.Choices == nil && l.mate == nil && l.conversation.State == chats.Automated {
 		e.Choices = l.offered() // still available
 	}
 	e.Kind, e.ID, e.Text = Responded, r.id, strings.TrimSpace(r.text.String())
@@ -138,7 +138,7 @@ func (l *talker) begun(r *response, now time.Time) {
 	l.show(Event{Kind: Sounding, ID: r.id})
 	r.voice.FirstAudioMS = max(now.Sub(r.first).Milliseconds(), 1)
 	l.x.all.o.Observer.Took("first_audio", now.Sub(r.first))
-	if !r.aside {
+	if !r.ephemeral {
 		l.owed, l.unanswered = time.Time{}, false
 	}
 }
@@ -177,11 +177,11 @@ func (l *talker) recordSpoken(r *response) {
 	})
 }
 
-// aside speaks words that are not part of the conversation.
-func (l *talker) aside(text string) {
+// sayEphemeral speaks words that are not part of the conversation.
+func (l *talker) sayEphemeral(text string) {
 	before := l.response
 	r := l.newResponse()
-	r.aside = true
+	r.ephemeral = true
 	l.say(r, text)
 	l.said(r, Event{})
 	l.response = before
@@ -191,7 +191,7 @@ func (l *talker) aside(text string) {
 func (l *talker) ask(p *Pending) {
 	before := l.response
 	r := l.newResponse()
-	r.aside = true
+	r.ephemeral = true
 	l.choices = p.Choices
 	l.say(r, p.Question)
 	l.said(r, Event{Choices: p.Choices})
@@ -201,7 +201,7 @@ func (l *talker) ask(p *Pending) {
 
 // sayNow speaks the agent's own words without storing them.
 func (l *talker) sayNow(text string) {
-	l.aside(text)
+	l.sayEphemeral(text)
 	l.idleSince = time.Now()
 }
 
@@ -270,7 +270,7 @@ func (l *talker) cut(now time.Time) {
 	}
 	l.show(Event{Kind: Interrupted, ID: l.ids})
 	for _, p := range unheard {
-		if p.response != r && !p.response.aside {
+		if p.response != r && !p.response.ephemeral {
 			r = p.response
 		}
 	}
@@ -312,7 +312,7 @@ func (l *talker) drop() {
 	l.held = nil
 	r := h.response
 	r.parts, r.whole = 0, true
-	if r.aside {
+	if r.ephemeral {
 		return
 	}
 	r.voice.Cut, r.voice.Heard = true, heardOf(r, h.unheard)

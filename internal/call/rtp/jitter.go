@@ -4,7 +4,7 @@ import "carillon/internal/base/audio"
 
 const (
 	targetFrames = 3  // 60 ms of buffered sound before playback starts
-	mostFrames   = 25 // more than half a second of buffered frames is unnecessary delay
+	maxFrames    = 25 // more than half a second of buffered frames is unnecessary delay
 	aheadFrames  = 6  // above this number, quiet frames are skipped, which is not noticeable
 	quietFrame   = 60 // RMS
 	maxHide      = 5  // maximum number of missing frames in a row that are replaced
@@ -29,17 +29,17 @@ func (j *jitter) add(seq uint16, pcm []int16) {
 	switch ahead := int16(seq - j.next); {
 	case !j.known:
 		j.known, j.next = true, seq
-	case ahead < 0 && !j.playing && ahead > -mostFrames: // the first frames arrived out of order
+	case ahead < 0 && !j.playing && ahead > -maxFrames: // the first frames arrived out of order
 		j.next = seq
-	case ahead < 0 && ahead > -mostFrames:
+	case ahead < 0 && ahead > -maxFrames:
 		j.late++
 		return
-	case ahead > 4*mostFrames || ahead < 0: // another stream
+	case ahead > 4*maxFrames || ahead < 0: // another stream
 		clear(j.frames)
 		j.next, j.playing = seq, false
 	}
 	j.frames[seq] = pcm
-	for len(j.frames) > mostFrames {
+	for len(j.frames) > maxFrames {
 		for len(j.frames) > targetFrames {
 			delete(j.frames, j.next)
 			j.next++

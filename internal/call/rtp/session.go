@@ -27,10 +27,10 @@ const (
 	frameTime    = 20 * time.Millisecond
 	frameSamples = Rate / 50
 	lead         = 60 * time.Millisecond
-	mostQueued   = 10 * Rate // samples waiting to be sent
+	maxQueued    = 10 * Rate // samples waiting to be sent
 	keptQueue    = Rate / 2  // capacity kept when the queue is empty
-	mostPacket   = 1500
-	mostPayload  = 3 * frameSamples // of one packet: we ask for 20 ms, and some peers send 30 or 60
+	maxPacket    = 1500
+	maxPayload   = 3 * frameSamples // of one packet: we ask for 20 ms, and some peers send 30 or 60
 	replayWindow = 64               // packets of an encrypted call that may arrive out of order
 )
 
@@ -81,7 +81,7 @@ type Session struct {
 	first bool
 	out   [frameSamples]int16
 	coded [frameSamples]byte
-	wire  [mostPacket]byte
+	wire  [maxPacket]byte
 	// Only used by the receiver:
 	pressed pressed
 	packets int64
@@ -168,7 +168,7 @@ func (s *Session) Write(pcm []int16) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue)+len(pcm) <= mostQueued {
+	if len(s.queue)+len(pcm) <= maxQueued {
 		s.queue = append(s.queue, pcm...)
 	}
 	return nil
@@ -249,7 +249,7 @@ func (s *Session) send() {
 		case <-timer.C:
 		}
 		s.tick()
-		if next = next.Add(frameTime); time.Since(next) > mostFrames*frameTime { // the machine was suspended
+		if next = next.Add(frameTime); time.Since(next) > maxFrames*frameTime { // the machine was suspended
 			next = time.Now()
 		}
 		timer.Reset(time.Until(next))
@@ -340,7 +340,7 @@ func (s *Session) packet(payload uint8, marker bool, stamp uint32, data []byte) 
 
 // receive reads packets until the connection is closed.
 func (s *Session) receive() {
-	b := make([]byte, mostPacket)
+	b := make([]byte, maxPacket)
 	for {
 		n, from, err := s.readFrom(b)
 		select {
@@ -407,7 +407,7 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 			}
 		}
 	case p.PayloadType == 0 || p.PayloadType == 8:
-		if len(p.Payload) == 0 || len(p.Payload) > mostPayload {
+		if len(p.Payload) == 0 || len(p.Payload) > maxPayload {
 			return
 		}
 		law := audio.Mu

@@ -252,7 +252,7 @@ func TestAPacketOfSecondsIsDropped(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		_, before := b.Lost()
 		s := &Session{o: Options{Conn: conn}, ssrc: 7, latch: newLatch(a.o.Far)}
-		for _, size := range []int{mostPayload + 1, 1400, mostPayload} {
+		for _, size := range []int{maxPayload + 1, 1400, maxPayload} {
 			s.packet(0, false, 0, make([]byte, size))
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -313,7 +313,7 @@ func FuzzPacket(f *testing.F) {
 		for range 4 {
 			s.jitter.take()
 		}
-		if len(s.jitter.frames) > mostFrames {
+		if len(s.jitter.frames) > maxFrames {
 			t.Error("unbounded")
 		}
 	})

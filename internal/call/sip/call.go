@@ -379,7 +379,7 @@ func (c *Call) reinvite(ctx context.Context, r *sip.Request) (*sip.Response, err
 		}
 		if res.StatusCode == sip.StatusUnauthorized || res.StatusCode == sip.StatusProxyAuthRequired {
 			if again, _ := c.dialog.authorize(r, res); again {
-				r = c.dialog.again(r)
+				r = c.dialog.withPassword(r)
 				continue
 			}
 		}

@@ -427,7 +427,7 @@ func (x *dialing) keep(d *dialog) {
 	}
 }
 
-const mostOthers = 16
+const maxOthers = 16
 
 // repeated handles another 200. It is a repetition if the ACK was lost; with another tag it is from another telephone
 // that was ringing too, whose dialog is ended.
@@ -437,7 +437,7 @@ func (x *dialing) repeated(res *sip.Response) {
 	}
 	x.mu.Lock()
 	d := x.answered
-	if d == nil && len(x.others) < mostOthers {
+	if d == nil && len(x.others) < maxOthers {
 		x.others = append(x.others, res)
 	}
 	x.mu.Unlock()

@@ -153,7 +153,7 @@ func (d *dialog) ask(ctx context.Context, r *sip.Request) (*sip.Response, error)
 		if again, _ := d.authorize(r, res); !again {
 			return res, nil
 		}
-		r = d.again(r)
+		r = d.withPassword(r)
 	}
 }
 
@@ -177,8 +177,8 @@ func (d *dialog) askOnce(ctx context.Context, r *sip.Request) (*sip.Response, er
 	}
 }
 
-// again returns the same request with a password.
-func (d *dialog) again(r *sip.Request) *sip.Request {
+// withPassword returns the same request with a password.
+func (d *dialog) withPassword(r *sip.Request) *sip.Request {
 	contentType := ""
 	if h := r.ContentType(); h != nil {
 		contentType = h.Value()

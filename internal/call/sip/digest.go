@@ -46,7 +46,7 @@ func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err e
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if slices.Contains(d.asked, header) && !h.Stale && r.GetHeader(header) != nil || len(d.asked) > mostAsked {
+	if slices.Contains(d.asked, header) && !h.Stale && r.GetHeader(header) != nil || len(d.asked) > maxAsked {
 		return false, nil
 	}
 	cred, err := digest.Digest(h, digest.Options{
@@ -61,7 +61,7 @@ func (d *dialog) authorize(r *sip.Request, res *sip.Response) (again bool, err e
 	return true, nil
 }
 
-const mostAsked = 16
+const maxAsked = 16
 
 // isTrunk reports whether an address, host:port, belongs to the trunk.
 func (d *dialog) isTrunk(address string) bool {
@@ -167,7 +167,7 @@ func (x *realms) check(t *Trunk, c *digest.Challenge) error {
 	case before && algorithm(c) < known.algorithm:
 		return fmt.Errorf("%w: where that is right, set %q as the line's realm", errDowngraded, short(c.Realm))
 	}
-	if x.known == nil || len(x.known) >= mostKept {
+	if x.known == nil || len(x.known) >= maxKept {
 		x.known = map[string]realm{}
 	}
 	x.known[key] = realm{c.Realm, algorithm(c)}

@@ -279,10 +279,10 @@ func (e *Engine) watch(ctx context.Context) {
 // and the headers of proxies is that long, and no peer is known that only supports UDP and refuses it.
 var setUp = sync.OnceFunc(func() { //nolint:gochecknoglobals // once
 	sip.SetDefaultLogger(slog.New(slog.DiscardHandler))
-	sip.UDPMTUSize = mostMessage
+	sip.UDPMTUSize = maxMessage
 })
 
-const mostMessage = 16 << 10
+const maxMessage = 16 << 10
 
 // quieter drops sipgo's log messages about single packets and transactions below errors.
 type quieter struct{ slog.Handler }

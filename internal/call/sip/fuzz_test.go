@@ -170,7 +170,7 @@ func FuzzResponse(f *testing.F) {
 			}
 		case code == 401, code == 407:
 			if again, _ := x.dialog.authorize(x.invite, res); again {
-				_, _ = sip.ParseMessage([]byte(x.dialog.again(x.invite).String()))
+				_, _ = sip.ParseMessage([]byte(x.dialog.withPassword(x.invite).String()))
 			}
 		default:
 			_ = (&Refused{code, short(res.Reason)}).Error()

@@ -13,7 +13,7 @@ const (
 	keepAlive = 30 * time.Second
 	maxCheck  = 2 * time.Second
 	keptFor   = 24 * time.Hour // after the last call with a trunk
-	mostKept  = 1000
+	maxKept   = 1000
 )
 
 // health tracks the state of trunks that calls were placed with. Before the next call, it queries a trunk that lost a
@@ -56,7 +56,7 @@ func (h *health) use(t Trunk, now time.Time) (suspect bool) {
 	defer h.mu.Unlock()
 	k := h.trunks[t.key()]
 	if k == nil {
-		if len(h.trunks) >= mostKept {
+		if len(h.trunks) >= maxKept {
 			return false
 		}
 		k = &trunkHealth{}

@@ -94,13 +94,13 @@ func (a Aloud) Respond(
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	for {
-		var again bool
-		turn, again, err = r.replyTo(ctx, job{companyID, id}, use, emit)
+		var rerun bool
+		turn, rerun, err = r.replyTo(ctx, job{companyID, id}, use, emit)
 		var silent *silentError
 		if errors.As(err, &silent) && ctx.Err() == nil && carillon.IsCode(err, carillon.NotFound) { // there is no agent
 			return nil, r.handOver(context.WithoutCancel(ctx), silent.conversation)
 		}
-		if err != nil || !again || turn != nil {
+		if err != nil || !rerun || turn != nil {
 			return turn, err
 		}
 	}
