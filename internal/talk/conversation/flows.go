@@ -312,6 +312,24 @@ func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outc
 	return w
 }
 
+// leaveFlow hands the conversation to a person or resolves it, if the outcome says so or the run failed, and returns the turns that
+// show it.
+func leaveFlow(have *chats.Conversation, runID string, state flow.State, o *flow.Outcome, there bool, now time.Time) []chats.Turn {
+	switch {
+	case o.Handoff == asksForPerson:
+		return ask(have, o.Handoff, there, now)
+	case o.Handoff != "":
+		return askedBy(runID, ask(have, o.Handoff, there, now))
+	case o.Resolve:
+		have.SetState(chats.Resolved, now)
+		have.ReplySeq, have.ReplyAt = 0, time.Time{}
+		return []chats.Turn{event(Resolved, "", now)}
+	case state == flow.Failed:
+		return askedBy(runID, ask(have, "", there, now))
+	}
+	return nil
+}
+
 // commit stores a run in a new state together with the resulting changes of the conversation. answers is the seq of
 // the contact's turn that it replies to, or 0. It returns the stored change.
 func (s *Runner) commit(
@@ -368,19 +386,7 @@ func (s *Runner) commit(
 		case r.State != flow.Asking:
 			asks(have, turns, next)
 		}
-		switch {
-		case o.Handoff == asksForPerson:
-			turns = append(turns, ask(have, o.Handoff, there, now)...)
-		case o.Handoff != "":
-			turns = append(turns, askedBy(x.ID, ask(have, o.Handoff, there, now))...)
-		case o.Resolve:
-			have.SetState(chats.Resolved, now)
-			have.ReplySeq, have.ReplyAt = 0, time.Time{}
-			turns = append(turns, event(Resolved, "", now))
-		case r.State == flow.Failed:
-			turns = append(turns, askedBy(x.ID, ask(have, "", there, now))...)
-		}
-		return turns, nil
+		return append(turns, leaveFlow(have, x.ID, r.State, o, there, now)...), nil
 	})
 	if err != nil {
 		return change, err

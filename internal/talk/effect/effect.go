@@ -208,7 +208,7 @@ func (x Effects) secretsFor(ctx context.Context, companyID string, e *flow.Effec
 	u, err := url.Parse(e.HTTP.URL)
 	for _, name := range e.Secrets() {
 		if err != nil {
-			return nil, "The address is none", nil
+			return nil, "The address is none", nil //nolint:nilerr // the refusal of a run
 		}
 		found, err := x.Store.Resources.Resource(ctx, companyID, secret.Kind(), name)
 		if carillon.IsCode(err, carillon.NotFound) {

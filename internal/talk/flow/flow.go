@@ -213,8 +213,11 @@ func (v *validation) steps(field string, all []Step, depth int) {
 }
 
 // kindNames are the kinds of steps, in the order in which an error lists them.
-var kindNames = []string{"say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff",
-	"end"} //nolint:gochecknoglobals // read only
+//
+//nolint:gochecknoglobals // read only
+var kindNames = []string{
+	"say", "ask", "if", "set", "http", "wait", "send_template", "place_call", "goto", "handoff", "end",
+}
 
 // kinds returns the kinds of the step; a valid step has exactly one.
 func (s *Step) kinds() []string {
@@ -341,8 +344,11 @@ func (v *validation) http(at string, h *HTTP) {
 var headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // ownHeaders are managed by the HTTP connection and cannot be set.
-var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer",
-	"upgrade"} //nolint:gochecknoglobals // read only
+//
+//nolint:gochecknoglobals // read only
+var ownHeaders = []string{
+	"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade",
+}
 
 // address reports whether a URL has a host, for any values of its placeholders.
 func address(text string) bool {

@@ -189,10 +189,14 @@ func Plain(s string) string {
 var accepts = []string{"text", "number", "email", "phone", "date", "yes_no"} //nolint:gochecknoglobals // read only
 
 var (
-	yesWords = []string{"yes", "y", "yeah", "yep", "ok", "okay", "sure", "si", "s", "claro", "vale",
-		"sim"} //nolint:gochecknoglobals // read only
-	noWords = []string{"no", "n", "nope", "nao", "not", "no gracias", "no thanks", "nao obrigado",
-		"jamas"} //nolint:gochecknoglobals // read only
+	//nolint:gochecknoglobals // read only
+	yesWords = []string{
+		"yes", "y", "yeah", "yep", "ok", "okay", "sure", "si", "s", "claro", "vale", "sim",
+	}
+	//nolint:gochecknoglobals // read only
+	noWords = []string{
+		"no", "n", "nope", "nao", "not", "no gracias", "no thanks", "nao obrigado", "jamas",
+	}
 )
 
 // read parses a response to an ask step. ok is false if it does not fit.

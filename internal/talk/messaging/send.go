@@ -23,8 +23,11 @@ const (
 )
 
 // waits are the waits between attempts.
-var waits = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute,
-	5 * time.Minute} //nolint:gochecknoglobals // read only
+//
+//nolint:gochecknoglobals // read only
+var waits = []time.Duration{
+	time.Second, 4 * time.Second, 16 * time.Second, time.Minute, 5 * time.Minute,
+}
 
 // Reasons for not sending a reply, in addition to those of the channel.
 const (

@@ -26,8 +26,11 @@ const (
 )
 
 // takeWaits are the waits before a failed message is processed again.
-var takeWaits = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second,
-	takeLease} //nolint:gochecknoglobals // read only
+//
+//nolint:gochecknoglobals // read only
+var takeWaits = []time.Duration{
+	time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second, takeLease,
+}
 
 // intakes returns the workers that turn incoming messages into turns.
 func (m *Messaging) intakes() *share.Crew[*chats.Inbound] {
