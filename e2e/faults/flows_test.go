@@ -20,7 +20,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
-	"carillon/internal/store/runs"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/storetest"
 )
 
@@ -310,11 +310,11 @@ func (s *flowSite) judge(people int) {
 	t := s.t
 	x := s.open()
 	defer func() { _ = x.Close() }()
-	all, err := x.Runs.List(t.Context(), "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03", runs.Filter{}, nil, 1000)
+	all, err := x.Runs.List(t.Context(), "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e03", chats.RunFilter{}, nil, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := map[string]*runs.Run{} // by number; each person who wrote "begin" once has one
+	first := map[string]*chats.Run{} // by number; each person who wrote "begin" once has one
 	unknown := 0
 	for _, r := range all {
 		number := r.Variables["number"]

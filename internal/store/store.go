@@ -18,7 +18,7 @@ import (
 	"carillon"
 	"carillon/internal/base/share"
 	"carillon/internal/store/accounts"
-	"carillon/internal/store/addresses"
+
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/bulk"
@@ -27,14 +27,12 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
-	"carillon/internal/store/files"
+
 	"carillon/internal/store/hooks"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
-	"carillon/internal/store/questions"
 
 	"carillon/internal/store/resources"
-	"carillon/internal/store/runs"
 
 	"carillon/internal/store/senders"
 	"carillon/internal/store/stats"
@@ -118,10 +116,10 @@ type Store struct {
 	Attendance *chats.Attendance
 	Canned     *chats.CannedReplies
 	Topics     *chats.Topics
-	Questions  *questions.Store
-	Files      *files.Store
-	Addresses  *addresses.Store
-	Runs       *runs.Store
+	Questions  *chats.Questions
+	Files      *chats.Files
+	Addresses  *chats.SignedAddresses
+	Runs       *chats.Runs
 	Replies    *chats.Replies
 	Phones     *chats.Phones // of the sandbox
 
@@ -187,7 +185,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Breakers:  work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
-		Questions: questions.New(d, placeQuestion), Files: files.New(d), Addresses: addresses.New(d), Runs: runs.New(d),
+		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d), Runs: chats.NewRuns(d),
 		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
 		Events: event, Hooks: hooks.New(d), Search: messages.NewSearch(d, o.Logger),
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/store/addresses"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/purge"
 )
 
@@ -19,10 +19,10 @@ func givingAddresses() []sentence {
 	}
 }
 
-func (r *rig) address(t *testing.T, id string) *addresses.Address {
+func (r *rig) address(t *testing.T, id string) *chats.SignedAddress {
 	t.Helper()
 	c := r.talk(t, ours)
-	a := &addresses.Address{
+	a := &chats.SignedAddress{
 		ID: id, CompanyID: ours, ConversationID: c.ID, WidgetID: "w", AgentID: "a", KeyID: "k", Origin: "https://x.test",
 		ExpiresAt: r.now.Add(time.Minute),
 	}

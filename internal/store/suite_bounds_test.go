@@ -13,7 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
-	"carillon/internal/store/runs"
+	"carillon/internal/store/chats"
 )
 
 func keepingBounds() []sentence {
@@ -143,24 +143,24 @@ func resourceBytes(t *testing.T, r *rig) {
 func draftBytes(t *testing.T, r *rig) {
 	s := r.Runs
 	save := func(company, flow string, bytes int, seen time.Time) (time.Time, error) {
-		x := &runs.Draft{FlowID: flow, Name: flow, Definition: strings.Repeat("x", bytes), SavedAt: r.now}
+		x := &chats.FlowDraft{FlowID: flow, Name: flow, Definition: strings.Repeat("x", bytes), SavedAt: r.now}
 		err := s.SaveDraft(t.Context(), company, x, seen)
 		return x.SavedAt, err
 	}
-	if _, err := save(ours, "f", runs.MaxDraft+1, time.Time{}); !carillon.IsCode(err, carillon.ValidationFailed) {
+	if _, err := save(ours, "f", chats.MaxFlowDraftBytes+1, time.Time{}); !carillon.IsCode(err, carillon.ValidationFailed) {
 		t.Error("one that is too large:", err)
 	}
-	for i := range runs.MaxDrafts / runs.MaxDraft {
-		if _, err := save(ours, fmt.Sprint("f", i), runs.MaxDraft, time.Time{}); err != nil {
+	for i := range chats.MaxFlowDraftsBytes / chats.MaxFlowDraftBytes {
+		if _, err := save(ours, fmt.Sprint("f", i), chats.MaxFlowDraftBytes, time.Time{}); err != nil {
 			t.Fatal(i, err)
 		}
 	}
 	_, err := save(ours, "more", 1, time.Time{})
-	limitExceeded(t, err, runs.MaxDrafts)
-	if _, err := save(theirs, "f", runs.MaxDraft, time.Time{}); err != nil {
+	limitExceeded(t, err, chats.MaxFlowDraftsBytes)
+	if _, err := save(theirs, "f", chats.MaxFlowDraftBytes, time.Time{}); err != nil {
 		t.Error("another company's count:", err)
 	}
-	if _, err := save(ours, "f1", runs.MaxDraft, r.now); err != nil {
+	if _, err := save(ours, "f1", chats.MaxFlowDraftBytes, r.now); err != nil {
 		t.Error("the same again:", err)
 	}
 }
@@ -267,14 +267,14 @@ func oldVersions(t *testing.T, r *rig) {
 	x := r.newRun(r.talk(t, ours))
 	keep := func(company, flow string) int {
 		r.now = r.now.Add(time.Second)
-		n, err := s.Keep(t.Context(), company, flow, carillon.NewID(r.now), strings.Repeat("d", runs.MaxVersions/4), r.now)
+		n, err := s.Keep(t.Context(), company, flow, carillon.NewID(r.now), strings.Repeat("d", chats.MaxFlowVersionBytes/4), r.now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 	x.FlowID, x.Version = "gone", keep(ours, "gone")
-	if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); err != nil {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: x}, nil); err != nil {
 		t.Fatal(err)
 	}
 	keep(ours, "gone")

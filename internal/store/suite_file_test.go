@@ -9,7 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/files"
+
 	"carillon/internal/store/purge"
 )
 
@@ -36,15 +36,15 @@ func (r *rig) talk(t *testing.T, company string) *chats.Conversation {
 	return &o.Conversation
 }
 
-func (r *rig) file(c *chats.Conversation, size int64) *files.File {
-	return &files.File{
+func (r *rig) file(c *chats.Conversation, size int64) *chats.StoredFile {
+	return &chats.StoredFile{
 		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, ConversationID: c.ID, SentBy: "ana", Name: "a.png", Type: "image/png",
 		Size: size, SHA256: "00",
 		CreatedAt: r.now, ExpiresAt: r.now.Add(time.Hour),
 	}
 }
 
-var roomy = files.Room{Company: 1 << 30, Conversation: 10}
+var roomy = chats.FileRoom{Company: 1 << 30, Conversation: 10}
 
 func fileLife(t *testing.T, r *rig) {
 	c, s := r.talk(t, ours), r.Files
@@ -115,7 +115,7 @@ func fileLife(t *testing.T, r *rig) {
 
 func fileRoom(t *testing.T, r *rig) {
 	c, s := r.talk(t, ours), r.Files
-	room := files.Room{Company: 10, Conversation: 2}
+	room := chats.FileRoom{Company: 10, Conversation: 2}
 	begin := func(c *chats.Conversation, size int64) error {
 		r.now = r.now.Add(time.Millisecond)
 		return s.Begin(t.Context(), r.file(c, size), []byte("x"), true, room)
@@ -149,7 +149,7 @@ func fileEnds(t *testing.T, r *rig) {
 	c, s := r.talk(t, ours), r.Files
 	unused, used, media := r.file(c, 1), r.file(c, 1), r.file(c, 1)
 	used.ID, media.ID, media.ConversationID = carillon.NewID(r.now.Add(1)), carillon.NewID(r.now.Add(2)), ""
-	for _, f := range []*files.File{unused, used, media} {
+	for _, f := range []*chats.StoredFile{unused, used, media} {
 		if err := s.Begin(t.Context(), f, []byte("x"), true, roomy); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func fileEnds(t *testing.T, r *rig) {
 	if p, err := r.Purges.Drop(t.Context(), purge.Files, r.now.Add(2*time.Hour), 10); err != nil || p.Rows != 1 || p.More {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for _, f := range []*files.File{unused, media} {
+	for _, f := range []*chats.StoredFile{unused, media} {
 		if _, err := s.Find(t.Context(), f.ID); !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("%s is there: %v", f.ID, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store/questions"
+	"carillon/internal/store/chats"
 )
 
 func questioning() []sentence {
@@ -21,7 +21,7 @@ func questioning() []sentence {
 func (r *rig) ask(t *testing.T, company, agent, words string) {
 	t.Helper()
 	r.now = r.now.Add(time.Second)
-	q := &questions.Question{
+	q := &chats.Question{
 		ID: carillon.NewID(r.now), CompanyID: company, AgentID: agent, Words: words, Text: words + "?", Language: "en",
 		LastAt: r.now, ConversationID: "c-" + words,
 	}
@@ -37,7 +37,7 @@ func questionLife(t *testing.T, r *rig) {
 	}
 	r.ask(t, ours, "gone", "where")
 	r.ask(t, theirs, "a", "why")
-	page, next, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Limit: 2})
+	page, next, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, Limit: 2})
 	if err != nil || len(page) != 2 || next == "" {
 		t.Fatal(page, next, err)
 	}
@@ -48,14 +48,14 @@ func questionLife(t *testing.T, r *rig) {
 		q.ConversationID != "c-where" {
 		t.Errorf("the second is %+v", q)
 	}
-	rest, next, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Limit: 2, Cursor: next})
+	rest, next, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, Limit: 2, Cursor: next})
 	if err != nil || len(rest) != 1 || next != "" || rest[0].Text != "when?" {
 		t.Error(rest, next, err)
 	}
-	if of, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, AgentID: "a", Limit: 10}); err != nil || len(of) != 2 {
+	if of, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, AgentID: "a", Limit: 10}); err != nil || len(of) != 2 {
 		t.Error(of, err)
 	}
-	if _, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Cursor: "x"}); !carillon.IsCode(err,
+	if _, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, Cursor: "x"}); !carillon.IsCode(err,
 		carillon.ValidationFailed) {
 		t.Error(err)
 	}
@@ -65,7 +65,7 @@ func questionLife(t *testing.T, r *rig) {
 	if err := r.Questions.Delete(t.Context(), ours, rest[0].ID); err != nil {
 		t.Error(err)
 	}
-	if all, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Limit: 10}); err != nil || len(all) != 2 {
+	if all, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, Limit: 10}); err != nil || len(all) != 2 {
 		t.Error(all, err)
 	}
 }
@@ -75,11 +75,11 @@ func questionsBounded(t *testing.T, r *rig) {
 	for i := range 1010 {
 		r.ask(t, ours, "a", fmt.Sprint(i))
 	}
-	all, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: ours, Limit: 2000})
+	all, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, Limit: 2000})
 	if err != nil || len(all) != 1000 || all[0].Text != "1009?" || all[999].Text != "10?" {
 		t.Error(len(all), err)
 	}
-	if all, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: theirs, Limit: 10}); err != nil || len(all) != 1 {
+	if all, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: theirs, Limit: 10}); err != nil || len(all) != 1 {
 		t.Errorf("another company's, from before all of these: %d, %v", len(all), err)
 	}
 }
@@ -98,7 +98,7 @@ func questionsPurged(t *testing.T, r *rig) {
 		}
 	}
 	for company, want := range map[string]int{ours: 1, theirs: 1} {
-		if left, _, err := r.Questions.List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil || len(left) != want {
+		if left, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: company, Limit: 10}); err != nil || len(left) != want {
 			t.Errorf("%s: %v, %v", company, left, err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
 	"carillon/internal/store/rank"
-	"carillon/internal/store/runs"
 	"carillon/internal/store/work"
 )
 
@@ -206,8 +206,8 @@ func markEndsTalk(t *testing.T, r *rig) {
 	due, later, asking := r.newRun(r.talk(t, ours)), r.newRun(r.talk(t, ours)), r.newRun(r.talk(t, ours))
 	due.State, due.Due, due.Begun = "calling", r.now, true
 	later.State, later.Due = "waiting", r.now.Add(time.Hour)
-	for _, x := range []*runs.Run{due, later, asking} {
-		if _, err := r.writeRun(t, &runs.Write{Run: x, Entries: []runs.Entry{{At: r.now, Path: x.Path, Kind: "http"}}}, nil); err != nil {
+	for _, x := range []*chats.Run{due, later, asking} {
+		if _, err := r.writeRun(t, &chats.RunWrite{Run: x, Entries: []chats.RunEntry{{At: r.now, Path: x.Path, Kind: "http"}}}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -216,7 +216,7 @@ func markEndsTalk(t *testing.T, r *rig) {
 	r.mark(t)
 	r.mark(t)
 	for _, x := range []struct {
-		run     *runs.Run
+		run     *chats.Run
 		state   string
 		entries int
 	}{{due, "failed", 2}, {later, "waiting", 1}, {asking, "asking", 1}} {

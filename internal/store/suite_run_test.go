@@ -9,7 +9,6 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/runs"
 )
 
 func runningFlows() []sentence {
@@ -25,9 +24,9 @@ func runningFlows() []sentence {
 }
 
 // newRun is a run that is not stored yet.
-func (r *rig) newRun(c *chats.Conversation) *runs.Run {
+func (r *rig) newRun(c *chats.Conversation) *chats.Run {
 	r.now = r.now.Add(time.Second)
-	return &runs.Run{
+	return &chats.Run{
 		ID: carillon.NewID(r.now), CompanyID: c.CompanyID, FlowID: "flow", Version: 1, ConversationID: c.ID, Cause: "event",
 		Event: "order-shipped", NotificationID: "n",
 		State: "asking", Open: true, Place: 2, Path: "steps.2", Variables: map[string]string{"name": "Ana"}, Question: "Yes?",
@@ -36,7 +35,7 @@ func (r *rig) newRun(c *chats.Conversation) *runs.Run {
 	}
 }
 
-func (r *rig) writeRun(t *testing.T, w *runs.Write, edit func(c *chats.Conversation) ([]chats.Turn, error)) (*runs.Run, error) {
+func (r *rig) writeRun(t *testing.T, w *chats.RunWrite, edit func(c *chats.Conversation) ([]chats.Turn, error)) (*chats.Run, error) {
 	t.Helper()
 	if edit == nil {
 		edit = func(*chats.Conversation) ([]chats.Turn, error) { return nil, nil }
@@ -50,19 +49,19 @@ func runTogether(t *testing.T, r *rig) {
 	c, s := r.talk(t, ours), r.Runs
 	x := r.newRun(c)
 	refused := errors.New("no")
-	if _, err := r.writeRun(t, &runs.Write{Run: x},
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: x},
 		func(*chats.Conversation) ([]chats.Turn, error) { return nil, refused }); !errors.Is(err, refused) {
 		t.Error(err)
 	}
 	if got, err := s.Current(t.Context(), ours, c.ID); got != nil || err != nil {
 		t.Error("a run whose step was refused:", got, err)
 	}
-	log := []runs.Entry{
+	log := []chats.RunEntry{
 		{At: r.now, Path: "steps.0", Kind: "say", Text: "Yes?"}, {
 			At: r.now, Path: "steps.1", Kind: "ask", Changed: map[string]string{"a": "1"},
 		},
 	}
-	ran, err := r.writeRun(t, &runs.Write{Run: x, Entries: log}, func(*chats.Conversation) ([]chats.Turn, error) {
+	ran, err := r.writeRun(t, &chats.RunWrite{Run: x, Entries: log}, func(*chats.Conversation) ([]chats.Turn, error) {
 		return []chats.Turn{{Author: chats.Agent, Kind: chats.KindText, Text: "Yes?", At: r.now}}, nil
 	})
 	if err != nil || ran.Rev != 1 || ran.Entries != 2 || x.Rev != 0 {
@@ -99,19 +98,19 @@ func runTogether(t *testing.T, r *rig) {
 
 func runOvertaken(t *testing.T, r *rig) {
 	c := r.talk(t, ours)
-	first, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil)
+	first, err := r.writeRun(t, &chats.RunWrite{Run: r.newRun(c)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil); !errors.Is(err, chats.ErrOvertaken) {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: r.newRun(c)}, nil); !errors.Is(err, chats.ErrOvertaken) {
 		t.Error("a second run of the conversation:", err)
 	}
 	next := *first
 	next.State, next.Place, next.Due = "waiting", 4, r.now.Add(time.Hour)
-	if _, err := r.writeRun(t, &runs.Write{Run: &next}, nil); err != nil {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: &next}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.writeRun(t, &runs.Write{Run: first}, func(*chats.Conversation) ([]chats.Turn, error) {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: first}, func(*chats.Conversation) ([]chats.Turn, error) {
 		t.Error("it is edited")
 		return nil, nil
 	}); !errors.Is(err, chats.ErrOvertaken) {
@@ -119,13 +118,13 @@ func runOvertaken(t *testing.T, r *rig) {
 	}
 	over, _ := r.Runs.Find(t.Context(), ours, first.ID)
 	over.State, over.Open, over.Due, over.Error = "failed", false, time.Time{}, "steps.1: no"
-	if _, err := r.writeRun(t, &runs.Write{Run: over}, nil); err != nil {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: over}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := r.Runs.Current(t.Context(), ours, c.ID); got != nil || err != nil {
 		t.Error("it goes on:", got, err)
 	}
-	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(c)}, nil); err != nil {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: r.newRun(c)}, nil); err != nil {
 		t.Error("a run after the one that is over:", err)
 	}
 	if of, err := r.Runs.OfNotification(t.Context(), ours, "n", 10); len(of) == 0 || err != nil {
@@ -147,7 +146,7 @@ func runDue(t *testing.T, r *rig) {
 		x := r.newRun(r.talk(t, ours))
 		x.State, x.Due = "waiting", start.Add(time.Duration(2-i)*time.Second)
 		ids = append([]string{x.ID}, ids...)
-		if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); err != nil {
+		if _, err := r.writeRun(t, &chats.RunWrite{Run: x}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +159,7 @@ func runDue(t *testing.T, r *rig) {
 	}
 	calling := r.newRun(r.talk(t, ours))
 	calling.State, calling.Due, calling.Begun, calling.Node = "calling", start, true, "gone"
-	if _, err := r.writeRun(t, &runs.Write{Run: calling}, nil); err != nil {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: calling}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if due, _, err := s.Due(t.Context(), start.Add(time.Hour), 10); len(due) != 3 || err != nil {
@@ -204,33 +203,33 @@ func runDue(t *testing.T, r *rig) {
 		t.Error(log, err)
 	}
 	x.State, x.Open = "asking", true
-	if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); !errors.Is(err, chats.ErrOvertaken) {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: x}, nil); !errors.Is(err, chats.ErrOvertaken) {
 		t.Error("it goes on:", err)
 	}
 }
 
 func runList(t *testing.T, r *rig) {
-	var all []*runs.Run
+	var all []*chats.Run
 	for i := range 5 {
 		x := r.newRun(r.talk(t, ours))
 		if i == 2 {
 			x.FlowID = "other"
 		}
-		ran, err := r.writeRun(t, &runs.Write{Run: x, Entries: []runs.Entry{{At: r.now, Path: "steps.0", Kind: "say"}}}, nil)
+		ran, err := r.writeRun(t, &chats.RunWrite{Run: x, Entries: []chats.RunEntry{{At: r.now, Path: "steps.0", Kind: "say"}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append([]*runs.Run{ran}, all...)
+		all = append([]*chats.Run{ran}, all...)
 	}
-	if _, err := r.writeRun(t, &runs.Write{Run: r.newRun(r.talk(t, theirs))}, nil); err != nil {
+	if _, err := r.writeRun(t, &chats.RunWrite{Run: r.newRun(r.talk(t, theirs))}, nil); err != nil {
 		t.Fatal(err)
 	}
-	list := func(flow string, after *runs.Run, limit int) []*runs.Run {
-		var page *runs.Page
+	list := func(flow string, after *chats.Run, limit int) []*chats.Run {
+		var page *chats.RunPage
 		if after != nil {
-			page = &runs.Page{StartedAt: after.StartedAt, ID: after.ID}
+			page = &chats.RunPage{StartedAt: after.StartedAt, ID: after.ID}
 		}
-		got, err := r.Runs.List(t.Context(), ours, runs.Filter{FlowID: flow}, page, limit)
+		got, err := r.Runs.List(t.Context(), ours, chats.RunFilter{FlowID: flow}, page, limit)
 		if err != nil {
 			t.Error(err)
 		}
@@ -291,7 +290,7 @@ func runCount(t *testing.T, r *rig) {
 		if i == 3 {
 			x.FlowID = "other"
 		}
-		if _, err := r.writeRun(t, &runs.Write{Run: x}, nil); err != nil {
+		if _, err := r.writeRun(t, &chats.RunWrite{Run: x}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,7 +307,7 @@ func runCount(t *testing.T, r *rig) {
 		}
 	}
 	for flow, want := range map[string][]string{"": failed, "flow": failed[1:], "other": failed[:1]} {
-		all, err := s.List(t.Context(), ours, runs.Filter{FlowID: flow, Failed: true}, nil, 10)
+		all, err := s.List(t.Context(), ours, chats.RunFilter{FlowID: flow, Failed: true}, nil, 10)
 		var got []string
 		for _, x := range all {
 			got = append(got, x.ID)
@@ -316,8 +315,8 @@ func runCount(t *testing.T, r *rig) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Error(flow, diff, err)
 		}
-		page := &runs.Page{StartedAt: r.now.Add(time.Hour), ID: "x"}
-		if again, err := s.List(t.Context(), ours, runs.Filter{FlowID: flow, Failed: true}, page, 10); len(again) != len(want) ||
+		page := &chats.RunPage{StartedAt: r.now.Add(time.Hour), ID: "x"}
+		if again, err := s.List(t.Context(), ours, chats.RunFilter{FlowID: flow, Failed: true}, page, 10); len(again) != len(want) ||
 			err != nil {
 			t.Error(again, err)
 		}
@@ -334,20 +333,20 @@ func runCount(t *testing.T, r *rig) {
 
 func runDraft(t *testing.T, r *rig) {
 	s := r.Runs
-	x := &runs.Draft{FlowID: "f", Name: "First", Definition: "{}", SavedAt: r.now}
+	x := &chats.FlowDraft{FlowID: "f", Name: "First", Definition: "{}", SavedAt: r.now}
 	if err := s.SaveDraft(t.Context(), ours, x, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveDraft(t.Context(), ours, &runs.Draft{FlowID: "f", SavedAt: r.now}, time.Time{}); !carillon.IsCode(err,
+	if err := s.SaveDraft(t.Context(), ours, &chats.FlowDraft{FlowID: "f", SavedAt: r.now}, time.Time{}); !carillon.IsCode(err,
 		carillon.Conflict) {
 		t.Error("a second first draft:", err)
 	}
 	first := x.SavedAt
-	next := &runs.Draft{FlowID: "f", Name: "Second", Definition: `{"a":1}`, SavedAt: r.now}
+	next := &chats.FlowDraft{FlowID: "f", Name: "Second", Definition: `{"a":1}`, SavedAt: r.now}
 	if err := s.SaveDraft(t.Context(), ours, next, first); err != nil || !next.SavedAt.After(first) {
 		t.Error(next, err)
 	}
-	if err := s.SaveDraft(t.Context(), ours, &runs.Draft{FlowID: "f", SavedAt: r.now}, first); !carillon.IsCode(err, carillon.Conflict) {
+	if err := s.SaveDraft(t.Context(), ours, &chats.FlowDraft{FlowID: "f", SavedAt: r.now}, first); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error("what was saved by somebody else is overwritten:", err)
 	}
 	got, err := s.Draft(t.Context(), ours, "f")

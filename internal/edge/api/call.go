@@ -9,7 +9,7 @@ import (
 	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/send/notify"
-	stored "carillon/internal/store/files"
+	"carillon/internal/store/chats"
 	"carillon/internal/talk/files"
 )
 
@@ -52,7 +52,7 @@ func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Princip
 	if err != nil {
 		return err
 	}
-	return attachment.Serve(w, r, s.files, func(x *stored.File) bool {
+	return attachment.Serve(w, r, s.files, func(x *chats.StoredFile) bool {
 		return x.CompanyID == p.Company.ID && x.ConversationID == conversation
 	}, file)
 }

@@ -12,7 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
-	stored "carillon/internal/store/files"
+
 	"carillon/internal/talk/files"
 )
 
@@ -67,7 +67,7 @@ func receive(w http.ResponseWriter, r *http.Request, f *files.Files, from files.
 }
 
 // Serve responds with a file if may allows it. Errors: not_found.
-func Serve(w http.ResponseWriter, r *http.Request, f *files.Files, may func(x *stored.File) bool, id string) error {
+func Serve(w http.ResponseWriter, r *http.Request, f *files.Files, may func(x *chats.StoredFile) bool, id string) error {
 	x, err := f.Find(r.Context(), id)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func Serve(w http.ResponseWriter, r *http.Request, f *files.Files, may func(x *s
 	return serve(w, r, f, x)
 }
 
-func serve(w http.ResponseWriter, r *http.Request, f *files.Files, x *stored.File) error {
+func serve(w http.ResponseWriter, r *http.Request, f *files.Files, x *chats.StoredFile) error {
 	httpio.SetCompany(r.Context(), x.CompanyID)
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store/accounts"
-	"carillon/internal/store/addresses"
+
 	"carillon/internal/store/chats"
 	"carillon/internal/store/resources"
 	"carillon/internal/talk/conversation"
@@ -52,7 +52,7 @@ type Deps struct {
 
 	// For voice widgets.
 	Voices  Voices
-	Signed  *addresses.Store
+	Signed  *chats.SignedAddresses
 	Search  Search
 	Engines Client // for requests to the agents' servers
 	// CheckEvery is the interval at which a spoken conversation's authorization is checked; default 20 s.

@@ -14,7 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/edge/convai"
-	"carillon/internal/store/addresses"
+
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 )
@@ -61,7 +61,7 @@ type signer struct {
 	host          *host
 	conversations *conversation.Conversations
 	chats         *chats.Store
-	signed        *addresses.Store
+	signed        *chats.SignedAddresses
 	engines       Client
 }
 
@@ -71,7 +71,7 @@ func (d Deps) signer() signer { return signer{d.host(), d.Conversations, d.Chats
 func (g signer) sign(ctx context.Context, s signing) (*Signed, error) {
 	c, now := s.conversation, time.Now()
 	token, expires := rand.Text(), now.Add(addressAge).Truncate(time.Second).UTC()
-	if err := g.signed.Add(ctx, &addresses.Address{
+	if err := g.signed.Add(ctx, &chats.SignedAddress{
 		ID: digest(token), CompanyID: c.CompanyID, ConversationID: c.ID, WidgetID: c.WidgetID, AgentID: c.AgentID, KeyID: s.keyID,
 		Origin: s.origin, ExpiresAt: expires,
 	}); err != nil {
@@ -108,7 +108,7 @@ func digest(token string) string {
 
 // admitted is an authorized socket.
 type admitted struct {
-	address      *addresses.Address
+	address      *chats.SignedAddress
 	conversation *chats.Conversation
 	widget       *companyWidget // without an id if a teammate tries an agent
 }

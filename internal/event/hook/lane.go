@@ -158,12 +158,12 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 		if fresh >= limit {
 			break
 		}
-		events, err := l.d.store.Topics.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, limit)
+		behind, err := l.d.store.Topics.EventsAfter(ctx, l.key.CompanyID, c.Topic, c.Seq, limit)
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range events {
-			x := &job{Delivery: hooks.Delivery{Event: events[i]}, fresh: true, wanted: w.wants(&events[i])}
+		for i := range behind {
+			x := &job{Delivery: hooks.Delivery{Event: behind[i]}, fresh: true, wanted: w.wants(&behind[i])}
 			jobs = append(jobs, x)
 			fresh++
 			if down && x.wanted { // one request suffices

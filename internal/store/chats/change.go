@@ -12,8 +12,6 @@ import (
 	"carillon"
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
-
-	"carillon/internal/store/runs"
 )
 
 // InboxTopic is the company's topic for its teammates: turns and state changes of all conversations.
@@ -37,13 +35,13 @@ type Change struct {
 	// Run is a new state of the conversation's flow run, stored with the turns; nil for none. If the run was written
 	// meanwhile, the change fails with ErrOvertaken. A change without Run that takes the conversation from the agent
 	// stops the run.
-	Run *runs.Write
+	Run *RunWrite
 
 	// The results. Turns are the appended turns.
 	Conversation *Conversation
 	Turns        []Turn
 	Repeated     *Turn
-	Ran          *runs.Run // as stored
+	Ran          *Run // as stored
 
 	before  *Conversation
 	changed bool
@@ -72,7 +70,7 @@ type changing struct {
 	rows     map[string]*changedRow // by conversation
 	repeated map[turnKey]*Turn
 	turns    *db.Bulk
-	runs     *runs.Standing
+	runs     *LockedRuns
 }
 
 // changedRow is a conversation as stored, and after the changes so far.
@@ -91,7 +89,7 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if x.repeated, err = findRepeated(ctx, tx, changes); err != nil {
 		return err
 	}
-	if x.runs, err = runs.Lock(ctx, tx, withRuns(changes)); err != nil {
+	if x.runs, err = LockRuns(ctx, tx, withRuns(changes)); err != nil {
 		return err
 	}
 	for _, c := range changes {

@@ -11,7 +11,6 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/db"
 
-	"carillon/internal/store/runs"
 	"carillon/internal/store/suppressions"
 )
 
@@ -401,7 +400,7 @@ func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
 		if err := updateRows(ctx, c.tx, []*changedRow{{before, &have}}); err != nil {
 			return err
 		}
-		standing, err := runs.Lock(ctx, c.tx, nil)
+		standing, err := LockRuns(ctx, c.tx, nil)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
-	"carillon/internal/store/questions"
+
 	"carillon/internal/store/rank"
 	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
@@ -382,7 +382,7 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 					t.Fatal(err)
 				}
 				ids[company+" "+name] = o.Conversation.ID
-				if err := w.Questions.Record(t.Context(), &questions.Question{
+				if err := w.Questions.Record(t.Context(), &chats.Question{
 					ID: carillon.NewID(at), CompanyID: company, AgentID: "a", Words: name, Text: name, LastAt: at,
 					ConversationID: o.Conversation.ID,
 				}); err != nil {
@@ -403,7 +403,7 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 			}
 		}
 		for company, want := range map[string]int{brief: 1, forever: 2} {
-			if left, _, err := w.Questions.List(t.Context(), questions.Filter{CompanyID: company, Limit: 10}); err != nil ||
+			if left, _, err := w.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: company, Limit: 10}); err != nil ||
 				len(left) != want || left[0].Text != "new" {
 				t.Errorf("%s has the questions %v, %v", company, left, err)
 			}

@@ -10,7 +10,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/talk/flow"
 	"carillon/internal/voice"
 )
@@ -178,7 +178,7 @@ const maxHold = time.Minute
 // Pending implements voice.Dialogue.
 func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pending, error) {
 	s := a.c.Runner
-	var x *runs.Run
+	var x *chats.Run
 	if s.o.Flows != nil {
 		var err error
 		if x, err = s.o.Runs.Current(ctx, companyID, id); err != nil {

@@ -30,8 +30,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-	"carillon/internal/store/questions"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/talk/flow"
 )
 
@@ -85,10 +84,10 @@ type Options struct {
 	// Flows and Effects run flows; nil disables them.
 	Flows   Flows
 	Effects Effects
-	Runs    *runs.Store
+	Runs    *chats.Runs
 	// Suspended reports whether a company is suspended: its agents and flows do not respond. nil: no company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	Questions *questions.Store // keeps the questions that agents could not answer; nil: they are not kept
+	Questions *chats.Questions // keeps the questions that agents could not answer; nil: they are not kept
 	Observer  Observer         // default: no-op
 	// MissedAfter is the maximum time that a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration
@@ -309,7 +308,7 @@ func (s *core) change(
 
 // changeRun stores an edit of a conversation together with its flow run. Errors: chats.ErrOvertaken.
 func (s *core) changeRun(
-	ctx context.Context, companyID, id, clientID string, run *runs.Write, edit func(c *chats.Conversation) ([]chats.Turn, error),
+	ctx context.Context, companyID, id, clientID string, run *chats.RunWrite, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
 	var before chats.Conversation
 	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Run: run,

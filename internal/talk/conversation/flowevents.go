@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/talk/flow"
 )
 
@@ -39,7 +39,7 @@ const (
 
 // startAny returns the run that the contact's last message starts, and the seq of that message; nil if it starts none.
 // On a messaging channel an earlier message may start the run: people send several in quick succession.
-func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*runs.Run, int64, error) {
+func (s *Runner) startAny(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*chats.Run, int64, error) {
 	last := &turns[len(turns)-1]
 	if c.Channel != "whatsapp" || last.Author != chats.Visitor {
 		x, err := s.start(ctx, c, last)

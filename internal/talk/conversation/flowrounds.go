@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/voice"
 )
 
@@ -20,7 +20,7 @@ type rounds struct {
 	*Runner
 	timed, called chan struct{} // signals: a run's time may have come; an effect is due
 	left          chan struct{} // signals that a node was declared dead
-	effects       share.Crew[*runs.Run]
+	effects       share.Crew[*chats.Run]
 
 	mu       sync.Mutex
 	failures map[string]int // failures of steps, by run and step
@@ -30,12 +30,12 @@ func newRounds(s *Runner) *rounds {
 	x := &rounds{
 		Runner: s, timed: make(chan struct{}, 1), called: make(chan struct{}, 1), left: make(chan struct{}, 1), failures: map[string]int{},
 	}
-	x.effects = share.Crew[*runs.Run]{
+	x.effects = share.Crew[*chats.Run]{
 		Places: s.o.Shares.Of(share.FlowEffects), Page: flowPage,
-		Due: func(ctx context.Context, without []string) ([]*runs.Run, error) {
+		Due: func(ctx context.Context, without []string) ([]*chats.Run, error) {
 			return s.o.Runs.Calls(ctx, s.o.Now(), flowPage, without)
 		},
-		Key: func(r *runs.Run) string { return r.ID }, Company: func(r *runs.Run) string { return r.CompanyID },
+		Key: func(r *chats.Run) string { return r.ID }, Company: func(r *chats.Run) string { return r.CompanyID },
 		Work: x.attempt, Wake: func() { x.poke(true) },
 	}
 	return x
@@ -48,7 +48,7 @@ const (
 
 // hopeless counts a failure of the run's current step and reports whether there were too many. Transient errors do not
 // count.
-func (s *rounds) hopeless(x *runs.Run, err error) bool {
+func (s *rounds) hopeless(x *chats.Run, err error) bool {
 	if db.Transient(err) {
 		return false
 	}
@@ -67,7 +67,7 @@ func (s *rounds) hopeless(x *runs.Run, err error) bool {
 }
 
 // backoff returns the wait of a run after its current step failed.
-func (s *rounds) backoff(x *runs.Run) time.Duration {
+func (s *rounds) backoff(x *chats.Run) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return effectRetry << max(0, s.failures[x.ID+"/"+strconv.Itoa(x.Steps)]-1)
@@ -166,7 +166,7 @@ func (s *rounds) times(ctx context.Context) (next time.Time, err error) {
 // attempt continues a run that is due. If that fails, it postpones the run, so that it does not delay others, or fails
 // it for good if a retry is hopeless. It returns false if even that could not be stored, so that the run may still be
 // due.
-func (s *rounds) attempt(ctx context.Context, x *runs.Run) bool {
+func (s *rounds) attempt(ctx context.Context, x *chats.Run) bool {
 	err := voice.Guard(func() error { return s.goOn(ctx, x) })
 	switch {
 	case err == nil || overtaken(err):

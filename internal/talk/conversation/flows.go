@@ -15,7 +15,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/base/cache"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/talk/flow"
 )
 
@@ -185,7 +185,7 @@ func (s *Runner) retryOvertaken(do func() error) (err error) {
 
 // newRun returns a new run of a flow and stores the flow's version.
 func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string,
-	b *chats.Bound) (*runs.Run, error) {
+	b *chats.Bound) (*chats.Run, error) {
 	definition, digest, err := f.Document()
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f
 	if err != nil {
 		return nil, err
 	}
-	return &runs.Run{
+	return &chats.Run{
 		ID: carillon.NewID(now), CompanyID: companyID, FlowID: f.ID, Version: version, ConversationID: conversationID, Cause: cause,
 		Event:          b.Event,
 		NotificationID: b.NotificationID, State: string(flow.Ready), Open: true, StartedAt: now, ChangedAt: now,
@@ -216,7 +216,7 @@ func (s *Runner) begin(ctx context.Context, companyID, id string, f *flow.Flow, 
 		return false, err
 	}
 	now := s.now()
-	_, err = s.changeRun(ctx, companyID, id, "", &runs.Write{Run: x}, func(c *chats.Conversation) ([]chats.Turn, error) {
+	_, err = s.changeRun(ctx, companyID, id, "", &chats.RunWrite{Run: x}, func(c *chats.Conversation) ([]chats.Turn, error) {
 		if c.State != chats.Automated || cause == "widget" && c.LastSeq > 0 {
 			return nil, errOvertaken
 		}
@@ -283,7 +283,7 @@ func (s *Runner) values(ctx context.Context, c *chats.Conversation, b *chats.Bou
 }
 
 // stateOf returns a copy of a stored run as package flow represents it.
-func stateOf(x *runs.Run) *flow.Run {
+func stateOf(x *chats.Run) *flow.Run {
 	v := make(flow.Values, len(x.Variables))
 	maps.Copy(v, x.Variables)
 	return &flow.Run{
@@ -293,7 +293,7 @@ func stateOf(x *runs.Run) *flow.Run {
 }
 
 // written returns the stored form of a run in a new state.
-func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, now time.Time) *runs.Write {
+func (s *Runner) written(p *flow.Program, x *chats.Run, r *flow.Run, o *flow.Outcome, now time.Time) *chats.RunWrite {
 	y := *x
 	y.State, y.Open, y.Place, y.Path, y.Variables, y.Question = string(r.State), !r.State.Over(), r.At, p.Where(r.At), r.Values, r.Question
 	y.Tries, y.Steps, y.Alone, y.Error, y.ChangedAt, y.Begun = r.Tries, r.Steps, r.Alone, r.Error, now, false
@@ -305,9 +305,9 @@ func (s *Runner) written(p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outc
 	default:
 		y.Due = time.Time{}
 	}
-	w := &runs.Write{Run: &y}
+	w := &chats.RunWrite{Run: &y}
 	for _, e := range o.Log {
-		w.Entries = append(w.Entries, runs.Entry{At: now, Path: e.Path, Kind: e.Kind, Text: e.Text, Changed: e.Changed})
+		w.Entries = append(w.Entries, chats.RunEntry{At: now, Path: e.Path, Kind: e.Kind, Text: e.Text, Changed: e.Changed})
 	}
 	return w
 }
@@ -333,7 +333,7 @@ func leaveFlow(have *chats.Conversation, runID string, state flow.State, o *flow
 // commit stores a run in a new state together with the resulting changes of the conversation. answers is the seq of
 // the contact's turn that it replies to, or 0. It returns the stored change.
 func (s *Runner) commit(
-	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, o *flow.Outcome, answers int64,
+	ctx context.Context, c *chats.Conversation, p *flow.Program, x *chats.Run, r *flow.Run, o *flow.Outcome, answers int64,
 ) (*chats.Change, error) {
 	there, name := true, ""
 	if o.Handoff != "" || r.State == flow.Failed {
@@ -535,7 +535,7 @@ func (s *core) leave(ctx context.Context, c *chats.Conversation) error {
 const asksForPerson = "The contact asked for a person"
 
 // start returns the run that a message starts, not yet stored, or nil.
-func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chats.Turn) (*runs.Run, error) {
+func (s *Runner) start(ctx context.Context, c *chats.Conversation, message *chats.Turn) (*chats.Run, error) {
 	if message.Author != chats.Visitor {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/talk/flow"
 )
 
@@ -82,14 +82,14 @@ func (r *rig) lay(name string, t flow.Trigger, steps string) *flow.Flow {
 	return f
 }
 
-func (r *rig) last(id string) *runs.Run {
+func (r *rig) last(id string) *chats.Run {
 	r.t.Helper()
 	all, err := r.db.Runs.OfConversation(r.t.Context(), r.company, id, 1)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	if len(all) == 0 {
-		return &runs.Run{}
+		return &chats.Run{}
 	}
 	return all[0]
 }

@@ -8,12 +8,12 @@ import (
 
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/talk/flow"
 )
 
 // goOn continues a run that is due.
-func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
+func (s *Runner) goOn(ctx context.Context, x *chats.Run) error {
 	if suspended, err := s.o.Suspended(ctx, x.CompanyID); suspended || err != nil {
 		if err == nil {
 			_, err = s.postpone(ctx, x, suspendedWait, x.Begun)
@@ -39,7 +39,7 @@ func (s *Runner) goOn(ctx context.Context, x *runs.Run) error {
 
 // call performs the effect that a run waits for. It first stores that the effect has begun: after a crash it may have
 // happened.
-func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run) error {
+func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Program, x *chats.Run) error {
 	r := stateOf(x)
 	e := p.Effect(r)
 	if e == nil {
@@ -91,14 +91,14 @@ func (s *Runner) call(ctx context.Context, c *chats.Conversation, p *flow.Progra
 const stuck = "The step failed for a reason inside the program, each time it was tried; its log says more"
 
 // giveUp ends a run that cannot continue and asks for a teammate. It writes no text from outside the program.
-func (s *Runner) giveUp(ctx context.Context, x *runs.Run) error {
+func (s *Runner) giveUp(ctx context.Context, x *chats.Run) error {
 	there, err := s.anybodyThere(ctx, x.CompanyID)
 	if err != nil {
 		return err
 	}
 	now, y := s.now(), *x
 	y.State, y.Open, y.Error, y.Due, y.Begun, y.ChangedAt = string(flow.Failed), false, x.Path+": "+stuck, time.Time{}, false, now
-	w := &runs.Write{Run: &y, Entries: []runs.Entry{{At: now, Path: x.Path, Kind: "failed", Text: stuck}}}
+	w := &chats.RunWrite{Run: &y, Entries: []chats.RunEntry{{At: now, Path: x.Path, Kind: "failed", Text: stuck}}}
 	_, err = s.changeRun(ctx, x.CompanyID, x.ConversationID, "", w, func(c *chats.Conversation) ([]chats.Turn, error) {
 		if c.State != chats.Automated {
 			return nil, errOvertaken
@@ -114,7 +114,7 @@ func (s *Runner) giveUp(ctx context.Context, x *runs.Run) error {
 
 // result stores the outcome of an effect and continues the run.
 func (s *Runner) result(
-	ctx context.Context, c *chats.Conversation, p *flow.Program, x *runs.Run, r *flow.Run, values flow.Values, detail string, refused bool,
+	ctx context.Context, c *chats.Conversation, p *flow.Program, x *chats.Run, r *flow.Run, values flow.Values, detail string, refused bool,
 ) error {
 	o := p.Result(r, values, detail, refused, textsOf(c.Language).Words, s.now())
 	_, err := s.commit(ctx, c, p, x, r, o, 0)
@@ -122,13 +122,13 @@ func (s *Runner) result(
 }
 
 // postpone stores when a run is due next, and whether its effect has begun.
-func (s *Runner) postpone(ctx context.Context, x *runs.Run, d time.Duration, begun bool) (*runs.Run, error) {
+func (s *Runner) postpone(ctx context.Context, x *chats.Run, d time.Duration, begun bool) (*chats.Run, error) {
 	y := *x
 	y.Due, y.Begun, y.Node = s.now().Add(d), begun, ""
 	if begun {
 		y.Node = s.o.Node
 	}
-	change, err := s.changeRun(ctx, x.CompanyID, x.ConversationID, "", &runs.Write{Run: &y},
+	change, err := s.changeRun(ctx, x.CompanyID, x.ConversationID, "", &chats.RunWrite{Run: &y},
 		func(c *chats.Conversation) ([]chats.Turn, error) {
 			if c.State != chats.Automated {
 				return nil, errOvertaken

@@ -7,7 +7,6 @@ import (
 	"carillon"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/questions"
 )
 
 const (
@@ -22,7 +21,7 @@ func (s *core) keepQuestion(ctx context.Context, c *chats.Conversation, question
 		return
 	}
 	text, now := []rune(question), s.now()
-	err := s.o.Questions.Record(ctx, &questions.Question{
+	err := s.o.Questions.Record(ctx, &chats.Question{
 		ID: carillon.NewID(now), CompanyID: c.CompanyID, AgentID: c.AgentID, ConversationID: c.ID, Language: c.Language, LastAt: now,
 		Words: strings.ToValidUTF8(words[:min(len(words), maxQuestionWords)], ""), Text: string(text[:min(len(text), maxQuestion)]),
 	})

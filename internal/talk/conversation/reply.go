@@ -14,7 +14,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-	"carillon/internal/store/runs"
+
 	"carillon/internal/voice"
 )
 
@@ -197,7 +197,7 @@ func (s *replies) work(ctx context.Context, j job) {
 // hopeless returns the conversation if retries cannot produce its reply: the agent fails, or the reply cannot be
 // stored. run is the flow's run that should have replied, if any. It returns nil if there is a reply or a retry makes
 // sense.
-func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conversation, run *runs.Run) {
+func (s *replies) hopeless(ctx context.Context, j job, err error) (c *chats.Conversation, run *chats.Run) {
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 		return nil, nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-	"carillon/internal/store/runs"
 )
 
 // Screens publishes events that are not stored: typing, viewing, and the pieces of a reply.
@@ -45,7 +44,7 @@ type RunMark struct {
 	State          string `json:"state"`
 }
 
-func (s *core) ran(x *runs.Run) {
+func (s *core) ran(x *chats.Run) {
 	text, _ := json.Marshal(RunMark{x.ID, x.FlowID, x.ConversationID, x.State}) // texts cannot fail
 	s.o.Publisher.Publish(&events.Event{
 		CompanyID: x.CompanyID, Topic: chats.InboxTopic, Kind: RunChanged, Subject: x.ConversationID, Payload: text, At: s.now(),

@@ -15,7 +15,6 @@ import (
 	"carillon"
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/files"
 )
 
 const (
@@ -40,13 +39,13 @@ type Options struct {
 
 // Files receives and serves files. New builds it.
 type Files struct {
-	store *files.Store
+	store *chats.Files
 	o     Options
 	slots *share.Share
 }
 
 // New builds Files.
-func New(s *files.Store, o Options) *Files {
+func New(s *chats.Files, o Options) *Files {
 	o.Most, o.Company = cmp.Or(o.Most, defaultLimit), cmp.Or(o.Company, defaultCompany)
 	return &Files{store: s, o: o, slots: o.Shares.Of(share.FileUploads)}
 }
@@ -128,24 +127,24 @@ func (f *Files) receive(ctx context.Context, in io.Reader, name string, from Fro
 	return view(kept), nil
 }
 
-func view(x *files.File) *chats.File {
+func view(x *chats.StoredFile) *chats.File {
 	return &chats.File{ID: x.ID, Name: x.Name, Type: x.Type, Size: x.Size}
 }
 
 // keep stores a file while it arrives. It deletes the file if its content turns out to be of a kind that is not
 // accepted.
-func (f *Files) keep(ctx context.Context, in io.Reader, name string, from From, takes intake) (*files.File, error) {
+func (f *Files) keep(ctx context.Context, in io.Reader, name string, from From, takes intake) (*chats.StoredFile, error) {
 	now := time.Now().UTC()
-	a := arriving{intake: takes, in: in, buf: make([]byte, files.PartSize), sum: sha256.New()}
+	a := arriving{intake: takes, in: in, buf: make([]byte, chats.FilePartSize), sum: sha256.New()}
 	first, err := a.next()
 	if err != nil {
 		return nil, err
 	}
-	x := &files.File{
+	x := &chats.StoredFile{
 		ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy, Size: a.size,
 		CreatedAt: now, ExpiresAt: now.Add(takes.keep),
 	}
-	room := files.Room{Company: f.o.Company, Conversation: perConversation}
+	room := chats.FileRoom{Company: f.o.Company, Conversation: perConversation}
 	if from.Visitor {
 		room.Company = room.Company / 4 * 3
 	}
@@ -164,7 +163,7 @@ func (f *Files) keep(ctx context.Context, in io.Reader, name string, from From, 
 	return x, nil
 }
 
-func (f *Files) rest(ctx context.Context, a *arriving, x *files.File, given string, room files.Room) error {
+func (f *Files) rest(ctx context.Context, a *arriving, x *chats.StoredFile, given string, room chats.FileRoom) error {
 	for part := 1; !a.whole; part++ {
 		bytes, err := a.next()
 		if err != nil {
@@ -231,7 +230,7 @@ func (a *arriving) next() ([]byte, error) {
 }
 
 // describe completes the description of a file after its last part.
-func (a *arriving) describe(x *files.File, given string) error {
+func (a *arriving) describe(x *chats.StoredFile, given string) error {
 	k := a.sniffer.kind()
 	if k == nil || a.size > a.bytes(k) {
 		return carillon.Invalid("file", a.refused)

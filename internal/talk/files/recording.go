@@ -12,7 +12,6 @@ import (
 	"carillon"
 	"carillon/internal/base/audio"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/files"
 )
 
 const (
@@ -26,9 +25,9 @@ const (
 // Recording stores the sound of a conversation as a WAV file while it is recorded.
 type Recording struct {
 	f    *Files
-	x    *files.File
+	x    *chats.StoredFile
 	rate int
-	room files.Room
+	room chats.FileRoom
 
 	mu      sync.Mutex
 	waiting []byte // bytes not yet stored
@@ -49,9 +48,9 @@ var errRecording = errors.New("the database is too slow for the recording")
 func (f *Files) Record(from From, name string, rate int) *Recording {
 	now := time.Now().UTC()
 	r := &Recording{
-		f: f, rate: rate, room: files.Room{Company: f.o.Company, Conversation: perConversation}, wake: make(chan struct{}, 1),
+		f: f, rate: rate, room: chats.FileRoom{Company: f.o.Company, Conversation: perConversation}, wake: make(chan struct{}, 1),
 		done: make(chan struct{}), sum: sha256.New(),
-		x: &files.File{
+		x: &chats.StoredFile{
 			ID: carillon.NewID(now), CompanyID: from.CompanyID, ConversationID: from.ConversationID, SentBy: from.SentBy,
 			Name: name, Type: wavType,
 			CreatedAt: now, ExpiresAt: now.Add(unusedFor),
@@ -74,7 +73,7 @@ func (r *Recording) Write(pcm []int16) {
 		return
 	}
 	r.waiting = audio.AppendBytes(r.waiting, pcm)
-	if len(r.waiting) >= files.PartSize {
+	if len(r.waiting) >= chats.FilePartSize {
 		r.signal()
 	}
 }
@@ -125,8 +124,8 @@ func (r *Recording) run() {
 func (r *Recording) take() (part []byte, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(len(r.waiting), files.PartSize)
-	if n == 0 || n < files.PartSize && !r.ending {
+	n := min(len(r.waiting), chats.FilePartSize)
+	if n == 0 || n < chats.FilePartSize && !r.ending {
 		return nil, r.ending
 	}
 	part = append([]byte(nil), r.waiting[:n]...)

@@ -5,13 +5,13 @@ import (
 	"sync"
 	"testing"
 
-	"carillon/internal/store/files"
+	"carillon/internal/store/chats"
 )
 
 // A recording may fail while its goroutine checks for a failure. The race detector verifies this.
 func TestARecordingFailsWhereTooMuchWaits(t *testing.T) {
 	t.Parallel()
-	r := &Recording{rate: 8000, x: &files.File{}, wake: make(chan struct{}, 1), waiting: make([]byte, maxRecording+1)}
+	r := &Recording{rate: 8000, x: &chats.StoredFile{}, wake: make(chan struct{}, 1), waiting: make([]byte, maxRecording+1)}
 	var both sync.WaitGroup
 	both.Go(func() { r.Write([]int16{1}) })
 	both.Go(func() {

@@ -13,7 +13,6 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/files"
 )
 
 const (
@@ -56,7 +55,7 @@ func (f *Files) signature(id, expires string) string {
 }
 
 // AtAddress returns the file at a signed address. Errors: forbidden, not_found.
-func (f *Files) AtAddress(ctx context.Context, id, expires, signature string) (*files.File, error) {
+func (f *Files) AtAddress(ctx context.Context, id, expires, signature string) (*chats.StoredFile, error) {
 	if !carillon.ValidUUID(id) || !hmac.Equal([]byte(signature), []byte(f.signature(id, expires))) {
 		return nil, carillon.Denied("The address of the file is not a signed one")
 	}
@@ -79,12 +78,12 @@ func (f *Files) AtAddress(ctx context.Context, id, expires, signature string) (*
 }
 
 // Find returns the description of a stored file. Errors: not_found.
-func (f *Files) Find(ctx context.Context, id string) (*files.File, error) {
+func (f *Files) Find(ctx context.Context, id string) (*chats.StoredFile, error) {
 	return f.store.Find(ctx, id)
 }
 
 // Open returns the content of a stored file, for one request.
-func (f *Files) Open(ctx context.Context, x *files.File) io.ReadSeeker {
+func (f *Files) Open(ctx context.Context, x *chats.StoredFile) io.ReadSeeker {
 	return &reader{ctx: ctx, store: f.store, file: x}
 }
 
@@ -105,8 +104,8 @@ func ContentType(media string) string {
 // reader reads a stored file. It holds one part in memory.
 type reader struct {
 	ctx   context.Context //nolint:containedctx // the reader lives as long as the request
-	store *files.Store
-	file  *files.File
+	store *chats.Files
+	file  *chats.StoredFile
 	at    int64
 	part  int
 	bytes []byte // bytes of the part; nil if not loaded
@@ -132,7 +131,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.at >= r.file.Size {
 		return 0, io.EOF
 	}
-	part, from := int(r.at/files.PartSize), int(r.at%files.PartSize)
+	part, from := int(r.at/chats.FilePartSize), int(r.at%chats.FilePartSize)
 	if r.bytes == nil || r.part != part {
 		bytes, err := r.store.Part(r.ctx, r.file.ID, part)
 		if err != nil {

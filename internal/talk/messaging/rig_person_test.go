@@ -14,7 +14,6 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/runs"
 )
 
 // person writes to a sender and receives its messages.
@@ -159,7 +158,7 @@ func (p *person) conversation() *chats.Conversation {
 }
 
 // newestRun returns the newest run in the person's conversation.
-func (p *person) newestRun() *runs.Run {
+func (p *person) newestRun() *chats.Run {
 	p.t.Helper()
 	all, err := p.db.Runs.OfConversation(p.t.Context(), p.company.ID, p.conversation().ID, 1)
 	if err != nil || len(all) != 1 {

@@ -21,7 +21,7 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
-	"carillon/internal/store/questions"
+	"carillon/internal/store/chats"
 )
 
 // Knowledge serves the operations on knowledge besides storing it: importing an article, testing a search, and listing
@@ -233,7 +233,7 @@ func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := questions.Filter{CompanyID: by.CompanyID, AgentID: strings.ToLower(q.Get("agent_id")), Cursor: page.After, Limit: page.Limit}
+	f := chats.QuestionFilter{CompanyID: by.CompanyID, AgentID: strings.ToLower(q.Get("agent_id")), Cursor: page.After, Limit: page.Limit}
 	if f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
 		return nil, carillon.Invalid("agent_id", "Must be the id of an agent")
 	}

@@ -14,7 +14,7 @@ import (
 	"carillon"
 	"carillon/internal/base/share"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store/questions"
+	"carillon/internal/store/chats"
 )
 
 const faq = `{"id":"faq","articles":[{"title":"Opening hours","text":"We are open from nine to five.",` +
@@ -126,7 +126,7 @@ func TestOpenQuestionsAreListed(t *testing.T) {
 	id := w.Want("POST", "/panel/v1/agents", owner, `{"name":"Ann"}`, 201, "", "")["id"].(string)
 	at := time.UnixMilli(1_800_000_000_000).UTC()
 	for i, words := range []string{"when", "where", "when"} {
-		q := &questions.Question{
+		q := &chats.Question{
 			ID: carillon.NewID(at), CompanyID: acme.ID, AgentID: id, Words: words, Text: words + "?", Language: "en",
 			LastAt: at.Add(time.Duration(i) * time.Second), ConversationID: "c",
 		}

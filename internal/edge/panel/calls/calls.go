@@ -19,7 +19,7 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	stored "carillon/internal/store/calls"
-	filetable "carillon/internal/store/files"
+	"carillon/internal/store/chats"
 	"carillon/internal/talk/files"
 )
 
@@ -225,6 +225,6 @@ func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Membe
 		return err
 	}
 	return attachment.Serve(
-		w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file,
+		w, r, x.Files, func(f *chats.StoredFile) bool { return f.CompanyID == by.CompanyID && f.ConversationID == conversation }, file,
 	)
 }

@@ -18,8 +18,8 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
+	"carillon/internal/store/chats"
 	tables "carillon/internal/store/resources"
-	"carillon/internal/store/runs"
 	"carillon/internal/talk/flow"
 )
 
@@ -81,7 +81,7 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	saved := make(map[string]runs.Draft, len(drafts))
+	saved := make(map[string]chats.FlowDraft, len(drafts))
 	for _, d := range drafts {
 		saved[d.FlowID] = d
 	}
@@ -115,7 +115,7 @@ func (x Flows) row(ctx context.Context, companyID string, published tables.Head)
 	if row.RunsDay, err = x.Store.Runs.Count(ctx, companyID, published.ID, time.Now().Add(-24*time.Hour), maxCount); err != nil {
 		return row, err
 	}
-	failed, err := x.Store.Runs.List(ctx, companyID, runs.Filter{FlowID: published.ID, Failed: true}, nil, 1)
+	failed, err := x.Store.Runs.List(ctx, companyID, chats.RunFilter{FlowID: published.ID, Failed: true}, nil, 1)
 	for _, last := range failed {
 		row.LastError = &flowFailure{last.ID, carillon.FormatTime(last.ChangedAt), last.Error}
 	}
@@ -287,7 +287,7 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 		return err
 	}
 	return x.Store.Runs.SaveDraft(
-		ctx, companyID, &runs.Draft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)},
+		ctx, companyID, &chats.FlowDraft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)},
 		seen,
 	)
 }

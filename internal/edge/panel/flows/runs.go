@@ -14,7 +14,7 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
-	"carillon/internal/store/runs"
+	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
 )
@@ -87,7 +87,7 @@ func (x Runs) list(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := runs.Filter{FlowID: strings.ToLower(q.Get("flow"))}
+	f := chats.RunFilter{FlowID: strings.ToLower(q.Get("flow"))}
 	if f.FlowID != "" && !carillon.ValidUUID(f.FlowID) {
 		return nil, carillon.InvalidValue("flow", "Must be the id of a flow", carillon.Shorten(f.FlowID))
 	}
@@ -98,14 +98,14 @@ func (x Runs) list(r *http.Request, by member.Member) (any, error) {
 	default:
 		return nil, carillon.InvalidValue("state", "Must be failed, or be left out", carillon.Shorten(state))
 	}
-	var after *runs.Page
+	var after *chats.RunPage
 	if page.After != "" {
 		at, id, _ := strings.Cut(page.After, "/")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil {
 			return nil, httpio.BadCursor(q)
 		}
-		after = &runs.Page{StartedAt: time.UnixMilli(ms).UTC(), ID: id}
+		after = &chats.RunPage{StartedAt: time.UnixMilli(ms).UTC(), ID: id}
 	}
 	all, err := x.Store.Runs.List(r.Context(), by.CompanyID, f, after, page.Limit+1)
 	if err != nil {
@@ -123,7 +123,7 @@ func (x Runs) list(r *http.Request, by member.Member) (any, error) {
 }
 
 // RowsOf returns runs with the names of their flows and contacts.
-func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.Run) ([]runRow, error) {
+func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*chats.Run) ([]runRow, error) {
 	heads, err := s.Resources.Heads(ctx, companyID, flow.Kind())
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func RowsOf(ctx context.Context, s *store.Store, companyID string, all []*runs.R
 }
 
 // find returns the run named in the path. Errors: not_found.
-func (x Runs) find(r *http.Request, by member.Member) (*runs.Run, error) {
+func (x Runs) find(r *http.Request, by member.Member) (*chats.Run, error) {
 	id, err := form.ID(r, noRun)
 	if err != nil {
 		return nil, err
@@ -175,8 +175,8 @@ func (x Runs) get(r *http.Request, by member.Member) (any, error) {
 	return x.shown(r.Context(), by, run)
 }
 
-func (x Runs) shown(ctx context.Context, by member.Member, run *runs.Run) (*runShown, error) {
-	rows, err := RowsOf(ctx, x.Store, by.CompanyID, []*runs.Run{run})
+func (x Runs) shown(ctx context.Context, by member.Member, run *chats.Run) (*runShown, error) {
+	rows, err := RowsOf(ctx, x.Store, by.CompanyID, []*chats.Run{run})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
-	filetable "carillon/internal/store/files"
+
 	"carillon/internal/talk/files"
 )
 
@@ -64,7 +64,7 @@ func (x Files) serve(w http.ResponseWriter, r *http.Request, by member.Member) e
 		return carillon.Absent("File")
 	}
 	return attachment.Serve(
-		w, r, x.Files, func(f *filetable.File) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file,
+		w, r, x.Files, func(f *chats.StoredFile) bool { return f.CompanyID == by.CompanyID && f.ConversationID == id }, file,
 	)
 }
 

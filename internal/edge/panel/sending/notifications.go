@@ -22,7 +22,7 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
-	"carillon/internal/store/runs"
+	"carillon/internal/store/chats"
 )
 
 // Sent serves a company's notifications to its members.
@@ -141,7 +141,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 	if p.Event == "" {
 		return page, nil
 	}
-	var all []*runs.Run
+	var all []*chats.Run
 	if all, err = x.Store.Runs.OfNotification(r.Context(), by.CompanyID, id, maxRuns); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package runs
+package chats
 
 import (
 	"context"
@@ -10,23 +10,23 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Standing holds a transaction's locked conversations: the revision of each open run.
-type Standing struct {
-	runs  map[string]opened // by conversation
+// LockedRuns holds a transaction's locked conversations: the revision of each open run.
+type LockedRuns struct {
+	runs  map[string]openRun // by conversation
 	rows  []*Run
 	log   *db.Bulk
 	stops map[string]time.Time // conversations with stopped runs, and the time
 }
 
-type opened struct {
+type openRun struct {
 	id  string
 	rev int
 }
 
-// Lock reads the runs of conversations whose rows the transaction has locked, so nobody else writes them.
-func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, error) {
-	x := &Standing{
-		runs: map[string]opened{}, stops: map[string]time.Time{},
+// LockRuns reads the runs of conversations whose rows the transaction has locked, so nobody else writes them.
+func LockRuns(ctx context.Context, tx *db.Tx, conversations []string) (*LockedRuns, error) {
+	x := &LockedRuns{
+		runs: map[string]openRun{}, stops: map[string]time.Time{},
 		log: db.NewBulk("flow_entry", "", "run_id:text", "seq:bigint", "at:bigint", "path:text", "kind:text", "text:text", "changed:text"),
 	}
 	if len(conversations) == 0 {
@@ -34,16 +34,16 @@ func Lock(ctx context.Context, tx *db.Tx, conversations []string) (*Standing, er
 	}
 	err := db.Each(ctx, tx, func(row db.Scan) error {
 		var conversation string
-		var o opened
+		var o openRun
 		err := row(&conversation, &o.id, &o.rev)
 		x.runs[conversation] = o
 		return err
-	}, "SELECT conversation_id, id, rev FROM flow_run WHERE conversation_id "+tx.DB().In(1)+" AND "+open, tx.DB().List(conversations))
+	}, "SELECT conversation_id, id, rev FROM flow_run WHERE conversation_id "+tx.DB().In(1)+" AND "+runIsOpen, tx.DB().List(conversations))
 	return x, db.Wrap(err, "read flow runs")
 }
 
 // Fits reports whether the run is unchanged since it was read and, for a new one, that its conversation has no other.
-func (x *Standing) Fits(w *Write) bool {
+func (x *LockedRuns) Fits(w *RunWrite) bool {
 	if _, stopped := x.stops[w.Run.ConversationID]; stopped {
 		return false
 	}
@@ -55,12 +55,12 @@ func (x *Standing) Fits(w *Write) bool {
 }
 
 // Add accepts a write that fits, and returns the run in its stored form.
-func (x *Standing) Add(w *Write) *Run {
+func (x *LockedRuns) Add(w *RunWrite) *Run {
 	r := new(Run)
 	*r = *w.Run
 	r.Rev++
 	if r.Open {
-		x.runs[r.ConversationID] = opened{r.ID, r.Rev}
+		x.runs[r.ConversationID] = openRun{r.ID, r.Rev}
 	} else {
 		delete(x.runs, r.ConversationID)
 	}
@@ -77,21 +77,21 @@ func (x *Standing) Add(w *Write) *Run {
 }
 
 // Stop marks the run of a conversation as stopped, because somebody else took or ended the conversation at an instant.
-func (x *Standing) Stop(conversation string, at time.Time) { x.stops[conversation] = at }
+func (x *LockedRuns) Stop(conversation string, at time.Time) { x.stops[conversation] = at }
 
 // stop stops runs.
-func (x *Standing) stop(ctx context.Context, tx *db.Tx) error {
+func (x *LockedRuns) stop(ctx context.Context, tx *db.Tx) error {
 	for _, conversation := range slices.Sorted(maps.Keys(x.stops)) {
 		at := db.Millis(x.stops[conversation])
 		if _, err :=
 			tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind) SELECT id, entries + 1, CAST($2 AS BIGINT), path, 'stopped'
-			FROM flow_run WHERE conversation_id = $1 AND `+open, conversation, at); err != nil {
+			FROM flow_run WHERE conversation_id = $1 AND `+runIsOpen, conversation, at); err != nil {
 			return db.Wrap(err, "write flow entry")
 		}
 		if _, err :=
 			tx.Exec(ctx,
 				`UPDATE flow_run SET state = 'stopped', rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE, changed_at = $2
-			WHERE conversation_id = $1 AND `+open, conversation, at); err != nil {
+			WHERE conversation_id = $1 AND `+runIsOpen, conversation, at); err != nil {
 			return db.Wrap(err, "stop flow run")
 		}
 	}
@@ -99,13 +99,13 @@ func (x *Standing) stop(ctx context.Context, tx *db.Tx) error {
 }
 
 // Write stores the added writes.
-func (x *Standing) Write(ctx context.Context, tx *db.Tx) error {
+func (x *LockedRuns) Write(ctx context.Context, tx *db.Tx) error {
 	for _, r := range x.rows {
 		variables, err := json.Marshal(r.Variables)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "INSERT INTO flow_run ("+columns+`)
+		_, err = tx.Exec(ctx, "INSERT INTO flow_run ("+runColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 			ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, state = excluded.state, place = excluded.place, path = excluded.path,
 				variables = excluded.variables, question = excluded.question, tries = excluded.tries, steps = excluded.steps,

@@ -1,6 +1,4 @@
-// Package runs is the SQL of runs of flows. A run is written in the transaction of its conversation's change
-// (chats.Change), so that the output of a step and the state of the run are always consistent.
-package runs
+package chats
 
 import (
 	"context"
@@ -40,8 +38,8 @@ type Run struct {
 	ChangedAt      time.Time
 }
 
-// Entry is an entry in the log of a run.
-type Entry struct {
+// RunEntry is an entry in the log of a run.
+type RunEntry struct {
 	Seq     int
 	At      time.Time
 	Path    string
@@ -50,31 +48,32 @@ type Entry struct {
 	Changed map[string]string // changed variables
 }
 
-// Write is a new state of a run with its log entries. Run.Rev is the revision that was read; 0 for a new run.
-type Write struct {
+// RunWrite is a new state of a run with its log entries. Run.Rev is the revision that was read; 0 for a new run.
+type RunWrite struct {
 	Run     *Run
-	Entries []Entry // Seq is set by the store
+	Entries []RunEntry // Seq is set by the store
 }
 
-// Version is a published version of a flow.
-type Version struct {
+// FlowVersion is a published version of a flow.
+type FlowVersion struct {
 	FlowID     string
 	Version    int
 	Definition string
 	CreatedAt  time.Time
 }
 
-// Store reads the tables. Its methods are safe for concurrent use.
-type Store struct{ d *db.DB }
+// Runs is the SQL of runs of flows. A run is written in the transaction of its conversation's change (chats.Change), so
+// that the output of a step and the state of the run are always consistent. Its methods are safe for concurrent use.
+type Runs struct{ d *db.DB }
 
-// New returns the store of a database.
-func New(d *db.DB) *Store { return &Store{d} }
+// NewRuns returns the store of a database.
+func NewRuns(d *db.DB) *Runs { return &Runs{d} }
 
-const columns = `id, company_id, flow_id, version, conversation_id, cause, event, notification_id, rev, state, place, path,
+const runColumns = `id, company_id, flow_id, version, conversation_id, cause, event, notification_id, rev, state, place, path,
 	variables, question,
 	tries, steps, alone, entries, due_at, begun, error, started_at, changed_at, node`
 
-func scan(row db.Scan) (*Run, error) {
+func scanRun(row db.Scan) (*Run, error) {
 	var r Run
 	var variables string
 	var due, started, changed int64
@@ -92,27 +91,27 @@ func scan(row db.Scan) (*Run, error) {
 	return &r, json.Unmarshal([]byte(variables), &r.Variables)
 }
 
-const open = "state IN ('ready', 'asking', 'waiting', 'calling')"
+const runIsOpen = "state IN ('ready', 'asking', 'waiting', 'calling')"
 
 // Current returns the open run of a conversation; nil if there is none.
-func (s *Store) Current(ctx context.Context, companyID, conversationID string) (*Run, error) {
-	return db.Find(ctx, s.d, "flow run", scan,
-		"SELECT "+columns+" FROM flow_run WHERE conversation_id = $1 AND "+open+" AND company_id = $2", conversationID, companyID)
+func (s *Runs) Current(ctx context.Context, companyID, conversationID string) (*Run, error) {
+	return db.Find(ctx, s.d, "flow run", scanRun,
+		"SELECT "+runColumns+" FROM flow_run WHERE conversation_id = $1 AND "+runIsOpen+" AND company_id = $2", conversationID, companyID)
 }
 
 // Find returns a run of a company; nil if there is none.
-func (s *Store) Find(ctx context.Context, companyID, id string) (*Run, error) {
-	return db.Find(ctx, s.d, "flow run", scan, "SELECT "+columns+" FROM flow_run WHERE id = $1 AND company_id = $2", id, companyID)
+func (s *Runs) Find(ctx context.Context, companyID, id string) (*Run, error) {
+	return db.Find(ctx, s.d, "flow run", scanRun, "SELECT "+runColumns+" FROM flow_run WHERE id = $1 AND company_id = $2", id, companyID)
 }
 
 // OfConversation returns at most `most` runs of a conversation, newest first.
-func (s *Store) OfConversation(ctx context.Context, companyID, conversationID string, most int) ([]*Run, error) {
-	return db.Collect(ctx, s.d, "flow runs", scan, "SELECT "+columns+` FROM flow_run WHERE conversation_id = $1 AND company_id = $2
+func (s *Runs) OfConversation(ctx context.Context, companyID, conversationID string, most int) ([]*Run, error) {
+	return db.Collect(ctx, s.d, "flow runs", scanRun, "SELECT "+runColumns+` FROM flow_run WHERE conversation_id = $1 AND company_id = $2
 		ORDER BY started_at DESC LIMIT $3`, conversationID, companyID, most)
 }
 
 // Begun reports whether a notification has started a run in a conversation of a company.
-func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificationID string) (bool, error) {
+func (s *Runs) Begun(ctx context.Context, companyID, conversationID, notificationID string) (bool, error) {
 	n := 0
 	err := s.d.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM flow_run WHERE conversation_id = $1 AND company_id = $2 AND notification_id = $3",
 		conversationID, companyID, notificationID)
@@ -120,26 +119,26 @@ func (s *Store) Begun(ctx context.Context, companyID, conversationID, notificati
 }
 
 // OfNotification returns at most `most` runs started by a company's notification, oldest first.
-func (s *Store) OfNotification(ctx context.Context, companyID, notificationID string, most int) ([]*Run, error) {
-	return db.Collect(ctx, s.d, "flow runs", scan,
-		"SELECT "+columns+` FROM flow_run WHERE notification_id = $1 AND notification_id <> '' AND company_id = $2
+func (s *Runs) OfNotification(ctx context.Context, companyID, notificationID string, most int) ([]*Run, error) {
+	return db.Collect(ctx, s.d, "flow runs", scanRun,
+		"SELECT "+runColumns+` FROM flow_run WHERE notification_id = $1 AND notification_id <> '' AND company_id = $2
 		ORDER BY started_at LIMIT $3`, notificationID, companyID, most)
 }
 
-// Page is the position of a list: the last run of the previous page.
-type Page struct {
+// RunPage is the position of a list: the last run of the previous page.
+type RunPage struct {
 	StartedAt time.Time
 	ID        string
 }
 
-// Filter narrows a list of runs.
-type Filter struct {
+// RunFilter narrows a list of runs.
+type RunFilter struct {
 	FlowID string // empty for all flows
 	Failed bool   // only failed runs
 }
 
 // List returns runs of a company, newest first.
-func (s *Store) List(ctx context.Context, companyID string, f Filter, after *Page, limit int) ([]*Run, error) {
+func (s *Runs) List(ctx context.Context, companyID string, f RunFilter, after *RunPage, limit int) ([]*Run, error) {
 	where, args := "company_id = $1", []any{companyID, limit}
 	if f.FlowID != "" {
 		args = append(args, f.FlowID)
@@ -152,20 +151,20 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter, after *Pag
 		args = append(args, db.Millis(after.StartedAt), after.ID)
 		where += fmt.Sprintf(" AND (started_at, id) < ($%d, $%d)", len(args)-1, len(args))
 	}
-	return db.Collect(ctx, s.d, "flow runs", scan,
-		"SELECT "+columns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
+	return db.Collect(ctx, s.d, "flow runs", scanRun,
+		"SELECT "+runColumns+" FROM flow_run WHERE "+where+" ORDER BY started_at DESC, id DESC LIMIT $2", args...)
 }
 
 // Count returns the number of runs of a company's flow started since an instant, at most `most`.
-func (s *Store) Count(ctx context.Context, companyID, flowID string, since time.Time, most int) (n int, err error) {
+func (s *Runs) Count(ctx context.Context, companyID, flowID string, since time.Time, most int) (n int, err error) {
 	err = s.d.Row(ctx, []any{&n}, `SELECT COUNT(*) FROM (SELECT 1 FROM flow_run WHERE company_id = $1 AND flow_id = $2 AND `+
 		`started_at >= $3 LIMIT $4) AS x`,
 		companyID, flowID, db.Millis(since), most)
 	return n, db.Wrap(err, "count flow runs")
 }
 
-// Person is the contact of a conversation.
-type Person struct {
+// RunPerson is the contact of a conversation.
+type RunPerson struct {
 	Name     string
 	Number   string
 	Username string
@@ -173,11 +172,11 @@ type Person struct {
 }
 
 // People returns the contacts of some of a company's conversations, by conversation.
-func (s *Store) People(ctx context.Context, companyID string, conversations []string) (map[string]Person, error) {
-	all := make(map[string]Person, len(conversations))
+func (s *Runs) People(ctx context.Context, companyID string, conversations []string) (map[string]RunPerson, error) {
+	all := make(map[string]RunPerson, len(conversations))
 	err := db.Each(ctx, s.d, func(row db.Scan) error {
 		var id string
-		var p Person
+		var p RunPerson
 		err := row(&id, &p.Name, &p.Number, &p.Username, &p.Channel)
 		all[id] = p
 		return err
@@ -188,8 +187,8 @@ func (s *Store) People(ctx context.Context, companyID string, conversations []st
 }
 
 // Entries returns the log of a company's run, in order.
-func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, error) {
-	return db.Collect(ctx, s.d, "flow entries", func(row db.Scan) (e Entry, err error) {
+func (s *Runs) Entries(ctx context.Context, companyID, runID string) ([]RunEntry, error) {
+	return db.Collect(ctx, s.d, "flow entries", func(row db.Scan) (e RunEntry, err error) {
 		var at int64
 		var changed string
 		if err = row(&e.Seq, &at, &e.Path, &e.Kind, &e.Text, &changed); err == nil && changed != "" {
@@ -203,9 +202,9 @@ func (s *Store) Entries(ctx context.Context, companyID, runID string) ([]Entry, 
 
 // Due returns runs of any company that are due, longest first, and the due time of the next one; zero if there is
 // none.
-func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
-	due, err = db.Collect(ctx, s.d, "due flow runs", scan,
-		"SELECT "+columns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
+func (s *Runs) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
+	due, err = db.Collect(ctx, s.d, "due flow runs", scanRun,
+		"SELECT "+runColumns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
 		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
 	if err != nil {
 		return nil, next, err
@@ -217,16 +216,16 @@ func (s *Store) Due(ctx context.Context, now time.Time, most int) (due []*Run, n
 }
 
 // Calls returns runs of any company, except those in `without`, whose effect is due, longest first.
-func (s *Store) Calls(ctx context.Context, now time.Time, most int, without []string) ([]*Run, error) {
+func (s *Runs) Calls(ctx context.Context, now time.Time, most int, without []string) ([]*Run, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
-	return db.Collect(ctx, s.d, "effects of flow runs", scan,
-		"SELECT "+columns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'"+
+	return db.Collect(ctx, s.d, "effects of flow runs", scanRun,
+		"SELECT "+runColumns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'"+
 			others+" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Recover makes effects due again that were begun by dead nodes. alone means that this process is the only user of the
 // database, so all of them are.
-func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
+func (s *Runs) Recover(ctx context.Context, now time.Time, alone bool) error {
 	gone := ""
 	if !alone {
 		gone = " AND node <> '' AND NOT EXISTS (SELECT 1 FROM node AS n WHERE n.id = flow_run.node)"
@@ -236,7 +235,7 @@ func (s *Store) Recover(ctx context.Context, now time.Time, alone bool) error {
 }
 
 // Definition returns a version of a company's flow; "" if there is none.
-func (s *Store) Definition(ctx context.Context, companyID, flowID string, version int) (string, error) {
+func (s *Runs) Definition(ctx context.Context, companyID, flowID string, version int) (string, error) {
 	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*string, error) {
 		var text string
 		err := row(&text)
@@ -249,8 +248,8 @@ func (s *Store) Definition(ctx context.Context, companyID, flowID string, versio
 }
 
 // Versions returns at most `most` versions of a company's flow, newest first, without their definitions.
-func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int) ([]Version, error) {
-	return db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v Version, err error) {
+func (s *Runs) Versions(ctx context.Context, companyID, flowID string, most int) ([]FlowVersion, error) {
+	return db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v FlowVersion, err error) {
 		var at int64
 		err = row(&v.FlowID, &v.Version, &at)
 		v.CreatedAt = db.Instant(at)
@@ -260,7 +259,7 @@ func (s *Store) Versions(ctx context.Context, companyID, flowID string, most int
 }
 
 // Kept returns the version number of a definition; 0 if it was never kept.
-func (s *Store) Kept(ctx context.Context, companyID, flowID, digest string) (int, error) {
+func (s *Runs) Kept(ctx context.Context, companyID, flowID, digest string) (int, error) {
 	v, err := db.Find(ctx, s.d, "flow version", func(row db.Scan) (*int, error) {
 		var n int
 		err := row(&n)
@@ -274,7 +273,7 @@ func (s *Store) Kept(ctx context.Context, companyID, flowID, digest string) (int
 
 // Keep returns the version number of a definition, and stores it if it is new. Nodes that keep the same one
 // concurrently get the same number. If a company's versions become too large, the oldest ones are deleted.
-func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition string, now time.Time) (int, error) {
+func (s *Runs) Keep(ctx context.Context, companyID, flowID, digest, definition string, now time.Time) (int, error) {
 	for range 10 { // a concurrent definition may have taken the number
 		if v, err := s.Kept(ctx, companyID, flowID, digest); err != nil || v > 0 {
 			return v, err
@@ -293,22 +292,22 @@ func (s *Store) Keep(ctx context.Context, companyID, flowID, digest, definition 
 }
 
 const (
-	// MaxVersions bounds the total size of a company's flow versions, in bytes.
-	MaxVersions = 64 << 20
-	maxPrune    = 5 // versions examined at once
+	// MaxFlowVersionBytes bounds the total size of a company's flow versions, in bytes.
+	MaxFlowVersionBytes = 64 << 20
+	maxPrune            = 5 // versions examined at once
 )
 
 // prune deletes the oldest versions of a company's flows while all together are too large, except those needed by open
 // runs and the newest of each existing flow.
-func (s *Store) prune(ctx context.Context, companyID string) error {
+func (s *Runs) prune(ctx context.Context, companyID string) error {
 	for {
 		used := 0
 		err := s.d.Row(ctx, []any{&used},
 			"SELECT COALESCE(SUM(OCTET_LENGTH(definition)), 0) FROM flow_version WHERE company_id = $1", companyID)
-		if err != nil || used <= MaxVersions {
+		if err != nil || used <= MaxFlowVersionBytes {
 			return db.Wrap(err, "measure versions of flows")
 		}
-		old, err := db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v Version, err error) {
+		old, err := db.Collect(ctx, s.d, "flow versions", func(row db.Scan) (v FlowVersion, err error) {
 			err = row(&v.FlowID, &v.Version)
 			return v, err
 		}, `SELECT v.flow_id, v.version FROM flow_version AS v WHERE v.company_id = $1

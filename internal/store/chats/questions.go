@@ -1,5 +1,4 @@
-// Package questions is the SQL of questions that agents could not answer.
-package questions
+package chats
 
 import (
 	"context"
@@ -12,8 +11,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// most bounds the questions of a company; those asked longest ago are replaced.
-const most = 1000
+// maxQuestions bounds the questions of a company; those asked longest ago are replaced.
+const maxQuestions = 1000
 
 // Question is a question without an answer, asked once or repeatedly.
 type Question struct {
@@ -30,17 +29,19 @@ type Question struct {
 	ConversationID string // conversation in which it was last asked
 }
 
-// Store reads and writes the table. Its methods are safe for concurrent use.
-type Store struct {
+// Questions is the SQL of questions that agents could not answer. Its methods are safe for concurrent use.
+type Questions struct {
 	d       *db.DB
 	records *db.Kind[db.Func]
 }
 
-// New returns the table of a database. Records have their place in the lock order.
-func New(d *db.DB, place db.Place) *Store { return &Store{d, db.Funcs("question", place)} }
+// NewQuestions returns the table of a database. Records have their place in the lock order.
+func NewQuestions(d *db.DB, place db.Place) *Questions {
+	return &Questions{d, db.Funcs("question", place)}
+}
 
 // Record stores that a question was asked at q.LastAt.
-func (s *Store) Record(ctx context.Context, q *Question) error {
+func (s *Questions) Record(ctx context.Context, q *Question) error {
 	return s.records.Commit(context.WithoutCancel(ctx), s.d, func(ctx context.Context, tx *db.Tx) error {
 		var asked int64
 		if err := tx.Row(ctx, []any{&asked},
@@ -56,13 +57,13 @@ func (s *Store) Record(ctx context.Context, q *Question) error {
 		}
 		_, err := tx.Exec(ctx, `DELETE FROM question WHERE id IN (SELECT id FROM question WHERE company_id = $1 ORDER BY last_at `+
 			`DESC, id DESC LIMIT 10 OFFSET $2)`,
-			q.CompanyID, most)
+			q.CompanyID, maxQuestions)
 		return db.Wrap(err, "delete old questions")
 	})
 }
 
-// Filter selects questions of a company, last asked first.
-type Filter struct {
+// QuestionFilter selects questions of a company, last asked first.
+type QuestionFilter struct {
 	CompanyID string
 	AgentID   string // empty for all agents
 	Cursor    string // from the previous page; empty for the first
@@ -71,10 +72,10 @@ type Filter struct {
 
 // List returns a page of questions and the cursor of the next; "" after the last. Errors: validation_failed for a bad
 // cursor.
-func (s *Store) List(ctx context.Context, f Filter) (page []Question, next string, err error) {
+func (s *Questions) List(ctx context.Context, f QuestionFilter) (page []Question, next string, err error) {
 	at, id := int64(1)<<62, ""
 	if f.Cursor != "" {
-		if at, id, err = parseCursor(f.Cursor); err != nil {
+		if at, id, err = parseQuestionCursor(f.Cursor); err != nil {
 			return nil, "", err
 		}
 	}
@@ -96,7 +97,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Question, next strin
 	return page, strconv.FormatInt(db.Millis(last.LastAt), 10) + "." + last.ID, nil
 }
 
-func parseCursor(s string) (at int64, id string, err error) {
+func parseQuestionCursor(s string) (at int64, id string, err error) {
 	ms, id, ok := strings.Cut(s, ".")
 	if at, err = strconv.ParseInt(ms, 10, 64); err != nil || !ok || id == "" {
 		return 0, "", carillon.Invalid("cursor", "Must be the next_cursor of a page")
@@ -105,7 +106,7 @@ func parseCursor(s string) (at int64, id string, err error) {
 }
 
 // Delete deletes a question of a company. Errors: not_found.
-func (s *Store) Delete(ctx context.Context, companyID, id string) error {
+func (s *Questions) Delete(ctx context.Context, companyID, id string) error {
 	n, err := s.d.Exec(ctx, "DELETE FROM question WHERE id = $1 AND company_id = $2", id, companyID)
 	if err == nil && n == 0 {
 		return carillon.Absent("Question")

@@ -1,6 +1,4 @@
-// Package addresses is the SQL of the signed addresses with which browsers open a socket. Each can be used once, on
-// any node.
-package addresses
+package chats
 
 import (
 	"context"
@@ -9,8 +7,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Address is a signed address.
-type Address struct {
+// SignedAddress is a signed address.
+type SignedAddress struct {
 	ID             string // digest of its token
 	CompanyID      string
 	ConversationID string
@@ -22,14 +20,15 @@ type Address struct {
 	UsedAt         time.Time // zero if unused
 }
 
-// Store reads and writes the table. Its methods are safe for concurrent use.
-type Store struct{ d *db.DB }
+// SignedAddresses is the SQL of the signed addresses with which browsers open a socket. Each can be used once, on any
+// node. Its methods are safe for concurrent use.
+type SignedAddresses struct{ d *db.DB }
 
-// New returns the store of a database.
-func New(d *db.DB) *Store { return &Store{d} }
+// NewSignedAddresses returns the store of a database.
+func NewSignedAddresses(d *db.DB) *SignedAddresses { return &SignedAddresses{d} }
 
 // Add stores an address.
-func (s *Store) Add(ctx context.Context, a *Address) error {
+func (s *SignedAddresses) Add(ctx context.Context, a *SignedAddress) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO signed_address (id, company_id, conversation_id, widget_id, agent_id, key_id, origin, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, a.ID, a.CompanyID, a.ConversationID, a.WidgetID, a.AgentID, a.KeyID, a.Origin,
 		db.Millis(a.ExpiresAt))
@@ -37,9 +36,9 @@ func (s *Store) Add(ctx context.Context, a *Address) error {
 }
 
 // Find returns an address of any company; nil if there is none.
-func (s *Store) Find(ctx context.Context, id string) (*Address, error) {
-	return db.Find(ctx, s.d, "signed address", func(scan db.Scan) (*Address, error) {
-		var a Address
+func (s *SignedAddresses) Find(ctx context.Context, id string) (*SignedAddress, error) {
+	return db.Find(ctx, s.d, "signed address", func(scan db.Scan) (*SignedAddress, error) {
+		var a SignedAddress
 		var expires, used int64
 		err := scan(&a.ID, &a.CompanyID, &a.ConversationID, &a.WidgetID, &a.AgentID, &a.KeyID, &a.Origin, &expires, &used)
 		a.ExpiresAt, a.UsedAt = db.Instant(expires), db.Instant(used)
@@ -50,7 +49,7 @@ func (s *Store) Find(ctx context.Context, id string) (*Address, error) {
 
 // Use marks an address as used and reports whether it was valid. Of concurrent callers on any nodes, only one gets
 // true.
-func (s *Store) Use(ctx context.Context, companyID, id string, now time.Time) (bool, error) {
+func (s *SignedAddresses) Use(ctx context.Context, companyID, id string, now time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, "UPDATE signed_address SET used_at = $1 WHERE id = $2 AND company_id = $3 AND used_at = 0 AND expires_at > $1",
 		db.Millis(now), id, companyID)
 	return n > 0, db.Wrap(err, "use signed address")
