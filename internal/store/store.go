@@ -28,7 +28,6 @@ import (
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 
-	"carillon/internal/store/hooks"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
 
@@ -124,7 +123,7 @@ type Store struct {
 	Phones     *chats.Phones // of the sandbox
 
 	Events *events.Store
-	Hooks  *hooks.Store
+	Hooks  *events.Hooks
 	Purges *purge.Store
 
 	backups backups
@@ -187,7 +186,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
 		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d), Runs: chats.NewRuns(d),
 		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
-		Events: event, Hooks: hooks.New(d), Search: messages.NewSearch(d, o.Logger),
+		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),
 	}
 	s.Suppressions = suppressions.New(d, config, s.Accounts)
 	touch := func(seq carillon.Seq, err error) { s.Stats.Touch(seq, err) }

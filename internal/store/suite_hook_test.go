@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
-	"carillon/internal/store/hooks"
+
 	"carillon/internal/store/purge"
 )
 
@@ -31,7 +31,7 @@ func deliveringEvents() []sentence {
 }
 
 // endpoint stores an endpoint of our company for all events.
-func (r *rig) endpoint(t *testing.T) hooks.Key {
+func (r *rig) endpoint(t *testing.T) eventtable.EndpointKey {
 	t.Helper()
 	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
 	w := &webhook{URL: "https://one.test/" + carillon.NewID(r.now), Events: []string{"*"}}
@@ -39,7 +39,7 @@ func (r *rig) endpoint(t *testing.T) hooks.Key {
 	if _, err := r.Resources.PutResource(t.Context(), ours, kind, w); err != nil {
 		t.Fatal(err)
 	}
-	return hooks.Key{CompanyID: ours, WebhookID: w.ID}
+	return eventtable.EndpointKey{CompanyID: ours, WebhookID: w.ID}
 }
 
 // happen stores an event of a subject.
@@ -53,7 +53,7 @@ func (r *rig) happen(t *testing.T, topic, kind, subject string) *eventtable.Even
 	return e
 }
 
-func (r *rig) due(t *testing.T, k hooks.Key, want bool) {
+func (r *rig) due(t *testing.T, k eventtable.EndpointKey, want bool) {
 	t.Helper()
 	all, err := r.Hooks.Due(t.Context(), r.now)
 	if err != nil {
@@ -87,31 +87,31 @@ func endpointBegins(t *testing.T, r *rig) {
 	if err != nil || have == nil {
 		t.Fatal(have, err)
 	}
-	for _, other := range []hooks.Key{{CompanyID: theirs, WebhookID: k.WebhookID}, {CompanyID: ours, WebhookID: "another"}} {
+	for _, other := range []eventtable.EndpointKey{{CompanyID: theirs, WebhookID: k.WebhookID}, {CompanyID: ours, WebhookID: "another"}} {
 		if x, err := s.Endpoint(t.Context(), other); x != nil || err != nil {
 			t.Error("of another:", x, err)
 		}
 	}
 	for _, seq := range []int64{e.Seq, 1} { // another node's earlier place moves nothing back
-		if err := s.Save(t.Context(), &hooks.Round{
-			Endpoint: have, Cursors: []hooks.Cursor{{Topic: eventtable.Calls, Seq: seq}},
+		if err := s.Save(t.Context(), &eventtable.Round{
+			Endpoint: have, Cursors: []eventtable.Cursor{{Topic: eventtable.Calls, Seq: seq}},
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.due(t, k, false)
 	cursors, err := s.Cursors(t.Context(), k)
-	if err != nil || len(cursors) != len(eventtable.Topics()) || cursors[0] != (hooks.Cursor{Topic: eventtable.Calls, Seq: e.Seq}) {
+	if err != nil || len(cursors) != len(eventtable.Topics()) || cursors[0] != (eventtable.Cursor{Topic: eventtable.Calls, Seq: e.Seq}) {
 		t.Error(cursors, err)
 	}
 	r.happen(t, eventtable.Templates, "template.approved", "x")
 	have.PauseUntil = r.now.Add(time.Minute)
-	if err := s.Save(t.Context(), &hooks.Round{Endpoint: have}); err != nil {
+	if err := s.Save(t.Context(), &eventtable.Round{Endpoint: have}); err != nil {
 		t.Fatal(err)
 	}
 	r.due(t, k, false)
 	have.PauseUntil, have.DisabledAt, have.DisabledWhy, have.Failures, have.Alerts = time.Time{}, r.now, "gone", 7, 2
-	if err := s.Save(t.Context(), &hooks.Round{Endpoint: have}); err != nil {
+	if err := s.Save(t.Context(), &eventtable.Round{Endpoint: have}); err != nil {
 		t.Fatal(err)
 	}
 	r.due(t, k, false)
@@ -124,7 +124,7 @@ func endpointBegins(t *testing.T, r *rig) {
 	r.due(t, k, true)
 	// A round that began before it was enabled changes nothing of that.
 	have.FailingSince = r.now.Add(-time.Hour)
-	if err := s.Save(t.Context(), &hooks.Round{Endpoint: have, Since: have.FailingSince}); err != nil {
+	if err := s.Save(t.Context(), &eventtable.Round{Endpoint: have, Since: have.FailingSince}); err != nil {
 		t.Fatal(err)
 	}
 	if stored, err := s.Endpoint(t.Context(), k); err != nil || !stored.DisabledAt.IsZero() || stored.Failures != 0 {
@@ -132,7 +132,7 @@ func endpointBegins(t *testing.T, r *rig) {
 	}
 	r.happen(t, eventtable.Templates, "template.approved", "x")
 	r.due(t, k, true)
-	if found, err := s.Again(t.Context(), hooks.Key{CompanyID: theirs, WebhookID: k.WebhookID}, r.now); found || err != nil {
+	if found, err := s.Again(t.Context(), eventtable.EndpointKey{CompanyID: theirs, WebhookID: k.WebhookID}, r.now); found || err != nil {
 		t.Error("of another company:", found, err)
 	}
 	if err := s.SkipAll(t.Context(), k); err != nil {
@@ -142,8 +142,8 @@ func endpointBegins(t *testing.T, r *rig) {
 }
 
 // delivery is one of an event that waits until an instant.
-func delivery(e *eventtable.Event, next time.Time) hooks.Delivery {
-	return hooks.Delivery{Event: *e, State: hooks.Waiting, Attempt: 1, BegunAt: e.At, NextAt: next}
+func delivery(e *eventtable.Event, next time.Time) eventtable.Delivery {
+	return eventtable.Delivery{Event: *e, State: eventtable.DeliveryWaiting, Attempt: 1, BegunAt: e.At, NextAt: next}
 }
 
 func deliveriesWait(t *testing.T, r *rig) {
@@ -156,9 +156,9 @@ func deliveriesWait(t *testing.T, r *rig) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	round := &hooks.Round{
-		Endpoint: e, Ordered: true, Cursors: []hooks.Cursor{{Topic: eventtable.Conversations, Seq: third.Seq}},
-		Kept: []hooks.Delivery{delivery(first, r.now.Add(time.Hour)), delivery(second, r.now), delivery(third, r.now.Add(2*time.Hour))},
+	round := &eventtable.Round{
+		Endpoint: e, Ordered: true, Cursors: []eventtable.Cursor{{Topic: eventtable.Conversations, Seq: third.Seq}},
+		Kept: []eventtable.Delivery{delivery(first, r.now.Add(time.Hour)), delivery(second, r.now), delivery(third, r.now.Add(2*time.Hour))},
 	}
 	if err := s.Save(t.Context(), round); err != nil {
 		t.Fatal(err)
@@ -197,10 +197,10 @@ func deliveriesWait(t *testing.T, r *rig) {
 		t.Error(blocked, err)
 	}
 	failed := delivery(third, r.now)
-	failed.State = hooks.Failed
+	failed.State = eventtable.DeliveryFailed
 	e.SucceededAt = r.now
-	if err := s.Save(t.Context(), &hooks.Round{
-		Endpoint: e, Ordered: true, Delivered: []hooks.Delivery{delivery(first, r.now)}, Kept: []hooks.Delivery{failed}, Recovered: true,
+	if err := s.Save(t.Context(), &eventtable.Round{
+		Endpoint: e, Ordered: true, Delivered: []eventtable.Delivery{delivery(first, r.now)}, Kept: []eventtable.Delivery{failed}, Recovered: true,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -229,19 +229,19 @@ func eventsReplayed(t *testing.T, r *rig) {
 	} {
 		all = append(all, r.happen(t, x.topic, x.kind, x.kind))
 	}
-	replay := func(x hooks.Replay, want int64) {
+	replay := func(x eventtable.Replay, want int64) {
 		t.Helper()
 		if n, err := s.Replay(t.Context(), k, x, r.now); n != want || err != nil {
 			t.Errorf("%+v: %d, %v", x, n, err)
 		}
 	}
-	replay(hooks.Replay{Topic: eventtable.Calls, Seq: 2}, 1)
-	replay(hooks.Replay{Topic: eventtable.Calls, Seq: 99}, 0)
-	replay(hooks.Replay{From: start, To: r.now.Add(time.Hour)}, 4)
-	replay(hooks.Replay{From: all[1].At, To: all[3].At}, 2)
-	replay(hooks.Replay{From: start, To: r.now.Add(time.Hour), Kinds: []string{"message.read", "call.started"}}, 2)
-	replay(hooks.Replay{From: r.now.Add(time.Hour), To: r.now.Add(2 * time.Hour)}, 0)
-	replay(hooks.Replay{Failed: true}, 0)
+	replay(eventtable.Replay{Topic: eventtable.Calls, Seq: 2}, 1)
+	replay(eventtable.Replay{Topic: eventtable.Calls, Seq: 99}, 0)
+	replay(eventtable.Replay{From: start, To: r.now.Add(time.Hour)}, 4)
+	replay(eventtable.Replay{From: all[1].At, To: all[3].At}, 2)
+	replay(eventtable.Replay{From: start, To: r.now.Add(time.Hour), Kinds: []string{"message.read", "call.started"}}, 2)
+	replay(eventtable.Replay{From: r.now.Add(time.Hour), To: r.now.Add(2 * time.Hour)}, 0)
+	replay(eventtable.Replay{Failed: true}, 0)
 	if waiting, _, err := s.Counts(t.Context(), k); waiting != 4 || err != nil {
 		t.Error(waiting, err)
 	}
@@ -251,11 +251,11 @@ func eventsReplayed(t *testing.T, r *rig) {
 	}
 	r.due(t, k, true)
 	given := delivery(all[0], r.now)
-	given.State = hooks.Failed
-	if err := s.Save(t.Context(), &hooks.Round{Endpoint: e, Kept: []hooks.Delivery{given}}); err != nil {
+	given.State = eventtable.DeliveryFailed
+	if err := s.Save(t.Context(), &eventtable.Round{Endpoint: e, Kept: []eventtable.Delivery{given}}); err != nil {
 		t.Fatal(err)
 	}
-	replay(hooks.Replay{Failed: true}, 1)
+	replay(eventtable.Replay{Failed: true}, 1)
 	if waiting, failed, err := s.Counts(t.Context(), k); waiting != 4 || failed != 0 || err != nil {
 		t.Error(waiting, failed, err)
 	}
@@ -275,12 +275,12 @@ func packedReplayed(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {
-		replay hooks.Replay
+		replay eventtable.Replay
 		want   int64
 	}{
-		{hooks.Replay{From: all[40].At, To: all[160].At, Kinds: []string{"message.read", "call.failed"}}, 60},
-		{hooks.Replay{From: all[40].At, To: all[160].At, Kinds: []string{"call.failed"}}, 0},
-		{hooks.Replay{Topic: eventtable.Notifications, Seq: 201}, 1},
+		{eventtable.Replay{From: all[40].At, To: all[160].At, Kinds: []string{"message.read", "call.failed"}}, 60},
+		{eventtable.Replay{From: all[40].At, To: all[160].At, Kinds: []string{"call.failed"}}, 0},
+		{eventtable.Replay{Topic: eventtable.Notifications, Seq: 201}, 1},
 	} {
 		if n, err := s.Replay(t.Context(), k, x.replay, r.now); n != x.want || err != nil {
 			t.Errorf("%+v: %d, %v", x.replay, n, err)
@@ -303,7 +303,7 @@ func attemptsLogged(t *testing.T, r *rig) {
 	s := r.Hooks
 	k := r.endpoint(t)
 	for i := range 1005 {
-		a := hooks.Attempt{
+		a := eventtable.Attempt{
 			ID: carillon.NewID(r.now.Add(time.Duration(i) * time.Millisecond)), CompanyID: ours, WebhookID: k.WebhookID,
 			EventID: "evt_1", Kind: "call.started", Subject: "x",
 			N: i + 1, At: r.now, Took: time.Second, OK: i%1000 > 1, Status: 200, Request: "{}", Response: "ok",
@@ -312,7 +312,7 @@ func attemptsLogged(t *testing.T, r *rig) {
 			t.Fatal(err)
 		}
 	}
-	list := func(failed bool, before string) []hooks.Attempt {
+	list := func(failed bool, before string) []eventtable.Attempt {
 		t.Helper()
 		all, err := s.Attempts(t.Context(), k, failed, before, 3)
 		if err != nil {
@@ -339,7 +339,7 @@ func attemptsLogged(t *testing.T, r *rig) {
 	if all, err := s.OfEvent(t.Context(), theirs, "evt_1", 2); len(all) != 0 || err != nil {
 		t.Error("of another company:", len(all), err)
 	}
-	if all, err := s.Attempts(t.Context(), hooks.Key{CompanyID: theirs, WebhookID: k.WebhookID}, false, "", 3); len(all) != 0 ||
+	if all, err := s.Attempts(t.Context(), eventtable.EndpointKey{CompanyID: theirs, WebhookID: k.WebhookID}, false, "", 3); len(all) != 0 ||
 		err != nil {
 		t.Error("of another company:", len(all), err)
 	}
@@ -386,12 +386,12 @@ func endpointsSwept(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	given := delivery(e, r.now)
-	given.State = hooks.Failed
-	a := hooks.Attempt{ID: carillon.NewID(r.now), CompanyID: ours, WebhookID: k.WebhookID, EventID: "evt_1", At: r.now}
+	given.State = eventtable.DeliveryFailed
+	a := eventtable.Attempt{ID: carillon.NewID(r.now), CompanyID: ours, WebhookID: k.WebhookID, EventID: "evt_1", At: r.now}
 	save := func() {
 		t.Helper()
-		if err := s.Save(t.Context(), &hooks.Round{
-			Endpoint: have, Kept: []hooks.Delivery{given}, Attempts: []hooks.Attempt{a},
+		if err := s.Save(t.Context(), &eventtable.Round{
+			Endpoint: have, Kept: []eventtable.Delivery{given}, Attempts: []eventtable.Attempt{a},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +411,7 @@ func endpointsSwept(t *testing.T, r *rig) {
 	sweep(r.now.Add(-time.Hour), 0, 1)
 	sweep(r.now.Add(time.Hour), 0, 0)
 	a.ID = carillon.NewID(r.now.Add(time.Millisecond))
-	given.State = hooks.Waiting
+	given.State = eventtable.DeliveryWaiting
 	save()
 	kind := resource.Kind{Name: "webhook", Plural: "webhooks", New: func() resource.Resource { return &webhook{} }}
 	if err := r.Resources.DeleteResource(t.Context(), ours, []resource.Kind{kind}, kind, k.WebhookID); err != nil {

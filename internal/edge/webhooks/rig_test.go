@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
-	"carillon/internal/store/hooks"
+
 	"carillon/internal/store/storetest"
 )
 
@@ -47,7 +47,7 @@ func newRig(t *testing.T) *rig {
 }
 
 // endpoint stores a webhook without checking its address.
-func (r *rig) endpoint(w hook.Webhook) hooks.Key {
+func (r *rig) endpoint(w hook.Webhook) events.EndpointKey {
 	r.t.Helper()
 	if err := w.Validate(); err != nil {
 		r.t.Fatal(err)
@@ -55,7 +55,7 @@ func (r *rig) endpoint(w hook.Webhook) hooks.Key {
 	if _, err := r.store.Resources.PutResource(r.t.Context(), company, hook.Kind(), &w); err != nil {
 		r.t.Fatal(err)
 	}
-	return hooks.Key{CompanyID: company, WebhookID: w.ID}
+	return events.EndpointKey{CompanyID: company, WebhookID: w.ID}
 }
 
 // happen stores an event.

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/event/hook"
 	"carillon/internal/store"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // Action is a route that exists both in the public API, for access keys, and in the panel, for sessions.
@@ -186,13 +186,13 @@ func instant(t time.Time) *string {
 }
 
 // find returns the webhook named in the path.
-func (d webhooks) find(r *http.Request, companyID string) (*hook.Webhook, hooks.Key, error) {
+func (d webhooks) find(r *http.Request, companyID string) (*hook.Webhook, events.EndpointKey, error) {
 	id, err := idOf(r)
 	if err != nil {
-		return nil, hooks.Key{}, err
+		return nil, events.EndpointKey{}, err
 	}
 	w, err := d.hooks.Find(r.Context(), companyID, id)
-	return w, hooks.Key{CompanyID: companyID, WebhookID: id}, err
+	return w, events.EndpointKey{CompanyID: companyID, WebhookID: id}, err
 }
 
 func (d webhooks) status(r *http.Request, companyID string) (any, error) {
@@ -203,13 +203,13 @@ func (d webhooks) status(r *http.Request, companyID string) (any, error) {
 	return d.stateOf(r.Context(), w, k)
 }
 
-func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k hooks.Key) (*endpointState, error) {
+func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k events.EndpointKey) (*endpointState, error) {
 	e, err := d.store.Hooks.Endpoint(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil {
-		e = &hooks.Endpoint{}
+		e = &events.Endpoint{}
 	}
 	s := &endpointState{
 		State: hook.StateOf(w, e), Reason: e.DisabledWhy, Failures: e.Failures, FailingSince: instant(e.FailingSince),
@@ -246,7 +246,7 @@ type attempt struct {
 	Response  string `json:"response"`
 }
 
-func attemptOf(a hooks.Attempt) attempt {
+func attemptOf(a events.Attempt) attempt {
 	return attempt{
 		a.ID, a.WebhookID, a.EventID, a.Kind, a.Subject, a.N, carillon.FormatTime(a.At), a.Took.Milliseconds(), a.OK, a.Status,
 		a.Error, a.Request, a.Response,
@@ -268,7 +268,7 @@ func (d webhooks) deliveries(r *http.Request, companyID string) (any, error) {
 		return nil, carillon.InvalidValue("succeeded", "Must be false, or be left out", carillon.Shorten(failed))
 	}
 	found, err := d.store.Hooks.Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
-	return httpio.ListOf(page, "delivery", found, func(a hooks.Attempt) string { return a.ID }, attemptOf), err
+	return httpio.ListOf(page, "delivery", found, func(a events.Attempt) string { return a.ID }, attemptOf), err
 }
 
 // readType reads the event type from a body.
@@ -398,11 +398,11 @@ func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
 		return nil, err
 	}
 	d.hooks.Wake(k.CompanyID)
-	return replayed{n, n >= hooks.MaxReplay}, nil
+	return replayed{n, n >= events.MaxReplay}, nil
 }
 
 // readReplay reads the events to send again: event_id, or else failed, or else from with optional to and types.
-func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, error) {
+func (d webhooks) readReplay(r *http.Request, companyID string) (*events.Replay, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -416,13 +416,13 @@ func (d webhooks) readReplay(r *http.Request, companyID string) (*hooks.Replay, 
 		if err != nil {
 			return nil, err
 		}
-		return &hooks.Replay{Topic: e.Topic, Seq: e.Seq}, nil
+		return &events.Replay{Topic: e.Topic, Seq: e.Seq}, nil
 	}
 	failed, _, err := o.Bool("failed", "failed")
 	if err != nil || failed {
-		return &hooks.Replay{Failed: true}, err
+		return &events.Replay{Failed: true}, err
 	}
-	x := &hooks.Replay{To: time.Now()}
+	x := &events.Replay{To: time.Now()}
 	for field, to := range map[string]*time.Time{"from": &x.From, "to": &x.To} {
 		text, present, err := o.String(field, field)
 		if err != nil {

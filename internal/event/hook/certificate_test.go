@@ -21,7 +21,7 @@ import (
 
 	"carillon/internal/base/egress"
 	"carillon/internal/event/hook"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // local resolves every host to this machine.
@@ -149,7 +149,7 @@ func TestABrokenCertificateIsNamedAndItsEventsComeOnceItIsMended(t *testing.T) {
 	type one struct {
 		e    *endpoint
 		door *door
-		k    hooks.Key
+		k    events.EndpointKey
 		want string
 	}
 	all := map[string]one{}

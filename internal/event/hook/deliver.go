@@ -12,7 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/base/egress"
 	"carillon/internal/store"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // Options configure a Deliverer.
@@ -48,7 +48,7 @@ type Deliverer struct {
 	pace  *pace
 
 	mu      sync.Mutex
-	lanes   map[hooks.Key]*lane
+	lanes   map[events.EndpointKey]*lane
 	serving int             // number of lanes being served
 	woken   map[string]bool // companies woken since the last check
 	serve   sync.WaitGroup
@@ -78,7 +78,7 @@ func NewDeliverer(s *store.Store, o Options) *Deliverer {
 		o.Busy = func() bool { return false }
 	}
 	return &Deliverer{
-		store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[hooks.Key]*lane{}, woken: map[string]bool{},
+		store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[events.EndpointKey]*lane{}, woken: map[string]bool{},
 	}
 }
 
@@ -178,7 +178,7 @@ func (d *Deliverer) passOf(ctx context.Context, companies []string) error {
 }
 
 // beginAll starts serving those of the endpoints that belong to this node.
-func (d *Deliverer) beginAll(ctx context.Context, due []hooks.Key) {
+func (d *Deliverer) beginAll(ctx context.Context, due []events.EndpointKey) {
 	for _, k := range due {
 		if d.o.Owns(shardOf(k)) {
 			d.begin(ctx, k)
@@ -189,14 +189,14 @@ func (d *Deliverer) beginAll(ctx context.Context, due []hooks.Key) {
 // Wait waits until no endpoint is being served.
 func (d *Deliverer) Wait() { d.serve.Wait() }
 
-func shardOf(k hooks.Key) int {
+func shardOf(k events.EndpointKey) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(k.CompanyID + k.WebhookID)) // never fails
 	return int(h.Sum32() % carillon.Shards)
 }
 
 // begin starts serving an endpoint unless it is already being served.
-func (d *Deliverer) begin(ctx context.Context, k hooks.Key) {
+func (d *Deliverer) begin(ctx context.Context, k events.EndpointKey) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.lanes[k]
@@ -239,7 +239,7 @@ func (d *Deliverer) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	before := d.o.Now().Add(-lanesKept)
-	maps.DeleteFunc(d.lanes, func(_ hooks.Key, l *lane) bool { return !l.serving && l.served.Before(before) })
+	maps.DeleteFunc(d.lanes, func(_ events.EndpointKey, l *lane) bool { return !l.serving && l.served.Before(before) })
 }
 
 // Serving returns how many endpoints are being served.
@@ -268,7 +268,7 @@ func (d *Deliverer) Find(ctx context.Context, companyID, id string) (*Webhook, e
 }
 
 // listed returns an endpoint from the cache, or nil if there is none.
-func (d *Deliverer) listed(ctx context.Context, k hooks.Key) (*Webhook, error) {
+func (d *Deliverer) listed(ctx context.Context, k events.EndpointKey) (*Webhook, error) {
 	all, err := d.store.Resources.Listed(ctx, k.CompanyID, Kind())
 	if err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ func (d *Deliverer) listed(ctx context.Context, k hooks.Key) (*Webhook, error) {
 }
 
 // Test sends a sample event to an endpoint and returns the attempt. Errors: not_found, validation_failed.
-func (d *Deliverer) Test(ctx context.Context, companyID, id, kind string) (*hooks.Attempt, error) {
+func (d *Deliverer) Test(ctx context.Context, companyID, id, kind string) (*events.Attempt, error) {
 	w, err := d.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, err

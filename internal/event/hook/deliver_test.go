@@ -25,7 +25,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
-	"carillon/internal/store/hooks"
+
 	"carillon/internal/store/storetest"
 )
 
@@ -154,7 +154,7 @@ func (r *rig) clock() time.Time {
 }
 
 // endpoint stores a webhook.
-func (r *rig) endpoint(w hook.Webhook) hooks.Key {
+func (r *rig) endpoint(w hook.Webhook) events.EndpointKey {
 	r.t.Helper()
 	if err := w.Validate(); err != nil {
 		r.t.Fatal(err)
@@ -162,7 +162,7 @@ func (r *rig) endpoint(w hook.Webhook) hooks.Key {
 	if _, err := r.store.Resources.PutResource(r.t.Context(), company, hook.Kind(), &w); err != nil {
 		r.t.Fatal(err)
 	}
-	return hooks.Key{CompanyID: company, WebhookID: w.ID}
+	return events.EndpointKey{CompanyID: company, WebhookID: w.ID}
 }
 
 // happen stores events about a subject, one per type.
@@ -198,7 +198,7 @@ func (r *rig) after(d time.Duration) {
 	r.pass()
 }
 
-func (r *rig) state(k hooks.Key) *hooks.Endpoint {
+func (r *rig) state(k events.EndpointKey) *events.Endpoint {
 	r.t.Helper()
 	e, err := r.store.Hooks.Endpoint(r.t.Context(), k)
 	if err != nil || e == nil {
@@ -208,7 +208,7 @@ func (r *rig) state(k hooks.Key) *hooks.Endpoint {
 }
 
 // want checks the numbers of waiting and failed deliveries, and of events behind the cursor.
-func (r *rig) want(k hooks.Key, waiting, failed int, behind int64) {
+func (r *rig) want(k events.EndpointKey, waiting, failed int, behind int64) {
 	r.t.Helper()
 	w, f, err := r.store.Hooks.Counts(r.t.Context(), k)
 	b, err2 := r.store.Hooks.Behind(r.t.Context(), k)
@@ -335,7 +335,7 @@ func TestWhatFailsIsTriedAgainForThreeDaysAndThenGivenUp(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	e.status(http.StatusOK)
-	if n, err := r.store.Hooks.Replay(t.Context(), k, hooks.Replay{Failed: true}, r.clock()); n != 1 || err != nil {
+	if n, err := r.store.Hooks.Replay(t.Context(), k, events.Replay{Failed: true}, r.clock()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	r.pass()

@@ -22,7 +22,6 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
-	"carillon/internal/store/hooks"
 )
 
 func TestAnEndpointIsLeftToTheNodeThatTookItOver(t *testing.T) {
@@ -340,7 +339,7 @@ func delays(t *testing.T, bad int, of string) time.Duration {
 		}
 	}
 	attempts, err := r.store.Hooks.Attempts(t.Context(), k, false, "", 1000)
-	if err != nil || slices.ContainsFunc(attempts, func(a hooks.Attempt) bool { return a.CompanyID != company || a.Subject == "theirs" }) {
+	if err != nil || slices.ContainsFunc(attempts, func(a events.Attempt) bool { return a.CompanyID != company || a.Subject == "theirs" }) {
 		t.Error("another company's events are in the log, or", err)
 	}
 	all, err := r.store.Topics.EventsAfter(t.Context(), company, events.Notifications, 0, 1000)

@@ -11,7 +11,7 @@ import (
 
 	"carillon/internal/base/egress"
 	"carillon/internal/event/hook"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // TestEndpointsThatHangForThreeDaysLoseNothing has endpoints that accept but never respond, that never end a body, and
@@ -44,7 +44,7 @@ func TestEndpointsThatHangForThreeDaysLoseNothing(t *testing.T) {
 			}
 		},
 	}
-	ends, keys := map[string]*endpoint{}, map[string]hooks.Key{}
+	ends, keys := map[string]*endpoint{}, map[string]events.EndpointKey{}
 	for name, hang := range hangs {
 		e := serve(t)
 		receive := e.Config.Handler

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon/internal/store/db"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // lane serves one endpoint.
 type lane struct {
 	d       *Deliverer
-	key     hooks.Key
+	key     events.EndpointKey
 	serving bool      // guarded by the deliverer
 	rerun   bool      // new work arrived while it was served; guarded by the deliverer
 	served  time.Time // when it was last served; guarded by the deliverer
@@ -48,7 +48,7 @@ func (l *lane) owned() bool { return l.d.o.Owns(shardOf(l.key)) }
 
 // job is one delivery of a round.
 type job struct {
-	hooks.Delivery
+	events.Delivery
 	fresh   bool // it has no row yet
 	wanted  bool
 	ended   bool // it was delivered, or will have a row
@@ -79,7 +79,7 @@ func (l *lane) round(ctx context.Context) (more bool, err error) {
 	}
 	if len(jobs) == 0 {
 		if !e.WakeAt.IsZero() && !e.WakeAt.After(now) {
-			err = s.Save(ctx, &hooks.Round{Endpoint: e, Since: since, Ordered: w.Ordered}) // the row that woke it is gone
+			err = s.Save(ctx, &events.Round{Endpoint: e, Since: since, Ordered: w.Ordered}) // the row that woke it is gone
 		}
 		return false, err
 	}
@@ -105,7 +105,7 @@ const (
 // save stores the results of a round: events whose results are not stored are sent again. It retries while the
 // database is unavailable, as long as this node owns the endpoint. If the log cannot be stored, the results are stored
 // without it.
-func (l *lane) save(ctx context.Context, r *hooks.Round) error {
+func (l *lane) save(ctx context.Context, r *events.Round) error {
 	for wait := saveWait; ; wait = min(2*wait, maxSaveWait) {
 		err := l.d.store.Hooks.Save(context.WithoutCancel(ctx), r)
 		switch {
@@ -131,7 +131,7 @@ func (l *lane) save(ctx context.Context, r *hooks.Round) error {
 
 // read returns the deliveries of the next round: due retries, and events behind the cursors. For an endpoint that is
 // down it returns a single delivery.
-func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (jobs []*job, cursors []hooks.Cursor, err error) {
+func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (jobs []*job, cursors []events.Cursor, err error) {
 	s := l.d.store.Hooks
 	until, limit := now, maxRetries
 	if down {
@@ -163,7 +163,7 @@ func (l *lane) read(ctx context.Context, w *Webhook, now time.Time, down bool) (
 			return nil, nil, err
 		}
 		for i := range behind {
-			x := &job{Delivery: hooks.Delivery{Event: behind[i]}, fresh: true, wanted: w.wants(&behind[i])}
+			x := &job{Delivery: events.Delivery{Event: behind[i]}, fresh: true, wanted: w.wants(&behind[i])}
 			jobs = append(jobs, x)
 			fresh++
 			if down && x.wanted { // one request suffices
@@ -191,7 +191,7 @@ func (l *lane) block(ctx context.Context, w *Webhook, jobs []*job) error {
 	blocked, err := l.d.store.Hooks.Blocked(ctx, l.key, subjects)
 	for _, x := range jobs {
 		if x.fresh && blocked[x.Subject] {
-			x.State, x.NextAt = hooks.Waiting, l.d.o.Now()
+			x.State, x.NextAt = events.DeliveryWaiting, l.d.o.Now()
 		}
 	}
 	return err
@@ -199,21 +199,21 @@ func (l *lane) block(ctx context.Context, w *Webhook, jobs []*job) error {
 
 // result is a round with its jobs.
 type result struct {
-	hooks.Round
+	events.Round
 	jobs []*job
 	last string // error of the last failed attempt
 }
 
 // deliver sends the jobs, several concurrently, until the endpoint must not get more.
-func (l *lane) deliver(ctx context.Context, w *Webhook, e *hooks.Endpoint, jobs []*job) *result {
-	r := &result{Round: hooks.Round{Endpoint: e}, jobs: jobs}
+func (l *lane) deliver(ctx context.Context, w *Webhook, e *events.Endpoint, jobs []*job) *result {
+	r := &result{Round: events.Round{Endpoint: e}, jobs: jobs}
 	var mu sync.Mutex // guards r and e
 	var all sync.WaitGroup
 	slots := make(chan struct{}, width)
 	began, sent := time.Now(), 0
 	last := map[string]*job{}
 	for _, x := range jobs {
-		if !x.wanted || x.State == hooks.Waiting && x.fresh {
+		if !x.wanted || x.State == events.DeliveryWaiting && x.fresh {
 			continue
 		}
 		x.done = make(chan struct{})
@@ -254,7 +254,7 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	if x.Gone || blocked {
 		x.ended = true
 		x.outcome.ok = x.Gone // there is nothing left to send
-		x.State, x.NextAt = hooks.Waiting, l.d.o.Now()
+		x.State, x.NextAt = events.DeliveryWaiting, l.d.o.Now()
 	}
 	over := x.ended
 	mu.Unlock()
@@ -280,7 +280,7 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	if !o.ok {
 		r.last = a.Error
 		failed(&x.Delivery, now, !down)
-		if x.NextAt.Before(r.Endpoint.PauseUntil) && x.State == hooks.Waiting {
+		if x.NextAt.Before(r.Endpoint.PauseUntil) && x.State == events.DeliveryWaiting {
 			x.NextAt = r.Endpoint.PauseUntil
 		}
 	}
@@ -291,7 +291,7 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 
 // sort divides the jobs into delivered and kept ones. It moves the cursor of each topic past the last event that was
 // reached; the remaining events are read again.
-func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
+func (r *result) sort(cursors []events.Cursor, now time.Time) {
 	for _, c := range cursors {
 		end := c.Seq
 		for _, x := range r.jobs {
@@ -299,7 +299,7 @@ func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 				continue
 			}
 			if x.wanted && !x.ended {
-				if x.State != hooks.Waiting {
+				if x.State != events.DeliveryWaiting {
 					break
 				}
 				x.ended, x.NextAt = true, now // waits for an earlier event of its subject
@@ -307,7 +307,7 @@ func (r *result) sort(cursors []hooks.Cursor, now time.Time) {
 			end = x.Seq
 		}
 		if end > c.Seq {
-			r.Cursors = append(r.Cursors, hooks.Cursor{Topic: c.Topic, Seq: end})
+			r.Cursors = append(r.Cursors, events.Cursor{Topic: c.Topic, Seq: end})
 		}
 	}
 	for _, x := range r.jobs {
@@ -340,12 +340,12 @@ func (l *lane) trim(ctx context.Context, logged int) {
 	}
 }
 
-func (l *lane) alert(ctx context.Context, w *Webhook, e *hooks.Endpoint, last string) {
+func (l *lane) alert(ctx context.Context, w *Webhook, e *events.Endpoint, last string) {
 	if !alertDue(e, l.d.o.Now()) {
 		return
 	}
 	// Saved before sending: one missing e-mail is better than one in each round.
-	if err := l.d.store.Hooks.Save(ctx, &hooks.Round{
+	if err := l.d.store.Hooks.Save(ctx, &events.Round{
 		Endpoint: e, Since: e.FailingSince, Ordered: w.Ordered, Probe: e.PauseUntil,
 	}); err != nil {
 		l.d.o.Log.WarnContext(ctx, "save endpoint", "webhook_id", w.ID, "error", err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // Retry policy. An event is given up three days after its first attempt. An endpoint that has failed for three days is
@@ -37,16 +37,16 @@ func jitter(d time.Duration) time.Duration {
 
 // failed updates a delivery after a failure. giveUp is false while the endpoint is down: then the endpoint is disabled
 // instead.
-func failed(x *hooks.Delivery, now time.Time, giveUp bool) {
+func failed(x *events.Delivery, now time.Time, giveUp bool) {
 	x.Attempt++
 	if x.BegunAt.IsZero() {
 		x.BegunAt = now
 	}
 	last := x.BegunAt.Add(giveUpAfter)
-	x.State, x.NextAt = hooks.Waiting, now.Add(jitter(schedule[min(x.Attempt, len(schedule))-1]))
+	x.State, x.NextAt = events.DeliveryWaiting, now.Add(jitter(schedule[min(x.Attempt, len(schedule))-1]))
 	switch {
 	case !now.Before(last) && giveUp:
-		x.State, x.NextAt = hooks.Failed, now
+		x.State, x.NextAt = events.DeliveryFailed, now
 	case now.Before(last) && x.NextAt.After(last):
 		x.NextAt = last
 	}
@@ -85,7 +85,7 @@ func readRetryAfter(s string, now time.Time) time.Duration {
 
 // record updates the state of an endpoint with the outcome of a request, and reports whether the endpoint recovered
 // from being down.
-func record(e *hooks.Endpoint, o outcome, now time.Time) (recovered bool) {
+func record(e *events.Endpoint, o outcome, now time.Time) (recovered bool) {
 	if o.ok {
 		recovered = e.Failures >= downAfter
 		e.Failures, e.FailingSince, e.Alerts, e.PauseUntil, e.SucceededAt = 0, time.Time{}, 0, time.Time{}, now
@@ -114,12 +114,12 @@ func record(e *hooks.Endpoint, o outcome, now time.Time) (recovered bool) {
 }
 
 // stopped reports whether nothing may be sent to an endpoint now.
-func stopped(e *hooks.Endpoint, now time.Time) bool {
+func stopped(e *events.Endpoint, now time.Time) bool {
 	return !e.DisabledAt.IsZero() || e.PauseUntil.After(now)
 }
 
 // alertDue reports whether the owners of an endpoint should be notified now that it fails, and counts the alert.
-func alertDue(e *hooks.Endpoint, now time.Time) bool {
+func alertDue(e *events.Endpoint, now time.Time) bool {
 	if e.FailingSince.IsZero() {
 		return false
 	}

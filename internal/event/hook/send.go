@@ -15,7 +15,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"carillon"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 const (
@@ -28,9 +28,9 @@ const (
 )
 
 // send posts an event to an endpoint and returns the outcome.
-func (d *Deliverer) send(ctx context.Context, companyID string, w *Webhook, b *Body, subject string, n int) (hooks.Attempt, outcome) {
+func (d *Deliverer) send(ctx context.Context, companyID string, w *Webhook, b *Body, subject string, n int) (events.Attempt, outcome) {
 	began := d.o.Now()
-	a := hooks.Attempt{
+	a := events.Attempt{
 		ID: carillon.NewID(began), CompanyID: companyID, WebhookID: w.ID, EventID: b.ID, Kind: b.Type, Subject: subject, N: n, At: began,
 	}
 	text, err := json.Marshal(b)
@@ -48,7 +48,7 @@ func (d *Deliverer) send(ctx context.Context, companyID string, w *Webhook, b *B
 	return a, o
 }
 
-func (d *Deliverer) post(ctx context.Context, w *Webhook, id string, text []byte, a *hooks.Attempt) (outcome, error) {
+func (d *Deliverer) post(ctx context.Context, w *Webhook, id string, text []byte, a *events.Attempt) (outcome, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(text))
 	if err != nil {
 		return outcome{}, errors.New("the address is not valid")

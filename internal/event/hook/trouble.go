@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"time"
 
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // Trouble is an endpoint that receives no deliveries.
@@ -19,7 +19,7 @@ type Trouble struct {
 }
 
 // StateOf returns the delivery state of an endpoint: active, paused, failing, down or disabled.
-func StateOf(w *Webhook, e *hooks.Endpoint) string {
+func StateOf(w *Webhook, e *events.Endpoint) string {
 	switch {
 	case !e.DisabledAt.IsZero():
 		return "disabled"
@@ -49,7 +49,7 @@ func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Troub
 		if !ok || w.Paused {
 			continue
 		}
-		k := hooks.Key{CompanyID: companyID, WebhookID: w.ID}
+		k := events.EndpointKey{CompanyID: companyID, WebhookID: w.ID}
 		e, err := d.store.Hooks.Endpoint(ctx, k)
 		if err != nil {
 			return nil, err
@@ -76,6 +76,6 @@ func (d *Deliverer) Troubles(ctx context.Context, companyID string) (all []Troub
 	return all, nil
 }
 
-func troubled(e *hooks.Endpoint, now time.Time) bool {
+func troubled(e *events.Endpoint, now time.Time) bool {
 	return !e.DisabledAt.IsZero() || e.Failures >= downAfter || e.Failures > 0 && now.Sub(e.FailingSince) >= minFailing
 }

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 // PutResource creates or replaces a validated resource of the company, and fills its id, the ids of its references,
@@ -76,7 +76,7 @@ func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k reso
 		return configure.Unchanged, false, err
 	}
 	if e == configure.Created && k.Name == "webhook" {
-		if err := hooks.Begin(ctx, tx.Tx, companyID, *id); err != nil {
+		if err := events.BeginHook(ctx, tx.Tx, companyID, *id); err != nil {
 			return configure.Unchanged, false, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store/hooks"
+	"carillon/internal/store/events"
 )
 
 func TestFirstStepsFollowTheDatabase(t *testing.T) {
@@ -47,35 +47,35 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 		t.Helper()
 		return w.Want("GET", "/panel/v1/overview/attention", w.As(who), "", 200, "", "")["data"].([]any)
 	}
-	stands := func(e hooks.Endpoint) {
+	stands := func(e events.Endpoint) {
 		t.Helper()
 		e.CompanyID, e.WebhookID = c.ID, id
-		a := hooks.Attempt{
+		a := events.Attempt{
 			ID: carillon.NewID(time.Now()), CompanyID: c.ID, WebhookID: id, EventID: "evt_1", Kind: "message.sent", N: 1,
 			At: time.Now(), Status: 500, Error: "It responded 500",
 		}
-		before, err := w.Store.Hooks.Endpoint(t.Context(), hooks.Key{CompanyID: c.ID, WebhookID: id})
+		before, err := w.Store.Hooks.Endpoint(t.Context(), events.EndpointKey{CompanyID: c.ID, WebhookID: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Store.Hooks.Save(t.Context(), &hooks.Round{
-			Endpoint: &e, Since: before.FailingSince, Attempts: []hooks.Attempt{a},
+		if err := w.Store.Hooks.Save(t.Context(), &events.Round{
+			Endpoint: &e, Since: before.FailingSince, Attempts: []events.Attempt{a},
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	since := time.Now().Add(-time.Hour)
 	for _, x := range []struct {
-		e            hooks.Endpoint
+		e            events.Endpoint
 		kind, detail any
 	}{
-		{hooks.Endpoint{Failures: 1, FailingSince: time.Now()}, nil, nil},
-		{hooks.Endpoint{Failures: 5, FailingSince: since}, "webhook_failing", "It responded 500"},
+		{events.Endpoint{Failures: 1, FailingSince: time.Now()}, nil, nil},
+		{events.Endpoint{Failures: 5, FailingSince: since}, "webhook_failing", "It responded 500"},
 		{
-			hooks.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"}, "webhook_disabled",
+			events.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"}, "webhook_disabled",
 			"It responded 500",
 		},
-		{hooks.Endpoint{Failures: 1, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "gone"}, "webhook_disabled", nil},
+		{events.Endpoint{Failures: 1, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "gone"}, "webhook_disabled", nil},
 	} {
 		stands(x.e)
 		for _, who := range []string{"owner@acme.test", "developer@acme.test"} {

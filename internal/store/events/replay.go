@@ -1,4 +1,4 @@
-package hooks
+package events
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"carillon/internal/store/db"
-	"carillon/internal/store/events"
 )
 
 // Replay selects the events to send to an endpoint again.
@@ -23,8 +22,8 @@ const MaxReplay = 10_000
 
 // Replay queues events for an endpoint again, at most MaxReplay, earliest first, and returns their number, including
 // those that were already queued.
-func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n int64, err error) {
-	var found []events.Event
+func (s *Hooks) Replay(ctx context.Context, k EndpointKey, r Replay, now time.Time) (n int64, err error) {
+	var found []Event
 	if !r.Failed { // they are found outside the transaction, which a long range would block
 		if found, err = r.find(ctx, s.d, k.CompanyID); err != nil || len(found) == 0 {
 			return 0, db.Wrap(err, "look for events to replay")
@@ -46,10 +45,10 @@ func (s *Store) Replay(ctx context.Context, k Key, r Replay, now time.Time) (n i
 	return n, err
 }
 
-const again = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = 'waiting', attempt = 0, begun_at = 0, ` +
+const retryConflict = ` ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = 'waiting', attempt = 0, begun_at = 0, ` +
 	`next_at = excluded.next_at`
 
-func sendFailedAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int64, error) {
+func sendFailedAgain(ctx context.Context, tx *db.Tx, k EndpointKey, now time.Time) (int64, error) {
 	return tx.Exec(ctx,
 		`UPDATE hook_retry SET state = 'waiting', attempt = 0, begun_at = 0, next_at = $1 WHERE (company_id, webhook_id, topic, seq) IN (
 		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $2 AND webhook_id = $3 AND state = 'failed'
@@ -58,28 +57,28 @@ func sendFailedAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time) (int6
 }
 
 // find returns the events without their payloads.
-func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []events.Event, err error) {
+func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []Event, err error) {
 	if r.Topic != "" {
-		found, err := events.At(ctx, d, companyID, r.Topic, []int64{r.Seq})
+		found, err := At(ctx, d, companyID, r.Topic, []int64{r.Seq})
 		for _, e := range found {
 			all = append(all, e)
 		}
 		return all, err
 	}
-	for _, topic := range events.Topics() {
-		if r.Kinds != nil && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return events.TopicOf(kind) == topic }) {
+	for _, topic := range Topics() {
+		if r.Kinds != nil && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return TopicOf(kind) == topic }) {
 			continue
 		}
-		seq, err := firstSince(ctx, d, companyID, topic, r.From.Add(-slack))
+		seq, err := firstEventSince(ctx, d, companyID, topic, r.From.Add(-replaySlack))
 		if err != nil {
 			return nil, err
 		}
-		last, err := firstSince(ctx, d, companyID, topic, r.To.Add(slack))
+		last, err := firstEventSince(ctx, d, companyID, topic, r.To.Add(replaySlack))
 		if err != nil {
 			return nil, err
 		}
 		for seq--; seq < last-1; {
-			read, err := events.After(ctx, d, companyID, topic, seq, replayRead)
+			read, err := After(ctx, d, companyID, topic, seq, replayRead)
 			if err != nil {
 				return nil, err
 			}
@@ -104,14 +103,14 @@ func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []ev
 // replayRead is the number of events read at once.
 const replayRead = 500
 
-func (r *Replay) wants(e *events.Event) bool {
+func (r *Replay) wants(e *Event) bool {
 	at := db.Millis(e.At)
 	return at >= db.Millis(r.From) && at < db.Millis(r.To) && (r.Kinds == nil || slices.Contains(r.Kinds, e.Kind))
 }
 
 // sendAgain queues events for an endpoint.
-func sendAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time, all []events.Event) error {
-	rows := db.NewBulk("hook_retry", again, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text",
+func sendAgain(ctx context.Context, tx *db.Tx, k EndpointKey, now time.Time, all []Event) error {
+	rows := db.NewBulk("hook_retry", retryConflict, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint", "subject:text",
 		"next_at:bigint",
 		"state='waiting'", "attempt=0", "begun_at=0")
 	for i := range all {
@@ -121,12 +120,12 @@ func sendAgain(ctx context.Context, tx *db.Tx, k Key, now time.Time, all []event
 	return rows.Write(ctx, tx)
 }
 
-// slack bounds the difference between the order of a topic's events and that of their instants: a change is numbered
+// replaySlack bounds the difference between the order of a topic's events and that of their instants: a change is numbered
 // when it is committed.
-const slack = 5 * time.Minute
+const replaySlack = 5 * time.Minute
 
-// firstSince returns a Seq before which a topic has no event at or after an instant, within slack.
-func firstSince(ctx context.Context, d *db.DB, companyID, topic string, since time.Time) (int64, error) {
+// firstEventSince returns a Seq before which a topic has no event at or after an instant, within slack.
+func firstEventSince(ctx context.Context, d *db.DB, companyID, topic string, since time.Time) (int64, error) {
 	var low, high int64 // the answer is in (low, high]
 	if err := d.Row(ctx, []any{&low}, `SELECT COALESCE((SELECT seq - events + 1 FROM event WHERE company_id = $1 AND topic = $2 `+
 		`ORDER BY seq LIMIT 1), 1)`,
@@ -157,7 +156,7 @@ func firstSince(ctx context.Context, d *db.DB, companyID, topic string, since ti
 
 // Attempts returns the last attempts of an endpoint, newest first, older than the attempt with the given id; with
 // failed, only failed ones.
-func (s *Store) Attempts(ctx context.Context, k Key, failed bool, before string, most int) ([]Attempt, error) {
+func (s *Hooks) Attempts(ctx context.Context, k EndpointKey, failed bool, before string, most int) ([]Attempt, error) {
 	where, args := "company_id = $1 AND webhook_id = $2", []any{k.CompanyID, k.WebhookID, most}
 	if failed {
 		where += " AND NOT ok"
@@ -170,11 +169,11 @@ func (s *Store) Attempts(ctx context.Context, k Key, failed bool, before string,
 }
 
 // OfEvent returns the attempts to send one event to any endpoint, newest first.
-func (s *Store) OfEvent(ctx context.Context, companyID, eventID string, most int) ([]Attempt, error) {
+func (s *Hooks) OfEvent(ctx context.Context, companyID, eventID string, most int) ([]Attempt, error) {
 	return s.attempts(ctx, "company_id = $1 AND event_id = $2 ORDER BY id DESC LIMIT $3", companyID, eventID, most)
 }
 
-func (s *Store) attempts(ctx context.Context, where string, args ...any) ([]Attempt, error) {
+func (s *Hooks) attempts(ctx context.Context, where string, args ...any) ([]Attempt, error) {
 	return db.Collect(ctx, s.d, "attempts", func(scan db.Scan) (Attempt, error) {
 		var a Attempt
 		var at, took int64
@@ -187,7 +186,7 @@ func (s *Store) attempts(ctx context.Context, where string, args ...any) ([]Atte
 }
 
 // Trim deletes at most `most` old attempts of an endpoint beyond those that are kept, and returns their number.
-func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
+func (s *Hooks) Trim(ctx context.Context, k EndpointKey, most int) (int64, error) {
 	total := int64(0)
 	for _, x := range []struct {
 		where string
@@ -208,14 +207,14 @@ func (s *Store) Trim(ctx context.Context, k Key, most int) (int64, error) {
 
 // Sweep deletes deliveries that failed before an instant and rows of deleted endpoints, at most `most` per table, and
 // reports whether there may be more.
-func (s *Store) Sweep(ctx context.Context, before time.Time, most int) (more bool, err error) {
+func (s *Hooks) Sweep(ctx context.Context, before time.Time, most int) (more bool, err error) {
 	n, err := s.d.Exec(ctx, `DELETE FROM hook_retry WHERE (company_id, webhook_id, topic, seq) IN (
 		SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE state = 'failed' AND next_at < $1 ORDER BY next_at
 			LIMIT $2)`, db.Millis(before), most)
 	if err != nil || n == int64(most) {
 		return err == nil, db.Wrap(err, "delete deliveries")
 	}
-	gone, err := db.Collect(ctx, s.d, "deleted endpoints", func(scan db.Scan) (k Key, err error) {
+	gone, err := db.Collect(ctx, s.d, "deleted endpoints", func(scan db.Scan) (k EndpointKey, err error) {
 		err = scan(&k.CompanyID, &k.WebhookID)
 		return k, err
 	}, `SELECT company_id, webhook_id FROM hook WHERE NOT EXISTS (SELECT 1 FROM resource AS r
@@ -232,7 +231,7 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, most int) (more boo
 }
 
 // drop deletes an endpoint's rows, and reports whether there may be more.
-func (s *Store) drop(ctx context.Context, k Key, most int) (more bool, err error) {
+func (s *Hooks) drop(ctx context.Context, k EndpointKey, most int) (more bool, err error) {
 	for _, query := range []string{
 		`DELETE FROM hook_retry WHERE (company_id, webhook_id, topic, seq) IN (
 			SELECT company_id, webhook_id, topic, seq FROM hook_retry WHERE company_id = $1 AND webhook_id = $2 LIMIT $3)`,

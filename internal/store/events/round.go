@@ -1,4 +1,4 @@
-package hooks
+package events
 
 import (
 	"context"
@@ -28,9 +28,9 @@ const (
 
 // Save stores the result of a round, and sets WakeAt. It never moves back a cursor that another node advanced
 // meanwhile.
-func (s *Store) Save(ctx context.Context, r *Round) error {
+func (s *Hooks) Save(ctx context.Context, r *Round) error {
 	e := r.Endpoint
-	k := Key{e.CompanyID, e.WebhookID}
+	k := EndpointKey{e.CompanyID, e.WebhookID}
 	var wake int64
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx,
@@ -61,11 +61,11 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 				return db.Wrap(err, "end a delivery")
 			}
 		}
-		if err := keep(ctx, tx, k, r.Kept); err != nil {
+		if err := keepDeliveries(ctx, tx, k, r.Kept); err != nil {
 			return err
 		}
 		if r.Recovered {
-			if err := hasten(ctx, tx, k, e.SucceededAt); err != nil {
+			if err := hastenHook(ctx, tx, k, e.SucceededAt); err != nil {
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func (s *Store) Save(ctx context.Context, r *Round) error {
 	return err
 }
 
-func keep(ctx context.Context, tx *db.Tx, k Key, deliveries []Delivery) error {
+func keepDeliveries(ctx context.Context, tx *db.Tx, k EndpointKey, deliveries []Delivery) error {
 	b := db.NewBulk("hook_retry",
 		`ON CONFLICT (company_id, webhook_id, topic, seq) DO UPDATE SET state = excluded.state, attempt = excluded.attempt,
 		begun_at = excluded.begun_at, next_at = excluded.next_at`, "company_id:text", "webhook_id:text", "topic:text", "seq:bigint",
@@ -115,12 +115,12 @@ func logAttempts(ctx context.Context, tx *db.Tx, attempts []Attempt) error {
 }
 
 // Log stores an attempt outside a round, such as a test.
-func (s *Store) Log(ctx context.Context, a *Attempt) error {
+func (s *Hooks) Log(ctx context.Context, a *Attempt) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return logAttempts(ctx, tx, []Attempt{*a}) })
 }
 
 // Again makes all waiting deliveries of an endpoint, even a disabled one, due at once.
-func (s *Store) Again(ctx context.Context, k Key, now time.Time) (found bool, err error) {
+func (s *Hooks) Again(ctx context.Context, k EndpointKey, now time.Time) (found bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx,
 			`UPDATE hook SET failures = 0, failing_since = 0, pause_until = 0, disabled_at = 0, disabled_why = '', alerts = 0, wake_at = $1
@@ -128,13 +128,13 @@ func (s *Store) Again(ctx context.Context, k Key, now time.Time) (found bool, er
 		if found = n > 0; err != nil || !found {
 			return db.Wrap(err, "enable endpoint")
 		}
-		return hasten(ctx, tx, k, now)
+		return hastenHook(ctx, tx, k, now)
 	})
 	return found, err
 }
 
-// hasten makes all waiting deliveries of an endpoint due.
-func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
+// hastenHook makes all waiting deliveries of an endpoint due.
+func hastenHook(ctx context.Context, tx *db.Tx, k EndpointKey, now time.Time) error {
 	_, err := tx.Exec(ctx, "UPDATE hook_retry SET next_at = $1 WHERE company_id = $2 AND webhook_id = $3 AND state = 'waiting' AND "+
 		"next_at > $1",
 		db.Millis(now), k.CompanyID, k.WebhookID)
@@ -142,7 +142,7 @@ func hasten(ctx context.Context, tx *db.Tx, k Key, now time.Time) error {
 }
 
 // SkipAll drops the waiting events of an endpoint: it continues with new ones.
-func (s *Store) SkipAll(ctx context.Context, k Key) error {
+func (s *Hooks) SkipAll(ctx context.Context, k EndpointKey) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if _, err :=
 			tx.Exec(ctx,
