@@ -21,7 +21,7 @@ import (
 
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
-	"carillon/internal/store/bulk"
+
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
@@ -104,7 +104,7 @@ type Store struct {
 	Messages      *messages.Messages
 	Search        *messages.Search
 	Breakers      *work.Breakers
-	Bulk          *bulk.Store
+	Bulk          *messages.Jobs
 	Stats         *stats.Store
 
 	Calls    *calls.Store
@@ -181,7 +181,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Audit: audit.New(d), APICalls: apicalls.New(d),
 		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed),
 		Resources: resources.New(d, sealer, config),
-		Breakers:  work.NewBreakers(d), Bulk: bulk.New(d), Stats: stats.New(d, placeClose, time.Now()),
+		Breakers:  work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
 		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d), Runs: chats.NewRuns(d),

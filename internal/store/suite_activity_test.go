@@ -18,7 +18,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
-	"carillon/internal/store/bulk"
+
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
@@ -98,7 +98,7 @@ func auditKinds(t *testing.T, r *rig) {
 	canned := &chats.Canned{Shortcut: "hi", Text: "Hello"}
 	res := func(name string) resource.Resource { return newResource(t, kind, name) }
 	resourceID := ""
-	job := r.job(t, ours, bulk.Checked)
+	job := r.job(t, ours, messages.JobChecked)
 	at := func(tm time.Time) string { return carillon.FormatTime(tm) }
 	by := func(action, rest string) string { return action + " by account:a-1 panel: " + rest }
 	for _, c := range []struct {
@@ -265,19 +265,19 @@ func auditKinds(t *testing.T, r *rig) {
 		}, by("changed", `canned_reply hi | text: "Hello" → "Good day"`)},
 		{func() error { return r.Canned.Delete(ctx, ours, canned.ID) }, "deleted"},
 		{func() error {
-			job.State = bulk.Sending
+			job.State = messages.JobSending
 			return r.Bulk.Save(ctx, job)
 		}, by("started", `job people.csv | state: "checked" → "sending"`)},
 		{func() error {
-			job.State = bulk.Paused
+			job.State = messages.JobPaused
 			return r.Bulk.Save(ctx, job)
 		}, by("paused", `job people.csv | state: "sending" → "paused"`)},
 		{func() error {
-			job.State = bulk.Sending
+			job.State = messages.JobSending
 			return r.Bulk.Save(ctx, job)
 		}, by("resumed", `job people.csv | state: "paused" → "sending"`)},
 		{func() error {
-			job.State = bulk.Canceling
+			job.State = messages.JobCanceling
 			return r.Bulk.Save(ctx, job)
 		}, by("canceled", `job people.csv | state: "sending" → "canceling"`)},
 		{func() error {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // Files counts the rows of uploaded recipient files.
@@ -28,7 +28,7 @@ func (g *Sources) ofFiles(gauge emit) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	if states, err := g.Store.Bulk.Running(ctx); err == nil {
-		for _, state := range []bulk.State{bulk.Checking, bulk.Sending, bulk.Canceling} {
+		for _, state := range []messages.JobState{messages.JobChecking, messages.JobSending, messages.JobCanceling} {
 			gauge(filesDesc, float64(states[state]), string(state))
 		}
 	}

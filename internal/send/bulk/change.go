@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // Edit is a change of a job's settings. Nil fields are unchanged.
@@ -24,7 +24,7 @@ type Edit struct {
 // editable are the states in which settings may be changed. A change discards the result of a check.
 //
 //nolint:gochecknoglobals // a constant table
-var editable = []bulk.State{bulk.Draft, bulk.Checking, bulk.Checked}
+var editable = []messages.JobState{messages.JobDraft, messages.JobChecking, messages.JobChecked}
 
 // Change changes a job's settings, which turns the job into a draft. Errors: not_found, conflict, validation_failed.
 func (x *Jobs) Change(ctx context.Context, companyID, id string, e Edit) (*View, error) {
@@ -68,7 +68,7 @@ func (x *Jobs) Change(ctx context.Context, companyID, id string, e Edit) (*View,
 				s.mapValues(t)
 			}
 		}
-		v.State, v.Done, v.Result, v.Reason, v.Detail = bulk.Draft, 0, Result{}, "", ""
+		v.State, v.Done, v.Result, v.Reason, v.Detail = messages.JobDraft, 0, Result{}, "", ""
 		v.Owner, v.LeaseUntil = "", time.Time{}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (x *Jobs) Check(ctx context.Context, companyID, id string) (*View, error) {
 		if err := v.Settings.check(t, content.Keys(t.Shape)); err != nil {
 			return err
 		}
-		v.State, v.Done, v.Result, v.Reason, v.Detail = bulk.Checking, 0, Result{}, "", ""
+		v.State, v.Done, v.Result, v.Reason, v.Detail = messages.JobChecking, 0, Result{}, "", ""
 		v.Owner, v.LeaseUntil = "", time.Time{}
 		return nil
 	})
@@ -152,9 +152,9 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 	}
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch {
-		case v.State == bulk.Sending:
+		case v.State == messages.JobSending:
 			return nil // already started, for example by a second click
-		case v.State != bulk.Checked:
+		case v.State != messages.JobChecked:
 			return carillon.InConflict("The rows have to be checked before they are sent")
 		case !v.RestoredAt.IsZero() && !again:
 			return carillon.InConflict("The database was restored, and the job may have been sent since the backup was made: " +
@@ -186,7 +186,7 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 		if _, err := x.template(ctx, companyID, &v.Settings); err != nil {
 			return err
 		}
-		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = bulk.Sending, 0, now, "", "", time.Time{}, time.Time{}
+		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = messages.JobSending, 0, now, "", "", time.Time{}, time.Time{}
 		return nil
 	})
 }
@@ -194,11 +194,11 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 // Pause stops a job from accepting more batches. Batches that are already accepted are sent.
 func (x *Jobs) Pause(ctx context.Context, companyID, id string) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
-		if v.State != bulk.Sending && v.State != bulk.Paused {
+		if v.State != messages.JobSending && v.State != messages.JobPaused {
 			return carillon.InConflict("The job is not being sent")
 		}
-		if v.State == bulk.Sending {
-			v.State, v.Reason, v.Detail = bulk.Paused, ByTeammate, ""
+		if v.State == messages.JobSending {
+			v.State, v.Reason, v.Detail = messages.JobPaused, ByTeammate, ""
 		}
 		return nil
 	})
@@ -208,14 +208,14 @@ func (x *Jobs) Pause(ctx context.Context, companyID, id string) (*View, error) {
 func (x *Jobs) Resume(ctx context.Context, companyID, id string) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch {
-		case v.State == bulk.Sending:
+		case v.State == messages.JobSending:
 			return nil
-		case v.State != bulk.Paused:
+		case v.State != messages.JobPaused:
 			return carillon.InConflict("The job is not paused")
 		case time.Since(v.ChangedAt) > goOnWithin:
 			return carillon.InConflict("The job was paused for more than 30 days: cancel it, and upload what is left again")
 		}
-		v.State, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = bulk.Sending, "", "", time.Time{}, time.Time{}
+		v.State, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = messages.JobSending, "", "", time.Time{}, time.Time{}
 		return nil
 	})
 }
@@ -224,23 +224,23 @@ func (x *Jobs) Resume(ctx context.Context, companyID, id string) (*View, error) 
 func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) (*View, error) {
 	return x.change(ctx, companyID, id, func(v *View) error {
 		switch v.State {
-		case bulk.Canceling, bulk.Canceled:
+		case messages.JobCanceling, messages.JobCanceled:
 			if accepted && v.Detail == cancelOnly {
-				v.State, v.Detail = bulk.Canceling, cancelAll
+				v.State, v.Detail = messages.JobCanceling, cancelAll
 				if v.Owner == "" {
 					v.LeaseUntil = time.Time{}
 				}
 			}
 			return nil
-		case bulk.Draft, bulk.Checking, bulk.Checked:
-			v.State, v.EndedAt = bulk.Canceled, time.Now()
+		case messages.JobDraft, messages.JobChecking, messages.JobChecked:
+			v.State, v.EndedAt = messages.JobCanceled, time.Now()
 			return nil
-		case bulk.Sending, bulk.Paused, bulk.Done:
+		case messages.JobSending, messages.JobPaused, messages.JobDone:
 			if v.Owner == "" {
 				// Take effect at once. An owner first records the batch that it is accepting, then releases the job.
 				v.LeaseUntil = time.Time{}
 			}
-			v.State, v.Reason, v.Detail = bulk.Canceling, "", cancelOnly
+			v.State, v.Reason, v.Detail = messages.JobCanceling, "", cancelOnly
 			if accepted {
 				v.Detail = cancelAll
 			}
@@ -260,10 +260,10 @@ const (
 // Discard removes a job that is not being sent, including the rows of its file.
 func (x *Jobs) Discard(ctx context.Context, companyID, id string) error {
 	_, err := x.change(ctx, companyID, id, func(v *View) error {
-		if v.State == bulk.Sending || v.State == bulk.Canceling {
+		if v.State == messages.JobSending || v.State == messages.JobCanceling {
 			return carillon.InConflict("The job is being sent: cancel it first")
 		}
-		v.State = bulk.Discarded
+		v.State = messages.JobDiscarded
 		return nil
 	})
 	return err

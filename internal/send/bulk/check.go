@@ -10,7 +10,7 @@ import (
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/number"
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 const checksSaved = 20 // batches per save
@@ -29,7 +29,7 @@ func (x *Jobs) check(ctx context.Context, v *View) error {
 	}
 	c := checking{x: x, v: v, template: t, company: company, seen: make(map[identity.Key]int, v.Total)}
 	c.class, _ = carillon.ParseClass(v.Settings.Type)
-	var waiting []bulk.Check
+	var waiting []messages.JobCheck
 	for v.Done < v.Batches {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (x *Jobs) check(ctx context.Context, v *View) error {
 		waiting = append(waiting, found)
 		if v.Done++; len(waiting) == checksSaved || v.Done == v.Batches {
 			if v.Done == v.Batches {
-				v.State, v.Owner, v.ChangedAt = bulk.Checked, "", time.Now()
+				v.State, v.Owner, v.ChangedAt = messages.JobChecked, "", time.Now()
 			}
 			if err := x.hold(ctx, v, waiting...); err != nil {
 				return err
@@ -55,7 +55,7 @@ func (x *Jobs) check(ctx context.Context, v *View) error {
 // fails turns a job that cannot be checked into a draft again if its settings are at fault.
 func (x *Jobs) fails(ctx context.Context, v *View, err error) error {
 	if reason, detail, ours := reasonOf(err); ours {
-		v.State, v.Reason, v.Detail, v.Owner, v.ChangedAt = bulk.Draft, reason, detail, "", time.Now()
+		v.State, v.Reason, v.Detail, v.Owner, v.ChangedAt = messages.JobDraft, reason, detail, "", time.Now()
 		return x.save(ctx, v)
 	}
 	return err
@@ -73,10 +73,10 @@ type checking struct {
 
 // batch checks the rows of a batch: first the number, then the values of the template, then whether the recipient is
 // suppressed or a duplicate.
-func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
+func (c *checking) batch(ctx context.Context, n int) (messages.JobCheck, error) {
 	rows, err := c.x.batch(ctx, c.v, n)
 	if err != nil {
-		return bulk.Check{}, err
+		return messages.JobCheck{}, err
 	}
 	bad := map[int]fault{}
 	numbers := make([]string, len(rows))
@@ -97,7 +97,7 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 	suppressed := map[identity.Key]bool{}
 	if c.company.Suppresses {
 		if suppressed, err = c.x.o.Store.Suppressions.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
-			return bulk.Check{}, err
+			return messages.JobCheck{}, err
 		}
 	}
 	for i, r := range rows {
@@ -117,8 +117,8 @@ func (c *checking) batch(ctx context.Context, n int) (bulk.Check, error) {
 }
 
 // counted adds a batch to the result.
-func (c *checking) counted(n, rows int, bad map[int]fault) bulk.Check {
-	found := bulk.Check{N: n, Good: rows - len(bad), Faulty: len(bad), Faults: faultsText(bad)}
+func (c *checking) counted(n, rows int, bad map[int]fault) messages.JobCheck {
+	found := messages.JobCheck{N: n, Good: rows - len(bad), Faulty: len(bad), Faults: faultsText(bad)}
 	c.x.o.Observer.Checked(found.Good, found.Faulty)
 	c.v.Result.Rows += rows
 	c.v.Result.Good += found.Good

@@ -11,7 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/base/content"
 	"carillon/internal/base/sheet"
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // BadRow is a row that is not sent.
@@ -68,7 +68,7 @@ func (x *Jobs) eachBad(ctx context.Context, v *View, reason string, from Place, 
 
 // badOf calls read for the bad rows of a batch.
 func (x *Jobs) badOf(
-	ctx context.Context, v *View, c bulk.Check, reason string, from Place, read func(at Place, r BadRow) bool,
+	ctx context.Context, v *View, c messages.JobCheck, reason string, from Place, read func(at Place, r BadRow) bool,
 ) (on bool, err error) {
 	known, err := faultsOf(c.Faults)
 	if err != nil {
@@ -180,7 +180,7 @@ func (x *Jobs) Samples(ctx context.Context, companyID, id string, from, most int
 	return all, t, nil
 }
 
-func (x *Jobs) goodOf(ctx context.Context, v *View, c bulk.Check) ([]row, error) {
+func (x *Jobs) goodOf(ctx context.Context, v *View, c messages.JobCheck) ([]row, error) {
 	known, err := faultsOf(c.Faults)
 	if err != nil {
 		return nil, err

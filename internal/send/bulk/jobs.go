@@ -20,7 +20,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // Notifications accepts and cancels the notifications of jobs.
@@ -116,12 +116,12 @@ func (x *Jobs) Find(ctx context.Context, companyID, id string) (*View, error) {
 	return viewOf(j)
 }
 
-func (x *Jobs) job(ctx context.Context, companyID, id string) (*bulk.Job, error) {
+func (x *Jobs) job(ctx context.Context, companyID, id string) (*messages.Job, error) {
 	j, err := x.o.Store.Bulk.Find(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
-	if j == nil || j.State == bulk.Uploading || j.State == bulk.Discarded {
+	if j == nil || j.State == messages.JobUploading || j.State == messages.JobDiscarded {
 		return nil, carillon.Absent("Job")
 	}
 	return j, nil
@@ -129,13 +129,13 @@ func (x *Jobs) job(ctx context.Context, companyID, id string) (*bulk.Job, error)
 
 // View is a job with its decoded settings and result.
 type View struct {
-	*bulk.Job
+	*messages.Job
 	Settings Settings
 	Result   Result
 	Batches  int
 }
 
-func viewOf(j *bulk.Job) (*View, error) {
+func viewOf(j *messages.Job) (*View, error) {
 	v := &View{Job: j, Batches: batches(j.Total)}
 	var err error
 	if v.Settings, err = read[Settings](j.Settings); err == nil {
@@ -154,7 +154,7 @@ func (v *View) Due() time.Time {
 }
 
 // List returns jobs of a company, newest first.
-func (x *Jobs) List(ctx context.Context, companyID string, after *bulk.Page, limit int) ([]*View, error) {
+func (x *Jobs) List(ctx context.Context, companyID string, after *messages.JobPage, limit int) ([]*View, error) {
 	all, err := x.o.Store.Bulk.List(ctx, companyID, after, limit)
 	if err != nil {
 		return nil, err
@@ -183,10 +183,10 @@ func (x *Jobs) change(ctx context.Context, companyID, id string, edit func(v *Vi
 		}
 		v.ChangedAt = time.Now()
 		err = x.save(ctx, v)
-		if errors.Is(err, bulk.ErrOvertaken) && try < saveTries {
+		if errors.Is(err, messages.ErrOvertaken) && try < saveTries {
 			continue
 		}
-		if errors.Is(err, bulk.ErrOvertaken) {
+		if errors.Is(err, messages.ErrOvertaken) {
 			err = carillon.InConflict("Somebody else is changing the job")
 		}
 		if err == nil {
@@ -196,7 +196,7 @@ func (x *Jobs) change(ctx context.Context, companyID, id string, edit func(v *Vi
 	}
 }
 
-func (x *Jobs) save(ctx context.Context, v *View, checks ...bulk.Check) error {
+func (x *Jobs) save(ctx context.Context, v *View, checks ...messages.JobCheck) error {
 	v.Job.Settings, v.Job.Result = write(v.Settings), write(v.Result)
 	return x.o.Store.Bulk.Save(ctx, v.Job, checks...)
 }

@@ -23,8 +23,8 @@ import (
 	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
-	stored "carillon/internal/store/bulk"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/senders"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/suppressions"
@@ -187,7 +187,7 @@ func (r *rig) chosen(v *bulk.View) *bulk.View {
 }
 
 // until waits until a job is in one of the states.
-func (r *rig) until(id string, states ...stored.State) *bulk.View {
+func (r *rig) until(id string, states ...messages.JobState) *bulk.View {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
 		v, err := r.Find(context.Background(), r.company.ID, id)
@@ -221,7 +221,7 @@ func (r *rig) checked(n int) *bulk.View {
 	if _, err := r.Check(r.t.Context(), r.company.ID, v.ID); err != nil {
 		r.t.Fatal(err)
 	}
-	return r.until(v.ID, stored.Checked)
+	return r.until(v.ID, messages.JobChecked)
 }
 
 func TestTheFormsOfANumberAreOnePersonOfAList(t *testing.T) {
@@ -242,7 +242,7 @@ func TestTheFormsOfANumberAreOnePersonOfAList(t *testing.T) {
 		if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil {
 			t.Fatal(err)
 		}
-		v = r.until(v.ID, stored.Checked)
+		v = r.until(v.ID, messages.JobChecked)
 		if d := cmp.Diff(map[string]int{bulk.Duplicate: 2, bulk.Suppressed: 1}, v.Result.Faults); d != "" || v.Result.Good != 4 {
 			t.Errorf("%+v\n%s", v.Result, d)
 		}
@@ -275,7 +275,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 		if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil {
 			t.Fatal(err)
 		}
-		v = r.until(v.ID, stored.Checked)
+		v = r.until(v.ID, messages.JobChecked)
 		want := map[string]int{
 			bulk.NumberMissing: 1, bulk.NumberInvalid: 2, bulk.VariableMissing: 2, bulk.TextTooLong: 1, bulk.MediaInvalid: 1,
 			bulk.Duplicate: 1, bulk.Suppressed: 1,
@@ -353,7 +353,7 @@ func TestAJobSendsEveryRowOnceWhateverIsKilled(t *testing.T) {
 		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good, false); err != nil {
 			t.Fatal(err)
 		}
-		v = r.until(v.ID, stored.Done)
+		v = r.until(v.ID, messages.JobDone)
 		r.everybodyOnce(rows)
 		if v.Result.Accepted != rows {
 			t.Errorf("%+v, after %d kills and %d faults", v.Result, kills, faults)
@@ -403,14 +403,14 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 		}
 		gate <- struct{}{}
 		gate <- struct{}{}
-		for v = r.until(v.ID, stored.Sending); v.Done < 2; v = r.until(v.ID, stored.Sending) {
+		for v = r.until(v.ID, messages.JobSending); v.Done < 2; v = r.until(v.ID, messages.JobSending) {
 			time.Sleep(time.Millisecond)
 		}
 		if _, err := r.Pause(t.Context(), r.company.ID, v.ID); err != nil {
 			t.Fatal(err)
 		}
 		gate <- struct{}{} // a batch in progress is recorded although the job is paused
-		for v = r.until(v.ID, stored.Paused); v.Done < 3; v = r.until(v.ID, stored.Paused) {
+		for v = r.until(v.ID, messages.JobPaused); v.Done < 3; v = r.until(v.ID, messages.JobPaused) {
 			time.Sleep(time.Millisecond)
 		}
 		if v.Result.Accepted != 300 || v.Reason != bulk.ByTeammate {
@@ -430,14 +430,14 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 		}
 		r.taken.mu.Unlock()
 		open()
-		v = r.until(v.ID, stored.Paused)
+		v = r.until(v.ID, messages.JobPaused)
 		if v.Reason != bulk.Quota || v.Result.Accepted != v.Done*100 {
 			t.Errorf("%+v", v)
 		}
 		if _, err := r.Cancel(t.Context(), r.company.ID, v.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		v = r.until(v.ID, stored.Canceled)
+		v = r.until(v.ID, messages.JobCanceled)
 		if v.Result.Canceled != v.Done*99 || v.Result.Left != v.Done || len(r.taken.canceled) != v.Done {
 			t.Errorf("%+v", v.Result)
 		}
@@ -458,7 +458,7 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	if _, err := r.Check(t.Context(), r.company.ID, bad.ID); err != nil {
 		t.Fatal(err)
 	}
-	bad = r.until(bad.ID, stored.Checked)
+	bad = r.until(bad.ID, messages.JobChecked)
 	all, err := r.store.Templates.Templates(t.Context(), 1)
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
@@ -485,14 +485,14 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	if _, err := r.Send(t.Context(), r.company.ID, bad.ID, 2, false); err != nil {
 		t.Fatal(err)
 	}
-	bad = r.until(bad.ID, stored.Done, stored.Paused)
-	if bad.State != stored.Done || bad.Result.Accepted != 1 || bad.Result.Good != 1 || bad.Result.Faults[bulk.TextTooLong] != 1 {
+	bad = r.until(bad.ID, messages.JobDone, messages.JobPaused)
+	if bad.State != messages.JobDone || bad.Result.Accepted != 1 || bad.Result.Good != 1 || bad.Result.Faults[bulk.TextTooLong] != 1 {
 		t.Errorf("%s %s %+v", bad.State, bad.Detail, bad.Result)
 	}
 	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 250, false); err != nil {
 		t.Fatal(err)
 	}
-	if v = r.until(v.ID, stored.Done, stored.Paused); v.Result.Accepted != 250 {
+	if v = r.until(v.ID, messages.JobDone, messages.JobPaused); v.Result.Accepted != 250 {
 		t.Errorf("%s %+v", v.State, v.Result)
 	}
 }
@@ -536,14 +536,14 @@ func TestAfterARestoreAJobIsSentOnlyWhenSomebodyConfirms(t *testing.T) {
 	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil { // checking again is no confirmation
 		t.Fatal(err)
 	}
-	v = r.until(v.ID, stored.Checked)
+	v = r.until(v.ID, messages.JobChecked)
 	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 3, false); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error("it is sent without a question:", err)
 	}
 	if _, err := r.Send(t.Context(), r.company.ID, v.ID, 3, true); err != nil {
 		t.Fatal(err)
 	}
-	if v = r.until(v.ID, stored.Done); !v.RestoredAt.IsZero() {
+	if v = r.until(v.ID, messages.JobDone); !v.RestoredAt.IsZero() {
 		t.Error("it is still uncertain")
 	}
 	r.everybodyOnce(3)
@@ -558,7 +558,7 @@ func TestLongCellsAreShownShortened(t *testing.T) {
 	if _, err := r.Check(t.Context(), r.company.ID, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	v = r.until(v.ID, stored.Checked)
+	v = r.until(v.ID, messages.JobChecked)
 	if got := len(v.Settings.Columns[1].Samples[0]); got > 200 {
 		t.Error("a sample of a column has", got, "bytes")
 	}
@@ -600,10 +600,10 @@ func TestAFileHasBounds(t *testing.T) {
 	if v, err := chunked(); err != nil || v.Bytes != 18 {
 		t.Error("a file of 18 bytes counts for", v, err)
 	}
-	almost := &stored.Job{
-		ID: "almost", CompanyID: r.company.ID, State: stored.Uploading, Bytes: 1<<30 - bulk.MaxFile, CreatedAt: time.Now(),
+	almost := &messages.Job{
+		ID: "almost", CompanyID: r.company.ID, State: messages.JobUploading, Bytes: 1<<30 - bulk.MaxFile, CreatedAt: time.Now(),
 	}
-	if err := r.store.Bulk.Begin(t.Context(), almost, stored.Room{Bytes: 1 << 30, Jobs: 10}); err != nil {
+	if err := r.store.Bulk.Begin(t.Context(), almost, messages.JobRoom{Bytes: 1 << 30, Jobs: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := chunked(); !carillon.IsCode(err, carillon.LimitExceeded) {
@@ -647,12 +647,12 @@ func TestAJobThatAlwaysFailsIsPaused(t *testing.T) {
 			}
 			return v
 		}
-		if v := after(r.Send(t.Context(), r.company.ID, v.ID, 3, false)); v.State != stored.Paused || v.Reason != bulk.Problem ||
+		if v := after(r.Send(t.Context(), r.company.ID, v.ID, 3, false)); v.State != messages.JobPaused || v.Reason != bulk.Problem ||
 			v.Detail == "" || tries != 8 {
 			t.Errorf("after %d tries the job is %s, %s %s", tries, v.State, v.Reason, v.Detail)
 		}
 		fault = nil
-		if v := after(r.Resume(t.Context(), r.company.ID, v.ID)); v.State != stored.Done || v.Result.Accepted != 3 {
+		if v := after(r.Resume(t.Context(), r.company.ID, v.ID)); v.State != messages.JobDone || v.Result.Accepted != 3 {
 			t.Errorf("once it can be sent the job is %s, %s, %+v", v.State, v.Reason, v.Result)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 
 	"carillon"
 	"carillon/internal/base/share"
-	"carillon/internal/store/bulk"
 	"carillon/internal/store/db"
+	"carillon/internal/store/messages"
 )
 
 const (
@@ -60,7 +60,7 @@ func (x *Jobs) claim(ctx context.Context, places *share.Share, working *sync.Wai
 		}
 		if err != nil {
 			place.Release()
-			if !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+			if !errors.Is(err, messages.ErrOvertaken) && ctx.Err() == nil {
 				x.o.Log.WarnContext(ctx, "cannot begin a job", "job", j.ID, "error", err)
 			}
 			continue
@@ -74,7 +74,7 @@ func (x *Jobs) claim(ctx context.Context, places *share.Share, working *sync.Wai
 }
 
 // hold renews the lease of a job and saves it, together with checks of its batches.
-func (x *Jobs) hold(ctx context.Context, v *View, checks ...bulk.Check) error {
+func (x *Jobs) hold(ctx context.Context, v *View, checks ...messages.JobCheck) error {
 	v.LeaseUntil = time.Now().Add(x.o.Lease)
 	return x.save(ctx, v, checks...)
 }
@@ -83,16 +83,16 @@ func (x *Jobs) hold(ctx context.Context, v *View, checks ...bulk.Check) error {
 func (x *Jobs) work(ctx context.Context, v *View) {
 	var err error
 	switch v.State {
-	case bulk.Checking:
+	case messages.JobChecking:
 		err = x.check(ctx, v)
-	case bulk.Sending:
+	case messages.JobSending:
 		err = x.send(ctx, v)
-	case bulk.Canceling:
+	case messages.JobCanceling:
 		err = x.undo(ctx, v)
 	default:
 	}
 	switch {
-	case err == nil || errors.Is(err, bulk.ErrOvertaken):
+	case err == nil || errors.Is(err, messages.ErrOvertaken):
 	case ctx.Err() != nil:
 		x.drop(context.WithoutCancel(ctx), v, 0, v.Reason)
 	case x.hopeless(v.ID, err):
@@ -145,7 +145,7 @@ func (x *Jobs) stuck(ctx context.Context, v *View) {
 	if err == nil {
 		err = x.pauses(ctx, now, Problem, "It failed for a reason inside the program, each time it was tried; the log says more")
 	}
-	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, messages.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot pause a job", "job", v.ID, "error", err)
 	}
 }
@@ -153,7 +153,7 @@ func (x *Jobs) stuck(ctx context.Context, v *View) {
 // drop releases a job after an error. It does not save v, because v may be the reason for the error.
 func (x *Jobs) drop(ctx context.Context, v *View, after time.Duration, reason string) {
 	err := x.o.Store.Bulk.Yield(ctx, v.Job, time.Now().Add(after), reason)
-	if err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, messages.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // the lease will expire
 	}
 }
@@ -161,7 +161,7 @@ func (x *Jobs) drop(ctx context.Context, v *View, after time.Duration, reason st
 // yield releases a job until its next turn.
 func (x *Jobs) yield(ctx context.Context, v *View, after time.Duration, reason string) {
 	v.Owner, v.LeaseUntil, v.Reason = "", time.Now().Add(after), reason
-	if err := x.save(ctx, v); err != nil && !errors.Is(err, bulk.ErrOvertaken) && ctx.Err() == nil {
+	if err := x.save(ctx, v); err != nil && !errors.Is(err, messages.ErrOvertaken) && ctx.Err() == nil {
 		x.o.Log.WarnContext(ctx, "cannot give a job up", "job", v.ID, "error", err) // the lease will expire
 	}
 }
@@ -176,13 +176,13 @@ func (x *Jobs) batch(ctx context.Context, v *View, n int) ([]row, error) {
 }
 
 // found returns the stored check of a batch and its bad rows.
-func (x *Jobs) found(ctx context.Context, v *View, n int) (bulk.Check, map[int]fault, error) {
+func (x *Jobs) found(ctx context.Context, v *View, n int) (messages.JobCheck, map[int]fault, error) {
 	checks, err := x.o.Store.Bulk.Checks(ctx, v.CompanyID, v.ID, n, 1)
 	if err != nil {
-		return bulk.Check{}, nil, err
+		return messages.JobCheck{}, nil, err
 	}
 	if len(checks) == 0 || checks[0].N != n {
-		return bulk.Check{}, nil, carillon.Absent("Check")
+		return messages.JobCheck{}, nil, carillon.Absent("Check")
 	}
 	known, err := faultsOf(checks[0].Faults)
 	return checks[0], known, err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // errTurn means that a job's turn is over.
@@ -24,7 +24,7 @@ func (x *Jobs) send(ctx context.Context, v *View) error {
 			return err
 		}
 		if v.Done >= v.Batches {
-			v.State, v.Reason, v.Owner, v.EndedAt = bulk.Done, "", "", time.Now()
+			v.State, v.Reason, v.Owner, v.EndedAt = messages.JobDone, "", "", time.Now()
 			v.ChangedAt = v.EndedAt
 			return x.save(ctx, v)
 		}
@@ -58,7 +58,7 @@ func (x *Jobs) sendBatch(ctx context.Context, v *View) error {
 }
 
 // accept accepts the good rows of a batch.
-func (x *Jobs) accept(ctx context.Context, v *View, found bulk.Check, known map[int]fault) (notificationID string, err error) {
+func (x *Jobs) accept(ctx context.Context, v *View, found messages.JobCheck, known map[int]fault) (notificationID string, err error) {
 	rows, err := x.batch(ctx, v, found.N)
 	if err != nil {
 		return "", err
@@ -97,10 +97,10 @@ func without(rows []row, bad map[int]fault) []row {
 }
 
 // record stores that a batch was accepted, even if the job was paused or canceled in the meantime.
-func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
+func (x *Jobs) record(ctx context.Context, v *View, found messages.JobCheck) error {
 	for {
 		v.Done, v.ChangedAt = found.N+1, time.Now()
-		if v.State == bulk.Sending {
+		if v.State == messages.JobSending {
 			v.Reason = ""
 		}
 		v.Result.Accepted += found.Good
@@ -108,10 +108,10 @@ func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
 		if err == nil {
 			x.o.Observer.Accepted(found.Good)
 		}
-		if err == nil && v.State != bulk.Sending {
+		if err == nil && v.State != messages.JobSending {
 			return x.ends(x.release(ctx, v))
 		}
-		if !errors.Is(err, bulk.ErrOvertaken) {
+		if !errors.Is(err, messages.ErrOvertaken) {
 			return err
 		}
 		j, err := x.o.Store.Bulk.Find(ctx, v.CompanyID, v.ID)
@@ -119,15 +119,15 @@ func (x *Jobs) record(ctx context.Context, v *View, found bulk.Check) error {
 			return err
 		}
 		if j == nil || j.Done != found.N {
-			return bulk.ErrOvertaken // another node recorded it
+			return messages.ErrOvertaken // another node recorded it
 		}
 		now, err := viewOf(j)
 		if err != nil {
 			return err
 		}
 		*v = *now
-		if v.State == bulk.Canceled && v.Detail == cancelAll {
-			v.State = bulk.Canceling // cancel the batch that was accepted in the meantime too
+		if v.State == messages.JobCanceled && v.Detail == cancelAll {
+			v.State = messages.JobCanceling // cancel the batch that was accepted in the meantime too
 		}
 	}
 }
@@ -148,12 +148,12 @@ func (x *Jobs) ends(err error) error {
 
 // pauses pauses a job that cannot continue without help.
 func (x *Jobs) pauses(ctx context.Context, v *View, reason, detail string) error {
-	v.State, v.Reason, v.Detail, v.Owner, v.LeaseUntil, v.ChangedAt = bulk.Paused, reason, detail, "", time.Time{}, time.Now()
+	v.State, v.Reason, v.Detail, v.Owner, v.LeaseUntil, v.ChangedAt = messages.JobPaused, reason, detail, "", time.Time{}, time.Now()
 	return x.save(ctx, v)
 }
 
 // refused handles the refusal of a job's batch: the job waits, leaves rows out, or is paused.
-func (x *Jobs) refused(ctx context.Context, v *View, found bulk.Check, rows []row, known map[int]fault, err error) error {
+func (x *Jobs) refused(ctx context.Context, v *View, found messages.JobCheck, rows []row, known map[int]fault, err error) error {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {
 		return err
@@ -191,7 +191,7 @@ func (x *Jobs) refused(ctx context.Context, v *View, found bulk.Check, rows []ro
 
 // leaveOut records rows that were good when they were checked but no longer are. The batch is tried again without
 // them.
-func (x *Jobs) leaveOut(ctx context.Context, v *View, found bulk.Check, known map[int]fault, more []fault) error {
+func (x *Jobs) leaveOut(ctx context.Context, v *View, found messages.JobCheck, known map[int]fault, more []fault) error {
 	all := maps.Clone(known)
 	for _, f := range more {
 		all[f.I] = f
@@ -272,7 +272,7 @@ func (x *Jobs) undo(ctx context.Context, v *View) error {
 			return err
 		}
 	}
-	v.State, v.Owner, v.Reason, v.EndedAt = bulk.Canceled, "", "", time.Now()
+	v.State, v.Owner, v.Reason, v.EndedAt = messages.JobCanceled, "", "", time.Now()
 	v.ChangedAt = v.EndedAt
 	return x.save(ctx, v)
 }

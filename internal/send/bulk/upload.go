@@ -12,7 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/sheet"
-	"carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // File is an uploaded file.
@@ -54,24 +54,24 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	}
 	name := []rune(strings.ToValidUTF8(strings.ReplaceAll(f.Name, "\x00", ""), ""))
 	v := &View{
-		Job: &bulk.Job{
-			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: bulk.Uploading, File: string(name[:min(len(name), maxFileName)]),
+		Job: &messages.Job{
+			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: messages.JobUploading, File: string(name[:min(len(name), maxFileName)]),
 			Bytes: f.Bytes, Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
 		},
 		Settings: Settings{Delimiter: string(t.Delimiter)},
 	}
-	if err := x.o.Store.Bulk.Begin(ctx, v.Job, bulk.Room{Bytes: storageOf, Jobs: maxJobs}); err != nil {
+	if err := x.o.Store.Bulk.Begin(ctx, v.Job, messages.JobRoom{Bytes: storageOf, Jobs: maxJobs}); err != nil {
 		return nil, err
 	}
 	if err := x.fill(ctx, v, t, counted); err != nil {
-		v.State, v.Reason, v.ChangedAt = bulk.Discarded, interrupt, time.Now()
+		v.State, v.Reason, v.ChangedAt = messages.JobDiscarded, interrupt, time.Now()
 		return nil, errors.Join(err, x.save(context.WithoutCancel(ctx), v))
 	}
 	return v, nil
 }
 
 // earlier returns the job of an earlier upload with the same key; otherwise nil and the id for a new job.
-func earlier(ctx context.Context, jobs *bulk.Store, f File, now time.Time) (id string, made *View, err error) {
+func earlier(ctx context.Context, jobs *messages.Jobs, f File, now time.Time) (id string, made *View, err error) {
 	id = carillon.NewID(now)
 	if f.Key == "" {
 		return id, nil, nil
@@ -86,10 +86,10 @@ func earlier(ctx context.Context, jobs *bulk.Store, f File, now time.Time) (id s
 		return "", nil, err
 	case j == nil:
 		return named, nil, nil
-	case j.State == bulk.Discarded:
+	case j.State == messages.JobDiscarded:
 		return id, nil, nil
-	case j.State == bulk.Uploading:
-		return "", nil, bulk.Underway()
+	case j.State == messages.JobUploading:
+		return "", nil, messages.JobUnderway()
 	}
 	made, err = viewOf(j)
 	return "", made, err
@@ -146,7 +146,7 @@ func (x *Jobs) fill(ctx context.Context, v *View, t *sheet.Table, counted *count
 	}
 	v.Settings.Encoding = t.Encoding()
 	v.Settings.mapColumns()
-	v.State, v.Bytes, v.ChangedAt = bulk.Draft, max(counted.n, 1), time.Now()
+	v.State, v.Bytes, v.ChangedAt = messages.JobDraft, max(counted.n, 1), time.Now()
 	return x.save(ctx, v)
 }
 

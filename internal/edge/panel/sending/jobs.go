@@ -18,7 +18,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/bulk"
 	"carillon/internal/store"
-	stored "carillon/internal/store/bulk"
+	"carillon/internal/store/messages"
 )
 
 // Jobs serves the jobs that send a template to the people in a file.
@@ -50,19 +50,19 @@ func (x Jobs) Routes() []httpio.Route {
 
 // jobRow is a job in the list.
 type jobRow struct {
-	ID       string       `json:"id"`
-	State    stored.State `json:"state"`
-	Reason   string       `json:"reason"`
-	Detail   string       `json:"detail"`
-	File     string       `json:"file"`
-	Bytes    int64        `json:"bytes"`
-	Rows     int          `json:"rows"`
-	Template string       `json:"template"`
-	Language string       `json:"language"`
-	Campaign string       `json:"campaign"`
-	Checked  int          `json:"checked"` // number of rows checked
-	Result   bulk.Result  `json:"result"`
-	Author   string       `json:"author"`
+	ID       string            `json:"id"`
+	State    messages.JobState `json:"state"`
+	Reason   string            `json:"reason"`
+	Detail   string            `json:"detail"`
+	File     string            `json:"file"`
+	Bytes    int64             `json:"bytes"`
+	Rows     int               `json:"rows"`
+	Template string            `json:"template"`
+	Language string            `json:"language"`
+	Campaign string            `json:"campaign"`
+	Checked  int               `json:"checked"` // number of rows checked
+	Result   bulk.Result       `json:"result"`
+	Author   string            `json:"author"`
 
 	CreatedAt string  `json:"created_at"`
 	ChangedAt string  `json:"changed_at"`
@@ -138,14 +138,14 @@ func (x Jobs) list(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var after *stored.Page
+	var after *messages.JobPage
 	if page.After != "" {
 		at, id, ok := strings.Cut(page.After, "/")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if !ok || err != nil {
 			return nil, httpio.BadCursor(r.URL.Query())
 		}
-		after = &stored.Page{CreatedAt: time.UnixMilli(ms), ID: id}
+		after = &messages.JobPage{CreatedAt: time.UnixMilli(ms), ID: id}
 	}
 	all, err := x.Jobs.List(r.Context(), by.CompanyID, after, page.Limit+1)
 	if err != nil {
