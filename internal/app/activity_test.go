@@ -10,7 +10,7 @@ import (
 
 	"carillon/internal/base/config"
 	"carillon/internal/store"
-	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 )
 
 // Secrets in a call are not stored, wherever they occur, and calls before a stop are stored.
@@ -76,7 +76,7 @@ func TestCallsAreKeptWithoutSecretsAcrossAStop(t *testing.T) {
 	if company, err = st.Accounts.OldestCompany(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := st.APICalls.List(t.Context(), company, apicalls.Filter{Limit: 100})
+	all, err := st.APICalls.List(t.Context(), company, audit.APICallFilter{Limit: 100})
 	if err != nil || len(all) != len(secrets)+3 {
 		t.Fatalf("%d calls are kept, %v", len(all), err)
 	}

@@ -19,7 +19,6 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/accounts"
 
-	"carillon/internal/store/apicalls"
 	"carillon/internal/store/audit"
 
 	"carillon/internal/store/calls"
@@ -93,7 +92,7 @@ type Store struct {
 	Links    *accounts.Links
 	Rates    *accounts.Rates
 	Audit    *audit.Store
-	APICalls *apicalls.Store
+	APICalls *audit.APICalls
 
 	Senders      *senders.Store
 	Templates    *templates.Store
@@ -178,7 +177,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		DB: d, Sealer: sealer, Config: config, Nodes: work.NewNodes(d, ids),
 		Accounts: accounts.New(d, config), Sessions: accounts.NewSessions(d), Keys: accounts.NewKeys(d, sealer, config),
 		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
-		Audit: audit.New(d), APICalls: apicalls.New(d),
+		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),
 		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed),
 		Resources: resources.New(d, sealer, config),
 		Breakers:  work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store/accounts"
-	"carillon/internal/store/apicalls"
+
 	"carillon/internal/store/audit"
 
 	"carillon/internal/store/chats"
@@ -464,53 +464,53 @@ func auditPurge(t *testing.T, r *rig) {
 }
 
 // apiCall is a call of a company.
-func (r *rig) apiCall(company, path string, status int) apicalls.Call {
+func (r *rig) apiCall(company, path string, status int) audit.APICall {
 	r.now = r.now.Add(time.Second)
-	return apicalls.Call{
+	return audit.APICall{
 		ID: carillon.NewID(r.now), CompanyID: company, At: db.Instant(db.Millis(r.now)), Status: status,
 		Code: fmt.Sprint("code_", status), Method: "POST", Path: path, KeyID: "k1",
 		RequestID: "req_" + path + fmt.Sprint(status), Took: 1500 * time.Microsecond, Message: "no",
-		Detail: apicalls.Detail{Query: "a=b", Address: "192.0.2.7", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
+		APICallDetail: audit.APICallDetail{Query: "a=b", Address: "192.0.2.7", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
 	}
 }
 
 func callRings(t *testing.T, r *rig) {
 	s := r.APICalls
-	var all []apicalls.Call
-	for range apicalls.MostCalls + 30 {
+	var all []audit.APICall
+	for range audit.MaxAPICalls + 30 {
 		all = append(all, r.apiCall(ours, "/a", 400))
 	}
 	other := r.apiCall(theirs, "/a", 400)
 	if err := s.Write(t.Context(), append(all, other), nil, []string{ours, theirs}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.List(t.Context(), ours, apicalls.Filter{Limit: 2000})
-	if err != nil || len(got) != apicalls.MostCalls || got[0].ID != all[len(all)-1].ID || got[len(got)-1].ID != all[30].ID {
+	got, err := s.List(t.Context(), ours, audit.APICallFilter{Limit: 2000})
+	if err != nil || len(got) != audit.MaxAPICalls || got[0].ID != all[len(all)-1].ID || got[len(got)-1].ID != all[30].ID {
 		t.Errorf("%d calls are kept, %v", len(got), err)
 	}
 	large := r.apiCall(ours, "/large", 400)
-	large.Body = strings.Repeat("x", apicalls.MostBytes-500)
-	if err := s.Write(t.Context(), []apicalls.Call{large}, nil, []string{ours}); err != nil {
+	large.Body = strings.Repeat("x", audit.MaxAPICallBytes-500)
+	if err := s.Write(t.Context(), []audit.APICall{large}, nil, []string{ours}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.List(t.Context(), ours, apicalls.Filter{Limit: 2000}); err != nil || len(got) > 5 || got[0].Path != "/large" {
+	if got, err := s.List(t.Context(), ours, audit.APICallFilter{Limit: 2000}); err != nil || len(got) > 5 || got[0].Path != "/large" {
 		t.Errorf("%d calls are kept with a large one, %v", len(got), err)
 	}
-	if got, err := s.List(t.Context(), theirs, apicalls.Filter{Limit: 10}); err != nil || len(got) != 1 {
+	if got, err := s.List(t.Context(), theirs, audit.APICallFilter{Limit: 10}); err != nil || len(got) != 1 {
 		t.Errorf("another company has %d, %v", len(got), err)
 	}
-	chunk := func(n int) apicalls.Chunk {
-		c := apicalls.Chunk{ID: carillon.NewID(r.now), CompanyID: ours}
+	chunk := func(n int) audit.AcceptedChunk {
+		c := audit.AcceptedChunk{ID: carillon.NewID(r.now), CompanyID: ours}
 		for range n {
 			r.now = r.now.Add(time.Millisecond)
-			c.All = append(c.All, apicalls.Accepted{
+			c.All = append(c.All, audit.AcceptedCall{
 				At: db.Instant(db.Millis(r.now)), RequestID: "req_x", KeyID: "k1", NotificationID: carillon.NewID(r.now), Voice: n%2 == 1,
 			})
 		}
 		return c
 	}
-	first, second, third := chunk(apicalls.MostAccepted-1), chunk(1), chunk(2)
-	for _, chunks := range [][]apicalls.Chunk{{first}, {first, second}, {third}} { // the first is written again
+	first, second, third := chunk(audit.MaxAcceptedCalls-1), chunk(1), chunk(2)
+	for _, chunks := range [][]audit.AcceptedChunk{{first}, {first, second}, {third}} { // the first is written again
 		if err := s.Write(t.Context(), nil, chunks, []string{ours}); err != nil {
 			t.Fatal(err)
 		}
@@ -519,7 +519,7 @@ func callRings(t *testing.T, r *rig) {
 	if err != nil || len(accepted) != 3 {
 		t.Fatalf("%d references are kept, %v", len(accepted), err)
 	}
-	if d := cmp.Diff([]apicalls.Accepted{third.All[1], third.All[0], second.All[0]}, accepted); d != "" {
+	if d := cmp.Diff([]audit.AcceptedCall{third.All[1], third.All[0], second.All[0]}, accepted); d != "" {
 		t.Error(d)
 	}
 	if accepted, err := s.Accepted(t.Context(), theirs); len(accepted) != 0 || err != nil {
@@ -529,7 +529,7 @@ func callRings(t *testing.T, r *rig) {
 
 func callList(t *testing.T, r *rig) {
 	s := r.APICalls
-	all := []apicalls.Call{
+	all := []audit.APICall{
 		r.apiCall(ours, "/functions/v1/notify", 400), r.apiCall(ours, "/functions/v1/notify/voice", 503),
 		r.apiCall(ours, "/functions/v1/usage", 429), r.apiCall(theirs, "/functions/v1/notify", 400),
 	}
@@ -538,29 +538,29 @@ func callList(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		f    apicalls.Filter
+		f    audit.APICallFilter
 		want []int
 	}{
-		"all":       {apicalls.Filter{}, []int{2, 1, 0}},
-		"refused":   {apicalls.Filter{Least: 400, Most: 499}, []int{2, 0}},
-		"failed":    {apicalls.Filter{Least: 500}, []int{1}},
-		"a code":    {apicalls.Filter{Code: "code_429"}, []int{2}},
-		"a path":    {apicalls.Filter{Path: "/functions/v1/notify"}, []int{1, 0}},
-		"no path":   {apicalls.Filter{Path: "%"}, nil},
-		"a key":     {apicalls.Filter{KeyID: "k2"}, []int{2}},
-		"a request": {apicalls.Filter{RequestID: all[1].RequestID}, []int{1}},
-		"from":      {apicalls.Filter{From: all[1].At}, []int{2, 1}},
-		"to":        {apicalls.Filter{To: all[1].At}, []int{0}},
-		"a page":    {apicalls.Filter{Before: all[2].ID, Limit: 1}, []int{1}},
+		"all":       {audit.APICallFilter{}, []int{2, 1, 0}},
+		"refused":   {audit.APICallFilter{Least: 400, Most: 499}, []int{2, 0}},
+		"failed":    {audit.APICallFilter{Least: 500}, []int{1}},
+		"a code":    {audit.APICallFilter{Code: "code_429"}, []int{2}},
+		"a path":    {audit.APICallFilter{Path: "/functions/v1/notify"}, []int{1, 0}},
+		"no path":   {audit.APICallFilter{Path: "%"}, nil},
+		"a key":     {audit.APICallFilter{KeyID: "k2"}, []int{2}},
+		"a request": {audit.APICallFilter{RequestID: all[1].RequestID}, []int{1}},
+		"from":      {audit.APICallFilter{From: all[1].At}, []int{2, 1}},
+		"to":        {audit.APICallFilter{To: all[1].At}, []int{0}},
+		"a page":    {audit.APICallFilter{Before: all[2].ID, Limit: 1}, []int{1}},
 	} {
 		if c.f.Limit == 0 {
 			c.f.Limit = 10
 		}
 		got, err := s.List(t.Context(), ours, c.f)
-		var want []apicalls.Call
+		var want []audit.APICall
 		for _, i := range c.want {
 			x := all[i]
-			x.Detail = apicalls.Detail{}
+			x.APICallDetail = audit.APICallDetail{}
 			want = append(want, x)
 		}
 		if d := cmp.Diff(want, got); d != "" || err != nil {
@@ -578,14 +578,14 @@ func callList(t *testing.T, r *rig) {
 
 func callPurge(t *testing.T, r *rig) {
 	s := r.APICalls
-	var all []apicalls.Call
+	var all []audit.APICall
 	for range 4 {
 		all = append(all, r.apiCall(ours, "/a", 400), r.apiCall(theirs, "/a", 400))
 	}
-	chunk := apicalls.Chunk{
-		ID: carillon.NewID(r.now), CompanyID: ours, All: []apicalls.Accepted{{At: r.now.Add(-time.Minute), NotificationID: "n"}},
+	chunk := audit.AcceptedChunk{
+		ID: carillon.NewID(r.now), CompanyID: ours, All: []audit.AcceptedCall{{At: r.now.Add(-time.Minute), NotificationID: "n"}},
 	}
-	if err := s.Write(t.Context(), all, []apicalls.Chunk{chunk}, nil); err != nil {
+	if err := s.Write(t.Context(), all, []audit.AcceptedChunk{chunk}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var companies []string
@@ -610,11 +610,11 @@ func callPurge(t *testing.T, r *rig) {
 		}
 		rows, more = rows+p.Rows, p.More
 	}
-	left, err := s.List(t.Context(), ours, apicalls.Filter{Limit: 10})
+	left, err := s.List(t.Context(), ours, audit.APICallFilter{Limit: 10})
 	if err != nil || len(left) != 1 || left[0].ID != all[6].ID || rows != 4 {
 		t.Errorf("%d rows deleted, left are %d, %v", rows, len(left), err)
 	}
-	if left, err := s.List(t.Context(), theirs, apicalls.Filter{Limit: 10}); err != nil || len(left) != 4 {
+	if left, err := s.List(t.Context(), theirs, audit.APICallFilter{Limit: 10}); err != nil || len(left) != 4 {
 		t.Errorf("another company's: %d, %v", len(left), err)
 	}
 }

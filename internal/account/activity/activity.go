@@ -15,7 +15,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/redact"
-	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 )
 
 // Bounds of the queue, and of the stored part of a call (docs/reference/activity.md).
@@ -54,7 +54,7 @@ type Refused struct {
 
 // Store stores calls. apicalls.Store implements it.
 type Store interface {
-	Write(ctx context.Context, calls []apicalls.Call, chunks []apicalls.Chunk, trim []string) error
+	Write(ctx context.Context, calls []audit.APICall, chunks []audit.AcceptedChunk, trim []string) error
 }
 
 // Options configure a Recorder. The zero value works.
@@ -87,7 +87,7 @@ func (w *waiting) size() int {
 
 // recent are a company's last accepted requests since the last write.
 type recent struct {
-	all  [companyRecent]apicalls.Accepted
+	all  [companyRecent]audit.AcceptedCall
 	next int // index of the next entry
 	n    int
 }
@@ -107,8 +107,8 @@ type Recorder struct {
 	dropped  map[string]int     // by kind, since the last write
 
 	// Used only by Run.
-	open    map[string]*apicalls.Chunk // by company: the chunk to which further references are added
-	written map[string]int             // rows since the company's ring was last trimmed
+	open    map[string]*audit.AcceptedChunk // by company: the chunk to which further references are added
+	written map[string]int                  // rows since the company's ring was last trimmed
 	free    []*recent
 }
 
@@ -128,7 +128,7 @@ func New(s Store, o Options) *Recorder {
 	}
 	return &Recorder{
 		store: s, o: o, seed: maphash.MakeSeed(), same: map[uint64]*waiting{}, of: map[string]int{}, accepted: map[string]*recent{},
-		dropped: map[string]int{}, open: map[string]*apicalls.Chunk{}, written: map[string]int{},
+		dropped: map[string]int{}, open: map[string]*audit.AcceptedChunk{}, written: map[string]int{},
 	}
 }
 
@@ -173,7 +173,7 @@ func (r *Recorder) digest(x *Refused) uint64 {
 
 // Accepted records a reference to an accepted request. It does not block, and allocates nothing if the company already
 // has references.
-func (r *Recorder) Accepted(companyID string, a apicalls.Accepted) {
+func (r *Recorder) Accepted(companyID string, a audit.AcceptedCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.accepted[companyID]
@@ -206,8 +206,8 @@ func (r *Recorder) reuse() *recent {
 }
 
 // take returns the entries of a recent, oldest first.
-func (c *recent) take() []apicalls.Accepted {
-	all := make([]apicalls.Accepted, 0, c.n)
+func (c *recent) take() []audit.AcceptedCall {
+	all := make([]audit.AcceptedCall, 0, c.n)
 	for i := range c.n {
 		all = append(all, c.all[(c.next-c.n+i+companyRecent)%companyRecent])
 	}
@@ -240,13 +240,13 @@ func (r *Recorder) write(ctx context.Context, accepted bool) {
 	if len(queue) == 0 && len(came) == 0 {
 		return
 	}
-	calls := make([]apicalls.Call, len(queue))
+	calls := make([]audit.APICall, len(queue))
 	rows := map[string]int{}
 	for i, w := range queue {
 		calls[i] = callOf(w)
 		rows[w.CompanyID]++
 	}
-	var chunks []apicalls.Chunk
+	var chunks []audit.AcceptedChunk
 	references := 0
 	for company, all := range came {
 		references += len(all)
@@ -264,7 +264,7 @@ func (r *Recorder) write(ctx context.Context, accepted bool) {
 	r.o.Kept(KindAccepted, references)
 }
 
-func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]apicalls.Accepted, dropped map[string]int) {
+func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]audit.AcceptedCall, dropped map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	queue, dropped = r.queue, r.dropped
@@ -274,7 +274,7 @@ func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]api
 	if !accepted {
 		return queue, nil, dropped
 	}
-	came = make(map[string][]apicalls.Accepted, len(r.accepted))
+	came = make(map[string][]audit.AcceptedCall, len(r.accepted))
 	for company, c := range r.accepted {
 		came[company] = c.take()
 		if len(r.free) < 64 {
@@ -286,12 +286,12 @@ func (r *Recorder) drain(accepted bool) (queue []*waiting, came map[string][]api
 }
 
 // callOf returns the stored form of a call, without its secrets.
-func callOf(w *waiting) apicalls.Call {
-	c := apicalls.Call{
+func callOf(w *waiting) audit.APICall {
+	c := audit.APICall{
 		ID: carillon.NewID(w.last), CompanyID: w.CompanyID, At: w.last, Status: w.Status, Code: w.Code, Method: w.Method,
 		Path: redact.Text(w.Path), KeyID: w.KeyID,
 		RequestID: w.RequestID, Repeats: w.repeats, Took: w.Took, Message: redact.Text(w.Message),
-		Detail: apicalls.Detail{
+		APICallDetail: audit.APICallDetail{
 			Query: redact.Query(w.Query), Address: w.Address, Agent: short(w.Agent), ContentType: short(w.ContentType),
 			Idempotency: short(w.Repeat), BodyRead: w.BodyRead,
 		},
@@ -305,20 +305,20 @@ func short(s string) string { return redact.Text(s[:min(len(s), maxText)]) }
 
 // extend adds references to a company's open chunk, and begins a new chunk when it is full. It returns the changed
 // chunks.
-func (r *Recorder) extend(company string, all []apicalls.Accepted) (changed []apicalls.Chunk) {
+func (r *Recorder) extend(company string, all []audit.AcceptedCall) (changed []audit.AcceptedChunk) {
 	for len(all) > 0 {
 		c := r.open[company]
 		if c == nil || len(c.All) >= maxChunk {
 			if c == nil && len(r.open) >= companies {
 				clear(r.open) // all companies begin new chunks
 			}
-			c = &apicalls.Chunk{ID: carillon.NewID(all[0].At), CompanyID: company}
+			c = &audit.AcceptedChunk{ID: carillon.NewID(all[0].At), CompanyID: company}
 			r.open[company] = c
 		}
 		n := min(len(all), maxChunk-len(c.All))
 		c.All = append(c.All, all[:n]...)
 		all = all[n:]
-		changed = append(changed, apicalls.Chunk{ID: c.ID, CompanyID: company, All: slices.Clip(c.All)})
+		changed = append(changed, audit.AcceptedChunk{ID: c.ID, CompanyID: company, All: slices.Clip(c.All)})
 	}
 	return changed
 }

@@ -11,27 +11,27 @@ import (
 	"time"
 
 	"carillon/internal/account/activity"
-	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 )
 
 // kept is a store in memory.
 type kept struct {
 	mu     sync.Mutex
-	calls  []apicalls.Call
-	chunks map[string]apicalls.Chunk
+	calls  []audit.APICall
+	chunks map[string]audit.AcceptedChunk
 	trims  []string
 	writes int
 	fail   error
 }
 
-func (k *kept) Write(_ context.Context, calls []apicalls.Call, chunks []apicalls.Chunk, trim []string) error {
+func (k *kept) Write(_ context.Context, calls []audit.APICall, chunks []audit.AcceptedChunk, trim []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.writes++; k.fail != nil {
 		return k.fail
 	}
 	if k.chunks == nil {
-		k.chunks = map[string]apicalls.Chunk{}
+		k.chunks = map[string]audit.AcceptedChunk{}
 	}
 	k.calls, k.trims = append(k.calls, calls...), append(k.trims, trim...)
 	for _, c := range chunks {
@@ -137,7 +137,7 @@ func TestWhatHasNoRoomIsDroppedAndCounted(t *testing.T) {
 		}
 		r.Refused(refused("quiet", "/a"))
 		for range 250 {
-			r.Accepted("loud", apicalls.Accepted{At: time.Now(), NotificationID: "n"})
+			r.Accepted("loud", audit.AcceptedCall{At: time.Now(), NotificationID: "n"})
 		}
 		large := refused("large", "/a")
 		large.Body = []byte(strings.Repeat("x", 20<<10))
@@ -178,7 +178,7 @@ func TestTheLastCallsAreWrittenBeforeTheEnd(t *testing.T) {
 		go func() { done <- r.Run(ctx) }()
 		synctest.Wait()
 		r.Refused(refused("ours", "/a"))
-		r.Accepted("ours", apicalls.Accepted{At: time.Now(), NotificationID: "n"})
+		r.Accepted("ours", audit.AcceptedCall{At: time.Now(), NotificationID: "n"})
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -197,8 +197,8 @@ func TestReferencesShareRows(t *testing.T) {
 		defer stop()
 		go func() { _ = r.Run(ctx) }()
 		for i := range 300 { // one every two seconds
-			r.Accepted("ours", apicalls.Accepted{At: time.Now(), NotificationID: fmt.Sprint(i)})
-			r.Accepted("theirs", apicalls.Accepted{At: time.Now(), NotificationID: fmt.Sprint(i)})
+			r.Accepted("ours", audit.AcceptedCall{At: time.Now(), NotificationID: fmt.Sprint(i)})
+			r.Accepted("theirs", audit.AcceptedCall{At: time.Now(), NotificationID: fmt.Sprint(i)})
 			time.Sleep(2 * time.Second)
 		}
 		time.Sleep(3 * time.Second)
@@ -243,7 +243,7 @@ func TestADatabaseThatDoesNotTakeThemStopsNothing(t *testing.T) {
 
 func BenchmarkAccepted(b *testing.B) {
 	r := activity.New(&kept{}, activity.Options{})
-	a := apicalls.Accepted{At: time.Now(), RequestID: "req_0123456789012345678901", KeyID: "k", NotificationID: "n"}
+	a := audit.AcceptedCall{At: time.Now(), RequestID: "req_0123456789012345678901", KeyID: "k", NotificationID: "n"}
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Accepted("ours", a)

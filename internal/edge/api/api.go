@@ -24,7 +24,7 @@ import (
 	"carillon/internal/send/catalog"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
-	"carillon/internal/store/apicalls"
+
 	"carillon/internal/store/audit"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/person"
@@ -49,7 +49,7 @@ type Deps struct {
 	Kinds     []resource.Kind // resource kinds
 	People    *person.People
 	// Accepted is called with each accepted notification; may be nil.
-	Accepted func(companyID string, a apicalls.Accepted)
+	Accepted func(companyID string, a audit.AcceptedCall)
 }
 
 // Messaging receives inbound messages and the receipts of replies to them.

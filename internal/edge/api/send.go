@@ -10,7 +10,7 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
-	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 )
 
 // sending serves the endpoints that accept notifications.
@@ -20,7 +20,7 @@ type sending struct {
 	limits *limit.Limits
 	notify *notify.Notify
 
-	accepted func(companyID string, a apicalls.Accepted) // may be nil
+	accepted func(companyID string, a audit.AcceptedCall) // may be nil
 }
 
 func (s sending) routes() []httpio.Route {
@@ -73,7 +73,7 @@ func (s sending) send(ch carillon.Channel, name string) func(w http.ResponseWrit
 			return err
 		}
 		if s.accepted != nil && !a.Replayed {
-			s.accepted(p.Company.ID, apicalls.Accepted{
+			s.accepted(p.Company.ID, audit.AcceptedCall{
 				At: time.Now(), RequestID: httpio.RequestID(r.Context()), KeyID: p.KeyID, NotificationID: a.ID, Voice: ch == carillon.Voice,
 			})
 		}

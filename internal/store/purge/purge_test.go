@@ -15,7 +15,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
-	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
@@ -321,11 +321,11 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 func TestCallsOfTheInterfaceAreKeptForAMonthAndNoLongerThanNotifications(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
 	ages := []time.Duration{time.Hour, 25 * time.Hour, 29 * 24 * time.Hour, 31 * 24 * time.Hour, 401 * 24 * time.Hour}
-	var all []apicalls.Call
+	var all []audit.APICall
 	for _, company := range []string{brief, forever} {
 		for _, age := range ages {
 			at := w.base.Add(-age)
-			all = append(all, apicalls.Call{ID: carillon.NewID(at), CompanyID: company, At: at, Status: 400})
+			all = append(all, audit.APICall{ID: carillon.NewID(at), CompanyID: company, At: at, Status: 400})
 		}
 	}
 	if err := w.APICalls.Write(t.Context(), all, nil, nil); err != nil {
@@ -335,7 +335,7 @@ func TestCallsOfTheInterfaceAreKeptForAMonthAndNoLongerThanNotifications(t *test
 		t.Fatal(err)
 	}
 	for company, want := range map[string]int{brief: 1, forever: 3} {
-		left, err := w.APICalls.List(t.Context(), company, apicalls.Filter{Limit: 10})
+		left, err := w.APICalls.List(t.Context(), company, audit.APICallFilter{Limit: 10})
 		if err != nil || len(left) != want {
 			t.Errorf("%s has %d calls, want %d; %v", company, len(left), want, err)
 		}

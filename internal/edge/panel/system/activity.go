@@ -15,7 +15,7 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
-	"carillon/internal/store/apicalls"
+
 	"carillon/internal/store/audit"
 )
 
@@ -82,7 +82,7 @@ type apiCallPage struct {
 	ResponseCut bool   `json:"response_cut"`
 }
 
-func (x Activity) apiCallRow(ctx context.Context, c *apicalls.Call) apiCallRow {
+func (x Activity) apiCallRow(ctx context.Context, c *audit.APICall) apiCallRow {
 	return apiCallRow{
 		ID: c.ID, At: carillon.FormatTime(c.At), Status: c.Status, Code: c.Code, Message: c.Message, Method: c.Method, Path: c.Path,
 		Key:       x.key(ctx, c.KeyID),
@@ -139,7 +139,7 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := apicalls.Filter{Before: page.After, Limit: page.Limit + 1}
+	f := audit.APICallFilter{Before: page.After, Limit: page.Limit + 1}
 	filters := map[string]*string{"code": &f.Code, "path": &f.Path, "key": &f.KeyID, "request_id": &f.RequestID}
 	if err := readFilters(q, filters); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 	}
 	f.Least, f.Most = class[0], class[1]
 	all, err := x.Store.APICalls.List(r.Context(), by.CompanyID, f)
-	return httpio.ListOf(page, apiCallPages, all, func(c apicalls.Call) string { return c.ID }, func(c apicalls.Call) apiCallRow {
+	return httpio.ListOf(page, apiCallPages, all, func(c audit.APICall) string { return c.ID }, func(c audit.APICall) apiCallRow {
 		return x.apiCallRow(r.Context(), &c)
 	}), err
 }
@@ -196,18 +196,18 @@ func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(a apicalls.Accepted) bool {
+	all = slices.DeleteFunc(all, func(a audit.AcceptedCall) bool {
 		return key != "" && a.KeyID != key || request != "" && a.RequestID != request || !from.IsZero() && a.At.Before(from) ||
 			!to.IsZero() && !a.At.Before(to)
 	})
 	if page.After != "" {
-		at := slices.IndexFunc(all, func(a apicalls.Accepted) bool { return a.NotificationID == page.After })
+		at := slices.IndexFunc(all, func(a audit.AcceptedCall) bool { return a.NotificationID == page.After })
 		if all = all[at+1:]; at < 0 { // the cursor's entry and all older ones were deleted
 			all = nil
 		}
 	}
 	return httpio.ListOf(page, acceptedPages, all[:min(len(all), page.Limit+1)],
-		func(a apicalls.Accepted) string { return a.NotificationID }, func(a apicalls.Accepted) acceptedRow {
+		func(a audit.AcceptedCall) string { return a.NotificationID }, func(a audit.AcceptedCall) acceptedRow {
 			return acceptedRow{carillon.FormatTime(a.At), a.RequestID, a.NotificationID, a.Voice, x.key(r.Context(), a.KeyID)}
 		}), nil
 }

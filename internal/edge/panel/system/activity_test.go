@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/edge/panel/paneltest"
-	"carillon/internal/store/apicalls"
+	"carillon/internal/store/audit"
 )
 
 func TestChangesHaveAuthorsAndValues(t *testing.T) {
@@ -56,19 +56,19 @@ func TestCallsAreFilteredAndShownWhole(t *testing.T) {
 	owner := w.As("owner@acme.test")
 	key := w.Want("POST", "/panel/v1/keys", owner, `{"label":"site"}`, 201, "", "")["id"].(string)
 	now := time.Now()
-	call := func(company string, status int, code string) apicalls.Call {
+	call := func(company string, status int, code string) audit.APICall {
 		now = now.Add(time.Millisecond)
-		return apicalls.Call{
+		return audit.APICall{
 			ID: carillon.NewID(now), CompanyID: company, At: now, Status: status, Code: code, Method: "POST", Path: "/functions/v1/notify",
 			KeyID: key, RequestID: "req_" + code,
 			Repeats: 2, Took: 1500 * time.Microsecond, Message: "No",
-			Detail: apicalls.Detail{Query: "unflatten=true", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
+			APICallDetail: audit.APICallDetail{Query: "unflatten=true", Body: `{"a":1}`, BodyRead: true, Response: "{}"},
 		}
 	}
-	if err := w.Store.APICalls.Write(t.Context(), []apicalls.Call{
+	if err := w.Store.APICalls.Write(t.Context(), []audit.APICall{
 		call(acme.ID, 400, "validation_failed"), call(acme.ID, 429, "rate_limit_exceeded"), call(acme.ID, 503, "service_unavailable"),
 		call(other.ID, 400, "validation_failed"),
-	}, []apicalls.Chunk{{ID: carillon.NewID(now), CompanyID: acme.ID, All: []apicalls.Accepted{
+	}, []audit.AcceptedChunk{{ID: carillon.NewID(now), CompanyID: acme.ID, All: []audit.AcceptedCall{
 		{At: now, RequestID: "req_a", KeyID: key, NotificationID: "n1"},
 		{At: now.Add(time.Second), RequestID: "req_b", KeyID: "gone", NotificationID: "n2", Voice: true},
 	}}}, nil); err != nil {

@@ -1,6 +1,4 @@
-// Package apicalls is the SQL of the log of API calls: each company's last refused or failed calls, and references to
-// its last accepted sends. Both are rings: a write drops the oldest entries beyond their bounds.
-package apicalls
+package audit
 
 import (
 	"context"
@@ -16,31 +14,31 @@ import (
 
 // Bounds of a company's log (docs/reference/activity.md).
 const (
-	MostCalls    = 1000
-	MostBytes    = 8 << 20 // bytes of requests and responses of calls
-	MostAccepted = 10_000
-	maxChunks    = 200
+	MaxAPICalls      = 1000
+	MaxAPICallBytes  = 8 << 20 // bytes of requests and responses of calls
+	MaxAcceptedCalls = 10_000
+	maxChunks        = 200
 )
 
-// Call is a refused or failed call, with secrets removed.
-type Call struct {
-	ID        string
-	CompanyID string
-	At        time.Time
-	Status    int
-	Code      string // error code
-	Method    string
-	Path      string
-	KeyID     string
-	RequestID string
-	Repeats   int // further calls refused in the same way at nearly the same time
-	Took      time.Duration
-	Message   string
-	Detail    // omitted from lists
+// APICall is a refused or failed call, with secrets removed.
+type APICall struct {
+	ID            string
+	CompanyID     string
+	At            time.Time
+	Status        int
+	Code          string // error code
+	Method        string
+	Path          string
+	KeyID         string
+	RequestID     string
+	Repeats       int // further calls refused in the same way at nearly the same time
+	Took          time.Duration
+	Message       string
+	APICallDetail // omitted from lists
 }
 
-// Detail is the part of a call that lists omit.
-type Detail struct {
+// APICallDetail is the part of a call that lists omit.
+type APICallDetail struct {
 	Query       string `json:"query,omitempty"`
 	Address     string `json:"address,omitempty"` // of the client
 	Agent       string `json:"agent,omitempty"`   // its User-Agent
@@ -53,8 +51,8 @@ type Detail struct {
 	ResponseCut bool   `json:"response_cut,omitempty"`
 }
 
-// Accepted is a reference to an accepted request to send.
-type Accepted struct {
+// AcceptedCall is a reference to an accepted request to send.
+type AcceptedCall struct {
 	At             time.Time
 	RequestID      string
 	KeyID          string
@@ -63,12 +61,12 @@ type Accepted struct {
 }
 
 // MarshalJSON implements json.Marshaler: an array of values, to save space.
-func (a Accepted) MarshalJSON() ([]byte, error) {
+func (a AcceptedCall) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{a.At.UnixMilli(), a.RequestID, a.KeyID, a.NotificationID, a.Voice})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (a *Accepted) UnmarshalJSON(raw []byte) error {
+func (a *AcceptedCall) UnmarshalJSON(raw []byte) error {
 	var at int64
 	values := []any{&at, &a.RequestID, &a.KeyID, &a.NotificationID, &a.Voice}
 	if err := json.Unmarshal(raw, &values); err != nil {
@@ -78,30 +76,32 @@ func (a *Accepted) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Chunk holds references to a company's requests in order of arrival. It may be rewritten with more of them.
-type Chunk struct {
+// AcceptedChunk holds references to a company's requests in order of arrival. It may be rewritten with more of them.
+type AcceptedChunk struct {
 	ID        string
 	CompanyID string
-	All       []Accepted
+	All       []AcceptedCall
 }
 
-// Store reads and writes the tables. Its methods are safe for concurrent use.
-type Store struct{ d *db.DB }
+// APICalls is the SQL of the log of API calls: each company's last refused or failed calls, and references to its last
+// accepted sends. Both are rings: a write drops the oldest entries beyond their bounds. Its methods are safe for
+// concurrent use.
+type APICalls struct{ d *db.DB }
 
-// New returns the store of a database.
-func New(d *db.DB) *Store { return &Store{d} }
+// NewAPICalls returns the store of a database.
+func NewAPICalls(d *db.DB) *APICalls { return &APICalls{d} }
 
 // Write stores calls and chunks in one transaction, and drops the oldest beyond the bounds of the named companies.
-func (s *Store) Write(ctx context.Context, calls []Call, chunks []Chunk, trim []string) error {
+func (s *APICalls) Write(ctx context.Context, calls []APICall, chunks []AcceptedChunk, trim []string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := writeCalls(ctx, tx, calls); err != nil {
+		if err := writeAPICalls(ctx, tx, calls); err != nil {
 			return err
 		}
 		if err := writeChunks(ctx, tx, chunks); err != nil {
 			return err
 		}
 		for _, company := range trim {
-			if err := trimCalls(ctx, tx, company); err != nil {
+			if err := trimAPICalls(ctx, tx, company); err != nil {
 				return err
 			}
 			if err := trimChunks(ctx, tx, company); err != nil {
@@ -113,13 +113,13 @@ func (s *Store) Write(ctx context.Context, calls []Call, chunks []Chunk, trim []
 	return db.Wrap(err, "keep calls of the interface")
 }
 
-func writeCalls(ctx context.Context, tx *db.Tx, calls []Call) error {
+func writeAPICalls(ctx context.Context, tx *db.Tx, calls []APICall) error {
 	b := db.NewBulk("api_call", "ON CONFLICT DO NOTHING", "company_id:text", "id:text", "at:bigint", "bytes:bigint",
 		"status:bigint", "code:text", "method:text",
 		"path:text", "key_id:text", "request_id:text", "repeats:bigint", "micros:bigint", "message:text", "doc:text")
 	for i := range calls {
 		c := &calls[i]
-		doc, err := json.Marshal(c.Detail)
+		doc, err := json.Marshal(c.APICallDetail)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func writeCalls(ctx context.Context, tx *db.Tx, calls []Call) error {
 	return b.Write(ctx, tx)
 }
 
-func writeChunks(ctx context.Context, tx *db.Tx, chunks []Chunk) error {
+func writeChunks(ctx context.Context, tx *db.Tx, chunks []AcceptedChunk) error {
 	b := db.NewBulk("api_accepted", "ON CONFLICT (company_id, id) DO UPDATE SET at = excluded.at, amount = excluded.amount, doc = "+
 		"excluded.doc",
 		"company_id:text", "id:text", "at:bigint", "amount:bigint", "doc:text")
@@ -169,12 +169,12 @@ func readSized(ctx context.Context, tx *db.Tx, query, company string, most int) 
 	}, query, company, most)
 }
 
-func trimCalls(ctx context.Context, tx *db.Tx, company string) error {
-	rows, err := readSized(ctx, tx, "SELECT id, bytes FROM api_call WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, MostCalls+1)
+func trimAPICalls(ctx context.Context, tx *db.Tx, company string) error {
+	rows, err := readSized(ctx, tx, "SELECT id, bytes FROM api_call WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, MaxAPICalls+1)
 	if err != nil {
 		return err
 	}
-	if beyond := lastBeyond(rows, MostCalls, MostBytes); beyond != "" {
+	if beyond := lastBeyond(rows, MaxAPICalls, MaxAPICallBytes); beyond != "" {
 		_, err = tx.Exec(ctx, "DELETE FROM api_call WHERE company_id = $1 AND id <= $2", company, beyond)
 	}
 	return err
@@ -186,14 +186,14 @@ func trimChunks(ctx context.Context, tx *db.Tx, company string) error {
 	if err != nil {
 		return err
 	}
-	if beyond := lastBeyond(rows, maxChunks, MostAccepted); beyond != "" {
+	if beyond := lastBeyond(rows, maxChunks, MaxAcceptedCalls); beyond != "" {
 		_, err = tx.Exec(ctx, "DELETE FROM api_accepted WHERE company_id = $1 AND id <= $2", company, beyond)
 	}
 	return err
 }
 
-// Filter selects calls; empty fields do not filter.
-type Filter struct {
+// APICallFilter selects calls; empty fields do not filter.
+type APICallFilter struct {
 	Least, Most int // HTTP statuses
 	Code        string
 	Path        string // path or a prefix of it
@@ -204,13 +204,13 @@ type Filter struct {
 	Limit       int
 }
 
-const columns = "id, at, status, code, method, path, key_id, request_id, repeats, micros, message"
+const apiCallColumns = "id, at, status, code, method, path, key_id, request_id, repeats, micros, message"
 
 // List returns calls of a company, newest first, without their details. A company has few, which are read by primary
 // key.
-func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Call, error) {
+func (s *APICalls) List(ctx context.Context, companyID string, f APICallFilter) ([]APICall, error) {
 	var q strings.Builder
-	q.WriteString("SELECT " + columns + " FROM api_call WHERE company_id = $1")
+	q.WriteString("SELECT " + apiCallColumns + " FROM api_call WHERE company_id = $1")
 	args := []any{companyID}
 	where := func(condition string, value any) {
 		args = append(args, value)
@@ -245,13 +245,13 @@ func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Call, e
 	}
 	args = append(args, f.Limit)
 	fmt.Fprintf(&q, " ORDER BY id DESC LIMIT $%d", len(args))
-	return db.Collect(ctx, s.d, "calls of the interface", func(scan db.Scan) (Call, error) {
-		return scanCall(companyID, scan)
+	return db.Collect(ctx, s.d, "calls of the interface", func(scan db.Scan) (APICall, error) {
+		return scanAPICall(companyID, scan)
 	}, q.String(), args...)
 }
 
-func scanCall(companyID string, scan db.Scan, more ...any) (Call, error) {
-	c := Call{CompanyID: companyID}
+func scanAPICall(companyID string, scan db.Scan, more ...any) (APICall, error) {
+	c := APICall{CompanyID: companyID}
 	var at, micros int64
 	err := scan(append([]any{&c.ID, &at, &c.Status, &c.Code, &c.Method, &c.Path, &c.KeyID, &c.RequestID, &c.Repeats, &micros,
 		&c.Message}, more...)...)
@@ -260,15 +260,15 @@ func scanCall(companyID string, scan db.Scan, more ...any) (Call, error) {
 }
 
 // Find returns a call of a company with its details. Errors: not_found.
-func (s *Store) Find(ctx context.Context, companyID, id string) (*Call, error) {
-	c, err := db.Find(ctx, s.d, "call of the interface", func(scan db.Scan) (*Call, error) {
+func (s *APICalls) Find(ctx context.Context, companyID, id string) (*APICall, error) {
+	c, err := db.Find(ctx, s.d, "call of the interface", func(scan db.Scan) (*APICall, error) {
 		var doc string
-		c, err := scanCall(companyID, scan, &doc)
+		c, err := scanAPICall(companyID, scan, &doc)
 		if err == nil {
-			err = json.Unmarshal([]byte(doc), &c.Detail)
+			err = json.Unmarshal([]byte(doc), &c.APICallDetail)
 		}
 		return &c, err
-	}, "SELECT "+columns+", doc FROM api_call WHERE company_id = $1 AND id = $2", companyID, id)
+	}, "SELECT "+apiCallColumns+", doc FROM api_call WHERE company_id = $1 AND id = $2", companyID, id)
 	if err == nil && c == nil {
 		err = carillon.Absent("Call")
 	}
@@ -276,8 +276,8 @@ func (s *Store) Find(ctx context.Context, companyID, id string) (*Call, error) {
 }
 
 // Accepted returns the references to a company's last accepted requests, newest first.
-func (s *Store) Accepted(ctx context.Context, companyID string) ([]Accepted, error) {
-	chunks, err := db.Collect(ctx, s.d, "accepted requests", func(scan db.Scan) (all []Accepted, err error) {
+func (s *APICalls) Accepted(ctx context.Context, companyID string) ([]AcceptedCall, error) {
+	chunks, err := db.Collect(ctx, s.d, "accepted requests", func(scan db.Scan) (all []AcceptedCall, err error) {
 		var doc string
 		if err := scan(&doc); err != nil {
 			return nil, err
@@ -289,12 +289,12 @@ func (s *Store) Accepted(ctx context.Context, companyID string) ([]Accepted, err
 		return nil, err
 	}
 	all := slices.Concat(chunks...)
-	slices.SortFunc(all, func(a, b Accepted) int { return cmpNewest(a, b) })
-	return all[:min(len(all), MostAccepted)], nil
+	slices.SortFunc(all, func(a, b AcceptedCall) int { return cmpNewest(a, b) })
+	return all[:min(len(all), MaxAcceptedCalls)], nil
 }
 
 // cmpNewest orders references newest first, then by notification.
-func cmpNewest(a, b Accepted) int {
+func cmpNewest(a, b AcceptedCall) int {
 	if c := b.At.Compare(a.At); c != 0 {
 		return c
 	}
