@@ -13,7 +13,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/messaging"
@@ -91,7 +91,7 @@ func onWhatsApp(x *site) person {
 		MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{}`),
 	}
 	put := func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, p.sender, time.Now())
+		return settings.PutSender(ctx, tx, p.sender, time.Now())
 	}
 	if err := x.store.Config.Change(x.t.Context(), put); err != nil {
 		x.t.Fatal(err)

@@ -43,7 +43,7 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/effect"
 	"carillon/internal/talk/files"
@@ -324,7 +324,7 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 		},
 		Begun: s.Runs.Begun,
 		Suppress: func(ctx context.Context, companyID string, addresses ...string) error {
-			return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a message", time.Now(), addresses...)
+			return s.Suppressions.Suppress(ctx, companyID, settings.SuppressAll, "asked in a message", time.Now(), addresses...)
 		},
 		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
 			_, err := s.Suppressions.Unsuppress(ctx, companyID, who)

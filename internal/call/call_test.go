@@ -25,9 +25,8 @@ import (
 	"carillon/internal/store/calls"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
 )
 
 // phone is a dialer that counts calls and decides by a function how each ends.
@@ -131,7 +130,7 @@ func (n *node) setUp(change func(c *carillon.Company, line *carillon.Sender)) {
 		if err := accounts.PutCompany(ctx, tx, &c, now); err != nil {
 			return err
 		}
-		return senders.PutSender(ctx, tx, line, now)
+		return settings.PutSender(ctx, tx, line, now)
 	})
 	if err == nil {
 		_, err = n.store.Resources.PutResource(n.t.Context(), c.ID, agent.Kind(),
@@ -441,7 +440,7 @@ func TestANumberSuppressedForMarketingIsCalledForTheRest(t *testing.T) {
 		n.setUp(nil)
 		defer n.start()()
 		const number, other = "525512341001", "5215512341001" // two forms of the same number
-		err := n.store.Suppressions.Suppress(t.Context(), n.company.ID, suppressions.Marketing, suppressions.OptedOut, time.Now(), other)
+		err := n.store.Suppressions.Suppress(t.Context(), n.company.ID, settings.SuppressMarketing, settings.OptedOut, time.Now(), other)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/queue/lane"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/work"
 )
 
@@ -97,7 +97,7 @@ func TestAStopWaitsUntilChangesOfBreakersAreWritten(t *testing.T) {
 	}
 	if err := d.q.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, now),
-			senders.PutSender(ctx, tx, line, now))
+			settings.PutSender(ctx, tx, line, now))
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 
 	"carillon"
 	"carillon/internal/store"
@@ -47,7 +47,7 @@ func newLively(t *testing.T) *lively {
 	}
 	err = l.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
-			senders.PutSender(ctx, tx, l.sender, time.Now()))
+			settings.PutSender(ctx, tx, l.sender, time.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)

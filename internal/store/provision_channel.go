@@ -12,8 +12,7 @@ import (
 	"carillon/internal/base/config"
 	"carillon/internal/store/db"
 	"carillon/internal/store/resources"
-	"carillon/internal/store/senders"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 func (a *applying) senders(ctx context.Context, companyID string, c *config.Company) error {
@@ -30,11 +29,11 @@ func (a *applying) senders(ctx context.Context, companyID string, c *config.Comp
 func (a *applying) sender(ctx context.Context, companyID string, x *config.Sender) (effect, error) {
 	want := x.Sender
 	want.CompanyID = companyID
-	e, err := senders.DeclareSender(ctx, a.tx, &want, a.now)
+	e, err := settings.DeclareSender(ctx, a.tx, &want, a.now)
 	if err != nil {
 		return e, err
 	}
-	proved, err := senders.ProveNumber(ctx, a.tx, &want, true, a.now) // declared by the operator
+	proved, err := settings.ProveNumber(ctx, a.tx, &want, true, a.now) // declared by the operator
 	if proved && e == unchanged {
 		e = updated
 	}
@@ -91,13 +90,13 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 	if len(c.Templates) == 0 {
 		return nil
 	}
-	before, err := templates.ActiveTemplates(ctx, a.tx, companyID)
+	before, err := settings.ActiveTemplates(ctx, a.tx, companyID)
 	if err != nil {
 		return err
 	}
 	for i := range c.Templates {
 		t := &c.Templates[i]
-		uid, err := senders.MessagingSender(ctx, a.tx, companyID, t.SenderID)
+		uid, err := settings.MessagingSender(ctx, a.tx, companyID, t.SenderID)
 		if err != nil {
 			return err
 		}
@@ -110,7 +109,7 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 			return err
 		}
 	}
-	n, err := templates.ActiveTemplates(ctx, a.tx, companyID)
+	n, err := settings.ActiveTemplates(ctx, a.tx, companyID)
 	if err == nil && n > maxActive && n > before {
 		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, maxActive))
 	}
@@ -141,5 +140,5 @@ func (a *applying) template(ctx context.Context, companyID string, uid int64, t 
 		(providerID != "" || status == string(want.Status)):
 		return unchanged, nil
 	}
-	return e, templates.PutTemplate(ctx, a.tx, &want, a.now)
+	return e, settings.PutTemplate(ctx, a.tx, &want, a.now)
 }

@@ -17,7 +17,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/db"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // company returns the company's id; empty after a problem.
@@ -187,17 +187,17 @@ func (a *applying) suppressions(ctx context.Context, companyID string, c *config
 	if len(added) == 0 {
 		return nil
 	}
-	return suppressions.Record(ctx, a.tx.Tx, companyID, audit.Added,
-		suppressions.Suppression{Type: suppressions.All, Reason: "set up"}, added)
+	return settings.RecordSuppression(ctx, a.tx.Tx, companyID, audit.Added,
+		settings.Suppression{Type: settings.SuppressAll, Reason: "set up"}, added)
 }
 
 func (a *applying) suppress(ctx context.Context, companyID, number string) (effect, error) {
-	have, err := suppressions.Find(ctx, a.tx.Tx, companyID, identity.Number(number))
-	if err != nil || have != nil && have.Type == suppressions.All {
+	have, err := settings.FindSuppression(ctx, a.tx.Tx, companyID, identity.Number(number))
+	if err != nil || have != nil && have.Type == settings.SuppressAll {
 		return unchanged, err
 	}
-	x := suppressions.Suppression{Type: suppressions.All, Reason: "set up", CreatedAt: a.now}
-	if _, err := suppressions.Place(ctx, a.tx.Tx, companyID, x, number); err != nil || have == nil {
+	x := settings.Suppression{Type: settings.SuppressAll, Reason: "set up", CreatedAt: a.now}
+	if _, err := settings.PlaceSuppression(ctx, a.tx.Tx, companyID, x, number); err != nil || have == nil {
 		return created, err
 	}
 	return updated, nil

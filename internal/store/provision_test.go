@@ -17,8 +17,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // keep replaces the password hashing of auth: here only an unchanged hash matters.
@@ -282,7 +281,7 @@ func TestChannelsWordOnATemplateStands(t *testing.T) {
 		}
 		next := *record
 		next.ProviderID, next.Status = "900", carillon.TemplateRejected
-		if ok, err := st.Templates.SwapTemplate(t.Context(), record, &next, time.Now(), templates.Limits{}); err != nil || !ok {
+		if ok, err := st.Templates.SwapTemplate(t.Context(), record, &next, time.Now(), settings.TemplateLimits{}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		if s := apply(t, st, paused); status() != carillon.TemplateRejected || s.Changed() {
@@ -328,7 +327,7 @@ func approveByChannel(t *testing.T, st *store.Store, companyID, name string) {
 	}
 	next := *read
 	next.Status, next.ProviderID = carillon.TemplateApproved, "900000001"
-	if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, time.Now(), settings.TemplateLimits{}); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 }
@@ -337,7 +336,7 @@ func TestApplySuppressesForAllTypes(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		apply(t, st, small)
 		id := companyNamed(t, st, "Small")
-		if err := st.Suppressions.Suppress(t.Context(), id, suppressions.Marketing, suppressions.OptedOut, time.Now(),
+		if err := st.Suppressions.Suppress(t.Context(), id, settings.SuppressMarketing, settings.OptedOut, time.Now(),
 			"34600000001"); err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +345,7 @@ func TestApplySuppressesForAllTypes(t *testing.T) {
 			t.Error(s)
 		}
 		if x, err := st.Suppressions.Suppression(t.Context(), id, identity.Number("34600000001")); err != nil ||
-			x.Type != suppressions.All || x.Reason != "set up" {
+			x.Type != settings.SuppressAll || x.Reason != "set up" {
 			t.Errorf("%+v, %v", x, err)
 		}
 		if s := apply(t, st, form); s.Changed() {

@@ -32,10 +32,9 @@ import (
 
 	"carillon/internal/store/resources"
 
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/stats"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
+
 	"carillon/internal/store/work"
 )
 
@@ -94,9 +93,9 @@ type Store struct {
 	Audit    *audit.Store
 	APICalls *audit.APICalls
 
-	Senders      *senders.Store
-	Templates    *templates.Store
-	Suppressions *suppressions.Store
+	Senders      *settings.Senders
+	Templates    *settings.Templates
+	Suppressions *settings.Suppressions
 	Resources    *resources.Store
 
 	Notifications *messages.Notifications
@@ -178,7 +177,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Accounts: accounts.New(d, config), Sessions: accounts.NewSessions(d), Keys: accounts.NewKeys(d, sealer, config),
 		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
 		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),
-		Senders: senders.New(d, sealer, config), Templates: templates.New(d, config, event.Subscribed),
+		Senders: settings.NewSenders(d, sealer, config), Templates: settings.NewTemplates(d, config, event.Subscribed),
 		Resources: resources.New(d, sealer, config),
 		Breakers:  work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
@@ -187,7 +186,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
 		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),
 	}
-	s.Suppressions = suppressions.New(d, config, s.Accounts)
+	s.Suppressions = settings.NewSuppressions(d, config, s.Accounts)
 	touch := func(seq carillon.Seq, err error) { s.Stats.Touch(seq, err) }
 	m := messages.Options{
 		DB: d, Close: placeClose, Delivery: placeDelivery, Accept: placeAccept, Receipt: placeReceipt, IDs: ids,

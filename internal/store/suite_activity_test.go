@@ -24,9 +24,7 @@ import (
 	"carillon/internal/store/db"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
-	"carillon/internal/store/senders"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 func recording() []sentence {
@@ -88,7 +86,7 @@ func auditKinds(t *testing.T, r *rig) {
 	}
 	invitation := &accounts.Invitation{CompanyID: ours, Email: "eva@example.org", Role: "viewer"}
 	a := r.accepted(t, 2, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Hour) })
-	record := &templates.Record{Template: carillon.Template{
+	record := &settings.TemplateRecord{Template: carillon.Template{
 		ID: "900", CompanyID: ours, SenderUID: r.sender.UID, Name: "hello", Language: "en", Category: "UTILITY",
 		Status: carillon.TemplateDraft, ParameterFormat: "POSITIONAL",
 		Components: []carillon.Component{{Type: "BODY", Text: "Hello"}}, CreatedAt: r.now, UpdatedAt: r.now,
@@ -194,32 +192,32 @@ func auditKinds(t *testing.T, r *rig) {
 		}, by("withdrawn", `invitation eva@example.org | role: "viewer" → none`)},
 		{func() error {
 			return config(func(ctx context.Context, tx *configure.Tx) error {
-				if _, err := senders.DeclareSender(ctx, tx, sender(`{"access_token":"EAAone","phone_number_id":"1"}`), now()); err != nil {
+				if _, err := settings.DeclareSender(ctx, tx, sender(`{"access_token":"EAAone","phone_number_id":"1"}`), now()); err != nil {
 					return err
 				}
-				_, err := senders.DeclareSender(ctx, tx, sender(`{"access_token":"EAAtwo","phone_number_id":"2"}`), now())
+				_, err := settings.DeclareSender(ctx, tx, sender(`{"access_token":"EAAtwo","phone_number_id":"2"}`), now())
 				return err
 			})
 		}, by("changed", `sender cloud (15555550109) | settings.access_token: true → true secret; settings.phone_number_id: "1" → "2"`)},
 		{func() error {
 			return config(func(ctx context.Context, tx *configure.Tx) error {
-				return senders.RemoveSender(ctx, tx, ours, "cloud", now())
+				return settings.RemoveSender(ctx, tx, ours, "cloud", now())
 			})
 		}, "deleted"},
 		{func() error {
-			return r.Templates.CreateTemplate(ctx, record, templates.Limits{},
-				templates.Change{Action: templates.Created, By: templates.By{Kind: "account", ID: "a-1"}})
+			return r.Templates.CreateTemplate(ctx, record, settings.TemplateLimits{},
+				settings.TemplateChange{Action: settings.TemplateCreated, By: settings.TemplateAuthor{Kind: "account", ID: "a-1"}})
 		}, "created"},
 		{func() error {
-			_, err := r.Templates.SwapTemplate(ctx, record, &edited, now(), templates.Limits{}, templates.Change{Action: templates.Edited})
+			_, err := r.Templates.SwapTemplate(ctx, record, &edited, now(), settings.TemplateLimits{}, settings.TemplateChange{Action: settings.TemplateEdited})
 			return err
 		}, by("changed", `template hello (en) | components[0].text: "Hello" → "Hello you"`)},
 		{func() error {
 			decided := edited
 			decided.Status, decided.Reason = carillon.TemplateRejected, "no"
 			ctx := t.Context()
-			_, err := r.Templates.SwapTemplate(ctx, &edited, &decided, now(), templates.Limits{},
-				templates.Change{Action: templates.Decided, By: templates.By{Kind: "channel"}})
+			_, err := r.Templates.SwapTemplate(ctx, &edited, &decided, now(), settings.TemplateLimits{},
+				settings.TemplateChange{Action: settings.TemplateDecided, By: settings.TemplateAuthor{Kind: "channel"}})
 			edited = decided
 			return err
 		}, `decided by channel channel: template hello (en) | reason: "" → "no"; status: "draft" → "rejected"`},
@@ -234,7 +232,7 @@ func auditKinds(t *testing.T, r *rig) {
 		{func() error { return r.Resources.DeleteResource(ctx, ours, resourcetest.Kinds(), kind, resourceID) }, "deleted"},
 		{func() error {
 			_, err := r.Suppressions.AddSuppressions(ctx, ours,
-				suppressions.Suppression{Type: suppressions.All, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
+				settings.Suppression{Type: settings.SuppressAll, Reason: "manual", CreatedAt: now()}, "34600000001", "34600000002")
 			return err
 		}, by("added", `suppression 2 | amount: none → 2; numbers: none → "34600000001, 34600000002"; reason: none → "manual"; `+
 			`type: none → "all"`)},

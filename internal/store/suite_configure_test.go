@@ -12,7 +12,7 @@ import (
 
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,8 +21,6 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/audit"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
 )
 
 func configuring() []sentence {
@@ -133,7 +131,7 @@ func callSettings(t *testing.T, r *rig) {
 	line := *r.second
 	line.Channel, line.RingTimeout = carillon.Voice, 12345*time.Millisecond
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(accounts.PutCompany(ctx, tx, &want, r.now), senders.PutSender(ctx, tx, &line, r.now))
+		return errors.Join(accounts.PutCompany(ctx, tx, &want, r.now), settings.PutSender(ctx, tx, &line, r.now))
 	})
 	c, err := r.Accounts.Company(t.Context(), ours)
 	if d := cmp.Diff(&want, c); err != nil || d != "" {
@@ -178,7 +176,7 @@ func provedNumbers(t *testing.T, r *rig) {
 	prove := func(x *carillon.Sender, want bool) {
 		t.Helper()
 		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-			if fresh, err := senders.ProveNumber(ctx, tx, x, declared, r.now); fresh != want || err != nil {
+			if fresh, err := settings.ProveNumber(ctx, tx, x, declared, r.now); fresh != want || err != nil {
 				t.Errorf("the proof of %s is new: %v, %v", x.Number, fresh, err)
 			}
 			return nil
@@ -187,7 +185,7 @@ func provedNumbers(t *testing.T, r *rig) {
 	declare := func(x carillon.Sender) {
 		t.Helper()
 		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-			_, err := senders.DeclareSender(ctx, tx, &x, r.now)
+			_, err := settings.DeclareSender(ctx, tx, &x, r.now)
 			return err
 		})
 	}
@@ -223,7 +221,7 @@ func provedNumbers(t *testing.T, r *rig) {
 	prove(&changed, true)
 	elsewhere("proved", changed.Number, true)
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return senders.RemoveSender(ctx, tx, theirs, changed.ID, r.now)
+		return settings.RemoveSender(ctx, tx, theirs, changed.ID, r.now)
 	})
 	declare(changed)
 	elsewhere("removed and entered again", changed.Number, false)
@@ -255,7 +253,7 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 	double := *r.second
 	double.Number = r.sender.Number
 	err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, &double, r.now)
+		return settings.PutSender(ctx, tx, &double, r.now)
 	})
 	if !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
@@ -264,7 +262,7 @@ func sendersShareNoNumber(t *testing.T, r *rig) {
 		t.Error(all, err)
 	}
 	double.Channel = carillon.Voice // one number may be a line of each channel
-	r.configure(t, func(ctx context.Context, tx *configure.Tx) error { return senders.PutSender(ctx, tx, &double, r.now) })
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error { return settings.PutSender(ctx, tx, &double, r.now) })
 	if double.UID != r.second.UID {
 		t.Errorf("uid %d became %d", r.second.UID, double.UID)
 	}
@@ -283,7 +281,7 @@ func assigningNumbers(t *testing.T, r *rig) {
 		} {
 			line := *r.second
 			line.CompanyID, line.ID, line.Number, line.Channel, line.Default = x.CompanyID, x.ID, x.Number, carillon.Voice, false
-			all = append(all, senders.PutSender(ctx, tx, &line, r.now))
+			all = append(all, settings.PutSender(ctx, tx, &line, r.now))
 		}
 		return errors.Join(all...)
 	})
@@ -301,10 +299,10 @@ func assigningNumbers(t *testing.T, r *rig) {
 	assign := func(company string) {
 		t.Helper()
 		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-			if err := senders.AssignNumber(ctx, tx, number, company, r.now); err != nil {
+			if err := settings.AssignNumber(ctx, tx, number, company, r.now); err != nil {
 				return err
 			}
-			got, err := senders.NumberOwner(ctx, tx, number)
+			got, err := settings.NumberOwner(ctx, tx, number)
 			if got != company {
 				t.Errorf("inside the transaction it is the number of %q", got)
 			}
@@ -330,14 +328,14 @@ func assigningNumbers(t *testing.T, r *rig) {
 		t.Error(d)
 	}
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		all, err := senders.LinesByNumber(ctx, tx, number)
+		all, err := settings.LinesByNumber(ctx, tx, number)
 		if len(all) != 2 {
 			t.Errorf("%d lines inside a transaction", len(all))
 		}
 		return err
 	})
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return senders.RemoveSender(ctx, tx, theirs, "theirs-line", r.now)
+		return settings.RemoveSender(ctx, tx, theirs, "theirs-line", r.now)
 	})
 	if shared, err := r.Senders.SharedNumbers(t.Context()); err != nil || len(shared) != 0 {
 		t.Errorf("%+v, %v", shared, err)
@@ -366,12 +364,12 @@ func linesWithTrunks(t *testing.T, r *rig) {
 		}
 	}
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(senders.PutSender(ctx, tx, line(ours, "0001", "sip"), r.now),
-			senders.PutSender(ctx, tx, line(theirs, "0002", "sip"), r.now),
-			senders.PutSender(ctx, tx, line(ours, "0003", "sandbox"), r.now), senders.PutSender(ctx, tx, line(ours, "0004", "sip"), r.now))
+		return errors.Join(settings.PutSender(ctx, tx, line(ours, "0001", "sip"), r.now),
+			settings.PutSender(ctx, tx, line(theirs, "0002", "sip"), r.now),
+			settings.PutSender(ctx, tx, line(ours, "0003", "sandbox"), r.now), settings.PutSender(ctx, tx, line(ours, "0004", "sip"), r.now))
 	})
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return senders.RemoveSender(ctx, tx, ours, "0004", r.now)
+		return settings.RemoveSender(ctx, tx, ours, "0004", r.now)
 	})
 	want := append(before, ours+` 0001 {"trunk":"sip:192.0.2.1"}`, theirs+` 0002 {"trunk":"sip:192.0.2.1"}`)
 	slices.Sort(want)
@@ -383,7 +381,7 @@ func linesWithTrunks(t *testing.T, r *rig) {
 func removingSenders(t *testing.T, r *rig) {
 	remove := func(company, id string) error {
 		return r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-			return senders.RemoveSender(ctx, tx, company, id, r.now)
+			return settings.RemoveSender(ctx, tx, company, id, r.now)
 		})
 	}
 	if err := remove(theirs, "side"); !carillon.IsCode(err, carillon.NotFound) {
@@ -420,7 +418,7 @@ func removingSenders(t *testing.T, r *rig) {
 	other.ID, again.Number = "other", "15555550177"
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		// the number is free, the id its own
-		return errors.Join(senders.PutSender(ctx, tx, &other, r.now), senders.PutSender(ctx, tx, &again, r.now))
+		return errors.Join(settings.PutSender(ctx, tx, &other, r.now), settings.PutSender(ctx, tx, &again, r.now))
 	})
 	if other.UID == r.second.UID || again.UID != r.second.UID {
 		t.Errorf("uids %d and %d after %d", other.UID, again.UID, r.second.UID)
@@ -430,7 +428,7 @@ func removingSenders(t *testing.T, r *rig) {
 	}
 	for most, full := range map[int]bool{3: true, 4: false} {
 		err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-			return senders.RoomForSender(ctx, tx, ours, most)
+			return settings.RoomForSender(ctx, tx, ours, most)
 		})
 		if full != carillon.IsCode(err, carillon.LimitExceeded) {
 			t.Errorf("3 senders of %d: %v", most, err)
@@ -438,17 +436,17 @@ func removingSenders(t *testing.T, r *rig) {
 	}
 }
 
-func (r *rig) template(sender *carillon.Sender, id, name string, status carillon.TemplateStatus) *templates.Record {
-	return &templates.Record{Template: carillon.Template{
+func (r *rig) template(sender *carillon.Sender, id, name string, status carillon.TemplateStatus) *settings.TemplateRecord {
+	return &settings.TemplateRecord{Template: carillon.Template{
 		ID: id, CompanyID: sender.CompanyID, SenderUID: sender.UID, Name: name, Language: "es", Category: "UTILITY", Status: status,
 		ParameterFormat: content.Positional, Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola {{1}}"}},
 		CreatedAt: r.now, UpdatedAt: r.now,
 	}}
 }
 
-func (r *rig) create(t *testing.T, x *templates.Record) {
+func (r *rig) create(t *testing.T, x *settings.TemplateRecord) {
 	t.Helper()
-	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{}); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), x, settings.TemplateLimits{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -516,7 +514,7 @@ func pollingTemplates(t *testing.T, r *rig) {
 }
 
 func templateLimits(t *testing.T, r *rig) {
-	limits := templates.Limits{Active: 2, Created: 7}
+	limits := settings.TemplateLimits{Active: 2, Created: 7}
 	create := func(i int, status carillon.TemplateStatus) error {
 		return r.Templates.CreateTemplate(t.Context(), r.template(r.sender, strconv.Itoa(i), "t"+strconv.Itoa(i), status), limits)
 	}
@@ -528,7 +526,7 @@ func templateLimits(t *testing.T, r *rig) {
 	}
 	for _, status := range []carillon.TemplateStatus{carillon.TemplateDraft, carillon.TemplateRejected, carillon.TemplateDisabled} {
 		x := r.template(r.sender, string(status), string(status), status)
-		if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{Active: 2}); err != nil {
+		if err := r.Templates.CreateTemplate(t.Context(), x, settings.TemplateLimits{Active: 2}); err != nil {
 			t.Errorf("one that is %s is not active: %v", status, err)
 		}
 	}
@@ -548,7 +546,7 @@ func templateLimits(t *testing.T, r *rig) {
 	if err := r.Templates.CreateTemplate(t.Context(), last, limits); err != nil {
 		t.Error(err)
 	}
-	if err := create(4, carillon.TemplateDraft); !errors.Is(err, templates.ErrToday) {
+	if err := create(4, carillon.TemplateDraft); !errors.Is(err, settings.ErrTemplatesToday) {
 		t.Error("an eighth creation of the day:", err)
 	}
 	if undone, err := r.Templates.UndoCreateTemplate(t.Context(), last); !undone || err != nil {
@@ -567,10 +565,10 @@ func templateLimits(t *testing.T, r *rig) {
 }
 
 func suppressing(t *testing.T, r *rig) {
-	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "manual", r.now, "34600000001", "34600000002"); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, settings.SuppressAll, "manual", r.now, "34600000001", "34600000002"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "other", r.now.Add(time.Hour), "34600000001",
+	if err := r.Suppressions.Suppress(t.Context(), ours, settings.SuppressAll, "other", r.now.Add(time.Hour), "34600000001",
 		"34600000003"); err != nil {
 		t.Fatal(err)
 	}
@@ -586,7 +584,7 @@ func suppressing(t *testing.T, r *rig) {
 		}
 	}
 	x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number("34600000001"))
-	if err != nil || *x != (suppressions.Suppression{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: r.now}) {
+	if err != nil || *x != (settings.Suppression{Number: "34600000001", Type: settings.SuppressAll, Reason: "manual", CreatedAt: r.now}) {
 		t.Error(x, err)
 	}
 	suppressingMarketing(t, r)
@@ -669,7 +667,7 @@ func oldestCompany(t *testing.T, r *rig) {
 // liftingOptOuts lifts one company's opt-outs at the channel, but neither later nor other suppressions.
 func liftingOptOuts(t *testing.T, r *rig) {
 	const number = "34600000007"
-	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, number); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, settings.SuppressMarketing, settings.OptedOut, r.now, number); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -693,18 +691,18 @@ func liftingOptOuts(t *testing.T, r *rig) {
 // replaced by one.
 func suppressingMarketing(t *testing.T, r *rig) {
 	for _, step := range []struct {
-		of     suppressions.Type
+		of     settings.SuppressionType
 		reason string
-		want   map[string]suppressions.Type
+		want   map[string]settings.SuppressionType
 	}{
 		{
-			suppressions.Marketing, suppressions.OptedOut,
-			map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.Marketing},
+			settings.SuppressMarketing, settings.OptedOut,
+			map[string]settings.SuppressionType{"34600000001": settings.SuppressAll, "34600000008": settings.SuppressMarketing},
 		},
-		{suppressions.All, "stop", map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All}},
+		{settings.SuppressAll, "stop", map[string]settings.SuppressionType{"34600000001": settings.SuppressAll, "34600000008": settings.SuppressAll}},
 		{
-			suppressions.Marketing, suppressions.OptedOut,
-			map[string]suppressions.Type{"34600000001": suppressions.All, "34600000008": suppressions.All},
+			settings.SuppressMarketing, settings.OptedOut,
+			map[string]settings.SuppressionType{"34600000001": settings.SuppressAll, "34600000008": settings.SuppressAll},
 		},
 	} {
 		numbers := slices.Sorted(maps.Keys(step.want))
@@ -714,7 +712,7 @@ func suppressingMarketing(t *testing.T, r *rig) {
 		for class := range carillon.Class(carillon.Classes) {
 			want := map[string]bool{}
 			for number, of := range step.want {
-				if of == suppressions.All || class == carillon.Marketing {
+				if of == settings.SuppressAll || class == carillon.Marketing {
 					want[number] = true
 				}
 			}
@@ -725,8 +723,8 @@ func suppressingMarketing(t *testing.T, r *rig) {
 		}
 	}
 	x, err := r.Suppressions.Suppression(t.Context(), ours, identity.Number("34600000008"))
-	if err != nil || *x != (suppressions.Suppression{
-		Number: "34600000008", Type: suppressions.All, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour),
+	if err != nil || *x != (settings.Suppression{
+		Number: "34600000008", Type: settings.SuppressAll, Reason: "stop", CreatedAt: r.now.Add(2 * time.Hour),
 	}) {
 		t.Error(x, err)
 	}

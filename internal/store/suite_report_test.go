@@ -12,7 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/provider"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 func reporting() []sentence {
@@ -25,7 +25,7 @@ func reporting() []sentence {
 
 func keepingReports(t *testing.T, r *rig) {
 	ctx := t.Context()
-	if got, err := r.Senders.Report(ctx, ours, r.sender.UID); err != nil || !cmp.Equal(got, senders.Report{SenderUID: r.sender.UID}) {
+	if got, err := r.Senders.Report(ctx, ours, r.sender.UID); err != nil || !cmp.Equal(got, settings.SenderReport{SenderUID: r.sender.UID}) {
 		t.Fatal(got, err)
 	}
 	found := provider.Inspection{
@@ -43,7 +43,7 @@ func keepingReports(t *testing.T, r *rig) {
 	misplaced := *r.foreign
 	misplaced.CompanyID = ours
 	check(t, r.Senders.KeepCallback(ctx, &misplaced, r.now.Add(time.Hour))) // another company's sender is nobody's here
-	want := senders.Report{
+	want := settings.SenderReport{
 		SenderUID: r.sender.UID, HandshakeAt: r.now, CallbackAt: r.now.Add(time.Minute), Notice: "FLAGGED",
 		NoticeAt: r.now.Add(2 * time.Hour), Quality: "GREEN",
 		QualityAt: r.now.Add(time.Hour), Messages: "TIER_250", MessagesAt: r.now.Add(2 * time.Hour), Findings: found.Findings,
@@ -54,7 +54,7 @@ func keepingReports(t *testing.T, r *rig) {
 		t.Error(err, d)
 	}
 	all, err := r.Senders.Reports(ctx, ours)
-	if d := cmp.Diff(map[int64]senders.Report{r.sender.UID: want}, all); err != nil || d != "" {
+	if d := cmp.Diff(map[int64]settings.SenderReport{r.sender.UID: want}, all); err != nil || d != "" {
 		t.Error(err, d)
 	}
 	if got, err := r.Senders.Report(ctx, ours, r.foreign.UID); err != nil || !got.CallbackAt.IsZero() {
@@ -64,7 +64,7 @@ func keepingReports(t *testing.T, r *rig) {
 		t.Error(got, err)
 	}
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
-		return senders.RemoveSender(ctx, tx, ours, r.sender.ID, r.now)
+		return settings.RemoveSender(ctx, tx, ours, r.sender.ID, r.now)
 	})
 	check(t, r.Senders.KeepCallback(ctx, r.sender, r.now.Add(time.Hour)))
 	if all, err := r.Senders.Reports(ctx, ours); err != nil || len(all) != 0 {
@@ -105,7 +105,7 @@ func keepingTheNewest(t *testing.T, r *rig) {
 func countingBacklogs(t *testing.T, r *rig) {
 	ctx := t.Context()
 	now := r.now
-	if got, err := r.Senders.Backlog(ctx, r.sender, now); err != nil || got != (senders.Backlog{}) {
+	if got, err := r.Senders.Backlog(ctx, r.sender, now); err != nil || got != (settings.SenderBacklog{}) {
 		t.Fatal(got, err)
 	}
 	for class, due := range map[carillon.Class]time.Duration{

@@ -14,9 +14,9 @@ import (
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
 )
 
@@ -481,14 +481,14 @@ func firstSteps(t *testing.T, r *rig) {
 }
 
 func suppressionsFound(t *testing.T, r *rig) {
-	by := suppressions.Suppression{Type: suppressions.Marketing, Reason: "asked on the phone", Author: "ana@ours.test", CreatedAt: r.now}
+	by := settings.Suppression{Type: settings.SuppressMarketing, Reason: "asked on the phone", Author: "ana@ours.test", CreatedAt: r.now}
 	for i, want := range []int{3, 0} { // the first numbers of a company, and numbers that are on the list
 		if n, err := r.Suppressions.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000002",
 			"51900000001"); n != want || err != nil {
 			t.Errorf("%d: %d were added, want %d; %v", i, n, want, err)
 		}
 	}
-	by.Type = suppressions.All
+	by.Type = settings.SuppressAll
 	if n, err := r.Suppressions.AddSuppressions(t.Context(), ours, by, "34600000001", "34600000003"); n != 2 || err != nil {
 		t.Error("one is widened, one is new:", n, err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 func templating() []sentence {
@@ -51,12 +51,12 @@ func (r *rig) story(t *testing.T, company, id string) (all []string) {
 
 func templateHistory(t *testing.T, r *rig) {
 	x := r.template(r.sender, "1", "a", carillon.TemplateDraft)
-	ana, channel := templates.By{Kind: "account", ID: "ana"}, templates.By{Kind: "channel"}
-	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{},
-		templates.Change{Action: templates.Created, By: ana}); err != nil {
+	ana, channel := settings.TemplateAuthor{Kind: "account", ID: "ana"}, settings.TemplateAuthor{Kind: "channel"}
+	if err := r.Templates.CreateTemplate(t.Context(), x, settings.TemplateLimits{},
+		settings.TemplateChange{Action: settings.TemplateCreated, By: ana}); err != nil {
 		t.Fatal(err)
 	}
-	swap := func(change templates.Change, revise func(next *templates.Record)) {
+	swap := func(change settings.TemplateChange, revise func(next *settings.TemplateRecord)) {
 		t.Helper()
 		read, err := r.Templates.Template(t.Context(), ours, "1")
 		if err != nil {
@@ -64,23 +64,23 @@ func templateHistory(t *testing.T, r *rig) {
 		}
 		next := *read
 		revise(&next)
-		if ok, err := r.Templates.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); !ok || err != nil {
+		if ok, err := r.Templates.SwapTemplate(t.Context(), read, &next, r.now, settings.TemplateLimits{}, change); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		if ok, err := r.Templates.SwapTemplate(t.Context(), read, &next, r.now, templates.Limits{}, change); ok || err != nil {
+		if ok, err := r.Templates.SwapTemplate(t.Context(), read, &next, r.now, settings.TemplateLimits{}, change); ok || err != nil {
 			t.Fatal("a change that came too late:", ok, err)
 		}
 	}
-	swap(templates.Change{Action: templates.Edited, By: ana}, func(next *templates.Record) {
+	swap(settings.TemplateChange{Action: settings.TemplateEdited, By: ana}, func(next *settings.TemplateRecord) {
 		next.Components = []carillon.Component{{Type: "BODY", Text: "Adiós\x00 {{1}}"}}
 	})
-	swap(templates.Change{Action: templates.Submitted, By: templates.By{Kind: "key", ID: "k"}}, func(next *templates.Record) {
+	swap(settings.TemplateChange{Action: settings.TemplateSubmitted, By: settings.TemplateAuthor{Kind: "key", ID: "k"}}, func(next *settings.TemplateRecord) {
 		next.Status = carillon.TemplatePending
 	})
-	swap(templates.Change{Action: templates.Decided, By: channel}, func(next *templates.Record) {
+	swap(settings.TemplateChange{Action: settings.TemplateDecided, By: channel}, func(next *settings.TemplateRecord) {
 		next.Status, next.Reason = carillon.TemplateRejected, "INVALID_FORMAT"
 	})
-	swap(templates.Change{Action: templates.Categorized, By: channel}, func(next *templates.Record) { next.Category = "MARKETING" })
+	swap(settings.TemplateChange{Action: settings.TemplateCategorized, By: channel}, func(next *settings.TemplateRecord) { next.Category = "MARKETING" })
 	want := []string{
 		"created by account ana: draft to UTILITY Hola {{1}}",
 		"edited by account ana: draft from UTILITY Hola {{1}} to UTILITY Adiós\x00 {{1}}",
@@ -108,11 +108,11 @@ func templateHistory(t *testing.T, r *rig) {
 
 func longTemplateHistory(t *testing.T, r *rig) {
 	x := r.template(r.sender, "1", "a", carillon.TemplateDraft)
-	changes := make([]templates.Change, 130)
+	changes := make([]settings.TemplateChange, 130)
 	for i := range changes {
-		changes[i] = templates.Change{Action: templates.Refused, Reason: strconv.Itoa(i)}
+		changes[i] = settings.TemplateChange{Action: settings.TemplateRefused, Reason: strconv.Itoa(i)}
 	}
-	if err := r.Templates.CreateTemplate(t.Context(), x, templates.Limits{}, changes...); err != nil {
+	if err := r.Templates.CreateTemplate(t.Context(), x, settings.TemplateLimits{}, changes...); err != nil {
 		t.Fatal(err)
 	}
 	history, err := r.Templates.History(t.Context(), ours, "1")
@@ -127,7 +127,7 @@ func declaredHistory(t *testing.T, r *rig) {
 		x := r.template(r.sender, "1", "a", status).Template
 		x.Components[0].Text = text
 		if err := r.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-			return templates.PutTemplate(ctx, tx, &x, at)
+			return settings.PutTemplate(ctx, tx, &x, at)
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func declaredHistory(t *testing.T, r *rig) {
 }
 
 func keepingSyncs(t *testing.T, r *rig) {
-	for _, x := range []templates.Sync{
+	for _, x := range []settings.TemplateSync{
 		{SenderUID: r.sender.UID, At: r.now, Error: "The messaging channel is not available"},
 		{SenderUID: r.foreign.UID, At: r.now, Found: 1},
 		{SenderUID: r.sender.UID, At: r.now.Add(time.Hour), Found: 7, Changed: 2, Missing: 3},
@@ -161,7 +161,7 @@ func keepingSyncs(t *testing.T, r *rig) {
 		t.Fatal(got, err)
 	}
 	got[0].At = time.Time{}
-	if want := (templates.Sync{SenderUID: r.sender.UID, Found: 7, Changed: 2, Missing: 3}); got[0] != want {
+	if want := (settings.TemplateSync{SenderUID: r.sender.UID, Found: 7, Changed: 2, Missing: 3}); got[0] != want {
 		t.Error(got[0])
 	}
 }

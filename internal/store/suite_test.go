@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 
 	"carillon"
 	"carillon/internal/store"
@@ -62,8 +62,8 @@ func newRig(t *testing.T, s *store.Store) *rig {
 		return errors.Join(
 			accounts.PutCompany(ctx, tx, &carillon.Company{ID: ours, Name: "Ours"}, r.now),
 			accounts.PutCompany(ctx, tx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
-			senders.PutSender(ctx, tx, r.sender, r.now), senders.PutSender(ctx, tx, r.second, r.now),
-			senders.PutSender(ctx, tx, r.foreign, r.now))
+			settings.PutSender(ctx, tx, r.sender, r.now), settings.PutSender(ctx, tx, r.second, r.now),
+			settings.PutSender(ctx, tx, r.foreign, r.now))
 	})
 	return r
 }

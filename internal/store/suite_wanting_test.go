@@ -11,7 +11,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 func wanting() []sentence {
@@ -41,7 +41,7 @@ func (r *rig) suppressedAre(t *testing.T, company string, want map[string]bool) 
 
 func (r *rig) suppress(t *testing.T, addresses ...string) {
 	t.Helper()
-	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.All, "asked in a message", r.now, addresses...); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, settings.SuppressAll, "asked in a message", r.now, addresses...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -190,7 +190,7 @@ func notedNumberIsItsOwners(t *testing.T, r *rig) {
 	// So is marketing.
 	for i, id := range []string{"US.1", "US.2"} {
 		at := r.now.Add(time.Duration(i) * time.Second)
-		if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, at, id); err != nil {
+		if err := r.Suppressions.Suppress(t.Context(), ours, settings.SuppressMarketing, settings.OptedOut, at, id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,13 +221,13 @@ func formerOwnerStaysSuppressed(t *testing.T, r *rig) {
 	// Each person's opt-out is kept: one from marketing, the other from everything.
 	third, fourth := personOf("w", "US.3"), personOf("w", "US.4")
 	r.meets(t, ours, []identity.Identity{line("34600111444"), third})
-	if err := r.Suppressions.Suppress(t.Context(), ours, suppressions.Marketing, suppressions.OptedOut, r.now, "US.3"); err != nil {
+	if err := r.Suppressions.Suppress(t.Context(), ours, settings.SuppressMarketing, settings.OptedOut, r.now, "US.3"); err != nil {
 		t.Fatal(err)
 	}
 	r.suppress(t, "US.4")
 	r.meets(t, ours, []identity.Identity{line("34600111444"), fourth})
 	r.suppressedAre(t, ours, map[string]bool{"US.3": false, "US.4": true, "34600111444": true})
-	if x, err := r.Suppressions.Suppression(t.Context(), ours, identity.User("US.3")); err != nil || x.Type != suppressions.Marketing {
+	if x, err := r.Suppressions.Suppression(t.Context(), ours, identity.User("US.3")); err != nil || x.Type != settings.SuppressMarketing {
 		t.Errorf("who had it has %+v, %v", x, err)
 	}
 }
@@ -273,12 +273,12 @@ func (r *rig) meanwhile(t *testing.T, open func(ctx context.Context, tx *configu
 func knownMeanwhile(t *testing.T, r *rig) {
 	id := personOf("w", "US.1")
 	r.meets(t, ours, []identity.Identity{id})
-	x := suppressions.Suppression{Type: suppressions.All, CreatedAt: r.now}
+	x := settings.Suppression{Type: settings.SuppressAll, CreatedAt: r.now}
 	r.meanwhile(t, func(ctx context.Context, tx *configure.Tx) error {
 		if _, err := tx.Exec(ctx, "UPDATE company SET updated_at = updated_at WHERE id = $1", ours); err != nil { // as AddSuppressions does
 			return err
 		}
-		_, err := suppressions.Place(ctx, tx.Tx, ours, x, "US.1")
+		_, err := settings.PlaceSuppression(ctx, tx.Tx, ours, x, "US.1")
 		return err
 	}, func() { r.meets(t, ours, []identity.Identity{line("34600111222"), id}) })
 	r.suppressedAre(t, ours, map[string]bool{"34600111222": true})

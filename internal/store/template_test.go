@@ -10,7 +10,7 @@ import (
 
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,8 +19,6 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
 )
 
 // onBoth runs a test on a fresh store of each engine with one company and one sender.
@@ -46,7 +44,7 @@ func onBoth(t *testing.T, test func(t *testing.T, st *store.Store, sender *caril
 			change(t, st, func(ctx context.Context, tx *configure.Tx) error {
 				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: "ours", Name: "Ours"}, time.Now()),
 					accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, time.Now()),
-					senders.PutSender(ctx, tx, sender, time.Now()))
+					settings.PutSender(ctx, tx, sender, time.Now()))
 			})
 			test(t, st, sender)
 		})
@@ -72,10 +70,10 @@ func TestTemplatesComeByNameAndLanguageCompiled(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		change(t, st, func(ctx context.Context, tx *configure.Tx) error {
 			return errors.Join(
-				templates.PutTemplate(ctx, tx, declared(sender, "1", "b", "es"), time.Now()),
-				templates.PutTemplate(ctx, tx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
-				templates.PutTemplate(ctx, tx, declared(sender, "3", "a_b", "es_ES"), time.Now()),
-				templates.PutTemplate(ctx, tx, declared(sender, "4", "a", "es"), time.Now()))
+				settings.PutTemplate(ctx, tx, declared(sender, "1", "b", "es"), time.Now()),
+				settings.PutTemplate(ctx, tx, declared(sender, "2", "a_b", "es_MX"), time.Now()),
+				settings.PutTemplate(ctx, tx, declared(sender, "3", "a_b", "es_ES"), time.Now()),
+				settings.PutTemplate(ctx, tx, declared(sender, "4", "a", "es"), time.Now()))
 		})
 		all, err := st.Templates.Templates(t.Context(), sender.UID)
 		if err != nil {
@@ -93,10 +91,10 @@ func TestTemplatesComeByNameAndLanguageCompiled(t *testing.T) {
 
 func TestATemplatePutTwiceChangesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
-		put := func(id, text string, at time.Time) *templates.Record {
+		put := func(id, text string, at time.Time) *settings.TemplateRecord {
 			x := declared(sender, id, "a", "es")
 			x.Components[0].Text = text
-			change(t, st, func(ctx context.Context, tx *configure.Tx) error { return templates.PutTemplate(ctx, tx, x, at) })
+			change(t, st, func(ctx context.Context, tx *configure.Tx) error { return settings.PutTemplate(ctx, tx, x, at) })
 			r, err := st.Templates.Template(t.Context(), "ours", x.ID)
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +118,7 @@ func TestATemplatePutTwiceChangesNothing(t *testing.T) {
 func TestASwapNeedsTheStateItWasDecidedOn(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, sender *carillon.Sender) {
 		change(t, st, func(ctx context.Context, tx *configure.Tx) error {
-			return templates.PutTemplate(ctx, tx, declared(sender, "1", "a", "es"), time.Now())
+			return settings.PutTemplate(ctx, tx, declared(sender, "1", "a", "es"), time.Now())
 		})
 		read, err := st.Templates.Template(t.Context(), "ours", "1")
 		if err != nil {
@@ -130,7 +128,7 @@ func TestASwapNeedsTheStateItWasDecidedOn(t *testing.T) {
 		for i, want := range []bool{true, false} {
 			next := *read
 			next.Reason = fmt.Sprint(i)
-			if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, templates.Limits{}); ok != want ||
+			if ok, err := st.Templates.SwapTemplate(t.Context(), read, &next, read.UpdatedAt, settings.TemplateLimits{}); ok != want ||
 				err != nil {
 				t.Error(i, ok, err)
 			}
@@ -151,7 +149,7 @@ func TestSuppressedNumbersAreFoundOfAnyCount(t *testing.T) {
 		for i := range 100 {
 			all = append(all, fmt.Sprint(34600000000+i))
 		}
-		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), all[0], all[3], all[99],
+		if err := st.Suppressions.Suppress(t.Context(), "ours", settings.SuppressAll, "manual", time.Now(), all[0], all[3], all[99],
 			all[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +193,7 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 		}
 		add := func(number string) bool {
 			before := st.StoredGeneration(t)
-			if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", time.Now(), number); err != nil {
+			if err := st.Suppressions.Suppress(t.Context(), "ours", settings.SuppressAll, "manual", time.Now(), number); err != nil {
 				t.Fatal(err)
 			}
 			return st.StoredGeneration(t) != before
@@ -224,15 +222,15 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 func TestSuppressionsComeInPages(t *testing.T) {
 	onBoth(t, func(t *testing.T, st *store.Store, _ *carillon.Sender) {
 		at := time.UnixMilli(1_800_000_000_000).UTC()
-		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.All, "manual", at, "34600000002", "34600000001",
+		if err := st.Suppressions.Suppress(t.Context(), "ours", settings.SuppressAll, "manual", at, "34600000002", "34600000001",
 			"34600000003"); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.Suppressions.Suppress(t.Context(), "ours", suppressions.Marketing, suppressions.OptedOut, at.Add(time.Hour),
+		if err := st.Suppressions.Suppress(t.Context(), "ours", settings.SuppressMarketing, settings.OptedOut, at.Add(time.Hour),
 			"34600000001"); err != nil {
 			t.Fatal(err)
 		}
-		var got []suppressions.Suppression
+		var got []settings.Suppression
 		for after := ""; ; {
 			rows, err := st.Suppressions.Suppressions(t.Context(), "ours", after, 2)
 			if err != nil {
@@ -244,10 +242,10 @@ func TestSuppressionsComeInPages(t *testing.T) {
 			}
 			after = rows[1].Number
 		}
-		want := []suppressions.Suppression{
-			{Number: "34600000001", Type: suppressions.All, Reason: "manual", CreatedAt: at},
-			{Number: "34600000002", Type: suppressions.All, Reason: "manual", CreatedAt: at},
-			{Number: "34600000003", Type: suppressions.All, Reason: "manual", CreatedAt: at},
+		want := []settings.Suppression{
+			{Number: "34600000001", Type: settings.SuppressAll, Reason: "manual", CreatedAt: at},
+			{Number: "34600000002", Type: settings.SuppressAll, Reason: "manual", CreatedAt: at},
+			{Number: "34600000003", Type: settings.SuppressAll, Reason: "manual", CreatedAt: at},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -11,7 +11,7 @@ import (
 	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/store"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // Suppress returns a function that suppresses a number at the request of a person in a call: all messages and calls if
@@ -19,9 +19,9 @@ import (
 func Suppress(s *store.Store) func(ctx context.Context, companyID, number string, caller bool) error {
 	return func(ctx context.Context, companyID, number string, caller bool) error {
 		if caller {
-			return s.Suppressions.Suppress(ctx, companyID, suppressions.Marketing, suppressions.AskedByCaller, time.Now(), number)
+			return s.Suppressions.Suppress(ctx, companyID, settings.SuppressMarketing, settings.AskedByCaller, time.Now(), number)
 		}
-		return s.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a call", time.Now(), number)
+		return s.Suppressions.Suppress(ctx, companyID, settings.SuppressAll, "asked in a call", time.Now(), number)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
 )
 
@@ -33,7 +33,7 @@ func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 			if err := accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: "Acme"}, now); err != nil {
 				return err
 			}
-			return senders.PutSender(ctx, tx, &carillon.Sender{
+			return settings.PutSender(ctx, tx, &carillon.Sender{
 				CompanyID: company, ID: id, Number: "1555555010" + id, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 				Settings: json.RawMessage(trunk),
 			}, now)

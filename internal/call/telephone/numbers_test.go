@@ -22,9 +22,8 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
 )
 
 // onStores runs a test on a store of each engine.
@@ -106,7 +105,7 @@ func TestTheStartWarnsOfNumbersThatTwoCompaniesHave(t *testing.T) {
 			t.Errorf("the number stands in the log: %s", log)
 		}
 		if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-			return senders.AssignNumber(ctx, tx, number, beta, time.Now())
+			return settings.AssignNumber(ctx, tx, number, beta, time.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -126,11 +125,11 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 		ask := telephone.Suppress(s)
 		for _, x := range []struct {
 			caller bool
-			of     suppressions.Type
+			of     settings.SuppressionType
 			why    string
 		}{
-			{true, suppressions.Marketing, suppressions.AskedByCaller}, {false, suppressions.All, "asked in a call"},
-			{true, suppressions.All, "asked in a call"},
+			{true, settings.SuppressMarketing, settings.AskedByCaller}, {false, settings.SuppressAll, "asked in a call"},
+			{true, settings.SuppressAll, "asked in a call"},
 		} {
 			const number = "34600110077"
 			if err := ask(t.Context(), alpha, number, x.caller); err != nil {
@@ -138,7 +137,7 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 			}
 			for _, class := range []carillon.Class{carillon.Transactional, carillon.Utility, carillon.Marketing} {
 				hit, err := s.Suppressions.Suppressed(t.Context(), alpha, class, identity.Numbers(number))
-				if want := class == carillon.Marketing || x.of == suppressions.All; hit[identity.Number(number)] != want || err != nil {
+				if want := class == carillon.Marketing || x.of == settings.SuppressAll; hit[identity.Number(number)] != want || err != nil {
 					t.Errorf("%+v: of %s: %v, %v", x, class, hit, err)
 				}
 			}

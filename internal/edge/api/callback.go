@@ -20,7 +20,7 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // maxCallback limits a callback's body. The channel batches up to 3 MB of updates.
@@ -314,7 +314,7 @@ func (s callbacks) suppressOptOuts(ctx context.Context, x *carillon.Sender, rece
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	return s.store.Suppressions.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, time.Now(), numbers...)
+	return s.store.Suppressions.Suppress(ctx, x.CompanyID, settings.SuppressMarketing, settings.OptedOut, time.Now(), numbers...)
 }
 
 // applyPreferences applies the marketing choices that people make in the channel's settings: it suppresses them for
@@ -328,7 +328,7 @@ func (s callbacks) applyPreferences(ctx context.Context, x *carillon.Sender, all
 			if at.IsZero() {
 				at = time.Now()
 			}
-			err = s.store.Suppressions.Suppress(ctx, x.CompanyID, suppressions.Marketing, suppressions.OptedOut, at, p.Addresses()...)
+			err = s.store.Suppressions.Suppress(ctx, x.CompanyID, settings.SuppressMarketing, settings.OptedOut, at, p.Addresses()...)
 		} else if !at.IsZero() {
 			err = s.store.Suppressions.LiftOptOut(ctx, x.CompanyID, at, p.Addresses()...)
 		}

@@ -30,7 +30,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
@@ -222,7 +222,7 @@ func TestEachCompanyGetsWhatIsWrittenToIt(t *testing.T) {
 			s.Settings = json.RawMessage(own.Replace(string(r.graph.Settings())))
 			err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 				return errors.Join(accounts.PutCompany(ctx, tx, &carillon.Company{ID: x.company, Name: x.company}, time.Now()),
-					senders.PutSender(ctx, tx, &s, time.Now()))
+					settings.PutSender(ctx, tx, &s, time.Now()))
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -482,7 +482,7 @@ func TestReadinessTellsTheReason(t *testing.T) {
 
 func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, r *channelRig) {
-		report := func() senders.Report {
+		report := func() settings.SenderReport {
 			t.Helper()
 			x, err := r.store.Senders.Report(t.Context(), "ours", r.main.UID)
 			if err != nil {

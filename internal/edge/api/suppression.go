@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/store"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // suppressedByHand is the default reason of a suppression by a caller.
@@ -41,7 +41,7 @@ type suppressionRow struct {
 	UserID    string `json:"user_id,omitempty"` // the channel's id of the person
 }
 
-func rowOf(x suppressions.Suppression) suppressionRow {
+func rowOf(x settings.Suppression) suppressionRow {
 	return suppressionRow{x.Number, x.Reason, carillon.FormatTime(x.CreatedAt), string(x.Type), x.UserID}
 }
 
@@ -61,7 +61,7 @@ func (s suppressionList) list(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := s.store.Suppressions.Suppressions(r.Context(), p.Company.ID, page.After, page.Limit+1)
-	return httpio.ListOf(page, suppressionCursor, found, func(x suppressions.Suppression) string { return x.Address() }, rowOf), err
+	return httpio.ListOf(page, suppressionCursor, found, func(x settings.Suppression) string { return x.Address() }, rowOf), err
 }
 
 // suppress adds a number, for all types. If the number is already suppressed for all types, in any form, it responds
@@ -72,13 +72,13 @@ func (s suppressionList) suppress(r *http.Request, p *auth.Principal) (any, erro
 		return nil, err
 	}
 	now := time.Now()
-	if err := s.store.Suppressions.Suppress(r.Context(), p.Company.ID, suppressions.All, reason, now, number); err != nil {
+	if err := s.store.Suppressions.Suppress(r.Context(), p.Company.ID, settings.SuppressAll, reason, now, number); err != nil {
 		return nil, err
 	}
 	x, err := s.store.Suppressions.Suppression(r.Context(), p.Company.ID, identity.Number(number))
 	switch {
 	case carillon.IsCode(err, carillon.NotFound): // another request has removed it in the meantime
-		x = &suppressions.Suppression{Number: number, Type: suppressions.All, Reason: reason, CreatedAt: now}
+		x = &settings.Suppression{Number: number, Type: settings.SuppressAll, Reason: reason, CreatedAt: now}
 	case err != nil:
 		return nil, err
 	}

@@ -31,9 +31,9 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	templatestore "carillon/internal/store/templates"
+
 	"carillon/internal/talk/person"
 )
 
@@ -138,11 +138,11 @@ func (r *channelRig) setUp() {
 	err := r.store.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		err := errors.Join(accounts.PutCompany(ctx, tx, ours, now),
 			accounts.PutCompany(ctx, tx, &carillon.Company{ID: "theirs", Name: "Theirs"}, now),
-			senders.PutSender(ctx, tx, r.main, now), senders.PutSender(ctx, tx, foreign, now), content.Compile(r.template))
+			settings.PutSender(ctx, tx, r.main, now), settings.PutSender(ctx, tx, foreign, now), content.Compile(r.template))
 		r.template.SenderUID = r.main.UID
-		_, proof := senders.ProveNumber(ctx, tx, foreign, false, now)
+		_, proof := settings.ProveNumber(ctx, tx, foreign, false, now)
 		err = errors.Join(err, proof)
-		err = errors.Join(err, templatestore.PutTemplate(ctx, tx, r.template, now))
+		err = errors.Join(err, settings.PutTemplate(ctx, tx, r.template, now))
 		for _, k := range []accounts.AccessKey{
 			{ID: "1", CompanyID: "ours", Key: "ck_ours", Scopes: []string{"*"}},
 			{ID: "2", CompanyID: "theirs", Key: "ck_theirs", Scopes: []string{"*"}},

@@ -25,10 +25,8 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
 )
 
 // accepting accepts requests in memory, each key only once.
@@ -136,11 +134,11 @@ func newRig(t *testing.T, o store.Options) *rig {
 	}
 	if err := s.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		if err := errors.Join(accounts.PutCompany(ctx, tx, &company, time.Now()),
-			senders.PutSender(ctx, tx, sender, time.Now())); err != nil {
+			settings.PutSender(ctx, tx, sender, time.Now())); err != nil {
 			return err
 		}
 		template.SenderUID = sender.UID
-		return templates.PutTemplate(ctx, tx, template, time.Now())
+		return settings.PutTemplate(ctx, tx, template, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +226,7 @@ func TestTheFormsOfANumberAreOnePersonOfAList(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)
 		r.run(r.Jobs)
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(),
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "api", time.Now(),
 			"541123456789"); err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +251,7 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)
 		r.run(r.Jobs)
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "api", time.Now(), "34600300009"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "api", time.Now(), "34600300009"); err != nil {
 			t.Fatal(err)
 		}
 		rows := []string{
@@ -470,7 +468,7 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return templates.PutTemplate(ctx, tx, &longer, time.Now())
+		return settings.PutTemplate(ctx, tx, &longer, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}

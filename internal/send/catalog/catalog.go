@@ -26,7 +26,7 @@ import (
 	"carillon/internal/base/content"
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // Reviewer is a channel's template review. Its errors are meant for the template's author: a *carillon.Error with the
@@ -64,7 +64,7 @@ type Catalog struct {
 	approved  func(ctx context.Context, t *carillon.Template) error
 	wake      chan struct{}
 	syncing   *sync.Map // companies that are being synced
-	by        templates.By
+	by        settings.TemplateAuthor
 }
 
 // New returns a catalog. reviewers are keyed by provider name.
@@ -75,7 +75,7 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	approved := func(context.Context, *carillon.Template) error { return nil }
 	return &Catalog{
 		approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{},
-		by: templates.By{Kind: "system"},
+		by: settings.TemplateAuthor{Kind: "system"},
 	}
 }
 
@@ -87,20 +87,22 @@ func (c *Catalog) OnApproved(approved func(ctx context.Context, t *carillon.Temp
 }
 
 // By returns the same catalog for changes by a person or application, which the history of the templates names.
-func (c *Catalog) By(by templates.By) *Catalog {
+func (c *Catalog) By(by settings.TemplateAuthor) *Catalog {
 	x := *c
 	x.by = by
 	return &x
 }
 
 // Account identifies a person by account id.
-func Account(id string) templates.By { return templates.By{Kind: "account", ID: id} }
+func Account(id string) settings.TemplateAuthor {
+	return settings.TemplateAuthor{Kind: "account", ID: id}
+}
 
 // Key identifies an application by the id of its access key.
-func Key(id string) templates.By { return templates.By{Kind: "key", ID: id} }
+func Key(id string) settings.TemplateAuthor { return settings.TemplateAuthor{Kind: "key", ID: id} }
 
 // channelDid identifies the channel as the author of a change in the history.
-func channelDid() templates.By { return templates.By{Kind: "channel"} }
+func channelDid() settings.TemplateAuthor { return settings.TemplateAuthor{Kind: "channel"} }
 
 // Find returns a template of a company by our id or the channel's. Errors: not_found.
 func (c *Catalog) Find(ctx context.Context, companyID, id string) (*carillon.Template, error) {

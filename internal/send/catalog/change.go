@@ -8,11 +8,11 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // ErrCreatedToday means that a company has reached its limit of created templates per UTC day. The caller gets a 429.
-var ErrCreatedToday = templates.ErrToday
+var ErrCreatedToday = settings.ErrTemplatesToday
 
 // Create stores a draft for the sender's company. With submit it submits the draft at once; then the template is
 // created as pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit
@@ -27,20 +27,20 @@ func (c *Catalog) Create(
 	t.ID, t.ProviderID, t.CompanyID, t.SenderUID = carillon.NewTemplateID(now), "", company.ID, s.UID
 	t.Status, t.Reason = carillon.TemplateDraft, ""
 	t.CreatedAt, t.UpdatedAt = now, now
-	r := &templates.Record{Template: t}
-	changes := []templates.Change{{Action: templates.Created, By: c.by}}
+	r := &settings.TemplateRecord{Template: t}
+	changes := []settings.TemplateChange{{Action: settings.TemplateCreated, By: c.by}}
 	if submit {
 		claim(r, carillon.TemplatePending, now)
-		changes = append(changes, templates.Change{Action: templates.Submitted, By: c.by})
+		changes = append(changes, settings.TemplateChange{Action: settings.TemplateSubmitted, By: c.by})
 	}
-	limits := templates.Limits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
+	limits := settings.TemplateLimits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
 	if err := c.store.Templates.CreateTemplate(ctx, r, limits, changes...); err != nil {
 		return nil, err
 	}
 	if !submit {
 		return &r.Template, nil
 	}
-	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *templates.Record, _ error) error {
+	return c.submitClaimed(ctx, s, r, func(ctx context.Context, claimed *settings.TemplateRecord, _ error) error {
 		_, err := c.store.Templates.UndoCreateTemplate(ctx, claimed)
 		return err
 	})
@@ -75,11 +75,11 @@ func (c *Catalog) Edit(
 	if (next.Name != r.Name || next.Language != r.Language) && (r.ProviderID != "" || r.Status != carillon.TemplateDraft) {
 		return nil, carillon.InConflict("Name and language are fixed once the channel has had the template")
 	}
-	edited := templates.Change{Action: templates.Edited, By: c.by}
+	edited := settings.TemplateChange{Action: settings.TemplateEdited, By: c.by}
 	if r.Status != carillon.TemplatePending {
 		return &next.Template, orChanged(c.swap(ctx, r, &next, edited))
 	}
-	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *templates.Record) (bool, error) {
+	err = c.withdraw(ctx, r, func(ctx context.Context, claimed *settings.TemplateRecord) (bool, error) {
 		next.ClaimedUntil = time.Time{}
 		return c.swap(ctx, claimed, &next, edited)
 	})
@@ -87,8 +87,8 @@ func (c *Catalog) Edit(
 }
 
 // swap replaces a template by next and adds changes to its history, unless the template was changed concurrently.
-func (c *Catalog) swap(ctx context.Context, r, next *templates.Record, changes ...templates.Change) (bool, error) {
-	return c.store.Templates.SwapTemplate(ctx, r, next, time.Now(), templates.Limits{}, changes...)
+func (c *Catalog) swap(ctx context.Context, r, next *settings.TemplateRecord, changes ...settings.TemplateChange) (bool, error) {
+	return c.store.Templates.SwapTemplate(ctx, r, next, time.Now(), settings.TemplateLimits{}, changes...)
 }
 
 // orChanged returns a conflict if a concurrent change came first.
@@ -113,7 +113,7 @@ func (c *Catalog) Delete(ctx context.Context, companyID, id string) error {
 }
 
 // unclaimed reads a template. Errors: not_found; conflict if another request has claimed it.
-func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templates.Record, error) {
+func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*settings.TemplateRecord, error) {
 	r, err := c.store.Templates.Template(ctx, companyID, id)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (c *Catalog) unclaimed(ctx context.Context, companyID, id string) (*templat
 }
 
 // claim marks a record as the subject of a request to the channel, and sets its status for the meantime.
-func claim(r *templates.Record, status carillon.TemplateStatus, now time.Time) {
+func claim(r *settings.TemplateRecord, status carillon.TemplateStatus, now time.Time) {
 	r.Status = status
 	r.ClaimedUntil = now.Add(claimDuration).Truncate(time.Millisecond)
 	r.PollAt = r.ClaimedUntil
@@ -134,7 +134,7 @@ func claim(r *templates.Record, status carillon.TemplateStatus, now time.Time) {
 // withdraw withdraws a template at the channel under a claim, then calls finish to store the result. If the channel
 // fails, the template is unchanged.
 func (c *Catalog) withdraw(
-	ctx context.Context, r *templates.Record, finish func(ctx context.Context, claimed *templates.Record) (bool, error),
+	ctx context.Context, r *settings.TemplateRecord, finish func(ctx context.Context, claimed *settings.TemplateRecord) (bool, error),
 ) error {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *Catalog) withdraw(
 	failed := reviewer.Withdraw(call, s, &r.Template)
 	cancelCall()
 	if failed != nil {
-		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
+		_, err := c.underClaim(ctx, &claimed, func(ctx context.Context, now *settings.TemplateRecord) (bool, error) {
 			back := *now
 			back.ClaimedUntil = time.Time{}
 			return c.swap(ctx, now, &back)
@@ -164,7 +164,7 @@ func (c *Catalog) withdraw(
 // underClaim calls write while our claim is valid. The channel may report a change in the meantime; then write is
 // called again with the changed record. It returns false if the claim was lost.
 func (c *Catalog) underClaim(
-	ctx context.Context, claimed *templates.Record, write func(ctx context.Context, now *templates.Record) (bool, error),
+	ctx context.Context, claimed *settings.TemplateRecord, write func(ctx context.Context, now *settings.TemplateRecord) (bool, error),
 ) (bool, error) {
 	now := claimed
 	for {
@@ -183,7 +183,7 @@ func (c *Catalog) underClaim(
 }
 
 // channel returns the sender of a template and its reviewer.
-func (c *Catalog) channel(ctx context.Context, r *templates.Record) (*carillon.Sender, Reviewer, error) {
+func (c *Catalog) channel(ctx context.Context, r *settings.TemplateRecord) (*carillon.Sender, Reviewer, error) {
 	s, err := c.store.Senders.Sender(ctx, r.SenderUID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the template's sender: %w", err)

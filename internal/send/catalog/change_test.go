@@ -16,8 +16,8 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
 )
 
 // gone stands for a deleted template, conflict for a 409 that changes nothing.
@@ -329,7 +329,7 @@ func (w *world) declare(n int) {
 		for i := range n {
 			x := draft(fmt.Sprintf("declared_%d", i))
 			x.ID, x.CompanyID, x.SenderUID, x.Status = fmt.Sprint(i+1), "ours", w.main.UID, carillon.TemplateApproved
-			if err := errors.Join(content.Compile(&x), templates.PutTemplate(ctx, tx, &x, time.Now())); err != nil {
+			if err := errors.Join(content.Compile(&x), settings.PutTemplate(ctx, tx, &x, time.Now())); err != nil {
 				return err
 			}
 		}

@@ -14,9 +14,8 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
 )
 
 // desk is a channel's review in memory. It accepts every submission and keeps it pending until a test decides.
@@ -141,8 +140,8 @@ func newWorld(t *testing.T, o store.Options) *world {
 	w.main.Default = true
 	err = st.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(accounts.PutCompany(ctx, tx, w.ours, time.Now()), accounts.PutCompany(ctx, tx, w.theirs, time.Now()),
-			senders.PutSender(ctx, tx, w.main, time.Now()), senders.PutSender(ctx, tx, w.second, time.Now()),
-			senders.PutSender(ctx, tx, w.foreign, time.Now()))
+			settings.PutSender(ctx, tx, w.main, time.Now()), settings.PutSender(ctx, tx, w.second, time.Now()),
+			settings.PutSender(ctx, tx, w.foreign, time.Now()))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -195,13 +194,13 @@ func (w *world) standing(name string, status carillon.TemplateStatus) *carillon.
 	next := *r
 	next.Status = status
 	setFirstPoll(&next, time.Now())
-	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &next, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &next, time.Now(), settings.TemplateLimits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return &next.Template
 }
 
-func (w *world) record(id string) *templates.Record {
+func (w *world) record(id string) *settings.TemplateRecord {
 	w.t.Helper()
 	r, err := w.store.Templates.Template(w.t.Context(), "ours", id)
 	if err != nil {

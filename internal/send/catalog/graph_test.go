@@ -12,7 +12,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
 )
 
@@ -30,7 +30,7 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 	line := sender("ours", "graph", "15555550103")
 	line.Provider, line.Settings = "whatsapp", graph.Settings()
 	if err := w.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, line, time.Now())
+		return settings.PutSender(ctx, tx, line, time.Now())
 	}); err != nil {
 		t.Fatal(err)
 	}

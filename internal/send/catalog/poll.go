@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -21,7 +21,7 @@ const (
 )
 
 // setFirstPoll schedules the first poll of a template whose status just changed.
-func setFirstPoll(r *templates.Record, now time.Time) {
+func setFirstPoll(r *settings.TemplateRecord, now time.Time) {
 	r.PollAt = time.Time{}
 	if waits(r.Status) {
 		r.PollAt = now.Add(pollFirst)
@@ -34,7 +34,7 @@ func waits(s carillon.TemplateStatus) bool {
 }
 
 // nextPoll backs off: the interval is the age of the status, from a minute to an hour.
-func nextPoll(r *templates.Record, now time.Time) time.Time {
+func nextPoll(r *settings.TemplateRecord, now time.Time) time.Time {
 	return now.Add(min(max(now.Sub(r.UpdatedAt), pollFirst), pollLast))
 }
 
@@ -90,7 +90,7 @@ func poll(ctx context.Context, c *Catalog) (next time.Time, err error) {
 
 // pollOne polls one template. It schedules the next poll first, so that a failure backs off. It returns only errors of
 // scheduling.
-func pollOne(ctx context.Context, c *Catalog, r *templates.Record) error {
+func pollOne(ctx context.Context, c *Catalog, r *settings.TemplateRecord) error {
 	now := time.Now()
 	next := nextPoll(r, now)
 	mine, err := c.store.Templates.PostponePoll(ctx, r, next)
@@ -111,7 +111,7 @@ func pollOne(ctx context.Context, c *Catalog, r *templates.Record) error {
 
 // refresh reads the status from the channel and applies it like a callback. same reports whether the channel's status
 // is the same.
-func refresh(ctx context.Context, c *Catalog, r *templates.Record) (same bool, err error) {
+func refresh(ctx context.Context, c *Catalog, r *settings.TemplateRecord) (same bool, err error) {
 	s, reviewer, err := c.channel(ctx, r)
 	if err != nil {
 		return false, err
@@ -132,7 +132,7 @@ func refresh(ctx context.Context, c *Catalog, r *templates.Record) (same bool, e
 
 // notAtChannel handles a template that the channel does not know. It changes only a template whose submission was
 // interrupted.
-func notAtChannel(ctx context.Context, c *Catalog, r *templates.Record) error {
+func notAtChannel(ctx context.Context, c *Catalog, r *settings.TemplateRecord) error {
 	if r.ClaimedUntil.IsZero() || r.Status != carillon.TemplatePending {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/provider"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // reports are the transitions that the channel's reports cause, by current status. A paused or disabled template was
@@ -29,7 +29,7 @@ var categories = []string{"MARKETING", "UTILITY", "AUTHENTICATION"} //nolint:goc
 // move applies a status that the channel reported, and schedules the first poll. It returns false if nothing changed.
 // A rejection after an approval, or the reverse, may be a repeated or late report on an earlier review; a poll
 // confirms or corrects it.
-func move(r *templates.Record, to carillon.TemplateStatus, reason string) bool {
+func move(r *settings.TemplateRecord, to carillon.TemplateStatus, reason string) bool {
 	from := r.Status
 	if !slices.Contains(reports[from], to) {
 		return false
@@ -65,10 +65,10 @@ var errRaced = errors.New("the template kept changing")
 
 // apply applies one report, and returns whether it changed a template.
 func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed bool, err error) {
-	read := func() (*templates.Record, error) {
+	read := func() (*settings.TemplateRecord, error) {
 		return c.store.Templates.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 	}
-	r, err := c.revise(ctx, read, func(next *templates.Record) bool {
+	r, err := c.revise(ctx, read, func(next *settings.TemplateRecord) bool {
 		changed = report(next, e)
 		return changed
 	})
@@ -82,8 +82,8 @@ func (c *Catalog) apply(ctx context.Context, e *provider.TemplateEvent) (changed
 // revise reads a template and changes it, and repeats both after a concurrent write. It returns the resulting
 // template, or nil if there is none.
 func (c *Catalog) revise(
-	ctx context.Context, read func() (*templates.Record, error), change func(next *templates.Record) bool,
-) (*templates.Record, error) {
+	ctx context.Context, read func() (*settings.TemplateRecord, error), change func(next *settings.TemplateRecord) bool,
+) (*settings.TemplateRecord, error) {
 	for range maxSwaps {
 		r, err := read()
 		if err != nil || r == nil {
@@ -106,18 +106,18 @@ func (c *Catalog) revise(
 }
 
 // decisions returns the channel's changes to a template, for its history.
-func decisions(r, next *templates.Record) (all []templates.Change) {
+func decisions(r, next *settings.TemplateRecord) (all []settings.TemplateChange) {
 	if next.Status != r.Status {
-		all = append(all, templates.Change{Action: templates.Decided, By: channelDid()})
+		all = append(all, settings.TemplateChange{Action: settings.TemplateDecided, By: channelDid()})
 	}
 	if next.Category != r.Category {
-		all = append(all, templates.Change{Action: templates.Categorized, By: channelDid()})
+		all = append(all, settings.TemplateChange{Action: settings.TemplateCategorized, By: channelDid()})
 	}
 	return all
 }
 
 // report applies the channel's report to a record, and returns whether the record changed.
-func report(n *templates.Record, e *provider.TemplateEvent) (changed bool) {
+func report(n *settings.TemplateRecord, e *provider.TemplateEvent) (changed bool) {
 	if n.Status == carillon.TemplateDraft {
 		return false // the channel does not have it, or has an earlier version
 	}
@@ -134,14 +134,14 @@ func report(n *templates.Record, e *provider.TemplateEvent) (changed bool) {
 // Pause records that the channel paused an approved template, as its response to a message shows. It changes nothing
 // if the template is already paused or deleted.
 func (c *Catalog) Pause(ctx context.Context, t *carillon.Template, reason string) error {
-	read := func() (*templates.Record, error) {
+	read := func() (*settings.TemplateRecord, error) {
 		r, err := c.store.Templates.Template(ctx, t.CompanyID, t.ID)
 		if carillon.IsCode(err, carillon.NotFound) {
 			return nil, nil
 		}
 		return r, err
 	}
-	_, err := c.revise(ctx, read, func(next *templates.Record) bool {
+	_, err := c.revise(ctx, read, func(next *settings.TemplateRecord) bool {
 		return next.Status == carillon.TemplateApproved && move(next, carillon.TemplatePaused, reason)
 	})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"carillon/internal/base/content"
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
 )
 
 func TestReportsMoveATemplateAsTheTransitionsSay(t *testing.T) {
@@ -267,7 +267,7 @@ func (w *world) broken(name string) (id string) {
 	r := w.record(w.create(name).ID)
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), templates.Limits{}); !ok || err != nil {
+	if ok, err := w.store.Templates.SwapTemplate(w.t.Context(), r, &claimed, time.Now(), settings.TemplateLimits{}); !ok || err != nil {
 		w.t.Fatal(ok, err)
 	}
 	return r.ID

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // Submit submits a draft for the channel's review. If the channel is down, the template stays a draft. Errors:
@@ -25,12 +25,12 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	}
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
-	change := templates.Change{Action: templates.Submitted, By: c.by}
-	limits := templates.Limits{Active: maxActive}
+	change := settings.TemplateChange{Action: settings.TemplateSubmitted, By: c.by}
+	limits := settings.TemplateLimits{Active: maxActive}
 	if err := orChanged(c.store.Templates.SwapTemplate(ctx, r, &claimed, time.Now(), limits, change)); err != nil {
 		return nil, err
 	}
-	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *templates.Record, failed error) error {
+	return c.submitClaimed(ctx, s, &claimed, func(ctx context.Context, now *settings.TemplateRecord, failed error) error {
 		return c.redraft(ctx, now, "", explained(failed))
 	})
 }
@@ -38,8 +38,8 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 // submitClaimed submits a template that is pending under our claim, then stores the result. If the channel did not
 // accept it, undo restores the previous state.
 func (c *Catalog) submitClaimed(
-	ctx context.Context, s *carillon.Sender, claimed *templates.Record,
-	undo func(ctx context.Context, now *templates.Record, failed error) error,
+	ctx context.Context, s *carillon.Sender, claimed *settings.TemplateRecord,
+	undo func(ctx context.Context, now *settings.TemplateRecord, failed error) error,
 ) (*carillon.Template, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimDuration)
 	defer cancel()
@@ -47,15 +47,15 @@ func (c *Catalog) submitClaimed(
 	if failed != nil {
 		return nil, errors.Join(failed, undo(ctx, claimed, failed))
 	}
-	var next templates.Record
-	err := orChanged(c.underClaim(ctx, claimed, func(ctx context.Context, now *templates.Record) (bool, error) {
+	var next settings.TemplateRecord
+	err := orChanged(c.underClaim(ctx, claimed, func(ctx context.Context, now *settings.TemplateRecord) (bool, error) {
 		next = *now
-		var decided []templates.Change
+		var decided []settings.TemplateChange
 		// The channel may already have reported on this submission. A report on an earlier submission is obsolete.
 		if now.Status == carillon.TemplatePending || now.ProviderID != providerID {
 			next.Status, next.Reason = carillon.TemplatePending, ""
 			if move(&next, status, "") {
-				decided = append(decided, templates.Change{Action: templates.Decided, By: channelDid()})
+				decided = append(decided, settings.TemplateChange{Action: settings.TemplateDecided, By: channelDid()})
 			}
 		}
 		next.ProviderID, next.ClaimedUntil = providerID, time.Time{}
@@ -91,10 +91,10 @@ func (c *Catalog) review(ctx context.Context, s *carillon.Sender, t *carillon.Te
 
 // redraft turns a template whose submission did not reach the channel back into a draft, unless it has changed since.
 // refusal is the reason for its history.
-func (c *Catalog) redraft(ctx context.Context, r *templates.Record, reason, refusal string) error {
+func (c *Catalog) redraft(ctx context.Context, r *settings.TemplateRecord, reason, refusal string) error {
 	next := *r
 	next.Status, next.Reason, next.PollAt, next.ClaimedUntil = carillon.TemplateDraft, reason, time.Time{}, time.Time{}
-	_, err := c.swap(ctx, r, &next, templates.Change{Action: templates.Refused, By: channelDid(), Reason: refusal})
+	_, err := c.swap(ctx, r, &next, settings.TemplateChange{Action: settings.TemplateRefused, By: channelDid(), Reason: refusal})
 	return err
 }
 

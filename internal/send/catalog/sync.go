@@ -8,7 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/provider"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -19,7 +19,7 @@ const syncers = 4
 // Sync reads all templates from the channel of each of a company's messaging senders, and applies their status like a
 // callback. Templates that exist on one side only are left as they are. A failure of one sender does not affect the
 // others. Errors: conflict while another Sync of the company runs on this node.
-func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync, error) {
+func (c *Catalog) Sync(ctx context.Context, companyID string) ([]settings.TemplateSync, error) {
 	if _, running := c.syncing.LoadOrStore(companyID, true); running {
 		return nil, carillon.InConflict("The templates are being compared already")
 	}
@@ -31,12 +31,12 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 	senders = slices.DeleteFunc(slices.Clone(senders), func(s *carillon.Sender) bool {
 		return s.Channel != carillon.Messaging || c.reviewers[s.Provider] == nil
 	})
-	all := make([]templates.Sync, len(senders))
+	all := make([]settings.TemplateSync, len(senders))
 	var group errgroup.Group
 	group.SetLimit(syncers)
 	for i, s := range senders {
 		group.Go(func() error {
-			all[i] = templates.Sync{SenderUID: s.UID, At: time.Now().UTC().Truncate(time.Millisecond)}
+			all[i] = settings.TemplateSync{SenderUID: s.UID, At: time.Now().UTC().Truncate(time.Millisecond)}
 			if err := (comparison{c, s, &all[i]}).run(ctx); err != nil {
 				c.o.Logger.WarnContext(ctx, "cannot compare a sender's templates", "company", companyID, "sender", s.ID, "error", err)
 				all[i].Error = explained(err)
@@ -51,7 +51,7 @@ func (c *Catalog) Sync(ctx context.Context, companyID string) ([]templates.Sync,
 type comparison struct {
 	*Catalog
 	sender *carillon.Sender
-	result *templates.Sync
+	result *settings.TemplateSync
 }
 
 func (c comparison) run(ctx context.Context) error {

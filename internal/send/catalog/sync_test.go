@@ -17,9 +17,8 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
 )
 
 // graph adds a sender of ours with its own account at the Cloud API. The returned function disables the account.
@@ -39,7 +38,7 @@ func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest
 	line := sender("ours", id, number)
 	line.Provider, line.Settings = "whatsapp", graph.Settings()
 	if err := w.store.Config.Change(w.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, line, time.Now())
+		return settings.PutSender(ctx, tx, line, time.Now())
 	}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -142,7 +141,7 @@ func TestASyncAsksForWhatTheListLacks(t *testing.T) {
 	if err != nil || w.status(made.ID) != carillon.TemplateApproved {
 		t.Fatal(all, err, w.status(made.ID))
 	}
-	if n := all[slices.IndexFunc(all, func(x templates.Sync) bool { return x.SenderUID == w.main.UID })].Changed; n != 1 {
+	if n := all[slices.IndexFunc(all, func(x settings.TemplateSync) bool { return x.SenderUID == w.main.UID })].Changed; n != 1 {
 		t.Error(n, "changed")
 	}
 	w.desk.down = errDown

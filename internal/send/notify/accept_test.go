@@ -11,15 +11,14 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 func TestTheBodyIsKeptOnlyForRecipientsToSendTo(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o, func(r *rig) { r.company.Suppresses = true })
 		defer r.start()()
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "stop", time.Now(), "34600111222",
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "stop", time.Now(), "34600111222",
 			"34600111223"); err != nil {
 			t.Fatal(err)
 		}
@@ -51,9 +50,9 @@ func TestAcceptRefusesOnlyNumbersProvedToBeAnothers(t *testing.T) {
 			for id, number := range map[string]string{entered: number, "own": proved} {
 				x := *r.sender
 				x.CompanyID, x.ID, x.Number, x.Default, x.UID = other.ID, id, number, false, 0
-				err = errors.Join(err, senders.PutSender(ctx, tx, &x, time.Now()))
+				err = errors.Join(err, settings.PutSender(ctx, tx, &x, time.Now()))
 				if number == proved {
-					_, unproved := senders.ProveNumber(ctx, tx, &x, false, time.Now())
+					_, unproved := settings.ProveNumber(ctx, tx, &x, false, time.Now())
 					err = errors.Join(err, unproved)
 				}
 			}

@@ -12,9 +12,9 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
+
 	"carillon/internal/store/work"
 )
 
@@ -158,11 +158,11 @@ func TestOpenBreakerOfOneSenderTouchesNoOther(t *testing.T) {
 		tpl := *r.template
 		tpl.ID = "100000000000002"
 		err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-			if err := senders.PutSender(ctx, tx, &other, time.Now()); err != nil {
+			if err := settings.PutSender(ctx, tx, &other, time.Now()); err != nil {
 				return err
 			}
 			tpl.SenderUID = other.UID
-			return templates.PutTemplate(ctx, tx, &tpl, time.Now())
+			return settings.PutTemplate(ctx, tx, &tpl, time.Now())
 		})
 		if err != nil {
 			t.Fatal(err)

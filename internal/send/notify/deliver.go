@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/db"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/work"
 )
 
@@ -223,7 +223,7 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 		return queue.Done{Result: r, Answered: true}
 	case provider.Refused:
 		if o.Reason == carillon.ReasonRecipientOptedOut {
-			err := w.store.Suppressions.Suppress(ctx, j.sender.CompanyID, suppressions.Marketing, suppressions.OptedOut, now, j.Number)
+			err := w.store.Suppressions.Suppress(ctx, j.sender.CompanyID, settings.SuppressMarketing, settings.OptedOut, now, j.Number)
 			if err != nil { // retrying is harmless: the channel refuses again
 				return w.later(j, fmt.Errorf("suppress the recipient: %w", err), now)
 			}

@@ -18,8 +18,8 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
 	"carillon/internal/store/work"
 )
 
@@ -358,7 +358,7 @@ func TestAnOptOutInTheChannelsResponseSuppressesMarketingAlone(t *testing.T) {
 		}
 		send("marketing", carillon.StateFailed, carillon.ReasonRecipientOptedOut)
 		if x, err := r.store.Suppressions.Suppression(t.Context(), r.company.ID, identity.Number(number)); err != nil ||
-			x.Type != suppressions.Marketing || x.Reason != suppressions.OptedOut {
+			x.Type != settings.SuppressMarketing || x.Reason != settings.OptedOut {
 			t.Fatalf("%+v, %v", x, err)
 		}
 		send("marketing", carillon.StateSkipped, carillon.ReasonSuppressed) // detected when it is due

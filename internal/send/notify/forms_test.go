@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // forms are numbers in two forms: as dialed, and as the channel reports them.
@@ -25,7 +25,7 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 		for _, pair := range forms {
 			for i := range pair {
 				asked, sent := pair[i], pair[1-i]
-				if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message",
+				if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "asked in a message",
 					time.Now(), asked); err != nil {
 					t.Fatal(err)
 				}
@@ -44,7 +44,7 @@ func TestASuppressionHoldsForEveryFormOfTheNumber(t *testing.T) {
 			}
 		}
 		r.company.Suppresses = true
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, suppressions.All, "asked in a message", time.Now(),
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "asked in a message", time.Now(),
 			"551132345678"); err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,9 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
+
 	"carillon/internal/store/work"
 )
 
@@ -86,14 +86,14 @@ func (r *rig) senders(n int) []string {
 			for i := begin; i < min(begin+atOnce, n); i++ {
 				s, t := *r.sender, *r.template
 				s.UID, s.ID, s.Number, s.Default = 0, ids[i], strconv.Itoa(15555551000+i), false
-				if err := senders.PutSender(ctx, tx, &s, now); err != nil {
+				if err := settings.PutSender(ctx, tx, &s, now); err != nil {
 					return err
 				}
 				t.ID, t.SenderUID = strconv.Itoa(200_000_000_000_000+i), s.UID
 				if err := content.Compile(&t); err != nil {
 					return err
 				}
-				if err := templates.PutTemplate(ctx, tx, &t, now); err != nil {
+				if err := settings.PutTemplate(ctx, tx, &t, now); err != nil {
 					return err
 				}
 			}

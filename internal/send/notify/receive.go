@@ -9,7 +9,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // Receive stores receipts of one sender's messages. After a nil error they are durable.
@@ -70,7 +70,7 @@ func (n *Notify) releaseNeedless(ctx context.Context) {
 	holds, err := n.store.Messages.Holds(ctx)
 	for _, hold := range holds {
 		company, id, _ := strings.Cut(hold, "/")
-		var t *templates.Record
+		var t *settings.TemplateRecord
 		t, err = n.store.Templates.Template(ctx, company, id)
 		switch {
 		case carillon.IsCode(err, carillon.NotFound):

@@ -20,9 +20,8 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/templates"
 )
 
 // fakeProvider is a channel whose responses a test decides. It records every send.
@@ -157,14 +156,14 @@ func (r *rig) setUp() {
 			return err
 		}
 		r.sender.CompanyID = r.company.ID
-		if err := senders.PutSender(ctx, tx, r.sender, now); err != nil {
+		if err := settings.PutSender(ctx, tx, r.sender, now); err != nil {
 			return err
 		}
 		r.template.CompanyID, r.template.SenderUID = r.company.ID, r.sender.UID
 		if err := content.Compile(r.template); err != nil {
 			return err
 		}
-		return templates.PutTemplate(ctx, tx, r.template, now)
+		return settings.PutTemplate(ctx, tx, r.template, now)
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 // events returns the names and texts of a timeline, and checks that its times are ascending.
@@ -65,7 +65,7 @@ func TestTheTimelineSaysWhichSenderStoodIn(t *testing.T) {
 		if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			x := *r.sender
 			x.ID, x.Number, x.Default = "later", "15555550199", false
-			return senders.PutSender(ctx, tx, &x, time.Now())
+			return settings.PutSender(ctx, tx, &x, time.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}

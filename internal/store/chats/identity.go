@@ -11,7 +11,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/db"
 
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // The transaction that opens a conversation also assigns identities to contacts (docs/adr/0030):
@@ -317,7 +317,7 @@ func spread(ctx context.Context, tx *db.Tx, companyID, contactID string) error {
 	if err != nil {
 		return err
 	}
-	return suppressions.Spread(ctx, tx, companyID, all)
+	return settings.SpreadSuppressions(ctx, tx, companyID, all)
 }
 
 // lose removes an identity from a contact. Its conversations stay, but cannot be answered over that identity.

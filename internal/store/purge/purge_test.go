@@ -22,7 +22,7 @@ import (
 	"carillon/internal/store/purge"
 
 	"carillon/internal/store/rank"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"
 )
@@ -79,7 +79,7 @@ func newWorld(t *testing.T, o store.Options) *world {
 			}
 			w.senders[company] = sender
 			errs = append(errs, accounts.PutCompany(ctx, tx, &carillon.Company{ID: company, Name: company, RetentionDays: days},
-				w.base), senders.PutSender(ctx, tx, sender, w.base))
+				w.base), settings.PutSender(ctx, tx, sender, w.base))
 		}
 		return errors.Join(errs...)
 	})

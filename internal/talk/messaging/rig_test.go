@@ -21,9 +21,9 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-	"carillon/internal/store/suppressions"
+
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/flow"
@@ -120,7 +120,7 @@ func (r *rig) addSender(c *carillon.Company, id string) *carillon.Sender {
 		Unknown: carillon.DefaultUnknownPolicy(), Settings: json.RawMessage(`{}`),
 	}
 	err := r.db.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return errors.Join(accounts.PutCompany(ctx, tx, c, r.now()), senders.PutSender(ctx, tx, s, r.now()))
+		return errors.Join(accounts.PutCompany(ctx, tx, c, r.now()), settings.PutSender(ctx, tx, s, r.now()))
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -152,7 +152,7 @@ func (r *rig) build() {
 			if err := r.suppressing(); err != nil {
 				return err
 			}
-			return r.db.Suppressions.Suppress(ctx, companyID, suppressions.All, "asked in a message", r.now(), addresses...)
+			return r.db.Suppressions.Suppress(ctx, companyID, settings.SuppressAll, "asked in a message", r.now(), addresses...)
 		},
 		Lift: func(ctx context.Context, companyID string, who identity.Key) error {
 			_, err := r.db.Suppressions.Unsuppress(ctx, companyID, who)

@@ -15,7 +15,7 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 // accepted stores a call or a message of a company.
@@ -42,7 +42,7 @@ func line(w *paneltest.World, companyID string) *carillon.Sender {
 		CompanyID: companyID, ID: "line", Number: "15550100101", Channel: carillon.Voice, Provider: "sandbox", MediaCheck: "full",
 	}
 	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, s, time.Now())
+		return settings.PutSender(ctx, tx, s, time.Now())
 	})
 	if err != nil {
 		w.T.Fatal(err)

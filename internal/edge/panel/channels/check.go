@@ -18,7 +18,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/sending"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )
@@ -61,7 +61,7 @@ type reportRow struct {
 }
 
 // reportOf returns a report for a response, with all findings or only the worst.
-func reportOf(r senders.Report, whole bool) *reportRow {
+func reportOf(r settings.SenderReport, whole bool) *reportRow {
 	x := &reportRow{
 		HandshakeAt: auth.TimeOrNull(r.HandshakeAt), CallbackAt: auth.TimeOrNull(r.CallbackAt), Notice: r.Notice,
 		NoticeAt: auth.TimeOrNull(r.NoticeAt), Quality: r.Quality,
@@ -83,7 +83,7 @@ func reportOf(r senders.Report, whole bool) *reportRow {
 
 // fresh returns the report with an up-to-date finding about callbacks, which may have arrived since the check. A
 // finding that they are posted elsewhere is kept.
-func (s Senders) fresh(x *carillon.Sender, r senders.Report) senders.Report {
+func (s Senders) fresh(x *carillon.Sender, r settings.SenderReport) settings.SenderReport {
 	i := slices.IndexFunc(r.Findings, func(f provider.Finding) bool { return f.Item == itemCallback })
 	own := s.callbackOf(x)
 	if i < 0 || own == nil || r.Findings[i].Code == callbackElsewhere {
@@ -154,7 +154,7 @@ func (x Senders) check(r *http.Request, by member.Member) (any, error) {
 	}
 	if x.confirmed(s, found) {
 		if err := x.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
-			_, err := senders.ProveNumber(ctx, tx, s, false, time.Now())
+			_, err := settings.ProveNumber(ctx, tx, s, false, time.Now())
 			return err
 		}); err != nil {
 			return nil, err
@@ -177,7 +177,7 @@ func (x Senders) confirmed(s *carillon.Sender, found provider.Inspection) bool {
 
 // callbackFinding returns whether callbacks arrive and, if not, the reason. elsewhere is the address to which the
 // channel posts, or "" if unknown.
-func callbackFinding(own *callbackAt, elsewhere string, r senders.Report) provider.Finding {
+func callbackFinding(own *callbackAt, elsewhere string, r settings.SenderReport) provider.Finding {
 	f := provider.Finding{Item: itemCallback, State: provider.FindingBad}
 	folder, _, _ := strings.Cut(own.URL, "/callbacks/")
 	switch {
@@ -225,7 +225,7 @@ func (x Senders) checkNew(r *http.Request, by member.Member) (any, error) {
 	}
 	found := inspect(r.Context(), s)
 	return reportOf(
-		senders.Report{Findings: found.Findings, Quality: found.Quality, Messages: found.Limit, CheckedAt: time.Now()}, true,
+		settings.SenderReport{Findings: found.Findings, Quality: found.Quality, Messages: found.Limit, CheckedAt: time.Now()}, true,
 	), r.Context().Err()
 }
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	stored "carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 func TestTheCallbackOfASenderIsJudged(t *testing.T) {
@@ -14,19 +14,19 @@ func TestTheCallbackOfASenderIsJudged(t *testing.T) {
 	for _, c := range []struct {
 		own       *callbackAt
 		elsewhere string
-		report    stored.Report
+		report    settings.SenderReport
 		want      string
 	}{
-		{public, "", stored.Report{}, "bad callback_never"},
-		{public, "", stored.Report{HandshakeAt: now}, "ok callback_confirmed"},
-		{public, public.URL, stored.Report{HandshakeAt: now, CallbackAt: now}, "ok callback_received"},
-		{public, "https://carillon.example.com/callbacks/whatsapp/other", stored.Report{CallbackAt: now}, "ok callback_received"},
+		{public, "", settings.SenderReport{}, "bad callback_never"},
+		{public, "", settings.SenderReport{HandshakeAt: now}, "ok callback_confirmed"},
+		{public, public.URL, settings.SenderReport{HandshakeAt: now, CallbackAt: now}, "ok callback_received"},
+		{public, "https://carillon.example.com/callbacks/whatsapp/other", settings.SenderReport{CallbackAt: now}, "ok callback_received"},
 		{
-			public, "https://carillon.example.com.evil.test/callbacks/whatsapp/main", stored.Report{CallbackAt: now},
+			public, "https://carillon.example.com.evil.test/callbacks/whatsapp/main", settings.SenderReport{CallbackAt: now},
 			"bad callback_elsewhere",
 		},
-		{private, "", stored.Report{}, "bad callback_private"},
-		{private, "", stored.Report{CallbackAt: now}, "ok callback_received"},
+		{private, "", settings.SenderReport{}, "bad callback_private"},
+		{private, "", settings.SenderReport{CallbackAt: now}, "ok callback_received"},
 	} {
 		f := callbackFinding(c.own, c.elsewhere, c.report)
 		if got := string(f.State) + " " + f.Code; got != c.want || f.Item != itemCallback {

@@ -17,8 +17,7 @@ import (
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 const trunkLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip","max_concurrent":3,"settings":{%s}}`
@@ -85,7 +84,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 
 	// A trunk from a set-up file may have any address, until a member chooses another one.
 	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, &carillon.Sender{
+		return settings.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 			RingTimeout: 30 * time.Second,
 			Unknown:     carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:192.168.0.1"}`),
@@ -159,7 +158,7 @@ data: {"after_ms":20,"ours":false,"code":403,"text":"403 Forbidden"}`) || !strin
 data: {"problem":"forbidden","code":403,"detail":"acme es",`) {
 		t.Error(body)
 	}
-	if err := w.Store.Suppressions.Suppress(t.Context(), acme.ID, suppressions.All, "asked", time.Now(), "34600111333"); err != nil {
+	if err := w.Store.Suppressions.Suppress(t.Context(), acme.ID, settings.SuppressAll, "asked", time.Now(), "34600111333"); err != nil {
 		t.Fatal(err)
 	}
 	w.Want("POST", call, by, `{"number":"34600111333"}`, 400, "validation_failed", "number")

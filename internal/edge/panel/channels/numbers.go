@@ -14,7 +14,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 // Numbers settles which company owns a telephone number that is a line of several companies. Only the operator of the
@@ -144,7 +144,7 @@ func (x Numbers) release(r *http.Request, by member.Member) (any, error) {
 
 func (x Numbers) give(ctx context.Context, number, company string) error {
 	return x.Store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
-		return senders.AssignNumber(ctx, tx, number, company, time.Now())
+		return settings.AssignNumber(ctx, tx, number, company, time.Now())
 	})
 }
 
@@ -214,11 +214,11 @@ func (s Senders) claimed(ctx context.Context, tx *configure.Tx, x, have *carillo
 	if !s.entered(x, have) {
 		return nil
 	}
-	owner, err := senders.NumberOwner(ctx, tx, x.Number)
+	owner, err := settings.NumberOwner(ctx, tx, x.Number)
 	if err != nil {
 		return err
 	}
-	lines, err := senders.LinesByNumber(ctx, tx, x.Number)
+	lines, err := settings.LinesByNumber(ctx, tx, x.Number)
 	if err == nil && !rivalsOf(x, owner, lines).same(before) {
 		err = numberConflict("Another line of this number was changed meanwhile: try again")
 	}

@@ -13,7 +13,7 @@ import (
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip","settings":{"trunk":"sip:%s"%s}}`
@@ -22,7 +22,7 @@ const numberedLine = `{"id":"%s","number":"%s","channel":"voice","provider":"sip
 func declare(w *paneltest.World, company *carillon.Company, id, number, trunk string) {
 	w.T.Helper()
 	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		_, err := senders.DeclareSender(ctx, tx, &carillon.Sender{
+		_, err := settings.DeclareSender(ctx, tx, &carillon.Sender{
 			CompanyID: company.ID, ID: id, Number: number, Channel: carillon.Voice, Provider: "sip", MediaCheck: "full",
 			RingTimeout: 30 * time.Second, Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"trunk":"sip:` + trunk + `"}`),
 		}, time.Now())

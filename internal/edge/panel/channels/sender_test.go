@@ -13,7 +13,7 @@ import (
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 const cloud = `"phone_number_id":"1","waba_id":"2","access_token":"tokentoken","app_secret":"appsecret","verify_token":"verifytoken"`
@@ -104,7 +104,7 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 
 	// Values from a set-up file stay, and may be sent back unchanged.
 	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, &carillon.Sender{
+		return settings.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: acme.ID, ID: "lab", Number: "15555550102", Channel: carillon.Messaging, Provider: "whatsapp", MediaCheck: "syntax",
 			Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte(`{"base_url":"http://127.0.0.1:1",` + cloud + `}`),
 		}, time.Now())

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/work"
 )
 
@@ -176,7 +176,7 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		have, err := senders.FindSender(ctx, tx, by.CompanyID, x.ID)
+		have, err := settings.FindSender(ctx, tx, by.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -185,13 +185,13 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
 			}}
 		}
-		if err := senders.RoomForSender(ctx, tx, by.CompanyID, maxSenders); err != nil {
+		if err := settings.RoomForSender(ctx, tx, by.CompanyID, maxSenders); err != nil {
 			return err
 		}
 		if err := s.claimed(ctx, tx, x, nil, others); err != nil {
 			return err
 		}
-		_, err = senders.DeclareSender(ctx, tx, x, time.Now())
+		_, err = settings.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
 	if err != nil {
@@ -222,7 +222,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 		return nil, err
 	}
 	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		have, err := senders.FindSender(ctx, tx, by.CompanyID, x.ID)
+		have, err := settings.FindSender(ctx, tx, by.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 		if err := s.claimed(ctx, tx, x, have, others); err != nil {
 			return err
 		}
-		_, err = senders.DeclareSender(ctx, tx, x, time.Now())
+		_, err = settings.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
 	if err != nil {
@@ -343,7 +343,7 @@ func (s Senders) admit(ctx context.Context, x *carillon.Sender) error {
 
 func (s Senders) remove(r *http.Request, by member.Member, id string) (any, error) {
 	return nil, s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.RemoveSender(ctx, tx, by.CompanyID, id, time.Now())
+		return settings.RemoveSender(ctx, tx, by.CompanyID, id, time.Now())
 	})
 }
 
@@ -389,7 +389,7 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 	}
 	rows := httpio.List[senderRow]{Data: make([]senderRow, 0, len(all))}
 	now := time.Now()
-	var reports map[int64]senders.Report
+	var reports map[int64]settings.SenderReport
 	for _, s := range all {
 		if channel != "" && s.Channel != channel {
 			continue

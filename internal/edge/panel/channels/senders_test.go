@@ -10,7 +10,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/work"
 )
 
@@ -28,7 +28,7 @@ func TestSendersTellTheirBreakersToTheirCompanyAlone(t *testing.T) {
 	err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		var all []error
 		for _, s := range []*carillon.Sender{well, ill, late, foreign} {
-			all = append(all, senders.PutSender(ctx, tx, s, time.Now()))
+			all = append(all, settings.PutSender(ctx, tx, s, time.Now()))
 		}
 		return errors.Join(all...)
 	})

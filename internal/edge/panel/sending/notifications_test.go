@@ -18,8 +18,7 @@ import (
 	"carillon/internal/send/notify"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/suppressions"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // office is a company with a sender whose notifications only advance when the test says so.
@@ -47,7 +46,7 @@ func newOffice(t *testing.T) *office {
 	o.sender = senders[0]
 	o.notify = notify.New(o.Store, queue.New(o.Store, queue.Options{}), notify.Options{})
 	if err := o.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return templates.PutTemplate(ctx, tx, &carillon.Template{
+		return settings.PutTemplate(ctx, tx, &carillon.Template{
 			ID: "77", CompanyID: o.company.ID, SenderUID: o.sender.UID, Name: "hello", Language: "en", Category: "UTILITY",
 			Status: carillon.TemplateApproved, ParameterFormat: "POSITIONAL",
 			Components: []carillon.Component{{Type: "BODY", Text: "Hello {{1}}."}},
@@ -191,7 +190,7 @@ func TestTheFailedAreSentToAgainOnce(t *testing.T) {
 	} {
 		o.receive(t, id, n, carillon.StateFailed, reason, "", "")
 	}
-	if err := o.Store.Suppressions.Suppress(t.Context(), o.company.ID, suppressions.All, "asked", time.Now(), numbers[3]); err != nil {
+	if err := o.Store.Suppressions.Suppress(t.Context(), o.company.ID, settings.SuppressAll, "asked", time.Now(), numbers[3]); err != nil {
 		t.Fatal(err)
 	}
 	path := "/panel/v1/notifications/" + id + "/resend"

@@ -14,7 +14,7 @@ import (
 	"carillon/internal/base/content"
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // template gives a company the sandbox sender `main` with the approved template `hello`, which has one variable.
@@ -35,7 +35,7 @@ func template(w *paneltest.World, c *carillon.Company) {
 		Components: []carillon.Component{{Type: content.TypeBody, Text: "Hello {{1}}!"}},
 	}
 	if err := errors.Join(content.Compile(x), w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return templates.PutTemplate(ctx, tx, x, time.Now())
+		return settings.PutTemplate(ctx, tx, x, time.Now())
 	})); err != nil {
 		w.T.Fatal(err)
 	}

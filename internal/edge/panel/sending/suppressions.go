@@ -16,7 +16,7 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
-	"carillon/internal/store/suppressions"
+	"carillon/internal/store/settings"
 )
 
 // Suppressions serves the numbers that a company's messages and calls skip.
@@ -43,15 +43,15 @@ const (
 )
 
 type suppressionRow struct {
-	Number    string            `json:"number"`            // empty if unknown
-	UserID    string            `json:"user_id,omitempty"` // the channel's id of the person
-	Type      suppressions.Type `json:"type"`
-	Reason    string            `json:"reason"`
-	Author    string            `json:"author,omitempty"` // e-mail address of the member who added it
-	CreatedAt string            `json:"created_at"`
+	Number    string                   `json:"number"`            // empty if unknown
+	UserID    string                   `json:"user_id,omitempty"` // the channel's id of the person
+	Type      settings.SuppressionType `json:"type"`
+	Reason    string                   `json:"reason"`
+	Author    string                   `json:"author,omitempty"` // e-mail address of the member who added it
+	CreatedAt string                   `json:"created_at"`
 }
 
-func suppressionRowOf(x suppressions.Suppression) suppressionRow {
+func suppressionRowOf(x settings.Suppression) suppressionRow {
 	return suppressionRow{x.Number, x.UserID, x.Type, x.Reason, x.Author, carillon.FormatTime(x.CreatedAt)}
 }
 
@@ -68,7 +68,7 @@ func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
 	}
 	found, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
 	return httpio.ListOf(
-		page, suppressionList, found, func(x suppressions.Suppression) string { return x.Address() }, suppressionRowOf,
+		page, suppressionList, found, func(x settings.Suppression) string { return x.Address() }, suppressionRowOf,
 	), err
 }
 
@@ -107,7 +107,7 @@ func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
 	added, err := x.Store.Suppressions.AddSuppressions(
-		r.Context(), by.CompanyID, suppressions.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()},
+		r.Context(), by.CompanyID, settings.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()},
 		numbers...,
 	)
 	return struct {
@@ -141,13 +141,13 @@ func readNumbers(o *jsonbody.Object) ([]string, error) {
 	return numbers, nil
 }
 
-func readSuppressionType(text string, present bool, err error) (suppressions.Type, error) {
-	switch of := suppressions.Type(text); {
+func readSuppressionType(text string, present bool, err error) (settings.SuppressionType, error) {
+	switch of := settings.SuppressionType(text); {
 	case err != nil:
 		return "", err
-	case !present, of == suppressions.All:
-		return suppressions.All, nil
-	case of == suppressions.Marketing:
+	case !present, of == settings.SuppressAll:
+		return settings.SuppressAll, nil
+	case of == settings.SuppressMarketing:
 		return of, nil
 	}
 	return "", carillon.InvalidValue("type", "One of all, marketing", carillon.Shorten(text))

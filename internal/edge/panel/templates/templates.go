@@ -14,7 +14,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/catalog"
 	"carillon/internal/store"
-	storetemplates "carillon/internal/store/templates"
+	"carillon/internal/store/settings"
 )
 
 // Templates serves the routes of templates.
@@ -208,7 +208,7 @@ func (x Templates) sync(r *http.Request, by member.Member) (any, error) {
 	return x.syncRows(r.Context(), by, all, err)
 }
 
-func (x Templates) syncRows(ctx context.Context, by member.Member, all []storetemplates.Sync, err error) (any, error) {
+func (x Templates) syncRows(ctx context.Context, by member.Member, all []settings.TemplateSync, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (x Templates) syncRows(ctx context.Context, by member.Member, all []storete
 	}
 	rows := httpio.List[syncRow]{Data: []syncRow{}}
 	for _, s := range senders {
-		at := slices.IndexFunc(all, func(y storetemplates.Sync) bool { return y.SenderUID == s.UID })
+		at := slices.IndexFunc(all, func(y settings.TemplateSync) bool { return y.SenderUID == s.UID })
 		if at >= 0 {
 			y := all[at]
 			rows.Data = append(rows.Data, syncRow{s.ID, s.Number, carillon.FormatTime(y.At), y.Found, y.Changed, y.Missing, y.Error})
@@ -284,12 +284,12 @@ const maxReason = 500
 // changeRow is a change in the history of a template.
 type changeRow struct {
 	At     string                  `json:"at"`
-	Action storetemplates.Action   `json:"action"`
+	Action settings.TemplateAction `json:"action"`
 	By     changedBy               `json:"by"`
 	Status carillon.TemplateStatus `json:"status"` // status after the change
 	Reason string                  `json:"reason,omitempty"`
-	Before *storetemplates.Text    `json:"before,omitempty"`
-	After  *storetemplates.Text    `json:"after,omitempty"`
+	Before *settings.TemplateText  `json:"before,omitempty"`
+	After  *settings.TemplateText  `json:"after,omitempty"`
 }
 
 // changedBy is the author of a change: the name of a person or the label of a key, if it still exists.
@@ -307,7 +307,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 	if err != nil {
 		return nil, err
 	}
-	names := map[storetemplates.By]string{}
+	names := map[settings.TemplateAuthor]string{}
 	rows := httpio.List[changeRow]{Data: make([]changeRow, len(all))}
 	for i, c := range all {
 		name, known := names[c.By]
@@ -323,7 +323,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 }
 
 // nameOf returns the name of the author of a change, or "" if the account or key no longer exists.
-func (x Templates) nameOf(ctx context.Context, by storetemplates.By) (string, error) {
+func (x Templates) nameOf(ctx context.Context, by settings.TemplateAuthor) (string, error) {
 	switch by.Kind {
 	case "account":
 		a, err := x.Store.Accounts.Account(ctx, by.ID)

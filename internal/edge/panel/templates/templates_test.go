@@ -9,14 +9,14 @@ import (
 	"carillon"
 	"carillon/internal/edge/panel/paneltest"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/senders"
+	"carillon/internal/store/settings"
 )
 
 // messagingSender creates a company's default messaging sender.
 func messagingSender(w *paneltest.World, companyID, id, number string) {
 	w.T.Helper()
 	err := w.Store.Config.Change(w.T.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return senders.PutSender(ctx, tx, &carillon.Sender{
+		return settings.PutSender(ctx, tx, &carillon.Sender{
 			CompanyID: companyID, ID: id, Number: number, Channel: carillon.Messaging, Provider: "sandbox", Default: true,
 			MediaCheck: "syntax", Unknown: carillon.DefaultUnknownPolicy(), Settings: []byte("{}"),
 		}, time.Now())

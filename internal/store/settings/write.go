@@ -1,4 +1,4 @@
-package senders
+package settings
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ func SenderUID(ctx context.Context, tx *configure.Tx, companyID, id string) (int
 
 // FindSender reads a company's sender by id, inside the transaction; nil if there is none.
 func FindSender(ctx context.Context, tx *configure.Tx, companyID, id string) (*carillon.Sender, error) {
-	return db.Find(ctx, tx, "sender", scanner(tx.Seal),
-		"SELECT "+columns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
+	return db.Find(ctx, tx, "sender", senderScanner(tx.Seal),
+		"SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
 }
 
 // MessagingSender returns the uid of a company's messaging sender by id or else by number; 0 if there is none.
@@ -37,7 +37,7 @@ func MessagingSender(ctx context.Context, tx *configure.Tx, companyID, idOrNumbe
 
 // ReplaceDefault clears the default flag of the former default sender of a company and channel.
 func ReplaceDefault(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) error {
-	earlier, err := db.Collect(ctx, tx, "default senders", scanner(tx.Seal), "SELECT "+columns+` FROM sender
+	earlier, err := db.Collect(ctx, tx, "default senders", senderScanner(tx.Seal), "SELECT "+senderColumns+` FROM sender
 		WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default`, x.CompanyID, string(x.Channel), x.ID)
 	if err != nil {
 		return err
@@ -72,14 +72,14 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO sender (`+columns+`, created_at, updated_at)
+	_, err = tx.Exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
 		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
 		is_default = excluded.is_default, per_second = excluded.per_second, per_recipient = excluded.per_recipient,
 		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, removed = FALSE, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.Seal.Seal(row(x.UID), x.Settings), db.Millis(now))
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.Seal.Seal(senderRow(x.UID), x.Settings), db.Millis(now))
 	if db.Duplicate(err) {
 		return &carillon.Error{Code: carillon.Conflict, Message: "The present state does not allow this", Details: carillon.Details{
 			{Key: "field", Value: "number"}, {Key: "reason", Value: "Another sender of the company has the number of " + x.ID},
@@ -98,7 +98,7 @@ func DeclareSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, no
 	e := configure.Created
 	if have != nil {
 		e, x.UID = configure.Updated, have.UID
-		if same, err := same(have, x); err != nil || same {
+		if same, err := sameSender(have, x); err != nil || same {
 			return configure.Unchanged, err
 		}
 	}
@@ -180,8 +180,8 @@ func senderDoc(x *carillon.Sender) map[string]any {
 	return doc
 }
 
-// same compares the stored forms.
-func same(x, y *carillon.Sender) (bool, error) {
+// sameSender compares the stored forms.
+func sameSender(x, y *carillon.Sender) (bool, error) {
 	a, err := json.Marshal(x)
 	if err != nil {
 		return false, err
@@ -204,8 +204,8 @@ func RoomForSender(ctx context.Context, tx *configure.Tx, companyID string, most
 	}}
 }
 
-// waiting returns queries for a sender's unsent work; each has its own index.
-func waiting() []string {
+// waitingStates returns queries for a sender's unsent work; each has its own index.
+func waitingStates() []string {
 	return []string{
 		"SELECT 1 FROM message WHERE shard = $1 AND sender = $2 AND q = 1 AND hold = '' LIMIT 1",
 		"SELECT 1 FROM message WHERE shard = $1 AND sender = $2 AND q >= 2 LIMIT 1",
@@ -226,7 +226,7 @@ func RemoveSender(ctx context.Context, tx *configure.Tx, companyID, id string, n
 	if x == nil {
 		return carillon.Absent("Sender")
 	}
-	for _, query := range waiting() {
+	for _, query := range waitingStates() {
 		var one int
 		err := tx.Row(ctx, []any{&one}, query, x.Shard(), x.UID)
 		if err == nil {
@@ -250,6 +250,6 @@ func RemoveSender(ctx context.Context, tx *configure.Tx, companyID, id string, n
 		return err
 	}
 	_, err = tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
-		x.UID, tx.Seal.Seal(row(x.UID), []byte("{}")), db.Millis(now))
+		x.UID, tx.Seal.Seal(senderRow(x.UID), []byte("{}")), db.Millis(now))
 	return db.Wrap(err, "remove sender")
 }

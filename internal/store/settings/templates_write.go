@@ -1,4 +1,4 @@
-package templates
+package settings
 
 import (
 	"context"
@@ -15,22 +15,22 @@ import (
 	"carillon/internal/store/events"
 )
 
-// Limits are the limits of a creation or a submission (docs/reference/templates.md); 0 means none.
-type Limits struct {
+// TemplateLimits are the limits of a creation or a submission (docs/reference/templates.md); 0 means none.
+type TemplateLimits struct {
 	Active  int // pending, approved or paused templates of the company; checked when a template becomes one
 	Created int // creations per UTC day
 }
 
-// ErrToday means that a company has reached its daily limit of creations.
-var ErrToday = errors.New("the day's templates are used up")
+// ErrTemplatesToday means that a company has reached its daily limit of creations.
+var ErrTemplatesToday = errors.New("the day's templates are used up")
 
 func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
 
 // CreateTemplate stores a new template with the first entries of its history, and counts it. Errors: conflict if the
 // sender has one of that name and language, limit_exceeded, ErrToday.
-func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits, changes ...Change) error {
+func (s *Templates) CreateTemplate(ctx context.Context, r *TemplateRecord, limits TemplateLimits, changes ...TemplateChange) error {
 	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
-		if active(r.Status) {
+		if templateActive(r.Status) {
 			if err := checkActive(ctx, tx, r.CompanyID, limits.Active); err != nil {
 				return false, err
 			}
@@ -41,12 +41,12 @@ func (s *Store) CreateTemplate(ctx context.Context, r *Record, limits Limits, ch
 		if err := insertTemplate(ctx, tx, r); err != nil {
 			return false, err
 		}
-		return true, record(ctx, tx, nil, &r.Template, changes)
+		return true, recordTemplate(ctx, tx, nil, &r.Template, changes)
 	})
 	return err
 }
 
-func insertTemplate(ctx context.Context, tx *configure.Tx, r *Record) error {
+func insertTemplate(ctx context.Context, tx *configure.Tx, r *TemplateRecord) error {
 	tx.Changes(r.CompanyID)
 	components, err := json.Marshal(r.Components)
 	if err != nil {
@@ -96,7 +96,7 @@ func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string,
 		return fmt.Errorf("count creation: %w", err)
 	}
 	if limit > 0 && used > limit {
-		return ErrToday
+		return ErrTemplatesToday
 	}
 	if used > 1 {
 		return nil
@@ -106,7 +106,7 @@ func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string,
 }
 
 // UndoCreateTemplate reverts a creation and its count after a failed submission, if the template is unchanged.
-func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error) {
+func (s *Templates) UndoCreateTemplate(ctx context.Context, r *TemplateRecord) (bool, error) {
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		gone, err := deleteTemplate(ctx, tx, r)
 		if err != nil || !gone {
@@ -122,11 +122,11 @@ func (s *Store) UndoCreateTemplate(ctx context.Context, r *Record) (bool, error)
 const asRead = " WHERE company_id = $1 AND id = $2 AND status = $3 AND updated_at = $4 AND claimed_until = $5"
 
 // DeleteTemplate removes a template if it is unchanged since it was read.
-func (s *Store) DeleteTemplate(ctx context.Context, read *Record) (bool, error) {
+func (s *Templates) DeleteTemplate(ctx context.Context, read *TemplateRecord) (bool, error) {
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) { return deleteTemplate(ctx, tx, read) })
 }
 
-func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, error) {
+func deleteTemplate(ctx context.Context, tx *configure.Tx, read *TemplateRecord) (bool, error) {
 	tx.Changes(read.CompanyID)
 	n, err := tx.Exec(ctx, "DELETE FROM template"+asRead, read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt),
 		db.Millis(read.ClaimedUntil))
@@ -143,14 +143,14 @@ func deleteTemplate(ctx context.Context, tx *configure.Tx, read *Record) (bool, 
 // returns false. It sets next.UpdatedAt to now, or a moment later than before, so that no two states look alike. A
 // template that becomes active must keep the limit. Errors: conflict if another template has the name and language of
 // next, limit_exceeded.
-func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.Time, limits Limits, changes ...Change) (bool, error) {
+func (s *Templates) SwapTemplate(ctx context.Context, read, next *TemplateRecord, now time.Time, limits TemplateLimits, changes ...TemplateChange) (bool, error) {
 	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as stored: two states of one millisecond must differ
 	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)
 	}
 	followed := next.Status != read.Status && s.subscribed(ctx, next.CompanyID, events.Templates)
 	return s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
-		if active(next.Status) && !active(read.Status) {
+		if templateActive(next.Status) && !templateActive(read.Status) {
 			if err := checkActive(ctx, tx, read.CompanyID, limits.Active); err != nil {
 				return false, err
 			}
@@ -160,16 +160,16 @@ func (s *Store) SwapTemplate(ctx context.Context, read, next *Record, now time.T
 			return false, err
 		}
 		if followed {
-			if err := recordEvent(ctx, tx.Tx, &read.Template, &next.Template); err != nil {
+			if err := recordTemplateEvent(ctx, tx.Tx, &read.Template, &next.Template); err != nil {
 				return false, err
 			}
 		}
-		return true, record(ctx, tx, &read.Template, &next.Template, changes)
+		return true, recordTemplate(ctx, tx, &read.Template, &next.Template, changes)
 	})
 }
 
-// decided is the payload of a template's event. Version 1; fields are only added.
-type decided struct {
+// templateEvent is the payload of a template's event. Version 1; fields are only added.
+type templateEvent struct {
 	Version    int    `json:"v"`
 	TemplateID string `json:"template_id"`
 	Name       string `json:"name"`
@@ -181,8 +181,8 @@ type decided struct {
 	Reason     string `json:"reason"`
 }
 
-// recordEvent records the event of a template that was approved, rejected or paused.
-func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) error {
+// recordTemplateEvent records the event of a template that was approved, rejected or paused.
+func recordTemplateEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) error {
 	switch next.Status {
 	case carillon.TemplateApproved, carillon.TemplateRejected, carillon.TemplatePaused:
 	default:
@@ -192,7 +192,7 @@ func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) 
 	if err := tx.Row(ctx, []any{&sender}, "SELECT id FROM sender WHERE uid = $1", next.SenderUID); err != nil {
 		return fmt.Errorf("read sender: %w", err)
 	}
-	text, err := json.Marshal(decided{
+	text, err := json.Marshal(templateEvent{
 		Version: 1, TemplateID: next.ID, Name: next.Name, Language: next.Language, Category: next.Category, SenderID: sender,
 		State: strings.ToLower(string(next.Status)), Previous: strings.ToLower(string(read.Status)), Reason: next.Reason,
 	})
@@ -206,11 +206,11 @@ func recordEvent(ctx context.Context, tx *db.Tx, read, next *carillon.Template) 
 	return nil
 }
 
-func active(s carillon.TemplateStatus) bool {
+func templateActive(s carillon.TemplateStatus) bool {
 	return s == carillon.TemplatePending || s == carillon.TemplateApproved || s == carillon.TemplatePaused
 }
 
-func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bool, error) {
+func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *TemplateRecord) (bool, error) {
 	tx.Changes(read.CompanyID)
 	components, err := json.Marshal(next.Components)
 	if err != nil {
@@ -228,7 +228,7 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *Record) (bo
 }
 
 // PostponePoll moves a template's poll, unless another node has: the node that moves it polls the channel.
-func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) (mine bool, err error) {
+func (s *Templates) PostponePoll(ctx context.Context, read *TemplateRecord, next time.Time) (mine bool, err error) {
 	n, err := s.d.Exec(context.WithoutCancel(ctx), "UPDATE template SET poll_at = $4 WHERE company_id = $1 AND id = $2 AND poll_at = $3",
 		read.CompanyID, read.ID, db.Millis(read.PollAt), db.Millis(next))
 	return n == 1, db.Wrap(err, "postpone poll")
@@ -239,7 +239,7 @@ func (s *Store) PostponePoll(ctx context.Context, read *Record, next time.Time) 
 // channel's id, its status is left unchanged (docs/reference/templates.md). Putting a template twice changes nothing.
 func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, now time.Time) error {
 	tx.Changes(x.CompanyID)
-	read, err := db.Find(ctx, tx, "template", scanRecord, templateNamed, x.SenderUID, x.Name, x.Language)
+	read, err := db.Find(ctx, tx, "template", scanTemplate, templateNamed, x.SenderUID, x.Name, x.Language)
 	if err != nil {
 		return err
 	}
@@ -278,26 +278,26 @@ func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, no
 }
 
 // recordPut records a change by a set-up. A change of the status alone is a decision.
-func recordPut(ctx context.Context, tx *configure.Tx, read *Record, x *carillon.Template, now time.Time) error {
-	next, change := *x, Change{Action: Created, By: By{Kind: "setup"}}
+func recordPut(ctx context.Context, tx *configure.Tx, read *TemplateRecord, x *carillon.Template, now time.Time) error {
+	next, change := *x, TemplateChange{Action: TemplateCreated, By: TemplateAuthor{Kind: "setup"}}
 	next.UpdatedAt = now
 	if read == nil {
-		return record(ctx, tx, nil, &next, []Change{change})
+		return recordTemplate(ctx, tx, nil, &next, []TemplateChange{change})
 	}
 	if read.ProviderID != "" {
 		next.Status = read.Status
 	}
-	change.Action = Decided
-	before, err := textOf(&read.Template)
+	change.Action = TemplateDecided
+	before, err := templateTextOf(&read.Template)
 	if err != nil {
 		return err
 	}
-	after, err := textOf(&next)
+	after, err := templateTextOf(&next)
 	if err != nil {
 		return err
 	}
 	if before != after {
-		change.Action = Edited
+		change.Action = TemplateEdited
 	}
-	return record(ctx, tx, &read.Template, &next, []Change{change})
+	return recordTemplate(ctx, tx, &read.Template, &next, []TemplateChange{change})
 }

@@ -1,5 +1,4 @@
-// Package senders is the SQL of senders, which are read through caches.
-package senders
+package settings
 
 import (
 	"cmp"
@@ -17,8 +16,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Store reads and writes the table. Its methods are safe for concurrent use.
-type Store struct {
+// Senders is the SQL of senders, which are read through caches. Its methods are safe for concurrent use.
+type Senders struct {
 	d       *db.DB
 	seal    *configure.Sealer
 	rosters *cache.Cache[*roster] // by company
@@ -30,21 +29,21 @@ type Store struct {
 // maxRoster bounds the time to read all of a company's senders.
 const maxRoster = 30 * time.Second
 
-// New returns the store of a database.
-func New(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Store {
-	return &Store{
+// NewSenders returns the store of a database.
+func NewSenders(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Senders {
+	return &Senders{
 		d: d, seal: s, rosters: configure.SlowCache[*roster](c, maxRoster), byUID: configure.Cache[*carillon.Sender](c),
 		named: configure.NewNames[[]*carillon.Sender](c), owners: configure.NewNames[string](c),
 	}
 }
 
-const columns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
+const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
 	ring_timeout, media_check, unknown_outcome, sealed`
 
-func row(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
+func senderRow(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
-// scanner reads rows of columns.
-func scanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
+// senderScanner reads rows of columns.
+func senderScanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
 	return func(scan db.Scan) (*carillon.Sender, error) { return scanSender(scan, sealer) }
 }
 
@@ -62,14 +61,14 @@ func scanSender(scan db.Scan, sealer *configure.Sealer) (*carillon.Sender, error
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
-	if x.Settings, err = sealer.Open(row(x.UID), sealed); err != nil {
+	if x.Settings, err = sealer.Open(senderRow(x.UID), sealed); err != nil {
 		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
 	}
 	return &x, nil
 }
 
-func (s *Store) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, s.d, "senders", scanner(s.seal), "SELECT "+columns+" FROM sender WHERE "+where, args...)
+func (s *Senders) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
+	return db.Collect(ctx, s.d, "senders", senderScanner(s.seal), "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
 }
 
 // roster indexes a company's senders, of which it may have a hundred thousand.
@@ -79,7 +78,7 @@ type roster struct {
 	standard map[carillon.Channel]*carillon.Sender // default senders
 }
 
-func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
+func (s *Senders) roster(ctx context.Context, companyID string) (*roster, error) {
 	return s.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
 		clock := s.byUID.Clock()
 		all, err := s.senders(ctx, "company_id = $1 AND NOT removed ORDER BY uid", companyID)
@@ -102,7 +101,7 @@ func (s *Store) roster(ctx context.Context, companyID string) (*roster, error) {
 }
 
 // Senders returns the senders of a company, by uid, from the cache.
-func (s *Store) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
+func (s *Senders) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func (s *Store) Senders(ctx context.Context, companyID string) ([]*carillon.Send
 }
 
 // SendersNamed returns the senders of a company with this id or number, by uid, from the cache.
-func (s *Store) SendersNamed(ctx context.Context, companyID, idOrNumber string) ([]*carillon.Sender, error) {
+func (s *Senders) SendersNamed(ctx context.Context, companyID, idOrNumber string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
 		return nil, err
@@ -120,7 +119,7 @@ func (s *Store) SendersNamed(ctx context.Context, companyID, idOrNumber string) 
 }
 
 // SenderOf returns a company's sender by uid, from the cache; nil if there is none.
-func (s *Store) SenderOf(ctx context.Context, companyID string, uid int64) (*carillon.Sender, error) {
+func (s *Senders) SenderOf(ctx context.Context, companyID string, uid int64) (*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func (s *Store) SenderOf(ctx context.Context, companyID string, uid int64) (*car
 }
 
 // DefaultSender returns the default sender of a company's channel, from the cache; nil if there is none.
-func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon.Channel) (*carillon.Sender, error) {
+func (s *Senders) DefaultSender(ctx context.Context, companyID string, ch carillon.Channel) (*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
 		return nil, err
@@ -142,9 +141,9 @@ func (s *Store) DefaultSender(ctx context.Context, companyID string, ch carillon
 }
 
 // Sender returns a sender by uid, even a removed one, from the cache. Errors: not_found.
-func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
+func (s *Senders) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
-		x, err := db.Find(ctx, s.d, "sender", scanner(s.seal), "SELECT "+columns+" FROM sender WHERE uid = $1", uid)
+		x, err := db.Find(ctx, s.d, "sender", senderScanner(s.seal), "SELECT "+senderColumns+" FROM sender WHERE uid = $1", uid)
 		if err != nil {
 			return nil, "", err
 		}
@@ -156,24 +155,24 @@ func (s *Store) Sender(ctx context.Context, uid int64) (*carillon.Sender, error)
 }
 
 // SendersByID returns all senders of any company with an id: a callback URL names a sender without its company.
-func (s *Store) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
+func (s *Senders) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
 	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
 }
 
 // LinesByNumber returns all voice lines of any company with a number, oldest first: an incoming call names a number
 // without its company.
-func (s *Store) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
+func (s *Senders) LinesByNumber(ctx context.Context, number string) ([]*carillon.Sender, error) {
 	return s.anySenders(ctx, "line "+number, "number = $1 AND channel = 'voice' AND NOT removed", number)
 }
 
 // SIPLines returns the lines with a trunk of all companies, from the database: callers ask again when the
 // configuration's generation changes.
-func (s *Store) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
+func (s *Senders) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx, "company_id IN (SELECT id FROM company) AND channel = 'voice' AND provider = 'sip' AND NOT removed")
 }
 
 // anySenders returns senders of any company, from the cache.
-func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
+func (s *Senders) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
 		all, err := s.senders(ctx, where, arg)
 		if err == nil && len(all) == 0 {
@@ -187,7 +186,7 @@ func (s *Store) anySenders(ctx context.Context, name, where, arg string) ([]*car
 // ProvedElsewhere reports whether an id or number belongs to another company: a proved number, or the id of a sender
 // declared by the operator. A number that a company merely entered is no proof: it would block another company's
 // requests, and reveal who uses a number.
-func (s *Store) ProvedElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
+func (s *Senders) ProvedElsewhere(ctx context.Context, companyID, idOrNumber string) (bool, error) {
 	all, err := s.anySenders(ctx, "proved "+idOrNumber, `NOT removed
 		AND uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL SELECT uid FROM sender WHERE number = $1)
 		AND EXISTS (SELECT 1 FROM number_proof AS p WHERE p.sender = sender.uid AND p.number = sender.number

@@ -1,4 +1,4 @@
-package suppressions
+package settings
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // LiftOptOut removes the opt-outs from marketing that people made at the channel up to an instant. Their other
 // suppressions stay.
-func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, addresses ...string) error {
+func (s *Suppressions) LiftOptOut(ctx context.Context, companyID string, at time.Time, addresses ...string) error {
 	err := s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		if err := lockCompany(ctx, tx, companyID); err != nil {
 			return err
@@ -20,17 +20,17 @@ func (s *Store) LiftOptOut(ctx context.Context, companyID string, at time.Time, 
 		for i, address := range addresses {
 			keys[i] = identity.Of(address)
 		}
-		people, err := known(ctx, tx, companyID, keys)
+		people, err := knownPeople(ctx, tx, companyID, keys)
 		if err != nil {
 			return err
 		}
-		gone, err := lift(ctx, tx, companyID, people, func(x *Suppression) bool {
-			return x.Type == Marketing && x.Reason == OptedOut && !x.CreatedAt.After(at)
+		gone, err := liftSuppressions(ctx, tx, companyID, people, func(x *Suppression) bool {
+			return x.Type == SuppressMarketing && x.Reason == OptedOut && !x.CreatedAt.After(at)
 		})
 		if err != nil || len(gone) == 0 {
 			return err
 		}
-		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
+		return RecordSuppression(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
 	})
 	return db.Wrap(err, "lift an opt-out")
 }

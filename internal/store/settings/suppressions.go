@@ -1,6 +1,4 @@
-// Package suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the
-// channel's id of the person if known, or an id alone. A person is matched by any form of a number.
-package suppressions
+package settings
 
 import (
 	"context"
@@ -24,25 +22,27 @@ type Companies interface {
 	Company(ctx context.Context, id string) (*carillon.Company, error)
 }
 
-// Store reads and writes the table. Its methods are safe for concurrent use.
-type Store struct {
+// Suppressions is the SQL of the people whom a company's messages and calls skip. A row is a number, with the channel's
+// id of the person if known, or an id alone. A person is matched by any form of a number. Its methods are safe for
+// concurrent use.
+type Suppressions struct {
 	d         *db.DB
 	config    *configure.Configuration
 	companies Companies
 }
 
-// New returns the store of a database.
-func New(d *db.DB, c *configure.Configuration, companies Companies) *Store {
-	return &Store{d: d, config: c, companies: companies}
+// NewSuppressions returns the store of a database.
+func NewSuppressions(d *db.DB, c *configure.Configuration, companies Companies) *Suppressions {
+	return &Suppressions{d: d, config: c, companies: companies}
 }
 
-// Type is the type of suppressed messages.
-type Type string
+// SuppressionType is the type of suppressed messages.
+type SuppressionType string
 
 // The types. All includes Marketing.
 const (
-	All       Type = "all"
-	Marketing Type = "marketing"
+	SuppressAll       SuppressionType = "all"
+	SuppressMarketing SuppressionType = "marketing"
 )
 
 // OptedOut is the reason of an opt-out by the recipient at the channel.
@@ -55,7 +55,7 @@ const AskedByCaller = "asked by a caller"
 type Suppression struct {
 	Number    string // empty if unknown
 	UserID    string // the channel's id of the person; empty if unknown
-	Type      Type
+	Type      SuppressionType
 	Reason    string
 	Author    string // e-mail address of the user who added it in the panel; empty for none
 	CreatedAt time.Time
@@ -71,7 +71,7 @@ func (x *Suppression) Address() string {
 
 // Suppressed returns the suppressed people among the recipients of a request of the given class, by any form of a
 // number. Callers skip it if Company.Suppresses is false.
-func (s *Store) Suppressed(
+func (s *Suppressions) Suppressed(
 	ctx context.Context, companyID string, class carillon.Class, people []identity.Key,
 ) (map[identity.Key]bool, error) {
 	if len(people) == 0 {
@@ -82,7 +82,7 @@ func (s *Store) Suppressed(
 		values []string
 	}
 	lines := query{text: "SELECT number FROM suppression WHERE company_id = $1 AND number " + s.d.In(2)}
-	ids := query{text: "SELECT user_id FROM suppression WHERE " + byID + s.d.In(2)}
+	ids := query{text: "SELECT user_id FROM suppression WHERE " + suppressionByID + s.d.In(2)}
 	for _, k := range people {
 		if k.IsLine() {
 			lines.values = append(lines.values, k.Forms()...)
@@ -111,12 +111,12 @@ func (s *Store) Suppressed(
 	return found, nil
 }
 
-// byID is the condition of the index of ids: the concatenation keeps SQLite from reading the company's whole list.
-const byID = "company_id || '' = $1 AND user_id <> '' AND user_id "
+// suppressionByID is the condition of the index of ids: the concatenation keeps SQLite from reading the company's whole list.
+const suppressionByID = "company_id || '' = $1 AND user_id <> '' AND user_id "
 
-const columns = "number, user_id, type, reason, author, created_at"
+const suppressionColumns = "number, user_id, type, reason, author, created_at"
 
-func scan(row db.Scan) (x Suppression, err error) {
+func scanSuppression(row db.Scan) (x Suppression, err error) {
 	var created int64
 	err = row(&x.Number, &x.UserID, &x.Type, &x.Reason, &x.Author, &created)
 	if x.Number == x.UserID {
@@ -127,25 +127,25 @@ func scan(row db.Scan) (x Suppression, err error) {
 }
 
 // Suppressions returns a page of a company's list, by address, after the given one.
-func (s *Store) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
+func (s *Suppressions) Suppressions(ctx context.Context, companyID, after string, limit int) ([]Suppression, error) {
 	return s.SuppressionsFrom(ctx, companyID, "", after, limit)
 }
 
 // SuppressionsFrom returns a page of suppressions whose numbers begin with the given digits.
-func (s *Store) SuppressionsFrom(ctx context.Context, companyID, begin, after string, limit int) ([]Suppression, error) {
+func (s *Suppressions) SuppressionsFrom(ctx context.Context, companyID, begin, after string, limit int) ([]Suppression, error) {
 	end := "~" // sorts after every address
 	if begin != "" {
 		end = begin + ":" // the character after the digits
 	}
-	return db.Collect(ctx, s.d, "suppressions", scan, "SELECT "+columns+` FROM suppression
+	return db.Collect(ctx, s.d, "suppressions", scanSuppression, "SELECT "+suppressionColumns+` FROM suppression
 		WHERE company_id = $1 AND number > $2 AND number >= $3 AND number < $4 ORDER BY number LIMIT $5`, companyID, after, begin,
 		end, limit)
 }
 
 // Suppression returns one suppression of a company's list. Errors: not_found.
-func (s *Store) Suppression(ctx context.Context, companyID string, who identity.Key) (*Suppression, error) {
-	all, err := db.Collect(ctx, s.d, "suppressions", scan,
-		"SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+s.d.In(2),
+func (s *Suppressions) Suppression(ctx context.Context, companyID string, who identity.Key) (*Suppression, error) {
+	all, err := db.Collect(ctx, s.d, "suppressions", scanSuppression,
+		"SELECT "+suppressionColumns+" FROM suppression WHERE company_id = $1 AND number "+s.d.In(2),
 		companyID, s.d.List(who.Forms()))
 	if err == nil && len(all) == 0 {
 		return nil, carillon.Absent("Suppression")
@@ -156,11 +156,11 @@ func (s *Store) Suppression(ctx context.Context, companyID string, who identity.
 	return &all[0], nil
 }
 
-// errFirst means that a company's first suppression must invalidate caches.
-var errFirst = errors.New("the company has no suppressions yet")
+// errFirstSuppression means that a company's first suppression must invalidate caches.
+var errFirstSuppression = errors.New("the company has no suppressions yet")
 
 // Suppress adds people to a company's list, like AddSuppressions.
-func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason string, now time.Time, addresses ...string) error {
+func (s *Suppressions) Suppress(ctx context.Context, companyID string, of SuppressionType, reason string, now time.Time, addresses ...string) error {
 	_, err := s.AddSuppressions(ctx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
 }
@@ -170,7 +170,7 @@ func (s *Store) Suppress(ctx context.Context, companyID string, of Type, reason 
 // suppression, by any form of the number, is left unchanged, except that All replaces Marketing. Only the first of a
 // list invalidates caches, because of Company.Suppresses; a removal never does: a stale Suppresses costs only a
 // lookup.
-func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppression, addresses ...string) (added int, err error) {
+func (s *Suppressions) AddSuppressions(ctx context.Context, companyID string, x Suppression, addresses ...string) (added int, err error) {
 	ctx = context.WithoutCancel(ctx) // committed changes must invalidate the caches
 	c, err := s.companies.Company(ctx, companyID)
 	if err != nil {
@@ -185,22 +185,22 @@ func (s *Store) AddSuppressions(ctx context.Context, companyID string, x Suppres
 			var some bool
 			err := tx.Row(ctx, []any{&some}, "SELECT MIN(number) IS NOT NULL FROM suppression WHERE company_id = $1", companyID)
 			if err == nil && !some {
-				err = errFirst
+				err = errFirstSuppression
 			}
 			if err != nil {
 				return err
 			}
-			added, err = put(ctx, tx, companyID, x, addresses...)
+			added, err = putSuppression(ctx, tx, companyID, x, addresses...)
 			return err
 		})
 	}
-	if !c.Suppresses || errors.Is(err, errFirst) {
+	if !c.Suppresses || errors.Is(err, errFirstSuppression) {
 		err = s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 			if err := lockCompany(ctx, tx.Tx, companyID); err != nil {
 				return err
 			}
 			tx.Changes(companyID)
-			added, err = put(ctx, tx.Tx, companyID, x, addresses...)
+			added, err = putSuppression(ctx, tx.Tx, companyID, x, addresses...)
 			return err
 		})
 	}
@@ -220,18 +220,18 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 }
 
 // PutSuppressions adds people inside a change of configuration, as Suppress does.
-func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of Type, reason string, now time.Time,
+func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of SuppressionType, reason string, now time.Time,
 	addresses ...string) error {
 	tx.Changes(companyID)
-	_, err := put(ctx, tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
+	_, err := putSuppression(ctx, tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
 }
 
 // numbersShown is the number of phone numbers recorded with a change.
 const numbersShown = 20
 
-// Record records that numbers were added to or lifted from a company's list.
-func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Action, x Suppression, numbers []string) error {
+// RecordSuppression records that numbers were added to or lifted from a company's list.
+func RecordSuppression(ctx context.Context, tx *db.Tx, companyID string, action audit.Action, x Suppression, numbers []string) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Suppression, Action: action}
 	doc := map[string]any{
 		"type": x.Type, "reason": x.Reason, "amount": len(numbers),
@@ -254,28 +254,28 @@ func Record(ctx context.Context, tx *db.Tx, companyID string, action audit.Actio
 }
 
 // Unsuppress removes a person from a company's list, by any of their identities. It reports whether they were listed.
-func (s *Store) Unsuppress(ctx context.Context, companyID string, who identity.Key) (removed bool, err error) {
+func (s *Suppressions) Unsuppress(ctx context.Context, companyID string, who identity.Key) (removed bool, err error) {
 	err = s.d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		removed = false
 		if err := lockCompany(ctx, tx, companyID); err != nil {
 			return err
 		}
-		people, err := known(ctx, tx, companyID, []identity.Key{who})
+		people, err := knownPeople(ctx, tx, companyID, []identity.Key{who})
 		if err != nil {
 			return err
 		}
-		gone, err := lift(ctx, tx, companyID, people, func(*Suppression) bool { return true })
+		gone, err := liftSuppressions(ctx, tx, companyID, people, func(*Suppression) bool { return true })
 		if err != nil || len(gone) == 0 {
 			return err
 		}
 		removed = true
-		return Record(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
+		return RecordSuppression(ctx, tx, companyID, audit.Lifted, gone[0], addressesOf(gone))
 	})
 	return removed, db.Wrap(err, "remove suppression")
 }
 
 // OptOuts returns the numbers of messages whose recipients opted out of marketing, for one company's sender.
-func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provider.Receipt) ([]string, error) {
+func (s *Suppressions) OptOuts(ctx context.Context, senderUID int64, receipts []provider.Receipt) ([]string, error) {
 	var numbers []string
 	for i := range receipts {
 		if !receipts[i].OptOut {
@@ -293,7 +293,7 @@ func (s *Store) OptOuts(ctx context.Context, senderUID int64, receipts []provide
 }
 
 // NumberOf returns the number of a message's recipient; "" if the message is not the sender's.
-func (s *Store) NumberOf(ctx context.Context, senderUID int64, ref provider.Ref) (number string, err error) {
+func (s *Suppressions) NumberOf(ctx context.Context, senderUID int64, ref provider.Ref) (number string, err error) {
 	err = s.d.Row(ctx, []any{&number}, "SELECT number FROM message WHERE id = $1 AND sender = $2", int64(ref.Key()), senderUID)
 	return number, db.Wrap(db.Ignore(err), "find the number of a message")
 }

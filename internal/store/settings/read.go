@@ -1,4 +1,4 @@
-package templates
+package settings
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Record is a stored template with its life-cycle fields. ClaimedUntil is set during a request to the channel; its
+// TemplateRecord is a stored template with its life-cycle fields. ClaimedUntil is set during a request to the channel; its
 // value identifies the claim, because a new claim ends later than the former one.
-type Record struct {
+type TemplateRecord struct {
 	carillon.Template
 	PollAt       time.Time // time of the next poll of the channel; zero for none
 	ClaimedUntil time.Time
@@ -35,8 +35,8 @@ const (
 	templateNextPoll   = "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1"
 )
 
-func scanRecord(scan db.Scan) (*Record, error) {
-	var r Record
+func scanTemplate(scan db.Scan) (*TemplateRecord, error) {
+	var r TemplateRecord
 	var components string
 	var poll, claimed, created, updated int64
 	err := scan(&r.CompanyID, &r.ID, &r.ProviderID, &r.SenderUID, &r.Name, &r.Language, &r.Category, &r.Status,
@@ -54,17 +54,17 @@ func scanRecord(scan db.Scan) (*Record, error) {
 	return &r, nil
 }
 
-func (s *Store) templates(ctx context.Context, query string, args ...any) ([]*Record, error) {
-	return db.Collect(ctx, s.d, "templates", scanRecord, query, args...)
+func (s *Templates) templates(ctx context.Context, query string, args ...any) ([]*TemplateRecord, error) {
+	return db.Collect(ctx, s.d, "templates", scanTemplate, query, args...)
 }
 
-func (s *Store) find(ctx context.Context, query string, args ...any) (*Record, error) {
-	return db.Find(ctx, s.d, "template", scanRecord, query, args...)
+func (s *Templates) find(ctx context.Context, query string, args ...any) (*TemplateRecord, error) {
+	return db.Find(ctx, s.d, "template", scanTemplate, query, args...)
 }
 
 // Templates returns a sender's templates of every status, compiled, by name and language, from the cache. They are shared and
 // must not be changed.
-func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
+func (s *Templates) Templates(ctx context.Context, senderUID int64) ([]*carillon.Template, error) {
 	return s.bySender.Get(ctx, configure.UIDKey(senderUID), func(ctx context.Context) ([]*carillon.Template, string, error) {
 		records, err := s.templates(ctx, templateList, senderUID)
 		if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) Templates(ctx context.Context, senderUID int64) ([]*carillon.Tem
 }
 
 // Template reads a company's template by our id or the channel's, from the database. Errors: not_found.
-func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) (*Record, error) {
+func (s *Templates) Template(ctx context.Context, companyID, idOrProviderID string) (*TemplateRecord, error) {
 	found, err := s.find(ctx, templateByID, companyID, idOrProviderID)
 	if err == nil && found == nil && idOrProviderID != "" {
 		found, err = s.find(ctx, templateByProviderID, companyID, idOrProviderID)
@@ -93,7 +93,7 @@ func (s *Store) Template(ctx context.Context, companyID, idOrProviderID string) 
 
 // ReportedTemplate reads the sender's template of a channel's report: the one with the channel's id, or with the name
 // and language while its channel's id is unknown; nil if there is none.
-func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*Record, error) {
+func (s *Templates) ReportedTemplate(ctx context.Context, senderUID int64, providerID, name, language string) (*TemplateRecord, error) {
 	if providerID != "" {
 		found, err := s.find(ctx, templateOfProvider, senderUID, providerID)
 		if found != nil || err != nil {
@@ -109,7 +109,7 @@ func (s *Store) ReportedTemplate(ctx context.Context, senderUID int64, providerI
 
 // TemplatePolls reads at most limit templates that are due for a poll, longest due first, and the due time of the next
 // one (zero for none).
-func (s *Store) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*Record, next time.Time, err error) {
+func (s *Templates) TemplatePolls(ctx context.Context, now time.Time, limit int) (due []*TemplateRecord, next time.Time, err error) {
 	due, err = s.templates(ctx, templatePolls, db.Millis(now), limit)
 	if err != nil {
 		return nil, time.Time{}, err

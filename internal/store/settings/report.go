@@ -1,4 +1,4 @@
-package senders
+package settings
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Report is the channel's report on a sender. Unknown times are zero.
-type Report struct {
+// SenderReport is the channel's report on a sender. Unknown times are zero.
+type SenderReport struct {
 	SenderUID   int64
 	HandshakeAt time.Time // last verification of the callback URL by the channel
 	CallbackAt  time.Time // approximate time of the last callback
@@ -26,14 +26,14 @@ type Report struct {
 	CheckedAt   time.Time
 }
 
-const reportColumns = "sender, handshake_at, callback_at, notice, notice_at, quality, quality_at, messages, messages_at, findings, " +
+const senderReportColumns = "sender, handshake_at, callback_at, notice, notice_at, quality, quality_at, messages, messages_at, findings, " +
 	"checked_at"
 
 // Reports returns the reports of a company's senders that have one, by the sender's uid.
-func (s *Store) Reports(ctx context.Context, companyID string) (map[int64]Report, error) {
-	all, err := db.Collect(ctx, s.d, "what channels say of senders", scanReport,
-		"SELECT "+reportColumns+" FROM sender_report WHERE sender IN (SELECT uid FROM sender WHERE company_id = $1)", companyID)
-	by := make(map[int64]Report, len(all))
+func (s *Senders) Reports(ctx context.Context, companyID string) (map[int64]SenderReport, error) {
+	all, err := db.Collect(ctx, s.d, "what channels say of senders", scanSenderReport,
+		"SELECT "+senderReportColumns+" FROM sender_report WHERE sender IN (SELECT uid FROM sender WHERE company_id = $1)", companyID)
+	by := make(map[int64]SenderReport, len(all))
 	for _, r := range all {
 		by[r.SenderUID] = r
 	}
@@ -41,19 +41,19 @@ func (s *Store) Reports(ctx context.Context, companyID string) (map[int64]Report
 }
 
 // Report returns the report of a company's sender; the zero value if there is none.
-func (s *Store) Report(ctx context.Context, companyID string, uid int64) (Report, error) {
-	r, err := db.Find(ctx, s.d, "what the channel says of a sender", func(scan db.Scan) (*Report, error) {
-		r, err := scanReport(scan)
+func (s *Senders) Report(ctx context.Context, companyID string, uid int64) (SenderReport, error) {
+	r, err := db.Find(ctx, s.d, "what the channel says of a sender", func(scan db.Scan) (*SenderReport, error) {
+		r, err := scanSenderReport(scan)
 		return &r, err
-	}, "SELECT "+reportColumns+
+	}, "SELECT "+senderReportColumns+
 		" FROM sender_report WHERE sender = $2 AND EXISTS (SELECT 1 FROM sender WHERE uid = $2 AND company_id = $1)", companyID, uid)
 	if r == nil || err != nil {
-		return Report{SenderUID: uid}, err
+		return SenderReport{SenderUID: uid}, err
 	}
 	return *r, nil
 }
 
-func scanReport(scan db.Scan) (r Report, err error) {
+func scanSenderReport(scan db.Scan) (r SenderReport, err error) {
 	var handshake, callback, notice, quality, messages, checked int64
 	var findings string
 	if err = scan(&r.SenderUID, &handshake, &callback, &r.Notice, &notice, &r.Quality, &quality, &r.Messages, &messages, &findings,
@@ -69,7 +69,7 @@ func scanReport(scan db.Scan) (r Report, err error) {
 }
 
 // KeepHandshake stores that the channel verified the callback URL.
-func (s *Store) KeepHandshake(ctx context.Context, x *carillon.Sender, at time.Time) error {
+func (s *Senders) KeepHandshake(ctx context.Context, x *carillon.Sender, at time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sender_report (sender, handshake_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET handshake_at = excluded.handshake_at`, x.CompanyID, x.UID, db.Millis(at))
@@ -77,7 +77,7 @@ func (s *Store) KeepHandshake(ctx context.Context, x *carillon.Sender, at time.T
 }
 
 // KeepCallback stores the time of a callback. It need not be called for every one.
-func (s *Store) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Time) error {
+func (s *Senders) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sender_report (sender, callback_at) SELECT uid, $3 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET callback_at = excluded.callback_at WHERE sender_report.callback_at < excluded.callback_at`,
@@ -87,19 +87,19 @@ func (s *Store) KeepCallback(ctx context.Context, x *carillon.Sender, at time.Ti
 
 // KeepNotice stores an event sent by the channel; an older event than the stored one changes nothing. The channel's
 // clock counts seconds: an event in the same second as a check counts as later.
-func (s *Store) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.Notice) error {
+func (s *Senders) KeepNotice(ctx context.Context, x *carillon.Sender, n provider.Notice) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO sender_report (sender, notice, notice_at, messages, messages_at)
 		SELECT uid, $3, $4, $5, $6 FROM sender WHERE uid = $2 AND company_id = $1 AND NOT removed
 		ON CONFLICT (sender) DO UPDATE SET notice = excluded.notice, notice_at = excluded.notice_at,
 		messages = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages ELSE sender_report.messages END,
 		messages_at = CASE WHEN excluded.messages_at + 1000 > sender_report.messages_at THEN excluded.messages_at
 			ELSE sender_report.messages_at END
-		WHERE sender_report.notice_at <= excluded.notice_at`, x.CompanyID, x.UID, n.Event, db.Millis(n.At), n.Limit, when(n.Limit, n.At))
+		WHERE sender_report.notice_at <= excluded.notice_at`, x.CompanyID, x.UID, n.Event, db.Millis(n.At), n.Limit, foundAt(n.Limit, n.At))
 	return db.Wrap(err, "store a notice of the channel")
 }
 
 // KeepInspection stores the result of a check. Quality and limit that it did not find are kept.
-func (s *Store) KeepInspection(ctx context.Context, x *carillon.Sender, i provider.Inspection, at time.Time) error {
+func (s *Senders) KeepInspection(ctx context.Context, x *carillon.Sender, i provider.Inspection, at time.Time) error {
 	findings, err := json.Marshal(i.Findings)
 	if err != nil {
 		return fmt.Errorf("write findings: %w", err)
@@ -111,23 +111,23 @@ func (s *Store) KeepInspection(ctx context.Context, x *carillon.Sender, i provid
 		quality_at = CASE WHEN excluded.quality_at > 0 THEN excluded.quality_at ELSE sender_report.quality_at END,
 		messages = CASE WHEN excluded.messages_at > 0 THEN excluded.messages ELSE sender_report.messages END,
 		messages_at = CASE WHEN excluded.messages_at > 0 THEN excluded.messages_at ELSE sender_report.messages_at END`,
-		x.CompanyID, x.UID, string(findings), db.Millis(at), i.Quality, when(i.Quality, at), i.Limit, when(i.Limit, at))
+		x.CompanyID, x.UID, string(findings), db.Millis(at), i.Quality, foundAt(i.Quality, at), i.Limit, foundAt(i.Limit, at))
 	return db.Wrap(err, "store what a check found")
 }
 
-// when returns the time of a finding; 0 if it was not found.
-func when(found string, at time.Time) int64 {
+// foundAt returns the time of a finding; 0 if it was not found.
+func foundAt(found string, at time.Time) int64 {
 	if found == "" {
 		return 0
 	}
 	return db.Millis(at)
 }
 
-// maxWaiting bounds the counted messages of each class.
-const maxWaiting = 10_000
+// maxBacklog bounds the counted messages of each class.
+const maxBacklog = 10_000
 
-// Backlog describes the waiting messages of a sender.
-type Backlog struct {
+// SenderBacklog describes the waiting messages of a sender.
+type SenderBacklog struct {
 	Messages int       // waiting messages, now or later; counted up to a bound of each class
 	Due      int       // those that are due
 	Oldest   time.Time // due time of the oldest due one; zero if none
@@ -135,7 +135,7 @@ type Backlog struct {
 }
 
 // Backlog counts the waiting messages of a sender, without held ones.
-func (s *Store) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) (w Backlog, err error) {
+func (s *Senders) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) (w SenderBacklog, err error) {
 	for class := range carillon.Classes {
 		var n, due int
 		var oldest int64
@@ -143,11 +143,11 @@ func (s *Store) Backlog(ctx context.Context, x *carillon.Sender, now time.Time) 
 			`SELECT COUNT(*), COALESCE(SUM(CASE WHEN due_at <= $4 THEN 1 ELSE 0 END), 0), COALESCE(MIN(due_at), 0)
 			FROM (SELECT due_at FROM message WHERE shard = $1 AND sender = $2 AND class = $3 AND q = 1 AND hold = '' ORDER BY due_at
 				LIMIT $5) AS counted`,
-			x.Shard(), x.UID, class, db.Millis(now), maxWaiting)
+			x.Shard(), x.UID, class, db.Millis(now), maxBacklog)
 		if err != nil {
 			return w, fmt.Errorf("count what waits: %w", err)
 		}
-		w.Messages, w.Due, w.More = w.Messages+n, w.Due+due, w.More || n == maxWaiting
+		w.Messages, w.Due, w.More = w.Messages+n, w.Due+due, w.More || n == maxBacklog
 		if at := db.Instant(oldest); due > 0 && (w.Oldest.IsZero() || at.Before(w.Oldest)) {
 			w.Oldest = at
 		}

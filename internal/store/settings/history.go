@@ -1,4 +1,4 @@
-package templates
+package settings
 
 import (
 	"context"
@@ -12,42 +12,42 @@ import (
 	"carillon/internal/store/db"
 )
 
-// By is the author of a template's change.
-type By struct {
+// TemplateAuthor is the author of a template's change.
+type TemplateAuthor struct {
 	Kind string // account, key, channel, setup, or system for automatic changes
 	ID   string // of the account or access key
 }
 
-// Action is the kind of a template's change.
-type Action string
+// TemplateAction is the kind of a template's change.
+type TemplateAction string
 
 // The actions.
 const (
-	Created     Action = "created"
-	Edited      Action = "edited"
-	Submitted   Action = "submitted"
-	Refused     Action = "refused" // the channel rejected the submission itself
-	Decided     Action = "decided" // the channel set the status
-	Categorized Action = "categorized"
+	TemplateCreated     TemplateAction = "created"
+	TemplateEdited      TemplateAction = "edited"
+	TemplateSubmitted   TemplateAction = "submitted"
+	TemplateRefused     TemplateAction = "refused" // the channel rejected the submission itself
+	TemplateDecided     TemplateAction = "decided" // the channel set the status
+	TemplateCategorized TemplateAction = "categorized"
 )
 
-// Change is an entry for a template's history.
-type Change struct {
-	Action Action
-	By     By
+// TemplateChange is an entry for a template's history.
+type TemplateChange struct {
+	Action TemplateAction
+	By     TemplateAuthor
 	Reason string // of a refusal; a decision has the template's
 }
 
-// HistoryEntry is a change in a template's history. Former and Present are the text before and after an edit.
-type HistoryEntry struct {
-	Change
+// TemplateHistoryEntry is a change in a template's history. Former and Present are the text before and after an edit.
+type TemplateHistoryEntry struct {
+	TemplateChange
 	At              time.Time
 	Status          carillon.TemplateStatus // status after the change
-	Former, Present *Text
+	Former, Present *TemplateText
 }
 
-// Text holds the parts of a template written by authors.
-type Text struct {
+// TemplateText holds the parts of a template written by authors.
+type TemplateText struct {
 	Name       string               `json:"name"`
 	Language   string               `json:"language"`
 	Category   string               `json:"category"`
@@ -57,36 +57,36 @@ type Text struct {
 // maxHistory is the number of changes kept for a template; older ones are dropped.
 const maxHistory = 100
 
-func textOf(t *carillon.Template) (string, error) {
+func templateTextOf(t *carillon.Template) (string, error) {
 	if t == nil {
 		return "", nil
 	}
-	text, err := json.Marshal(Text{t.Name, t.Language, t.Category, t.Components})
+	text, err := json.Marshal(TemplateText{t.Name, t.Language, t.Category, t.Components})
 	if err != nil {
 		return "", fmt.Errorf("write text of template: %w", err)
 	}
 	return string(text), nil
 }
 
-// record adds changes of a template to its history, in the transaction that changes it. read is nil for a new one.
-func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, changes []Change) error {
+// recordTemplate adds changes of a template to its history, in the transaction that changes it. read is nil for a new one.
+func recordTemplate(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, changes []TemplateChange) error {
 	for _, c := range changes {
 		former, present := read, next
-		if c.Action != Edited && c.Action != Categorized {
+		if c.Action != TemplateEdited && c.Action != TemplateCategorized {
 			former = nil
-			if c.Action != Created {
+			if c.Action != TemplateCreated {
 				present = nil
 			}
 		}
-		before, err := textOf(former)
+		before, err := templateTextOf(former)
 		if err != nil {
 			return err
 		}
-		after, err := textOf(present)
+		after, err := templateTextOf(present)
 		if err != nil {
 			return err
 		}
-		if c.Action == Decided {
+		if c.Action == TemplateDecided {
 			c.Reason = next.Reason
 		}
 		var seq int64
@@ -99,7 +99,7 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 		if err != nil {
 			return fmt.Errorf("record change of template: %w", err)
 		}
-		if err := recordAudit(ctx, tx, read, next, c); err != nil {
+		if err := recordTemplateAudit(ctx, tx, read, next, c); err != nil {
 			return err
 		}
 		if seq <= maxHistory {
@@ -113,8 +113,8 @@ func record(ctx context.Context, tx *configure.Tx, read, next *carillon.Template
 	return nil
 }
 
-// recordAudit records a change of a template in the change log.
-func recordAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, c Change) error {
+// recordTemplateAudit records a change of a template in the change log.
+func recordTemplateAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Template, c TemplateChange) error {
 	e := audit.Entry{
 		CompanyID: next.CompanyID, Kind: audit.Template, ID: next.ID, Name: next.Name + " (" + next.Language + ")",
 		Action: audit.Action(c.Action), After: auditDoc(next),
@@ -123,11 +123,11 @@ func recordAudit(ctx context.Context, tx *configure.Tx, read, next *carillon.Tem
 		e.Before = auditDoc(read)
 	}
 	switch {
-	case c.Action == Edited:
+	case c.Action == TemplateEdited:
 		e.Action = audit.Changed
-	case read == nil && c.Action != Created: // in the transaction that creates it
+	case read == nil && c.Action != TemplateCreated: // in the transaction that creates it
 		e.After = map[string]any{"status": next.Status}
-	case c.Action == Refused:
+	case c.Action == TemplateRefused:
 		e.Before, e.After = nil, map[string]any{"reason": c.Reason}
 	}
 	if by := audit.AuthorOf(ctx); by.Kind == "" && by.Origin == audit.System {
@@ -149,36 +149,36 @@ func auditDoc(t *carillon.Template) map[string]any {
 }
 
 // History reads the history of a company's template by our id, newest first.
-func (s *Store) History(ctx context.Context, companyID, id string) ([]HistoryEntry, error) {
-	return db.Collect(ctx, s.d, "history", func(scan db.Scan) (x HistoryEntry, err error) {
+func (s *Templates) History(ctx context.Context, companyID, id string) ([]TemplateHistoryEntry, error) {
+	return db.Collect(ctx, s.d, "history", func(scan db.Scan) (x TemplateHistoryEntry, err error) {
 		var at int64
 		var former, present string
 		if err := scan(&at, &x.Action, &x.By.Kind, &x.By.ID, &x.Status, &x.Reason, &former, &present); err != nil {
 			return x, err
 		}
 		x.At = db.Instant(at)
-		if x.Former, err = textFrom(former); err != nil {
+		if x.Former, err = templateTextFrom(former); err != nil {
 			return x, err
 		}
-		x.Present, err = textFrom(present)
+		x.Present, err = templateTextFrom(present)
 		return x, err
 	}, `SELECT at, action, by_kind, by_id, status, reason, former, present FROM template_change
 		WHERE company_id = $1 AND template_id = $2 ORDER BY seq DESC`, companyID, id)
 }
 
-func textFrom(s string) (*Text, error) {
+func templateTextFrom(s string) (*TemplateText, error) {
 	if s == "" {
 		return nil, nil
 	}
-	x := &Text{}
+	x := &TemplateText{}
 	if err := json.Unmarshal([]byte(s), x); err != nil {
 		return nil, fmt.Errorf("read text of template: %w", err)
 	}
 	return x, nil
 }
 
-// Sync is the result of comparing a sender's templates with those of its channel.
-type Sync struct {
+// TemplateSync is the result of comparing a sender's templates with those of its channel.
+type TemplateSync struct {
 	SenderUID int64
 	At        time.Time
 	Found     int    // templates at the channel
@@ -188,7 +188,7 @@ type Sync struct {
 }
 
 // PutSync stores the last comparison of a sender.
-func (s *Store) PutSync(ctx context.Context, x Sync) error {
+func (s *Templates) PutSync(ctx context.Context, x TemplateSync) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (sender) DO UPDATE SET at = excluded.at, found = excluded.found, changed = excluded.changed, missing = excluded.missing,
 		error = excluded.error`, x.SenderUID, db.Millis(x.At), x.Found, x.Changed, x.Missing, x.Error)
@@ -196,8 +196,8 @@ func (s *Store) PutSync(ctx context.Context, x Sync) error {
 }
 
 // Syncs reads the last comparison of each of a company's senders that had one.
-func (s *Store) Syncs(ctx context.Context, companyID string) ([]Sync, error) {
-	return db.Collect(ctx, s.d, "comparisons of templates", func(scan db.Scan) (x Sync, err error) {
+func (s *Templates) Syncs(ctx context.Context, companyID string) ([]TemplateSync, error) {
+	return db.Collect(ctx, s.d, "comparisons of templates", func(scan db.Scan) (x TemplateSync, err error) {
 		var at int64
 		err = scan(&x.SenderUID, &at, &x.Found, &x.Changed, &x.Missing, &x.Error)
 		x.At = db.Instant(at)

@@ -1,4 +1,4 @@
-package suppressions
+package settings
 
 import (
 	"cmp"
@@ -11,14 +11,14 @@ import (
 	"carillon/internal/store/db"
 )
 
-// person is a person with all known identities.
-type person struct {
+// suppressed is a person with all known identities.
+type suppressed struct {
 	lines []identity.Key
 	users []identity.Key // the channel's ids
 	noted []identity.Key // lines noted by a teammate, which may also be somebody else's
 }
 
-func (p *person) add(x identity.Identity) {
+func (p *suppressed) add(x identity.Identity) {
 	switch x.Kind {
 	case identity.Person:
 		p.users = append(p.users, x.Key)
@@ -30,37 +30,37 @@ func (p *person) add(x identity.Identity) {
 	}
 }
 
-// own returns the addresses of some people.
-func own(people []*person) (all []string) {
+// ownAddresses returns the addresses of some people.
+func ownAddresses(people []*suppressed) (all []string) {
 	for _, p := range people {
-		all = append(all, texts(p.lines, p.users)...)
+		all = append(all, keyTexts(p.lines, p.users)...)
 	}
 	return all
 }
 
-// noted returns the noted addresses of some people.
-func noted(people []*person) (all []string) {
+// notedAddresses returns the noted addresses of some people.
+func notedAddresses(people []*suppressed) (all []string) {
 	for _, p := range people {
-		all = append(all, texts(p.noted)...)
+		all = append(all, keyTexts(p.noted)...)
 	}
 	return all
 }
 
-func texts(keys ...[]identity.Key) (all []string) {
+func keyTexts(keys ...[]identity.Key) (all []string) {
 	for _, k := range slices.Concat(keys...) {
 		all = append(all, k.Forms()...)
 	}
 	return all
 }
 
-// known returns the people with some keys: contacts with all their identities, others with the key only.
-func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key) ([]*person, error) {
-	contacts, of := map[string]*person{}, map[identity.Key]bool{}
+// knownPeople returns the people with some keys: contacts with all their identities, others with the key only.
+func knownPeople(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key) ([]*suppressed, error) {
+	contacts, of := map[string]*suppressed{}, map[identity.Key]bool{}
 	values := make([]string, len(keys))
 	for i, k := range keys {
 		values[i] = k.String()
 	}
-	var all []*person
+	var all []*suppressed
 	err := db.Each(ctx, tx, func(row db.Scan) error {
 		var contact, value, asked string
 		var x identity.Identity
@@ -69,7 +69,7 @@ func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key
 		}
 		p := contacts[contact]
 		if p == nil {
-			p = &person{}
+			p = &suppressed{}
 			contacts[contact] = p
 			all = append(all, p)
 		}
@@ -84,44 +84,44 @@ func known(ctx context.Context, tx *db.Tx, companyID string, keys []identity.Key
 		if of[k] {
 			continue
 		}
-		p := &person{}
+		p := &suppressed{}
 		if p.add(identity.Identity{Kind: identity.Person, Key: k}); k.IsLine() {
-			*p = person{lines: []identity.Key{k}}
+			*p = suppressed{lines: []identity.Key{k}}
 		}
 		all = append(all, p)
 	}
 	return all, db.Wrap(err, "read whom a suppression is of")
 }
 
-// put adds people like Place, records it, and returns the number of given people who were added or changed.
-func put(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addresses ...string) (int, error) {
-	changed, err := Place(ctx, tx, companyID, x, addresses...)
+// putSuppression adds people like Place, records it, and returns the number of given people who were added or changed.
+func putSuppression(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addresses ...string) (int, error) {
+	changed, err := PlaceSuppression(ctx, tx, companyID, x, addresses...)
 	if err != nil || len(changed) == 0 {
 		return 0, err
 	}
-	return len(changed), Record(ctx, tx, companyID, audit.Added, x, changed)
+	return len(changed), RecordSuppression(ctx, tx, companyID, audit.Added, x, changed)
 }
 
-// Place adds people with all their known identities, and returns those who were added or changed.
-func Place(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addresses ...string) (changed []string, err error) {
+// PlaceSuppression adds people with all their known identities, and returns those who were added or changed.
+func PlaceSuppression(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addresses ...string) (changed []string, err error) {
 	keys := make([]identity.Key, len(addresses))
 	for i, address := range addresses {
 		keys[i] = identity.Of(address)
 	}
-	people, err := known(ctx, tx, companyID, keys)
+	people, err := knownPeople(ctx, tx, companyID, keys)
 	if err != nil {
 		return nil, err
 	}
-	listed, err := read(ctx, tx, companyID, slices.Concat(own(people), noted(people)))
+	listed, err := readSuppressions(ctx, tx, companyID, slices.Concat(ownAddresses(people), notedAddresses(people)))
 	if err != nil {
 		return nil, err
 	}
-	if err := write(ctx, tx, companyID, x, people, listed, addresses); err != nil {
+	if err := writeSuppression(ctx, tx, companyID, x, people, listed, addresses); err != nil {
 		return nil, err
 	}
 	there := map[identity.Key]bool{}
 	for i := range listed {
-		if y := &listed[i]; y.Type == All || x.Type == Marketing {
+		if y := &listed[i]; y.Type == SuppressAll || x.Type == SuppressMarketing {
 			there[identity.Of(y.Address())], there[identity.User(y.UserID)] = true, true
 		}
 	}
@@ -134,24 +134,24 @@ func Place(ctx context.Context, tx *db.Tx, companyID string, x Suppression, addr
 	return changed, nil
 }
 
-// Find returns the suppression of a person, or nil.
-func Find(ctx context.Context, tx *db.Tx, companyID string, who identity.Key) (*Suppression, error) {
-	all, err := read(ctx, tx, companyID, who.Forms())
+// FindSuppression returns the suppression of a person, or nil.
+func FindSuppression(ctx context.Context, tx *db.Tx, companyID string, who identity.Key) (*Suppression, error) {
+	all, err := readSuppressions(ctx, tx, companyID, who.Forms())
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	return &all[0], nil
 }
 
-// read returns the listed people who have any of the addresses, some of them twice.
-func read(ctx context.Context, tx *db.Tx, companyID string, addresses []string) ([]Suppression, error) {
-	return db.Collect(ctx, tx, "suppressions", scan, "SELECT "+columns+" FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2)+
-		" UNION ALL SELECT "+columns+" FROM suppression WHERE "+byID+tx.DB().In(2), companyID, tx.DB().List(addresses))
+// readSuppressions returns the listed people who have any of the addresses, some of them twice.
+func readSuppressions(ctx context.Context, tx *db.Tx, companyID string, addresses []string) ([]Suppression, error) {
+	return db.Collect(ctx, tx, "suppressions", scanSuppression, "SELECT "+suppressionColumns+" FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2)+
+		" UNION ALL SELECT "+suppressionColumns+" FROM suppression WHERE "+suppressionByID+tx.DB().In(2), companyID, tx.DB().List(addresses))
 }
 
-// wider replaces a suppression of marketing by one of all types, and adds the channel's id of the person; nothing
+// widerSuppression replaces a suppression of marketing by one of all types, and adds the channel's id of the person; nothing
 // else.
-const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
+const widerSuppression = `ON CONFLICT (company_id, number) DO UPDATE SET
 	type = CASE WHEN excluded.type = 'all' THEN excluded.type ELSE suppression.type END,
 	reason = CASE WHEN suppression.type = 'marketing' AND excluded.type = 'all' THEN excluded.reason ELSE suppression.reason END,
 	author = CASE WHEN suppression.type = 'marketing' AND excluded.type = 'all' THEN excluded.author ELSE suppression.author END,
@@ -160,9 +160,9 @@ const wider = `ON CONFLICT (company_id, number) DO UPDATE SET
 	user_id = CASE WHEN excluded.user_id = '' THEN suppression.user_id ELSE excluded.user_id END
 	WHERE suppression.type = 'marketing' AND excluded.type = 'all' OR excluded.user_id NOT IN ('', suppression.user_id)`
 
-// write writes a row for each line of people, with their id next to the number, in the listed or the given form; an id
+// writeSuppression writes a row for each line of people, with their id next to the number, in the listed or the given form; an id
 // without a line has its own row. A noted number is listed without the id.
-func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*person, listed []Suppression, given []string) error {
+func writeSuppression(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*suppressed, listed []Suppression, given []string) error {
 	form := map[identity.Key]string{}
 	for _, address := range given {
 		form[identity.Of(address)] = address
@@ -193,10 +193,10 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 			}
 		}
 	}
-	if err := part(ctx, tx, companyID, people, listed); err != nil {
+	if err := partSuppression(ctx, tx, companyID, people, listed); err != nil {
 		return err
 	}
-	b := newBulk()
+	b := suppressionBulk()
 	for _, address := range slices.Sorted(maps.Keys(rows)) {
 		x.Number, x.UserID = address, rows[address]
 		x.addTo(b, companyID)
@@ -210,9 +210,9 @@ func write(ctx context.Context, tx *db.Tx, companyID string, x Suppression, peop
 	return db.Wrap(err, "write suppressions")
 }
 
-// part gives separate rows to other people's ids next to these people's lines: the number has changed hands, and its
+// partSuppression gives separate rows to other people's ids next to these people's lines: the number has changed hands, and its
 // suppression applies to both.
-func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, listed []Suppression) error {
+func partSuppression(ctx context.Context, tx *db.Tx, companyID string, people []*suppressed, listed []Suppression) error {
 	lines, users := map[identity.Key]bool{}, map[string]bool{"": true}
 	for _, p := range people {
 		for _, k := range p.users {
@@ -222,7 +222,7 @@ func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, li
 			lines[k] = len(p.users) > 0
 		}
 	}
-	b := newBulk()
+	b := suppressionBulk()
 	for i := range listed {
 		if y := listed[i]; lines[identity.Number(y.Number)] && !users[y.UserID] {
 			users[y.UserID] = true
@@ -233,8 +233,8 @@ func part(ctx context.Context, tx *db.Tx, companyID string, people []*person, li
 	return b.Write(ctx, tx)
 }
 
-func newBulk() *db.Bulk {
-	return db.NewBulk("suppression", wider,
+func suppressionBulk() *db.Bulk {
+	return db.NewBulk("suppression", widerSuppression,
 		"company_id:text", "number:text", "type:text", "reason:text", "author:text", "created_at:bigint", "user_id:text")
 }
 
@@ -242,37 +242,37 @@ func (x *Suppression) addTo(b *db.Bulk, companyID string) {
 	b.Add(companyID, x.Number, string(x.Type), x.Reason, x.Author, db.Millis(x.CreatedAt), x.UserID)
 }
 
-// Spread extends a suppression of any of a contact's identities to all of them: an opt-out by id applies to a number
+// SpreadSuppressions extends a suppression of any of a contact's identities to all of them: an opt-out by id applies to a number
 // that becomes known later, and vice versa. An opt-out of a number that a teammate noted may be somebody else's.
-func Spread(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
+func SpreadSuppressions(ctx context.Context, tx *db.Tx, companyID string, all []identity.Identity) error {
 	if len(all) < 2 { // nothing else to suppress
 		return nil
 	}
-	if err := awaitChanges(ctx, tx, companyID); err != nil {
+	if err := awaitSuppressions(ctx, tx, companyID); err != nil {
 		return err
 	}
-	p := &person{}
+	p := &suppressed{}
 	for _, x := range all {
 		p.add(x)
 	}
-	people := []*person{p}
-	wanted, err := read(ctx, tx, companyID, own(people))
+	people := []*suppressed{p}
+	wanted, err := readSuppressions(ctx, tx, companyID, ownAddresses(people))
 	if err != nil || len(wanted) == 0 {
 		return err
 	}
-	others, err := read(ctx, tx, companyID, noted(people))
+	others, err := readSuppressions(ctx, tx, companyID, notedAddresses(people))
 	if err != nil {
 		return err
 	}
 	strictest := slices.MinFunc(wanted, func(a, b Suppression) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), a.CreatedAt.Compare(b.CreatedAt)) // all sorts before marketing
 	})
-	return write(ctx, tx, companyID, strictest, people, slices.Concat(wanted, others), nil)
+	return writeSuppression(ctx, tx, companyID, strictest, people, slices.Concat(wanted, others), nil)
 }
 
-// awaitChanges waits for concurrent changes of a company's list that do not see a new identity yet. SQLite has one
+// awaitSuppressions waits for concurrent changes of a company's list that do not see a new identity yet. SQLite has one
 // writer.
-func awaitChanges(ctx context.Context, tx *db.Tx, companyID string) error {
+func awaitSuppressions(ctx context.Context, tx *db.Tx, companyID string) error {
 	if tx.SQLite() {
 		return nil
 	}
@@ -280,15 +280,15 @@ func awaitChanges(ctx context.Context, tx *db.Tx, companyID string) error {
 	return db.Wrap(err, "wait for changes of suppressions")
 }
 
-// lift removes the listed rows of people that match a condition, and returns them: first those of their own
+// liftSuppressions removes the listed rows of people that match a condition, and returns them: first those of their own
 // identities, then those suppressed with them at noted numbers. Somebody else's opt-out at such a number is kept.
-func lift(ctx context.Context, tx *db.Tx, companyID string, people []*person, which func(x *Suppression) bool) ([]Suppression, error) {
-	gone, err := read(ctx, tx, companyID, own(people))
+func liftSuppressions(ctx context.Context, tx *db.Tx, companyID string, people []*suppressed, which func(x *Suppression) bool) ([]Suppression, error) {
+	gone, err := readSuppressions(ctx, tx, companyID, ownAddresses(people))
 	if err != nil {
 		return nil, err
 	}
 	gone = slices.DeleteFunc(gone, func(x Suppression) bool { return !which(&x) })
-	others, err := read(ctx, tx, companyID, noted(people))
+	others, err := readSuppressions(ctx, tx, companyID, notedAddresses(people))
 	if err != nil || len(gone) == 0 {
 		return nil, err
 	}

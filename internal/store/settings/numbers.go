@@ -1,4 +1,4 @@
-package senders
+package settings
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // NumberOwner returns the company to which the operator assigned a number, from the cache; "" if none.
-func (s *Store) NumberOwner(ctx context.Context, number string) (string, error) {
+func (s *Senders) NumberOwner(ctx context.Context, number string) (string, error) {
 	return s.owners.Get(ctx, number, func(ctx context.Context) (string, string, error) {
 		owner, err := NumberOwner(ctx, s.d, number)
 		if err == nil && owner == "" {
@@ -31,7 +31,7 @@ func NumberOwner(ctx context.Context, q db.Querier, number string) (owner string
 
 // LinesByNumber is the store's method without its cache.
 func LinesByNumber(ctx context.Context, tx *configure.Tx, number string) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, tx, "lines", scanner(tx.Seal), "SELECT "+columns+` FROM sender
+	return db.Collect(ctx, tx, "lines", senderScanner(tx.Seal), "SELECT "+senderColumns+` FROM sender
 		WHERE number = $1 AND channel = 'voice' AND NOT removed`, number)
 }
 
@@ -39,7 +39,7 @@ func LinesByNumber(ctx context.Context, tx *configure.Tx, number string) ([]*car
 const maxShared = 1000
 
 // SharedNumbers returns the lines of numbers that several companies have, by number, oldest first.
-func (s *Store) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
+func (s *Senders) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx,
 		`channel = 'voice' AND NOT removed AND number IN (SELECT number FROM sender WHERE channel = 'voice' AND NOT removed
 		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, uid LIMIT $1`, maxShared)
