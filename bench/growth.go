@@ -109,8 +109,10 @@ func (b *bench) measureOverload(ctx context.Context, p *provider, e engine) {
 	b.awaitStates(ctx, n)
 	figure := "Overload by 2,000 connections, " + e.name
 	b.table.add(row{figure: figure, unit: "accepted/s", yardstick: "capacity"}).add(result.Rate(), capacity)
-	b.table.add(row{figure: figure, unit: "responses that are neither 200 nor a complete 503",
-		floor: atMost(0)}).add(float64(malformed.Load()+result.Broken.Load()), 0)
+	b.table.add(row{
+		figure: figure, unit: "responses that are neither 200 nor a complete 503",
+		floor: atMost(0),
+	}).add(float64(malformed.Load()+result.Broken.Load()), 0)
 	b.table.add(row{figure: figure, unit: "accepted and not delivered", floor: atMost(0)}).add(float64(result.OK.Count()-p.count()), 0)
 	b.table.add(row{
 		figure: figure, unit: fmt.Sprintf("s until p99 is within %d ms again", recoveredWithin), floor: atMost(5),

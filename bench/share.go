@@ -65,8 +65,10 @@ func (b *bench) measurePacing(ctx context.Context) {
 	}
 	duration := all[len(all)-1].at.Sub(all[0].at) + time.Second // the last ones take a second too
 	figure := "Pacing 80/s, two nodes, PostgreSQL"
-	b.table.add(row{figure: figure, unit: fmt.Sprintf("most messages in any second of %d", seconds),
-		floor: floor{limit: pacedRate, set: true, exact: true}}).add(float64(densest(all)), 0)
+	b.table.add(row{
+		figure: figure, unit: fmt.Sprintf("most messages in any second of %d", seconds),
+		floor: floor{limit: pacedRate, set: true, exact: true},
+	}).add(float64(densest(all)), 0)
 	b.table.add(row{figure: figure, unit: "messages/s on average", floor: atLeast(76)}).add(float64(len(all))/duration.Seconds(), 0)
 }
 

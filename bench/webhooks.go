@@ -124,8 +124,10 @@ func (b *bench) webhookRows(e engine) (accept, drain, events []*row) {
 	for _, count := range hookCounts {
 		with := fmt.Sprintf("%d webhooks, %s", count, e.name)
 		accept = append(accept, b.table.add(row{figure: "Accept, 1 recipient, " + with, unit: "messages/s", yardstick: "0 webhooks"}))
-		drain = append(drain, b.table.add(row{figure: "Delivery drain, " + with, unit: "messages/s, states written",
-			yardstick: "0 webhooks"}))
+		drain = append(drain, b.table.add(row{
+			figure: "Delivery drain, " + with, unit: "messages/s, states written",
+			yardstick: "0 webhooks",
+		}))
 		if count > 0 {
 			events = append(events, b.table.add(row{figure: "Events to endpoints, " + with, unit: "events/s"}))
 		} else {

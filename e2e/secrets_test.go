@@ -256,8 +256,12 @@ func (s *secrets) templates(t *testing.T) {
 	target := withKey("/functions/v1/notify/templates?phone_number=15555550102", "ck_alpha_live")
 	made := `{"name":"one","language":"en_US","content":"secrettext {{a}}","variables":["a"],"category":"UTILITY","submit":true}`
 	for _, change := range [][2]string{
-		{"secrettext", "Alphatext"}, {"UTILITY", "secretvalue"}, {`"one"`, `"secrettext!"`}, {`["a"]`, `["secretvalue"]`},
-		{`"secrettext {{a}}"`, `["secrettext"]`}, {"}", ""},
+		{"secrettext", "Alphatext"},
+		{"UTILITY", "secretvalue"},
+		{`"one"`, `"secrettext!"`},
+		{`["a"]`, `["secretvalue"]`},
+		{`"secrettext {{a}}"`, `["secrettext"]`},
+		{"}", ""},
 	} {
 		s.try(t, "POST", target, strings.Replace(made, change[0], change[1], 1))
 	}
@@ -363,8 +367,10 @@ func (s *secrets) agents(t *testing.T, owner string) {
 
 func (s *secrets) callbacks(t *testing.T) {
 	t.Helper()
-	body := string(s.alpha.StatusBody(graphtest.Status{Ref: "secretvalue", To: "34611222333", ID: "wamid.x", State: "failed",
-		Code: 131026, At: time.Now()}))
+	body := string(s.alpha.StatusBody(graphtest.Status{
+		Ref: "secretvalue", To: "34611222333", ID: "wamid.x", State: "failed",
+		Code: 131026, At: time.Now(),
+	}))
 	for _, x := range []string{
 		body, `{"object":"secrettext"`, `{"entry":["34611222333"]}`,
 		`{"entry":[{"changes":[{"field":"messages","value":{"messages":[{"from":"34611222333","text":{"body":"secrettext"}}]}}]}]}`,

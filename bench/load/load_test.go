@@ -93,12 +93,14 @@ func TestTolerantLoadCountsOtherStatusesSeparately(t *testing.T) {
 		_, _ = w.Write([]byte("ok"))
 	})
 	var retry atomic.Int64
-	l := Load{Addr: addr, Conns: 2, For: 200 * time.Millisecond, Tolerant: true, Request: Always(Request("POST", "/", "{}")),
+	l := Load{
+		Addr: addr, Conns: 2, For: 200 * time.Millisecond, Tolerant: true, Request: Always(Request("POST", "/", "{}")),
 		OnResponse: func(r Response) {
 			if r.RetryAfter {
 				retry.Add(1)
 			}
-		}}
+		},
+	}
 	r, err := l.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -181,8 +181,10 @@ func TestAnAssistantOnStandardInputSendsLooksUpAndTriesTheSandbox(t *testing.T) 
 	if later["scheduled_time"] != "2090-01-15T08:30:00Z" {
 		t.Errorf("scheduled %v", later)
 	}
-	if moved := a.good("move_notification", map[string]any{"notification_id": later["notification_id"],
-		"at": "2090-01-16T09:30:00Z"}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
+	if moved := a.good("move_notification", map[string]any{
+		"notification_id": later["notification_id"],
+		"at":              "2090-01-16T09:30:00Z",
+	}); moved["scheduled_time"] != "2090-01-16T09:30:00Z" {
 		t.Errorf("moved %v", moved)
 	}
 	if list := a.good("list_notifications", map[string]any{"campaign": "assistant", "limit": 1}); list["more"] != true ||

@@ -117,7 +117,8 @@ func TestSendReadsAFileAsTheLibraryOfThePanelDoes(t *testing.T) {
 		args := []string{"send", "--template", "hello", "--from", "main", "--csv", csvFile(t, file), "--column", "number=Teléfono"}
 		s.try(nil, args...).want(t, 0, "n-", "3 accepted")
 		want := []map[string]any{
-			{"number": "49301234567", "name": "Núñez"}, {"number": "34600111222", "name": "José; Ana"},
+			{"number": "49301234567", "name": "Núñez"},
+			{"number": "34600111222", "name": "José; Ana"},
 			{"number": "34600111223", "name": "Íñigo"},
 		}
 		if diff := cmp.Diff(want, s.sent[0].Contacts); diff != "" {
@@ -183,7 +184,8 @@ func TestSendTriesAgainByTheContractsRules(t *testing.T) {
 		{"internal error that stays", []string{broken, broken, broken, broken}, 3, exitFailed},
 		{
 			"quota until midnight",
-			[]string{`429 {"error":"quota_exceeded","message":"Used up","retry_after":40000,"request_id":"r"}`}, 1, exitFailed,
+			[]string{`429 {"error":"quota_exceeded","message":"Used up","retry_after":40000,"request_id":"r"}`},
+			1, exitFailed,
 		},
 		{"not found", []string{`404 {"error":"template_not_found","message":"Template not found","request_id":"r"}`}, 1, exitFailed},
 		{"bad gateway without our form", []string{"502 <html>"}, 2, 0},

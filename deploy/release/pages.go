@@ -23,7 +23,8 @@ func (s *source) pages(ctx context.Context) error {
 	}
 	web := filepath.Join(s.folder, "web")
 	for _, command := range [][]string{
-		{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"}, {"npm", "run", "--silent", "types"},
+		{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"},
+		{"npm", "run", "--silent", "types"},
 		{"node", "build.mjs"},
 	} {
 		if _, err := (&source{folder: web, environment: s.environment}).output(ctx, command[0], command[1:]...); err != nil {

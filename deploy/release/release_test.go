@@ -237,7 +237,8 @@ func TestBillRefusesWhatCannotBeNamedExactly(t *testing.T) {
 		}
 	}
 	for _, l := range []library{
-		{name: "x", Version: "1", License: "MIT"}, {name: "x", Version: "1", License: "MIT", Integrity: "sha512-c2hvcnQ="},
+		{name: "x", Version: "1", License: "MIT"},
+		{name: "x", Version: "1", License: "MIT", Integrity: "sha512-c2hvcnQ="},
 		{name: "x", Version: "1"},
 	} {
 		if _, err := l.component(); err == nil {

@@ -161,7 +161,8 @@ func (w *world) speech(*http.Request) any {
 // trunk starts a SIP trunk that runs until the test ends, and returns its address. If the last three digits of a
 // number are a SIP error code, the trunk refuses the call with it; otherwise the call rings until answer is requested.
 func (w *world) trunk(*http.Request) any {
-	e, err := sip.New(w.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
+	e, err := sip.New(w.t.Context(), sip.Options{
+		Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
 		OnCall: func(in *sip.Incoming) {
 			_ = in.Progress(180, "Ringing")
 			if code, err := strconv.Atoi(in.To[max(0, len(in.To)-3):]); err == nil && code >= 400 && code < 700 {
@@ -176,7 +177,8 @@ func (w *world) trunk(*http.Request) any {
 			if _, err := in.Answer(context.Background(), nil); err != nil {
 				w.t.Errorf("answer: %v", err)
 			}
-		}})
+		},
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}

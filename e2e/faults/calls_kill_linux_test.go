@@ -216,8 +216,7 @@ func (s *lines) rows() map[string]callRow {
 	s.t.Helper()
 	var all map[string]callRow
 	s.await(20*time.Second, "the calls in the database", func() bool {
-		rows, err :=
-			s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id
+		rows, err := s.db.Query(`SELECT number, state, reason, node, q, (SELECT COUNT(*) FROM call_attempt WHERE call = call.id
 				AND NOT (reason = '' AND NOT counts AND ended_at > 0)),
 			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = 'interrupted'),
 			(SELECT COUNT(*) FROM call_attempt WHERE call = call.id AND reason = '' AND NOT counts AND ended_at > 0) FROM call`)

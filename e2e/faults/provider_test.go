@@ -135,7 +135,8 @@ func (p *channelAccount) begin(t *testing.T, f *front, reports bool) {
 
 // slowly delays each response, and then fails as the function then decides.
 func slowly(t *testing.T, d dice, most time.Duration,
-	then func(d dice, p graphtest.Post) *graphtest.Failure) func(graphtest.Post) *graphtest.Failure {
+	then func(d dice, p graphtest.Post) *graphtest.Failure,
+) func(graphtest.Post) *graphtest.Failure {
 	var mu sync.Mutex
 	return func(p graphtest.Post) *graphtest.Failure {
 		mu.Lock()

@@ -157,7 +157,8 @@ func (c *callee) frame(in, _ []int16) {
 
 // trunk starts a SIP trunk that answers calls.
 func (x *walking) trunk() string {
-	e, err := sip.New(x.t.Context(), sip.Options{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
+	e, err := sip.New(x.t.Context(), sip.Options{
+		Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler),
 		OnCall: func(in *sip.Incoming) {
 			_ = in.Progress(180, "Ringing")
 			<-time.After(100 * time.Millisecond) // packets may overtake each other
@@ -170,7 +171,8 @@ func (x *walking) trunk() string {
 			if to, known := x.calls.Load(in.To); known {
 				to.(chan *callee) <- c
 			}
-		}})
+		},
+	})
 	if err != nil {
 		x.t.Fatal(err)
 	}

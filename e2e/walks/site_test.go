@@ -39,7 +39,8 @@ func robin() *agent.Agent {
 		ID: agentID, Name: "Robin", Language: "en", Greeting: "Hello.",
 		Voice: &agent.Voice{Speaker: "words", Transcriber: "values", Speed: 1, SilenceMS: 600},
 		Result: []agent.Result{
-			{Name: "call", Type: "boolean", Question: "Shall we call you?"}, {Name: "adults", Type: "number", Question: "How many?"},
+			{Name: "call", Type: "boolean", Question: "Shall we call you?"},
+			{Name: "adults", Type: "number", Question: "How many?"},
 			{Name: "children", Type: "number", Question: "And children? How many?"},
 			{Name: "seat", Type: "choice", Choices: []string{"inside", "outside"}, Question: "Inside or outside?"},
 		},

@@ -36,7 +36,8 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 		{"time", "3", "late afternoon", "What do you wish for?", nil, "wish"},
 		{
 			"time", "in the morning or late", "", "I did not understand that. Morning or late afternoon?",
-			[]string{"morning", "late", "late afternoon"}, "time",
+			[]string{"morning", "late", "late afternoon"},
+			"time",
 		},
 		{"wish", "A quiet room", "A quiet room", "Thank you, I have noted that. Is there anything else?", nil, ""},
 		{"wish", "What can I wish for?", "", "I did not understand that. What do you wish for?", nil, "wish"},
@@ -110,7 +111,8 @@ func TestKeysThatNobodyAskedForAreNoQuestion(t *testing.T) {
 func TestWordsOfTheCompanyAskTheLastQuestionInThem(t *testing.T) {
 	a := &Agent{Result: []Result{
 		{Name: "adults", Type: "number", Question: "How many?"},
-		{Name: "children", Type: "number", Question: "And children? How many?"}, {Name: "note", Type: "text"},
+		{Name: "children", Type: "number", Question: "And children? How many?"},
+		{Name: "note", Type: "text"},
 	}}
 	for text, want := range map[string]string{
 		"Hello. How many?": "adults", "Good. And children? How many?": "children",

@@ -49,8 +49,10 @@ func TestVoicesAreChecked(t *testing.T) {
 			agent.Voice{Speaker: "openai", Transcriber: "openai"}, []string{"voice.speaker_service", "voice.transcriber_service"},
 		},
 		"empty servers": {
-			agent.Voice{Speaker: "openai", Transcriber: "vosk", SpeakerService: &agent.Service{},
-				TranscriberService: &agent.Service{}}, []string{
+			agent.Voice{
+				Speaker: "openai", Transcriber: "vosk", SpeakerService: &agent.Service{},
+				TranscriberService: &agent.Service{},
+			}, []string{
 				"voice.speaker_service.base_url", "voice.speaker_service.model", "voice.transcriber_service.base_url",
 			},
 		},

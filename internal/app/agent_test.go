@@ -114,11 +114,17 @@ func TestTheAgentMakesSmallTalkAndGetsAPerson(t *testing.T) {
 	n := 0
 	for lang, talks := range map[string][][2]string{
 		"en": {
-			{"Hi there!", "Hello!"}, {"ok, thanks a lot", "You are welcome."}, {"Goodbye!", "Goodbye"}, {"xyzzy", "I do not know"},
+			{"Hi there!", "Hello!"},
+			{"ok, thanks a lot", "You are welcome."},
+			{"Goodbye!", "Goodbye"},
+			{"xyzzy", "I do not know"},
 			{"no thanks", "All right."},
 		},
 		"es": {
-			{"¡Buenas tardes!", "¡Hola!"}, {"muchas gracias", "De nada."}, {"adiós", "¡Hasta luego"}, {"Hello", "¡Hola!"},
+			{"¡Buenas tardes!", "¡Hola!"},
+			{"muchas gracias", "De nada."},
+			{"adiós", "¡Hasta luego"},
+			{"Hello", "¡Hola!"},
 			{"xyzzy", "No lo sé."},
 		},
 		"pt": {{"Olá, tudo bem?", "Olá!"}, {"obrigada", "De nada."}, {"tchau", "Até logo"}, {"xyzzy", "Não sei."}},

@@ -27,7 +27,8 @@ func TestStartThatNobodyToldOfIsTakenBackWhateverIsKnownOfAttemptsBefore(t *test
 		k.results = nil
 		k.audits++
 		(&scanned{kind: k, shard: 1, audit: true, flights: []work.Flight{
-			{Key: taken, SenderUID: 1, Attempt: attempt}, {Key: sent, SenderUID: 1, Attempt: attempt},
+			{Key: taken, SenderUID: 1, Attempt: attempt},
+			{Key: sent, SenderUID: 1, Attempt: attempt},
 			{Key: airborne, SenderUID: 1, Attempt: 2},
 		}}).apply(d, now)
 		return k.results

@@ -17,7 +17,8 @@ func TestNeighboursStartTogether(t *testing.T) {
 		l := lane.New(int64(i), 1, time.Time{})
 		l.Set(lane.Settings{})
 		l.Buffers[0].Fill([]work.Queued{
-			{Key: work.Key(carillon.Seq(i).Message(0)), Due: now}, {Key: work.Key(carillon.Seq(i).Message(1)), Due: now},
+			{Key: work.Key(carillon.Seq(i).Message(0)), Due: now},
+			{Key: work.Key(carillon.Seq(i).Message(1)), Due: now},
 			{Key: work.Key(carillon.Seq(i + 2).Message(0)), Due: now},
 		}, false, time.Time{})
 		k.lanes[l.UID] = l

@@ -147,7 +147,8 @@ func (s *Store) idle(ctx context.Context, p *people.Person, now time.Time) error
 // eraseNotification deletes a notification to the person alone, and returns its id; from one with several recipients
 // only the person's part is erased.
 func (s *Store) eraseNotification(ctx context.Context, p *people.Person, seq carillon.Seq, e *Erasure, now time.Time) (id string,
-	err error) {
+	err error,
+) {
 	n, err := s.Notifications.Load(ctx, seq)
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):

@@ -24,15 +24,13 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 		return nil, err
 	}
 	m := marking{s: s, now: now, told: told}
-	if _, err :=
-		s.DB.Exec(ctx,
-			`UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
+	if _, err := s.DB.Exec(ctx,
+		`UPDATE incoming_call SET under_way = FALSE, state = 'failed', reason = 'interrupted', ended_by = 'system', detail = $1,
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end calls to lines: %w", err)
 	}
-	if _, err :=
-		s.DB.Exec(ctx, "UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1 WHERE under_way AND sender > 0",
-			db.Millis(now)); err != nil {
+	if _, err := s.DB.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1
+		WHERE under_way AND sender > 0`, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
 	}
 	if err := s.markTalk(ctx, now); err != nil {

@@ -299,7 +299,8 @@ type Decided struct {
 }
 
 func (d *Decided) decide(ctx context.Context, tx *db.Tx, lanes *[]work.Lane, t restorable, companyID string, send bool,
-	now time.Time, limit int) error {
+	now time.Time, limit int,
+) error {
 	set, args := t.send, []any{messages.RestoredPrefix + companyID, limit}
 	if !send {
 		set, args = t.fail, append(args, db.Millis(now), "failed by the operator after a restore")

@@ -182,7 +182,8 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Breakers:  work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
-		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d), Runs: chats.NewRuns(d),
+		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),
+		Runs:    chats.NewRuns(d),
 		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
 		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),
 	}

@@ -363,7 +363,13 @@ func comesDuringTheDay(t *testing.T, r *rig, of string) int {
 		charge, limit int
 		refused       bool
 	}{
-		{41, 100, true}, {30, 100, false}, {11, 100, true}, {10, 100, false}, {1, 100, true}, {5, 0, false}, {1, 106, false},
+		{41, 100, true},
+		{30, 100, false},
+		{11, 100, true},
+		{10, 100, false},
+		{1, 100, true},
+		{5, 0, false},
+		{1, 106, false},
 		{1, 106, true},
 	} {
 		if err := charged(0, c.charge, c.limit); carillon.IsCode(err, carillon.QuotaExceeded) != c.refused || (err != nil) != c.refused {

@@ -209,7 +209,8 @@ func auditKinds(t *testing.T, r *rig) {
 				settings.TemplateChange{Action: settings.TemplateCreated, By: settings.TemplateAuthor{Kind: "account", ID: "a-1"}})
 		}, "created"},
 		{func() error {
-			_, err := r.Templates.SwapTemplate(ctx, record, &edited, now(), settings.TemplateLimits{}, settings.TemplateChange{Action: settings.TemplateEdited})
+			_, err := r.Templates.SwapTemplate(ctx, record, &edited, now(), settings.TemplateLimits{},
+				settings.TemplateChange{Action: settings.TemplateEdited})
 			return err
 		}, by("changed", `template hello (en) | components[0].text: "Hello" → "Hello you"`)},
 		{func() error {
@@ -431,7 +432,8 @@ func auditList(t *testing.T, r *rig) {
 	}
 	people, err := r.Audit.Authors(t.Context(), ours, 3)
 	want := []audit.Person{
-		{Key: "account:a-1", Name: "ana@example.org", Origin: audit.Panel}, {Key: "key:k-1", Name: "shop", Origin: audit.API},
+		{Key: "account:a-1", Name: "ana@example.org", Origin: audit.Panel},
+		{Key: "key:k-1", Name: "shop", Origin: audit.API},
 		{Key: "system", Origin: audit.System},
 	}
 	if d := cmp.Diff(want, people); d != "" || err != nil {

@@ -38,7 +38,8 @@ func (r *rig) job(t *testing.T, company string, state messages.JobState) *messag
 		t.Fatal(err)
 	}
 	j.State, j.Total = state, 200
-	if err := r.Bulk.Save(t.Context(), j, messages.JobCheck{N: 0, Good: 99, Faulty: 1, Faults: "[]"}, messages.JobCheck{N: 1, Good: 100}); err != nil {
+	if err := r.Bulk.Save(t.Context(), j, messages.JobCheck{N: 0, Good: 99, Faulty: 1, Faults: "[]"},
+		messages.JobCheck{N: 1, Good: 100}); err != nil {
 		t.Fatal(err)
 	}
 	return j
@@ -152,13 +153,15 @@ func bulkList(t *testing.T, r *rig) {
 
 func bulkRestored(t *testing.T, r *rig) {
 	sending, checking := r.job(t, ours, messages.JobSending), r.job(t, ours, messages.JobChecking)
-	draft, checked, paused, done := r.job(t, ours, messages.JobDraft), r.job(t, theirs, messages.JobChecked), r.job(t, ours, messages.JobPaused),
+	draft, checked, paused, done := r.job(t, ours, messages.JobDraft), r.job(t, theirs, messages.JobChecked),
+		r.job(t, ours, messages.JobPaused),
 		r.job(t, ours, messages.JobDone)
 	if _, err := r.Mark(t.Context(), r.now, func(int, int) {}); err != nil {
 		t.Fatal(err)
 	}
 	for j, want := range map[*messages.Job]messages.JobState{
-		sending: messages.JobPaused, checking: messages.JobChecking, draft: messages.JobDraft, checked: messages.JobChecked, paused: messages.JobPaused, done: messages.JobDone,
+		sending: messages.JobPaused, checking: messages.JobChecking, draft: messages.JobDraft, checked: messages.JobChecked,
+		paused: messages.JobPaused, done: messages.JobDone,
 	} {
 		got, err := r.Bulk.Find(t.Context(), j.CompanyID, j.ID)
 		if err != nil || got.State != want || want == messages.JobPaused && got.Reason != "restored" ||

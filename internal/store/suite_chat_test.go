@@ -196,11 +196,13 @@ func conversationChanged(t *testing.T, r *rig) {
 		t.Error(turns, err)
 	}
 	refused := carillon.InConflict("no")
-	err = r.Chats.Do(t.Context(), &chats.Change{CompanyID: ours, ConversationID: id,
+	err = r.Chats.Do(t.Context(), &chats.Change{
+		CompanyID: ours, ConversationID: id,
 		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 			c.Tags[0], c.LastSeq = "changed", 99
 			return nil, refused
-		}})
+		},
+	})
 	after, err2 := r.Chats.Find(t.Context(), ours, id)
 	if diff := cmp.Diff(want, after); diff != "" || !errors.Is(err, refused) || err2 != nil {
 		t.Errorf("a refused change: %s, %v, %v", diff, err, err2)
@@ -363,8 +365,10 @@ func conversationsListed(t *testing.T, r *rig) {
 	if diff := cmp.Diff(chats.Counts{Mine: 2, Unassigned: 3, Automated: 1, All: 7}, n); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, _, err := r.Chats.List(t.Context(), chats.Filter{CompanyID: ours, Folder: "all", Cursor: "x",
-		Limit: 1}); !carillon.IsCode(err, carillon.ValidationFailed) {
+	if _, _, err := r.Chats.List(t.Context(), chats.Filter{
+		CompanyID: ours, Folder: "all", Cursor: "x",
+		Limit: 1,
+	}); !carillon.IsCode(err, carillon.ValidationFailed) {
 		t.Error(err)
 	}
 }

@@ -276,8 +276,10 @@ func assigningNumbers(t *testing.T, r *rig) {
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		var all []error
 		for _, x := range []carillon.Sender{
-			{CompanyID: ours, ID: "ours-line", Number: number}, {CompanyID: theirs, ID: "theirs-line", Number: number},
-			{CompanyID: ours, ID: "ours-other", Number: "15555550556"}, {CompanyID: theirs, ID: "theirs-other", Number: "15555550557"},
+			{CompanyID: ours, ID: "ours-line", Number: number},
+			{CompanyID: theirs, ID: "theirs-line", Number: number},
+			{CompanyID: ours, ID: "ours-other", Number: "15555550556"},
+			{CompanyID: theirs, ID: "theirs-other", Number: "15555550557"},
 		} {
 			line := *r.second
 			line.CompanyID, line.ID, line.Number, line.Channel, line.Default = x.CompanyID, x.ID, x.Number, carillon.Voice, false
@@ -366,7 +368,8 @@ func linesWithTrunks(t *testing.T, r *rig) {
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(settings.PutSender(ctx, tx, line(ours, "0001", "sip"), r.now),
 			settings.PutSender(ctx, tx, line(theirs, "0002", "sip"), r.now),
-			settings.PutSender(ctx, tx, line(ours, "0003", "sandbox"), r.now), settings.PutSender(ctx, tx, line(ours, "0004", "sip"), r.now))
+			settings.PutSender(ctx, tx, line(ours, "0003", "sandbox"), r.now),
+			settings.PutSender(ctx, tx, line(ours, "0004", "sip"), r.now))
 	})
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		return settings.RemoveSender(ctx, tx, ours, "0004", r.now)
@@ -699,7 +702,10 @@ func suppressingMarketing(t *testing.T, r *rig) {
 			settings.SuppressMarketing, settings.OptedOut,
 			map[string]settings.SuppressionType{"34600000001": settings.SuppressAll, "34600000008": settings.SuppressMarketing},
 		},
-		{settings.SuppressAll, "stop", map[string]settings.SuppressionType{"34600000001": settings.SuppressAll, "34600000008": settings.SuppressAll}},
+		{settings.SuppressAll, "stop", map[string]settings.SuppressionType{
+			"34600000001": settings.SuppressAll,
+			"34600000008": settings.SuppressAll,
+		}},
 		{
 			settings.SuppressMarketing, settings.OptedOut,
 			map[string]settings.SuppressionType{"34600000001": settings.SuppressAll, "34600000008": settings.SuppressAll},

@@ -121,7 +121,8 @@ func eventsOfKnownMessages(t *testing.T, r *rig) {
 	r.follow(t, ours, eventtable.Notifications)
 	at := r.now
 	for _, o := range []messages.Outcome{
-		{Rank: rank.Sent, ProviderID: "wamid"}, {Rank: rank.Failed, Reason: carillon.ReasonProviderRefused},
+		{Rank: rank.Sent, ProviderID: "wamid"},
+		{Rank: rank.Failed, Reason: carillon.ReasonProviderRefused},
 		{Rank: rank.Skipped, Reason: carillon.ReasonSuppressed},
 	} {
 		from, err := r.Topics.LastEvent(t.Context(), ours, eventtable.Notifications)

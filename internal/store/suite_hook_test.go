@@ -158,7 +158,10 @@ func deliveriesWait(t *testing.T, r *rig) {
 	}
 	round := &eventtable.Round{
 		Endpoint: e, Ordered: true, Cursors: []eventtable.Cursor{{Topic: eventtable.Conversations, Seq: third.Seq}},
-		Kept: []eventtable.Delivery{delivery(first, r.now.Add(time.Hour)), delivery(second, r.now), delivery(third, r.now.Add(2*time.Hour))},
+		Kept: []eventtable.Delivery{
+			delivery(first, r.now.Add(time.Hour)), delivery(second, r.now),
+			delivery(third, r.now.Add(2*time.Hour)),
+		},
 	}
 	if err := s.Save(t.Context(), round); err != nil {
 		t.Fatal(err)
@@ -185,7 +188,10 @@ func deliveriesWait(t *testing.T, r *rig) {
 		ordered bool
 		want    []int64
 	}{
-		{0, true, nil}, {0, false, []int64{2}}, {time.Hour, true, []int64{1}}, {time.Hour, false, []int64{2, 1}},
+		{0, true, nil},
+		{0, false, []int64{2}},
+		{time.Hour, true, []int64{1}},
+		{time.Hour, false, []int64{2, 1}},
 		{2 * time.Hour, true, []int64{1, 3}},
 	} {
 		if d := cmp.Diff(c.want, seqs(r.now.Add(c.after), c.ordered)); d != "" {
@@ -200,7 +206,8 @@ func deliveriesWait(t *testing.T, r *rig) {
 	failed.State = eventtable.DeliveryFailed
 	e.SucceededAt = r.now
 	if err := s.Save(t.Context(), &eventtable.Round{
-		Endpoint: e, Ordered: true, Delivered: []eventtable.Delivery{delivery(first, r.now)}, Kept: []eventtable.Delivery{failed}, Recovered: true,
+		Endpoint: e, Ordered: true, Delivered: []eventtable.Delivery{delivery(first, r.now)}, Kept: []eventtable.Delivery{failed},
+		Recovered: true,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +231,9 @@ func eventsReplayed(t *testing.T, r *rig) {
 	start := r.now
 	var all []*eventtable.Event
 	for _, x := range []struct{ topic, kind string }{
-		{eventtable.Calls, "call.started"}, {eventtable.Calls, "call.completed"}, {eventtable.Notifications, "message.sent"},
+		{eventtable.Calls, "call.started"},
+		{eventtable.Calls, "call.completed"},
+		{eventtable.Notifications, "message.sent"},
 		{eventtable.Notifications, "message.read"},
 	} {
 		all = append(all, r.happen(t, x.topic, x.kind, x.kind))
@@ -339,7 +348,8 @@ func attemptsLogged(t *testing.T, r *rig) {
 	if all, err := s.OfEvent(t.Context(), theirs, "evt_1", 2); len(all) != 0 || err != nil {
 		t.Error("of another company:", len(all), err)
 	}
-	if all, err := s.Attempts(t.Context(), eventtable.EndpointKey{CompanyID: theirs, WebhookID: k.WebhookID}, false, "", 3); len(all) != 0 ||
+	if all, err := s.Attempts(t.Context(), eventtable.EndpointKey{CompanyID: theirs, WebhookID: k.WebhookID}, false, "",
+		3); len(all) != 0 ||
 		err != nil {
 		t.Error("of another company:", len(all), err)
 	}

@@ -78,9 +78,12 @@ func (r *rig) checkKnown(t *testing.T, contactID string, want ...string) {
 
 func formsAreOneContact(t *testing.T, r *rig) {
 	for _, forms := range [][]string{
-		{"525512345601", "5215512345601"}, {"5215512345602", "525512345602"}, {"541123456789", "5491123456789"},
+		{"525512345601", "5215512345601"},
+		{"5215512345602", "525512345602"},
+		{"541123456789", "5491123456789"},
 		{"5491123456780", "541123456780"},
-		{"5551998765432", "555198765432"}, {"555198765430", "5551998765430"},
+		{"5551998765432", "555198765432"},
+		{"555198765430", "5551998765430"},
 	} {
 		first := r.meets(t, ours, []identity.Identity{line(forms[0])})
 		again := r.meets(t, ours, []identity.Identity{line(forms[1])})
@@ -103,7 +106,9 @@ func formsAreOneContact(t *testing.T, r *rig) {
 
 func othersAreTwoContacts(t *testing.T, r *rig) {
 	for _, two := range [][]string{
-		{"551132345678", "5511932345678"}, {"525512345601", "5255123456010"}, {"54912345678", "5412345678"},
+		{"551132345678", "5511932345678"},
+		{"525512345601", "5255123456010"},
+		{"54912345678", "5412345678"},
 		{"34600111222", "346001112220"},
 	} {
 		a, b := r.meets(t, ours, []identity.Identity{line(two[0])}), r.meets(t, ours, []identity.Identity{line(two[1])})
@@ -253,7 +258,8 @@ func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 		{"who has it now", []identity.Identity{line("34600111222"), second}, []string{"34600111222"}},
 		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333"}},
 		{
-			"an id of another account", []identity.Identity{line("34600111222"), personOf("w2", "US.2")},
+			"an id of another account",
+			[]identity.Identity{line("34600111222"), personOf("w2", "US.2")},
 			[]string{"34600111222", "34600111333"},
 		},
 	} {

@@ -52,7 +52,8 @@ func questionLife(t *testing.T, r *rig) {
 	if err != nil || len(rest) != 1 || next != "" || rest[0].Text != "when?" {
 		t.Error(rest, next, err)
 	}
-	if of, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, AgentID: "a", Limit: 10}); err != nil || len(of) != 2 {
+	if of, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, AgentID: "a", Limit: 10}); err != nil ||
+		len(of) != 2 {
 		t.Error(of, err)
 	}
 	if _, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: ours, Cursor: "x"}); !carillon.IsCode(err,
@@ -98,7 +99,8 @@ func questionsPurged(t *testing.T, r *rig) {
 		}
 	}
 	for company, want := range map[string]int{ours: 1, theirs: 1} {
-		if left, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: company, Limit: 10}); err != nil || len(left) != want {
+		if left, _, err := r.Questions.List(t.Context(), chats.QuestionFilter{CompanyID: company, Limit: 10}); err != nil ||
+			len(left) != want {
 			t.Errorf("%s: %v, %v", company, left, err)
 		}
 	}

@@ -25,7 +25,8 @@ func reporting() []sentence {
 
 func keepingReports(t *testing.T, r *rig) {
 	ctx := t.Context()
-	if got, err := r.Senders.Report(ctx, ours, r.sender.UID); err != nil || !cmp.Equal(got, settings.SenderReport{SenderUID: r.sender.UID}) {
+	if got, err := r.Senders.Report(ctx, ours, r.sender.UID); err != nil ||
+		!cmp.Equal(got, settings.SenderReport{SenderUID: r.sender.UID}) {
 		t.Fatal(got, err)
 	}
 	found := provider.Inspection{

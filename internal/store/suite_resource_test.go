@@ -134,7 +134,11 @@ func resourceSecrets(t *testing.T, r *rig) {
 func resourceBoundSecrets(t *testing.T, r *rig) {
 	agents := kindOf("agent")
 	for _, c := range []struct{ use, given, want string }{
-		{"one", "secret", "secret"}, {"one", "", "secret"}, {"two", "", ""}, {"one", "", ""}, {"one", "other", "other"},
+		{"one", "secret", "secret"},
+		{"one", "", "secret"},
+		{"two", "", ""},
+		{"one", "", ""},
+		{"one", "other", "other"},
 		{"two", "new", "new"},
 	} {
 		x := thing(agents, "a", "Ann")

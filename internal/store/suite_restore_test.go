@@ -207,7 +207,8 @@ func markEndsTalk(t *testing.T, r *rig) {
 	due.State, due.Due, due.Begun = "calling", r.now, true
 	later.State, later.Due = "waiting", r.now.Add(time.Hour)
 	for _, x := range []*chats.Run{due, later, asking} {
-		if _, err := r.writeRun(t, &chats.RunWrite{Run: x, Entries: []chats.RunEntry{{At: r.now, Path: x.Path, Kind: "http"}}}, nil); err != nil {
+		if _, err := r.writeRun(t, &chats.RunWrite{Run: x, Entries: []chats.RunEntry{{At: r.now, Path: x.Path, Kind: "http"}}},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}

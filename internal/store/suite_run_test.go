@@ -299,7 +299,10 @@ func runCount(t *testing.T, r *rig) {
 		since         time.Time
 		most, want    int
 	}{
-		{ours, "flow", start, 10, 3}, {ours, "flow", start, 2, 2}, {ours, "flow", r.now, 10, 0}, {ours, "other", r.now, 10, 1},
+		{ours, "flow", start, 10, 3},
+		{ours, "flow", start, 2, 2},
+		{ours, "flow", r.now, 10, 0},
+		{ours, "other", r.now, 10, 1},
 		{theirs, "flow", start, 10, 0},
 	} {
 		if got, err := s.Count(t.Context(), c.company, c.flow, c.since, c.most); got != c.want || err != nil {
@@ -346,7 +349,8 @@ func runDraft(t *testing.T, r *rig) {
 	if err := s.SaveDraft(t.Context(), ours, next, first); err != nil || !next.SavedAt.After(first) {
 		t.Error(next, err)
 	}
-	if err := s.SaveDraft(t.Context(), ours, &chats.FlowDraft{FlowID: "f", SavedAt: r.now}, first); !carillon.IsCode(err, carillon.Conflict) {
+	if err := s.SaveDraft(t.Context(), ours, &chats.FlowDraft{FlowID: "f", SavedAt: r.now}, first); !carillon.IsCode(err,
+		carillon.Conflict) {
 		t.Error("what was saved by somebody else is overwritten:", err)
 	}
 	got, err := s.Draft(t.Context(), ours, "f")

@@ -106,8 +106,10 @@ func members(t *testing.T, r *rig) {
 		t.Error(err)
 	}
 	all, err := accounts.Memberships(t.Context(), r.DB, ana.ID)
-	if want := []accounts.Membership{{AccountID: ana.ID, CompanyID: ours, Role: "owner"},
-		{AccountID: ana.ID, CompanyID: theirs, Role: "teammate"}}; err != nil || !slices.Equal(all, want) {
+	if want := []accounts.Membership{
+		{AccountID: ana.ID, CompanyID: ours, Role: "owner"},
+		{AccountID: ana.ID, CompanyID: theirs, Role: "teammate"},
+	}; err != nil || !slices.Equal(all, want) {
 		t.Error(all, err)
 	}
 	ids := []string{ana.ID, bob.ID}
@@ -178,8 +180,10 @@ func refreshing(t *testing.T, r *rig) {
 	}
 	r.now = r.now.Add(time.Minute)
 	x, end, err := r.Sessions.Refresh(t.Context(), "t1", "t2", r.now, grace, life)
-	if want := (accounts.Session{ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute),
-		ExpiresAt: r.now.Add(life)}); err != nil || end != accounts.RefreshDone || x != want {
+	if want := (accounts.Session{
+		ID: "s", AccountID: a.ID, CreatedAt: r.now.Add(-time.Minute),
+		ExpiresAt: r.now.Add(life),
+	}); err != nil || end != accounts.RefreshDone || x != want {
 		t.Error(x, end, err)
 	}
 	r.now = r.now.Add(grace - time.Millisecond)

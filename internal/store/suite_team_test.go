@@ -291,8 +291,12 @@ func identities(t *testing.T, r *rig) {
 			account, issuer, subject string
 			want                     bool
 		}{
-			{a.ID, "i", "1", true}, {a.ID, "i", "2", false}, {other.ID, "i", "1", false}, {other.ID, "i", "2", true},
-			{a.ID, "j", "2", true}, {"nobody", "i", "3", false},
+			{a.ID, "i", "1", true},
+			{a.ID, "i", "2", false},
+			{other.ID, "i", "1", false},
+			{other.ID, "i", "2", true},
+			{a.ID, "j", "2", true},
+			{"nobody", "i", "3", false},
 		} {
 			if ok, err := accounts.PutIdentity(ctx, tx, x.account, x.issuer, x.subject, r.now); ok != x.want || err != nil {
 				t.Errorf("%+v: %t, %v", x, ok, err)

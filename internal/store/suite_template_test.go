@@ -71,16 +71,20 @@ func templateHistory(t *testing.T, r *rig) {
 			t.Fatal("a change that came too late:", ok, err)
 		}
 	}
-	swap(settings.TemplateChange{Action: settings.TemplateEdited, By: ana}, func(next *settings.TemplateRecord) {
-		next.Components = []carillon.Component{{Type: "BODY", Text: "Adiós\x00 {{1}}"}}
-	})
-	swap(settings.TemplateChange{Action: settings.TemplateSubmitted, By: settings.TemplateAuthor{Kind: "key", ID: "k"}}, func(next *settings.TemplateRecord) {
-		next.Status = carillon.TemplatePending
-	})
-	swap(settings.TemplateChange{Action: settings.TemplateDecided, By: channel}, func(next *settings.TemplateRecord) {
-		next.Status, next.Reason = carillon.TemplateRejected, "INVALID_FORMAT"
-	})
-	swap(settings.TemplateChange{Action: settings.TemplateCategorized, By: channel}, func(next *settings.TemplateRecord) { next.Category = "MARKETING" })
+	swap(settings.TemplateChange{Action: settings.TemplateEdited, By: ana},
+		func(next *settings.TemplateRecord) {
+			next.Components = []carillon.Component{{Type: "BODY", Text: "Adiós\x00 {{1}}"}}
+		})
+	swap(settings.TemplateChange{Action: settings.TemplateSubmitted, By: settings.TemplateAuthor{Kind: "key", ID: "k"}},
+		func(next *settings.TemplateRecord) {
+			next.Status = carillon.TemplatePending
+		})
+	swap(settings.TemplateChange{Action: settings.TemplateDecided, By: channel},
+		func(next *settings.TemplateRecord) {
+			next.Status, next.Reason = carillon.TemplateRejected, "INVALID_FORMAT"
+		})
+	swap(settings.TemplateChange{Action: settings.TemplateCategorized, By: channel},
+		func(next *settings.TemplateRecord) { next.Category = "MARKETING" })
 	want := []string{
 		"created by account ana: draft to UTILITY Hola {{1}}",
 		"edited by account ana: draft from UTILITY Hola {{1}} to UTILITY Adiós\x00 {{1}}",

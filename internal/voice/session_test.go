@@ -164,10 +164,12 @@ func (d *dialogue) add(who, text string) *chats.Turn {
 
 func (d *dialogue) Begin(context.Context, string, string) (*voice.Talk, error) {
 	c := d.c
-	return &voice.Talk{Conversation: &c, Pending: d.pending,
+	return &voice.Talk{
+		Conversation: &c, Pending: d.pending,
 		Agent: &agent.Agent{Name: "Ada", Language: "en", Greeting: "Hello {{name}}, this is Ada.", Voice: &agent.Voice{
 			Speaker: "main", Transcriber: "test", Speed: 1, SilenceMS: 600,
-		}}, CompanyName: "Acme", ContactName: "Eva"}, nil
+		}}, CompanyName: "Acme", ContactName: "Eva",
+	}, nil
 }
 
 func (d *dialogue) State(context.Context, string, string) (*chats.Conversation, int, error) {

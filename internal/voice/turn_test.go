@@ -56,8 +56,11 @@ func TestBargeIn(t *testing.T) {
 		spoken     time.Duration
 		duck, stop bool
 	}{
-		{0, false, false}, {89 * time.Millisecond, false, false}, {90 * time.Millisecond, true, false},
-		{159 * time.Millisecond, true, false}, {160 * time.Millisecond, true, true},
+		{0, false, false},
+		{89 * time.Millisecond, false, false},
+		{90 * time.Millisecond, true, false},
+		{159 * time.Millisecond, true, false},
+		{160 * time.Millisecond, true, true},
 	} {
 		if ducks(c.spoken) != c.duck || cuts(c.spoken) != c.stop {
 			t.Errorf("%v: ducks %v, cuts %v", c.spoken, ducks(c.spoken), cuts(c.spoken))

@@ -54,7 +54,8 @@ func (a *Auth) SignIn(ctx context.Context, with Credentials, address string) (*S
 // begin checks credentials and starts a session with start, which reports whether the password is still the checked
 // one. Errors: those of SignIn.
 func (a *Auth) begin(ctx context.Context, with Credentials, address string, life time.Duration,
-	start func(x accounts.Session, checked, rehashed string) (bool, error)) (*accounts.Account, accounts.Session, error) {
+	start func(x accounts.Session, checked, rehashed string) (bool, error),
+) (*accounts.Account, accounts.Session, error) {
 	if len(with.Password) > MaxPassword {
 		return nil, accounts.Session{}, tooLong()
 	}
@@ -197,7 +198,8 @@ func (a *Auth) Refresh(ctx context.Context, token string) (*Session, error) {
 }
 
 func (a *Auth) session(ctx context.Context, account *accounts.Account, session accounts.Session, refresh string,
-	now time.Time) (*Session, error) {
+	now time.Time,
+) (*Session, error) {
 	token, err := a.userToken(ctx, account, session, now)
 	if err != nil {
 		return nil, err

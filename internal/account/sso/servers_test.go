@@ -75,9 +75,19 @@ func TestAnEmailIsVerifiedInEveryFormInWhichServersSayIt(t *testing.T) {
 		claim         any
 		plain, trusts bool // whether the e-mail counts as verified, without and with TrustEmails
 	}{
-		{true, true, true}, {"true", true, true}, {false, false, false}, {"false", false, false}, {nil, false, true},
-		{"TRUE", true, true}, {"True", true, true}, {"", false, false}, {"yes", false, false}, {1, false, false},
-		{map[string]any{"value": true}, false, false}, {[]any{true}, false, false}, {json.RawMessage("null"), false, true},
+		{true, true, true},
+		{"true", true, true},
+		{false, false, false},
+		{"false", false, false},
+		{nil, false, true},
+		{"TRUE", true, true},
+		{"True", true, true},
+		{"", false, false},
+		{"yes", false, false},
+		{1, false, false},
+		{map[string]any{"value": true}, false, false},
+		{[]any{true}, false, false},
+		{json.RawMessage("null"), false, true},
 	} {
 		for where, form := range map[string]ssotest.Form{
 			"token": {}, "userinfo": {Info: map[string]any{}}, "signed userinfo": {Info: map[string]any{}, Signs: true},

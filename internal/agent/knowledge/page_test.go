@@ -44,8 +44,10 @@ func TestALargeOrDeepPageIsBounded(t *testing.T) {
 
 func TestMarkdownBecomesAnArticle(t *testing.T) {
 	for text, want := range map[string]Article{
-		"# Returns #\r\n\r\nWithin 30 days.\r\n\r\n## Refunds\r\nBy card.": {Title: "Returns",
-			Text: "Within 30 days.\n\n## Refunds\nBy card."},
+		"# Returns #\r\n\r\nWithin 30 days.\r\n\r\n## Refunds\r\nBy card.": {
+			Title: "Returns",
+			Text:  "Within 30 days.\n\n## Refunds\nBy card.",
+		},
 		"No heading\n# later": {Text: "No heading\n# later"},
 		"":                    {},
 		"# Only":              {Title: "Only"},

@@ -144,8 +144,11 @@ func TestAnotherCompanysKnowledgeIsNotFound(t *testing.T) {
 			knowledge []string
 			want      int
 		}{
-			{"shop", []string{"faq", "more"}, 0}, {"other", []string{"faq", "more"}, 2}, {"other", []string{"more"}, 1},
-			{"other", nil, 0}, {"nobody", []string{"faq"}, 0},
+			{"shop", []string{"faq", "more"}, 0},
+			{"other", []string{"faq", "more"}, 2},
+			{"other", []string{"more"}, 1},
+			{"other", nil, 0},
+			{"nobody", []string{"faq"}, 0},
 		} {
 			found, err := searchIn(s).Find(t.Context(), Query{CompanyID: c.company, Knowledge: c.knowledge, Text: "swordfish"})
 			if err != nil || len(found) != c.want {

@@ -126,24 +126,31 @@ func TestSecretsHaveTwins(t *testing.T) {
 		{"variable", nil, map[string]string{"CARILLON_DATABASE_URL": url}, url},
 		{"variable's file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": secretFile(t, url)}, url},
 		{
-			"flag's file over variable", map[string][]string{"database-url-file": {secretFile(t, url)}},
-			map[string]string{"CARILLON_DATABASE_URL": "postgres://other"}, url,
+			"flag's file over variable",
+			map[string][]string{"database-url-file": {secretFile(t, url)}},
+			map[string]string{"CARILLON_DATABASE_URL": "postgres://other"},
+			url,
 		},
 		{
-			"both variables", nil, map[string]string{"CARILLON_DATABASE_URL": url, "CARILLON_DATABASE_URL_FILE": "x"},
+			"both variables", nil,
+			map[string]string{"CARILLON_DATABASE_URL": url, "CARILLON_DATABASE_URL_FILE": "x"},
 			"CARILLON_DATABASE_URL and CARILLON_DATABASE_URL_FILE are both set: set one of them",
 		},
 		{
-			"both flags", map[string][]string{"database-url": {url}, "database-url-file": {"x"}}, nil,
+			"both flags",
+			map[string][]string{"database-url": {url}, "database-url-file": {"x"}},
+			nil,
 			"--database-url and --database-url-file are both set",
 		},
 		{
-			"empty file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": secretFile(t, "\n")},
+			"empty file", nil,
+			map[string]string{"CARILLON_DATABASE_URL_FILE": secretFile(t, "\n")},
 			"CARILLON_DATABASE_URL_FILE: the secret's file",
 		},
 		{"no file", nil, map[string]string{"CARILLON_DATABASE_URL_FILE": "nowhere"}, "CARILLON_DATABASE_URL_FILE: read the secret's file"},
 		{
-			"not a URL", nil, map[string]string{"CARILLON_DATABASE_URL": "host=db password=hunter2"},
+			"not a URL", nil,
+			map[string]string{"CARILLON_DATABASE_URL": "host=db password=hunter2"},
 			"CARILLON_DATABASE_URL: is not of the form postgres://",
 		},
 	} {

@@ -47,7 +47,8 @@ func TestDraftBecomesATemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &carillon.Template{Name: "visit_reminder", Language: "es_ES", Category: "UTILITY", ParameterFormat: Named,
+	want := &carillon.Template{
+		Name: "visit_reminder", Language: "es_ES", Category: "UTILITY", ParameterFormat: Named,
 		Components: []carillon.Component{
 			{
 				Type: TypeHeader, Format: FormatText, Text: "Cita de {{nombre}}",
@@ -55,8 +56,10 @@ func TestDraftBecomesATemplate(t *testing.T) {
 			},
 			{
 				Type: TypeBody, Text: "Hola {{nombre}}, su cita es a las {{ hora }}, {{nombre}}.",
-				Example: &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre",
-					Example: "nombre"}, {ParamName: "hora", Example: "hora"}}},
+				Example: &carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{
+					ParamName: "nombre",
+					Example:   "nombre",
+				}, {ParamName: "hora", Example: "hora"}}},
 			},
 			{Type: TypeFooter, Text: "Clinica Ejemplo"},
 			{
@@ -66,7 +69,8 @@ func TestDraftBecomesATemplate(t *testing.T) {
 					},
 				},
 			},
-		}}
+		},
+	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(carillon.Template{}, "Shape")); d != "" {
 		t.Error(d)
 	}
@@ -85,12 +89,16 @@ func TestDraftFormats(t *testing.T) {
 	}{
 		{"no variables", "Hola", []string{}, nil, Positional, nil},
 		{
-			"variables left out", "Hola {{a}}", dropped{}, nil, Named,
+			"variables left out", "Hola {{a}}",
+			dropped{},
+			nil, Named,
 			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "a", Example: "a"}}},
 		},
 		{"numbers", "{{2}} y {{1}}", []string{"1", "2"}, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"1", "2"}}}},
 		{
-			"names for numbers", "{{1}} y {{2}}", []string{"nombre", "hora"}, nil, Positional,
+			"names for numbers", "{{1}} y {{2}}",
+			[]string{"nombre", "hora"},
+			nil, Positional,
 			&carillon.ComponentExample{BodyText: [][]string{{"nombre", "hora"}}},
 		},
 		{"numbers, list left out", "{{2}} y {{1}}", nil, nil, Positional, &carillon.ComponentExample{BodyText: [][]string{{"1", "2"}}}},
@@ -323,8 +331,10 @@ func TestSamplesGoToTheReviewer(t *testing.T) {
 	}{
 		{
 			object{"samples": object{"nombre": "Ana"}},
-			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{{ParamName: "nombre", Example: "Ana"},
-				{ParamName: "hora", Example: "hora"}}}, "",
+			&carillon.ComponentExample{BodyTextNamedParams: []carillon.NamedExample{
+				{ParamName: "nombre", Example: "Ana"},
+				{ParamName: "hora", Example: "hora"},
+			}}, "",
 		},
 		{
 			object{"content": "{{2}} {{1}}", "variables": dropped{}, "components": dropped{}, "samples": object{"2": "b"}},

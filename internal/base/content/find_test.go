@@ -74,25 +74,29 @@ func TestFindTemplateRefuses(t *testing.T) {
 		},
 		{
 			"wellcome", "<script>", carillon.TemplateNotFound, carillon.Details{
-				{Key: "template_name", Value: "wellcome"}, {Key: "language", Value: "<script>"},
+				{Key: "template_name", Value: "wellcome"},
+				{Key: "language", Value: "<script>"},
 				{Key: "suggestion", Value: "Did you mean welcome (es)?"},
 			},
 		},
 		{
 			"WELCOME", "es", carillon.TemplateNotFound, carillon.Details{
-				{Key: "template_name", Value: "WELCOME"}, {Key: "language", Value: "es"},
+				{Key: "template_name", Value: "WELCOME"},
+				{Key: "language", Value: "es"},
 				{Key: "suggestion", Value: "Did you mean welcome (es)?"},
 			},
 		},
 		{
 			"order_update", "it", carillon.TemplateNotApproved, carillon.Details{
-				{Key: "template_name", Value: "order_update"}, {Key: "current_status", Value: "rejected"},
+				{Key: "template_name", Value: "order_update"},
+				{Key: "current_status", Value: "rejected"},
 				{Key: "required_status", Value: "approved"},
 			},
 		},
 		{
 			"secret", "es", carillon.TemplateNotApproved, carillon.Details{
-				{Key: "template_name", Value: "secret"}, {Key: "current_status", Value: "draft"},
+				{Key: "template_name", Value: "secret"},
+				{Key: "current_status", Value: "draft"},
 				{Key: "required_status", Value: "approved"},
 			},
 		},

@@ -15,7 +15,8 @@ func TestRenderShowsWhatARecipientSees(t *testing.T) {
 		{Type: TypeBody, Text: "Hello {{2}}, {{1}} and {{ 2 }}."},
 		{Type: TypeFooter, Text: "Harbour"},
 		{Type: TypeButtons, Buttons: []carillon.Button{
-			{Type: ButtonURL, Text: "Open", URL: "https://harbour.test/{{1}}"}, {Type: ButtonQuickReply, Text: "Thanks"},
+			{Type: ButtonURL, Text: "Open", URL: "https://harbour.test/{{1}}"},
+			{Type: ButtonQuickReply, Text: "Thanks"},
 			{Type: ButtonQuickReply, Text: "No"},
 		}},
 	}}
@@ -29,7 +30,8 @@ func TestRenderShowsWhatARecipientSees(t *testing.T) {
 	want := &Rendered{
 		HeaderFormat: FormatText, Header: "Booking HT-1", Body: "Hello Ana, {{2}} and Ana.", Footer: "Harbour",
 		Buttons: []RenderedButton{
-			{Type: ButtonURL, Text: "Open", URL: "https://harbour.test/HT-1"}, {Type: ButtonQuickReply, Text: "Thanks"},
+			{Type: ButtonURL, Text: "Open", URL: "https://harbour.test/HT-1"},
+			{Type: ButtonQuickReply, Text: "Thanks"},
 			{Type: ButtonQuickReply, Text: "No", Payload: "p"},
 		},
 	}

@@ -8,8 +8,15 @@ func TestTheFirstLanguageThatHasTextsIsChosen(t *testing.T) {
 		tags []string
 		want string
 	}{
-		{nil, "hello"}, {[]string{""}, "hello"}, {[]string{"de"}, "hello"}, {[]string{"es"}, "hola"}, {[]string{"pt-BR"}, "olá"},
-		{[]string{"ES-mx", "pt"}, "hola"}, {[]string{"de-AT", "pt"}, "olá"}, {[]string{"", "es"}, "hola"}, {[]string{"spanish"}, "hello"},
+		{nil, "hello"},
+		{[]string{""}, "hello"},
+		{[]string{"de"}, "hello"},
+		{[]string{"es"}, "hola"},
+		{[]string{"pt-BR"}, "olá"},
+		{[]string{"ES-mx", "pt"}, "hola"},
+		{[]string{"de-AT", "pt"}, "olá"},
+		{[]string{"", "es"}, "hola"},
+		{[]string{"spanish"}, "hello"},
 	} {
 		if got := Of(texts, x.tags...); got != x.want {
 			t.Errorf("%q: %s, want %s", x.tags, got, x.want)

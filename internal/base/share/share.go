@@ -323,7 +323,8 @@ func (s *Share) refusal(level Level) *carillon.Error {
 		}
 	}
 	return &carillon.Error{Code: carillon.RateLimitExceeded, Message: "Too many at once", RetryAfter: retryAfter, Details: carillon.Details{
-		{Key: "limit", Value: int(r.bound(level))}, {Key: "window", Value: strconv.Itoa(retryAfter) + "s"},
+		{Key: "limit", Value: int(r.bound(level))},
+		{Key: "window", Value: strconv.Itoa(retryAfter) + "s"},
 		{Key: "reset_time", Value: carillon.FormatTime(time.Now().Add(retryAfter * time.Second))},
 		{Key: "reason", Value: holders[level] + " at most " + most + " " + r.Holds + "; retry when one has ended"},
 		{Key: "bound", Value: level.String()},

@@ -72,7 +72,8 @@ func wide(text string, big bool) string {
 func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 	names := []string{"Teléfono", "Nombre"}
 	rows := []Row{
-		{2, []string{"34600111222", "Íñigo\u00a0€"}}, {3, []string{"34600111223", "two\nlines; \"quoted\""}},
+		{2, []string{"34600111222", "Íñigo\u00a0€"}},
+		{3, []string{"34600111223", "two\nlines; \"quoted\""}},
 		{6, []string{"34600111224", ""}},
 	}
 	text := "Teléfono;Nombre\r\n34600111222;Íñigo\u00a0€\r\n34600111223;\"two\nlines; \"\"quoted\"\"\"\r\n;\r\n34600111224\r\n"

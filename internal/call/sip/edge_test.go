@@ -275,7 +275,10 @@ func TestATrunkHasAShareOfTheTransactions(t *testing.T) {
 			source string
 			want   int64
 		}{
-			{"192.0.2.1:5060", r.Client}, {"192.0.2.1:7000", 0}, {"192.0.2.2:5060", r.Client}, {"192.0.2.3:5060", r.Client},
+			{"192.0.2.1:5060", r.Client},
+			{"192.0.2.1:7000", 0},
+			{"192.0.2.2:5060", r.Client},
+			{"192.0.2.3:5060", r.Client},
 			{"192.0.2.4:5060", 0}, // its company has used its share
 			{"[2001:db8::1]:5060", r.Node - r.Company},
 			{"[2001:db8::2]:5060", 0}, // in the same network
@@ -552,11 +555,16 @@ func TestACallComesFromAnAddressOfItsTrunk(t *testing.T) {
 		source, host string
 		want         bool
 	}{
-		{"192.0.2.1:5060", "192.0.2.1", true}, {"192.0.2.1:7777", "192.0.2.1:5080", true}, {"[::ffff:192.0.2.1]:5060", "192.0.2.1", true},
+		{"192.0.2.1:5060", "192.0.2.1", true},
+		{"192.0.2.1:7777", "192.0.2.1:5080", true},
+		{"[::ffff:192.0.2.1]:5060", "192.0.2.1", true},
 		{"192.0.2.2:5060", "192.0.2.1", false},
-		{"[2001:db8::1]:5060", "[2001:db8::1]:5080", true}, {"[2001:db8::1]:5060", "sip.example.com", true},
+		{"[2001:db8::1]:5060", "[2001:db8::1]:5080", true},
+		{"[2001:db8::1]:5060", "sip.example.com", true},
 		{"192.0.2.1:5060", "sip.example.com", true},
-		{"192.0.2.3:5060", "sip.example.com", false}, {"192.0.2.1:5060", "nowhere.example", false}, {"", "nowhere.example", false},
+		{"192.0.2.3:5060", "sip.example.com", false},
+		{"192.0.2.1:5060", "nowhere.example", false},
+		{"", "nowhere.example", false},
 		{"nonsense", "192.0.2.1", false},
 	} {
 		if got := (&Incoming{e: e, Source: c.source}).ComesFrom(t.Context(), "a", Trunk{Host: c.host, Transport: "udp"}); got != c.want {

@@ -20,8 +20,10 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Realm: "Acme VoIP",
 		},
 		`{"trunk":"sip:sip.example.com"}`: {Host: "sip.example.com", Transport: "udp"},
-		`{"trunk":"sips:sip.example.com:5061","encrypt":"true","domain":"acme.test"}`: {Host: "sip.example.com:5061",
-			Transport: "tls", Encrypt: true, Domain: "acme.test"},
+		`{"trunk":"sips:sip.example.com:5061","encrypt":"true","domain":"acme.test"}`: {
+			Host:      "sip.example.com:5061",
+			Transport: "tls", Encrypt: true, Domain: "acme.test",
+		},
 		`{"trunk":"sip:[::1]:5060;transport=TCP","encrypt":false}`: {Host: "[::1]:5060", Transport: "tcp"},
 		`{"trunk":"sip:a","username":"u","password":"p","authenticate":"true"}`: {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Authenticate: true,

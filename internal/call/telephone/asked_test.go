@@ -105,8 +105,10 @@ func TestAKeyPressedIntoAQuestionAnswersIt(t *testing.T) {
 						asked = append(asked, turn[7:])
 					}
 				}
-				if want := []string{opening, "In the morning, or in the evening?", "How many?", "And children? How many?",
-					final}; !slices.Equal(asked, want) {
+				if want := []string{
+					opening, "In the morning, or in the evening?", "How many?", "And children? How many?",
+					final,
+				}; !slices.Equal(asked, want) {
 					t.Errorf("asked %q, not %q", asked, want)
 				}
 			})

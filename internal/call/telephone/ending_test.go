@@ -29,17 +29,20 @@ func TestEndingsOfCallsThatNobodyAnswered(t *testing.T) {
 		{[]error{code(408), code(480), code(487), sip.ErrUnanswered}, t.Context(), carillon.StateNoAnswer, "", "system", ""},
 		{[]error{code(403), code(603), code(607), code(608)}, t.Context(), carillon.StateRejected, "", "callee", ""},
 		{
-			[]error{code(404), code(410), code(484), code(604)}, t.Context(), carillon.StateFailed, carillon.ReasonUndeliverable,
+			[]error{code(404), code(410), code(484), code(604)},
+			t.Context(), carillon.StateFailed, carillon.ReasonUndeliverable,
 			"system", "",
 		},
 		{
-			[]error{code(500), code(502), code(503), code(504), code(580)}, t.Context(), carillon.StateFailed, "", "system",
+			[]error{code(500), code(502), code(503), code(504), code(580)},
+			t.Context(), carillon.StateFailed, "", "system",
 			provider.FaultProvider,
 		},
 		{[]error{code(401), code(407)}, t.Context(), carillon.StateFailed, "", "system", provider.FaultAccount},
 		{[]error{sip.ErrUnreachable, errors.New("no port")}, t.Context(), carillon.StateFailed, "", "system", provider.FaultUnreachable},
 		{
-			[]error{code(400), code(402), code(415), code(488), code(606), sip.ErrSound}, t.Context(), carillon.StateFailed,
+			[]error{code(400), code(402), code(415), code(488), code(606), sip.ErrSound},
+			t.Context(), carillon.StateFailed,
 			carillon.ReasonProviderRefused, "system", "",
 		},
 		{[]error{errors.Join(context.Canceled, sip.ErrUnanswered)}, canceled, carillon.StateCanceled, "", "system", ""},

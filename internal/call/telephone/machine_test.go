@@ -22,7 +22,9 @@ func TestAMachineGoesOnWhereAPersonWaits(t *testing.T) {
 		},
 		"a person who responds at once": {
 			[]said{
-				{600 * ms, 500 * ms, "7"}, {600 * ms, 500 * ms, "Harbour"}, {1200 * ms, 500 * ms, "600"},
+				{600 * ms, 500 * ms, "7"},
+				{600 * ms, 500 * ms, "Harbour"},
+				{1200 * ms, 500 * ms, "600"},
 				{1800 * ms, 500 * ms, "600111222"},
 			}, false,
 		},

@@ -128,7 +128,8 @@ func TestAWishInACallHoldsAsFarAsItIsProved(t *testing.T) {
 			of     settings.SuppressionType
 			why    string
 		}{
-			{true, settings.SuppressMarketing, settings.AskedByCaller}, {false, settings.SuppressAll, "asked in a call"},
+			{true, settings.SuppressMarketing, settings.AskedByCaller},
+			{false, settings.SuppressAll, "asked in a call"},
 			{true, settings.SuppressAll, "asked in a call"},
 		} {
 			const number = "34600110077"

@@ -393,12 +393,14 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := newRig(t, robin())
-		r.flows = []*flow.Flow{{ID: carillon.NewID(time.Now()), Name: "delivery", Trigger: flow.Trigger{Event: "shipped"},
+		r.flows = []*flow.Flow{{
+			ID: carillon.NewID(time.Now()), Name: "delivery", Trigger: flow.Trigger{Event: "shipped"},
 			Steps: []flow.Step{
 				{Say: "Hello {{first_name}}, did your parcel come?"},
 				{Ask: "came", Choices: []string{"Yes", "No"}},
 				{If: "came == 'Yes'", Then: []flow.Step{{Say: "Enjoy it."}, {End: true}}},
-			}}}
+			},
+		}}
 		x := r.call("0018", 1)
 		x.Event = "shipped"
 		d := &diary{}

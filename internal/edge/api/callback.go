@@ -66,10 +66,12 @@ func (s callbacks) routes() []httpio.Route {
 		pattern := " /callbacks/" + provider + "/{sender}"
 		routes = append(routes,
 			route("GET"+pattern, "provider", func(w http.ResponseWriter, r *http.Request) error { return s.handshake(w, r, provider) }),
-			httpio.Route{Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback,
+			httpio.Route{
+				Pattern: "POST" + pattern, Access: "provider", MaxBody: maxCallback,
 				Handle: func(w http.ResponseWriter, r *http.Request) error {
 					return s.receive(w, r, provider)
-				}})
+				},
+			})
 	}
 	return routes
 }

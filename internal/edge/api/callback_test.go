@@ -511,8 +511,10 @@ func TestWhatAChannelSaysOfASenderIsKept(t *testing.T) {
 		if first.HandshakeAt.IsZero() || first.CallbackAt.IsZero() || first.Notice != "FLAGGED" || first.Messages != "TIER_250" {
 			t.Errorf("%+v", first)
 		}
-		r.deliver(r.graph.StatusBody(graphtest.Status{Ref: "nobody's", To: "34600111222", ID: "wamid.A", State: "sent",
-			At: time.Now()}), 200)
+		r.deliver(r.graph.StatusBody(graphtest.Status{
+			Ref: "nobody's", To: "34600111222", ID: "wamid.A", State: "sent",
+			At: time.Now(),
+		}), 200)
 		if x := report(); !x.CallbackAt.Equal(first.CallbackAt) {
 			t.Error("each callback writes")
 		}
@@ -527,7 +529,10 @@ func TestCallbacksAreSightedOnceAMinute(t *testing.T) {
 		after  time.Duration
 		want   bool
 	}{
-		{1, 0, true}, {1, time.Second, false}, {2, time.Second, true}, {1, callbackTimeInterval, true},
+		{1, 0, true},
+		{1, time.Second, false},
+		{2, time.Second, true},
+		{1, callbackTimeInterval, true},
 		{1, callbackTimeInterval + time.Second, false},
 	} {
 		if got := s.due(c.sender, now.Add(c.after)); got != c.want {

@@ -21,7 +21,8 @@ const sendWithin = 5 * time.Minute
 
 // Routes returns the route of signed file addresses.
 func Routes(f *files.Files) []httpio.Route {
-	return []httpio.Route{{Pattern: "GET " + files.Path + "/{id}", Access: "none",
+	return []httpio.Route{{
+		Pattern: "GET " + files.Path + "/{id}", Access: "none",
 		Handle: func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
 			x, err := f.AtAddress(r.Context(), strings.ToLower(r.PathValue("id")), q.Get("expires"), q.Get("signature"))
@@ -29,7 +30,8 @@ func Routes(f *files.Files) []httpio.Route {
 				return err
 			}
 			return serve(w, r, f, x)
-		}}}
+		},
+	}}
 }
 
 // Receive stores the file in the part `file` of a multipart request. The file expires unless files.Files.Keep is

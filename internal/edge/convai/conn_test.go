@@ -479,7 +479,8 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Run("half a handshake", func(t *testing.T) {
 		x := serve(t, quiet)
 		for _, h := range []map[string]string{
-			{"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAA"}, {"Sec-WebSocket-Version": "13"},
+			{"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAA"},
+			{"Sec-WebSocket-Version": "13"},
 			{"Sec-WebSocket-Version": "8", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="},
 		} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.server.URL+"/socket", nil)

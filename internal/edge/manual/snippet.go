@@ -76,7 +76,8 @@ func snippets(base string, o *endpoint) (all []snippet) {
 		id, name, key string
 		write         func(r request) string
 	}{
-		{"curl", "curl", "$ACCESS_KEY", curl}, {"go", "Go", "$ACCESS_KEY", goCode},
+		{"curl", "curl", "$ACCESS_KEY", curl},
+		{"go", "Go", "$ACCESS_KEY", goCode},
 		{"ts", "TypeScript", "${process.env.ACCESS_KEY}", typeScript},
 	} {
 		code := template.HTMLEscapeString(l.write(r))

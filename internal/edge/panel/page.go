@@ -83,17 +83,21 @@ func Pages(files *web.Files, addresses func() (base, widget string)) (routes []h
 	}
 	return []httpio.Route{
 		{Pattern: "GET " + member.SessionPath, Access: "none", Handle: show},
-		{Pattern: "GET " + member.SessionPath + "/{path...}", Access: "none", Page: true,
+		{
+			Pattern: "GET " + member.SessionPath + "/{path...}", Access: "none", Page: true,
 			Handle: func(w http.ResponseWriter, r *http.Request) error {
 				if strings.HasPrefix(r.URL.Path, member.Prefix+"/") || r.URL.Path == member.Prefix {
 					return carillon.Absent("Route")
 				}
 				return show(w, r)
-			}},
-		{Pattern: "GET " + member.SessionPath + "/assets/{file...}", Access: "none",
+			},
+		},
+		{
+			Pattern: "GET " + member.SessionPath + "/assets/{file...}", Access: "none",
 			Handle: func(w http.ResponseWriter, r *http.Request) error {
 				return files.Serve(w, r, web.Panel, "assets/"+r.PathValue("file"), web.Forever)
-			}},
+			},
+		},
 	}, p.show
 }
 

@@ -110,8 +110,11 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"GET", "/panel/v1/other", 404}, {"GET", "/panel/assets/none.js", 404}, {"POST", "/panel/v1/other", 404},
-		{"DELETE", "/panel/keys", 404}, {"POST", "/panel", 405},
+		{"GET", "/panel/v1/other", 404},
+		{"GET", "/panel/assets/none.js", 404},
+		{"POST", "/panel/v1/other", 404},
+		{"DELETE", "/panel/keys", 404},
+		{"POST", "/panel", 405},
 	} {
 		if rec := get(c.method, c.path); rec.Code != c.status || !strings.Contains(rec.Body.String(), `"request_id"`) {
 			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, rec.Code, rec.Body, c.status)

@@ -87,7 +87,8 @@ func (h *host) mayCall(r *http.Request, c *carillon.Company, visitor string, sto
 		name string
 		most int
 	}{
-		{"chat/" + visitor, most}, {"chat calls/" + c.ID + "/" + h.address(r), clientCalls * most},
+		{"chat/" + visitor, most},
+		{"chat calls/" + c.ID + "/" + h.address(r), clientCalls * most},
 		{"chat calls/" + c.ID, companyCalls * most},
 	} {
 		if _, err := h.limits.Allow(r.Context(), x.name, x.most, 1); err != nil {

@@ -72,10 +72,12 @@ func (g signer) ask(ctx context.Context, e *agent.ElevenLabs) (address string, e
 }
 
 func upstream(err error) error {
-	return &carillon.Error{Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5,
+	return &carillon.Error{
+		Code: carillon.UpstreamUnavailable, Message: "The voice service is not available", Err: err, RetryAfter: 5,
 		Details: carillon.Details{
 			{Key: "service", Value: "elevenlabs"}, {Key: "estimated_recovery", Value: carillon.FormatTime(time.Now().Add(time.Minute))},
-		}}
+		},
+	}
 }
 
 // socketsOf returns the additional CSP sources that a page connects to: those of the service that runs the agent.

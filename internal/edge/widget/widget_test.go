@@ -390,7 +390,13 @@ func (upper) Translate(_ context.Context, text, _, to string) string {
 func TestTheWelcomeIsTheConfiguredOneElseTranslatedElseTheOriginal(t *testing.T) {
 	w := &Widget{Language: "en", Welcome: "Hello", Translations: map[string]string{"es": "Hola", "pt-BR": "Olá", "pt": "Viva"}}
 	for _, tt := range []struct{ lang, want string }{
-		{"en", "Hello"}, {"en-AU", "Hello"}, {"es", "Hola"}, {"es-MX", "Hola"}, {"pt-br", "Olá"}, {"pt", "Viva"}, {"fr", "HELLO"},
+		{"en", "Hello"},
+		{"en-AU", "Hello"},
+		{"es", "Hola"},
+		{"es-MX", "Hola"},
+		{"pt-br", "Olá"},
+		{"pt", "Viva"},
+		{"fr", "HELLO"},
 		{"de", "Hello"},
 	} {
 		if got := (&host{translator: upper{}}).welcome(t.Context(), w, tt.lang); got != tt.want {

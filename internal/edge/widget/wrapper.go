@@ -37,10 +37,12 @@ func (d wrapper) routes() []httpio.Route {
 			q := r.URL.Query()
 			return q.Get("customer_id"), q.Get("widget_id")
 		})},
-		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}/{widget_id}", Access: access,
+		{
+			Pattern: "GET " + prefix + "/widgetWebView/{customer_id}/{widget_id}", Access: access,
 			Handle: d.plain(func(r *http.Request) (string, string) {
 				return r.PathValue("customer_id"), r.PathValue("widget_id")
-			})},
+			}),
+		},
 		// A missing path segment is treated like a missing parameter.
 		{Pattern: "GET " + prefix + "/widgetWebView/{customer_id}", Access: access, Handle: d.plain(func(r *http.Request) (string, string) {
 			return r.PathValue("customer_id"), ""

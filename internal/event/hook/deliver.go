@@ -78,7 +78,8 @@ func NewDeliverer(s *store.Store, o Options) *Deliverer {
 		o.Busy = func() bool { return false }
 	}
 	return &Deliverer{
-		store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[events.EndpointKey]*lane{}, woken: map[string]bool{},
+		store: s, o: o, wake: make(chan struct{}, 1), pace: newPace(o.Busy), lanes: map[events.EndpointKey]*lane{},
+		woken: map[string]bool{},
 	}
 }
 

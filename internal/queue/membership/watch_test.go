@@ -45,15 +45,23 @@ func TestNodeIsDeclaredDeadByItsBeatAndItsSession(t *testing.T) {
 			},
 		},
 		{"it lost its session for a moment", []look{
-			{0, 1, true, false}, {s, 1, false, false}, {2 * s, 1, true, false}, {3 * s, 1, false, false}, {4 * s, 1, false, false},
+			{0, 1, true, false},
+			{s, 1, false, false},
+			{2 * s, 1, true, false},
+			{3 * s, 1, false, false},
+			{4 * s, 1, false, false},
 			{5 * s, 1, false, true},
 		}},
 		{"the observer was away for long", []look{
-			{0, 1, true, false}, {5100 * time.Millisecond, 1, true, false}, {10 * s, 1, true, false},
+			{0, 1, true, false},
+			{5100 * time.Millisecond, 1, true, false},
+			{10 * s, 1, true, false},
 			{11100 * time.Millisecond, 1, true, true},
 		}},
 		{"the database was away and ended all sessions", []look{
-			{0, 1, true, false}, {4900 * time.Millisecond, 1, false, false}, {5900 * time.Millisecond, 2, false, false},
+			{0, 1, true, false},
+			{4900 * time.Millisecond, 1, false, false},
+			{5900 * time.Millisecond, 2, false, false},
 			{6900 * time.Millisecond, 3, true, false},
 		}},
 	} {

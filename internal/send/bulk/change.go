@@ -186,7 +186,8 @@ func (x *Jobs) Send(ctx context.Context, companyID, id string, recipients int, a
 		if _, err := x.template(ctx, companyID, &v.Settings); err != nil {
 			return err
 		}
-		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = messages.JobSending, 0, now, "", "", time.Time{}, time.Time{}
+		v.State, v.Done, v.BegunAt, v.Reason, v.Detail, v.LeaseUntil, v.RestoredAt = messages.JobSending, 0, now, "", "", time.Time{},
+			time.Time{}
 		return nil
 	})
 }

@@ -32,11 +32,13 @@ func TestColumnsAreFoundByTheirNames(t *testing.T) {
 		values string
 	}{
 		{
-			[]string{"Nombre", "Teléfono", "Order", "Fecha", "Image URL"}, 1, "map[first_name:0]",
+			[]string{"Nombre", "Teléfono", "Order", "Fecha", "Image URL"},
+			1, "map[first_name:0]",
 			"body_text_0=0 body_text_1=2 body_text_2=3 header_image=4",
 		},
 		{
-			[]string{"first_name", "WhatsApp", "day", "order", "image"}, 1, "map[first_name:0]",
+			[]string{"first_name", "WhatsApp", "day", "order", "image"},
+			1, "map[first_name:0]",
 			"body_text_0=0 body_text_1=3 body_text_2=2 header_image=4",
 		},
 		{[]string{"a", "b"}, -1, "map[]", "body_text_0=0 body_text_1=1 body_text_2= header_image="},

@@ -251,7 +251,8 @@ func TestEachBadRowIsFoundWithItsReason(t *testing.T) {
 	engines(t, func(t *testing.T, o store.Options) {
 		r := newRig(t, o)
 		r.run(r.Jobs)
-		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "api", time.Now(), "34600300009"); err != nil {
+		if err := r.store.Suppressions.Suppress(t.Context(), r.company.ID, settings.SuppressAll, "api", time.Now(),
+			"34600300009"); err != nil {
 			t.Fatal(err)
 		}
 		rows := []string{

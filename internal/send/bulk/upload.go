@@ -55,7 +55,8 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 	name := []rune(strings.ToValidUTF8(strings.ReplaceAll(f.Name, "\x00", ""), ""))
 	v := &View{
 		Job: &messages.Job{
-			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: messages.JobUploading, File: string(name[:min(len(name), maxFileName)]),
+			ID: id, CompanyID: f.CompanyID, Author: f.Author, State: messages.JobUploading,
+			File:  string(name[:min(len(name), maxFileName)]),
 			Bytes: f.Bytes, Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
 		},
 		Settings: Settings{Delimiter: string(t.Delimiter)},

@@ -54,7 +54,9 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 		event string
 		want  carillon.TemplateStatus
 	}{
-		{"APPROVED", carillon.TemplateApproved}, {"PAUSED", carillon.TemplatePaused}, {"DISABLED", carillon.TemplateDisabled},
+		{"APPROVED", carillon.TemplateApproved},
+		{"PAUSED", carillon.TemplatePaused},
+		{"DISABLED", carillon.TemplateDisabled},
 		{"REINSTATED", carillon.TemplateApproved},
 	} {
 		w.callback(graph, line, step.event, "NONE")

@@ -17,7 +17,8 @@ import (
 // orderUpdate has a place of every text kind: header 1, body 3, one URL suffix, one quick reply.
 func orderUpdate(t testing.TB) *carillon.Template {
 	t.Helper()
-	return compiled(t, &carillon.Template{Name: "order_update", Language: "es_ES", Status: carillon.TemplateApproved,
+	return compiled(t, &carillon.Template{
+		Name: "order_update", Language: "es_ES", Status: carillon.TemplateApproved,
 		Components: []carillon.Component{
 			{Type: content.TypeHeader, Format: content.FormatText, Text: "Pedido {{1}}"},
 			{Type: content.TypeBody, Text: "Hola {{1}}, tu pedido {{2}} llega el {{3}}. Hasta luego, {{1}}."},
@@ -28,13 +29,16 @@ func orderUpdate(t testing.TB) *carillon.Template {
 				{Type: content.ButtonPhone, Text: "Llamar", PhoneNumber: "34600111222"},
 				{Type: content.ButtonURL, Text: "Inicio", URL: "https://acme.test/"},
 			}},
-		}})
+		},
+	})
 }
 
 func mediaTemplate(t testing.TB, format string) *carillon.Template {
 	t.Helper()
-	return compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Format: format},
-		{Type: content.TypeBody, Text: "Hola"}}})
+	return compiled(t, &carillon.Template{Components: []carillon.Component{
+		{Type: content.TypeHeader, Format: format},
+		{Type: content.TypeBody, Text: "Hola"},
+	}})
 }
 
 func compiled(t testing.TB, tpl *carillon.Template) *carillon.Template {
@@ -116,7 +120,8 @@ func TestCheckAgainstAccepts(t *testing.T) {
 			Buttons: []provider.ButtonValue{{Index: 0, Kind: "url", Value: "k8"}, {Index: 1, Kind: "quick_reply", Value: "thanks"}},
 		}},
 		{
-			"image", image, object{"header_image": "https://a.test/a.PNG?x=.pdf"},
+			"image", image,
+			object{"header_image": "https://a.test/a.PNG?x=.pdf"},
 			provider.Content{MediaURL: "https://a.test/a.PNG?x=.pdf", Body: []string{}},
 		},
 		{"video_0", video, object{"header_video_0": "https://a.test/v"}, provider.Content{MediaURL: "https://a.test/v", Body: []string{}}},
@@ -155,8 +160,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 		{"null is absent", object{"body_text_1": nil}, []string{"body_text_1"}, none},
 		{"blank is missing", object{"body_text_1": " "}, []string{"body_text_1"}, none},
 		{
-			"header and URL are missing", object{"header_text_0": dropped{}, "button_url_0": dropped{}},
-			[]string{"header_text_0", "button_url_0"}, none,
+			"header and URL are missing",
+			object{"header_text_0": dropped{}, "button_url_0": dropped{}},
+			[]string{"header_text_0", "button_url_0"},
+			none,
 		},
 		{"one too many", object{"body_text_3": "x"}, none, []string{"body_text_3"}},
 		{"far too many", object{"body_text_99999999999999999999": "x"}, none, []string{"body_text_99999999999999999999"}},
@@ -176,8 +183,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 		{"placeholder of an object", object{"body_text_1": "{{components_push}}"}, []string{"components_push"}, none},
 		{"placeholder twice", object{"body_text_1": "{{street}}", "body_text_2": "{{street}}"}, []string{"street"}, none},
 		{
-			"all at once", object{"body_text_0": dropped{}, "body_text_1": "{{street}}", "footer_text_1": "x"},
-			[]string{"body_text_0", "street"}, []string{"footer_text_1"},
+			"all at once",
+			object{"body_text_0": dropped{}, "body_text_1": "{{street}}", "footer_text_1": "x"},
+			[]string{"body_text_0", "street"},
+			[]string{"footer_text_1"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -196,8 +205,10 @@ func TestCheckAgainstTellsVariableMismatch(t *testing.T) {
 				}
 			}
 			want := carillon.Details{
-				{Key: "template_variables", Value: wanted}, {Key: "provided_variables", Value: provided},
-				{Key: "missing", Value: c.missing}, {Key: "unexpected", Value: c.unexpected},
+				{Key: "template_variables", Value: wanted},
+				{Key: "provided_variables", Value: provided},
+				{Key: "missing", Value: c.missing},
+				{Key: "unexpected", Value: c.unexpected},
 			}
 			if d := cmp.Diff(want, asError(t, err).Details); d != "" {
 				t.Error(d)
@@ -231,16 +242,20 @@ func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 	if details != want {
 		t.Errorf("got %s", details)
 	}
-	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_video_0": "https://a.test/v.mp4",
-		"body_text_1": dropped{}}}))
+	r = parsed(t, with(messagingBase(), object{"components_push": object{
+		"header_video_0": "https://a.test/v.mp4",
+		"body_text_1":    dropped{},
+	}}))
 	_, details = shownTo(t, r.CheckAgainst(mediaTemplate(t, content.FormatVideo)))
 	want = `{"template_variables":["header_video"],"provided_variables":["body_text_0","header_video_0"],"missing":[],` +
 		`"unexpected":["body_text_0"]}`
 	if details != want {
 		t.Errorf("got %s", details)
 	}
-	r = parsed(t, with(messagingBase(), object{"components_push": object{"header_text": "x", "body_text_0": dropped{},
-		"body_text_1": dropped{}}}))
+	r = parsed(t, with(messagingBase(), object{"components_push": object{
+		"header_text": "x", "body_text_0": dropped{},
+		"body_text_1": dropped{},
+	}}))
 	_, details = shownTo(t, r.CheckAgainst(compiled(t,
 		&carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "Hola"}}})))
 	want = `{"template_variables":[],"provided_variables":["header_text_0"],"missing":[],"unexpected":["header_text_0"]}`
@@ -250,8 +265,10 @@ func TestVariableMismatchAlwaysHasFourArrays(t *testing.T) {
 }
 
 func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
-	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeHeader, Text: "{{1}}"},
-		{Type: content.TypeBody, Text: "{{1}}ñ{{2}} {{1}}"}}})
+	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{
+		{Type: content.TypeHeader, Text: "{{1}}"},
+		{Type: content.TypeBody, Text: "{{1}}ñ{{2}} {{1}}"},
+	}})
 	image := mediaTemplate(t, content.FormatImage)
 	at := func(runes int) string { return strings.Repeat("ñ", runes) }
 	for _, c := range []struct {
@@ -294,8 +311,10 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 func TestStaticBodyIsHeldToItsLimit(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{{Type: content.TypeBody, Text: "{{1}} {{1}}"}}})
 	for runes, ok := range map[int]bool{511: true, 512: false} {
-		r := parsed(t, with(messagingBase(), object{"components_push": object{"body_text_0": strings.Repeat("ñ", runes),
-			"body_text_1": dropped{}}}))
+		r := parsed(t, with(messagingBase(), object{"components_push": object{
+			"body_text_0": strings.Repeat("ñ", runes),
+			"body_text_1": dropped{},
+		}}))
 		if err := r.CheckAgainst(tpl); (err == nil) != ok {
 			t.Errorf("%d: %v", runes, err)
 		}

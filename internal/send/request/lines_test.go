@@ -12,7 +12,8 @@ import (
 // variable.
 func TestAValueOfATextIsOneLine(t *testing.T) {
 	tpl := compiled(t, &carillon.Template{Components: []carillon.Component{
-		{Type: content.TypeHeader, Text: "{{1}}"}, {Type: content.TypeBody, Text: "Hola\n\n{{1}}, {{2}}"},
+		{Type: content.TypeHeader, Text: "{{1}}"},
+		{Type: content.TypeBody, Text: "Hola\n\n{{1}}, {{2}}"},
 		{Type: content.TypeButtons, Buttons: []carillon.Button{{Type: content.ButtonQuickReply, Text: "Gracias"}}},
 	}})
 	for value, good := range map[string]bool{

@@ -80,7 +80,8 @@ func (d *desk) setFail(err error) {
 
 // run starts a sandbox in the synctest bubble of a test. stop ends it.
 func run(t *testing.T, o Options, replies ...func(context.Context, int64, []provider.ReplyReceipt) error) (c *Channel, d *desk,
-	stop func()) {
+	stop func(),
+) {
 	t.Helper()
 	d = &desk{begun: time.Now()}
 	c = New(o)

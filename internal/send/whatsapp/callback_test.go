@@ -50,10 +50,12 @@ func TestParseCallbackReadsEachStatus(t *testing.T) {
 		name, status string
 		want         *provider.Receipt // nil if ignored
 	}{
-		{"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`,
+		{
+			"sent", head + `"sent","conversation":{"id":"c","origin":{"type":"utility"}},"pricing":{"billable":true}}`,
 			with(func(r *provider.Receipt) {
 				r.State = carillon.StateSent
-			})},
+			}),
+		},
 		{"delivered", head + `"delivered"}`, with(func(r *provider.Receipt) { r.State = carillon.StateDelivered })},
 		{"read", head + `"read"}`, with(func(r *provider.Receipt) { r.State = carillon.StateRead })},
 		{"played", head + `"played"}`, with(func(r *provider.Receipt) { r.State = carillon.StateRead })},

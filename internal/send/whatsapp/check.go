@@ -266,8 +266,8 @@ func (k *checking) sameNumber(n *phoneNode) {
 	case identity.Number(k.number).Is(digits): // numbers of Brazil may be displayed without the ninth digit
 		k.add(itemNumber, provider.FindingOK, "number_same", "")
 	default:
-		k.add(itemNumber, provider.FindingBad, "number_differs", "").Values =
-			map[string]string{"number": k.number, "actual": shorten(digits, maxName)}
+		found := k.add(itemNumber, provider.FindingBad, "number_differs", "")
+		found.Values = map[string]string{"number": k.number, "actual": shorten(digits, maxName)}
 	}
 }
 

@@ -166,8 +166,10 @@ func TestACheckTakesEveryFormOfTheNumberForTheSame(t *testing.T) {
 	c := New(Options{RequestTimeout: 5 * time.Second})
 	t.Cleanup(c.CloseIdleConnections)
 	for _, x := range []struct{ number, display, want string }{
-		{"5551998765432", "+55 51 9876-5432", "number_same"}, {"525512345601", "+52 1 55 1234 5601", "number_same"},
-		{"5491123456789", "+54 11 2345-6789", "number_same"}, {"551132345678", "+55 11 93234-5678", "number_differs"},
+		{"5551998765432", "+55 51 9876-5432", "number_same"},
+		{"525512345601", "+52 1 55 1234 5601", "number_same"},
+		{"5491123456789", "+54 11 2345-6789", "number_same"},
+		{"551132345678", "+55 11 93234-5678", "number_differs"},
 	} {
 		g.ChangeAccount(func(a *graphtest.Account) { a.DisplayNumber = x.display })
 		s := senderBehind(t, g, nil)

@@ -40,8 +40,10 @@ func TestInboundMessages(t *testing.T) {
 		`"type":"text","text":{"body":"Hola"},"context":{"id":"` + strings.Repeat("x", 501) +
 			`"}`: {Kind: provider.InboundText, Text: "Hola"},
 		`"type":"text","text":{"body":"Hola"}`: {Kind: provider.InboundText, Text: "Hola"},
-		`"type":"text","text":{"body":"Sí"},"context":{"from":"15555550100","id":"wamid.OUT"}`: {Kind: provider.InboundText,
-			Text: "Sí", ReplyTo: "wamid.OUT"},
+		`"type":"text","text":{"body":"Sí"},"context":{"from":"15555550100","id":"wamid.OUT"}`: {
+			Kind: provider.InboundText,
+			Text: "Sí", ReplyTo: "wamid.OUT",
+		},
 		`"type":"button","button":{"payload":"p-1","text":"Details"},"context":{"id":"wamid.OUT"}`: {
 			Kind: provider.InboundChoice, Text: "Details", Payload: "p-1", ReplyTo: "wamid.OUT",
 		},
@@ -72,8 +74,10 @@ func TestInboundMessages(t *testing.T) {
 		`"type":"document","document":{"id":"m","mime_type":"application/pdf","filename":"a\n../b.pdf"}`: {
 			Kind: provider.InboundMedia, File: &provider.InboundFile{ID: "m", Type: "application/pdf", Name: "a ../b.pdf"},
 		},
-		`"type":"sticker","sticker":{"id":"m","mime_type":"image/webp","animated":false}`: {Kind: provider.InboundMedia,
-			File: &provider.InboundFile{ID: "m", Type: "image/webp"}},
+		`"type":"sticker","sticker":{"id":"m","mime_type":"image/webp","animated":false}`: {
+			Kind: provider.InboundMedia,
+			File: &provider.InboundFile{ID: "m", Type: "image/webp"},
+		},
 		`"type":"image","image":{"mime_type":"image/jpeg"}`: {Kind: provider.InboundUnsupported, Text: "image"},
 		`"type":"location","location":{"latitude":40.4168,"longitude":-3.7038,"name":"Sol","address":"Madrid"}`: {
 			Kind: provider.InboundText, Text: "📍 40.4168, -3.7038\nSol\nMadrid",
@@ -106,8 +110,10 @@ func TestInboundMessages(t *testing.T) {
 		},
 		`"type":"reaction","reaction":{"message_id":"w\u0000","emoji":"` + strings.Repeat("👍", 30) +
 			`"}`: {Kind: provider.InboundReaction, Text: strings.Repeat("👍", 16)},
-		`"type":"poll_\u0000\u202e\nnew","text":"of another type","image":[1]}],"x":[{"y":1`: {Kind: provider.InboundUnsupported,
-			Type: "poll_new", Text: "poll_new"},
+		`"type":"poll_\u0000\u202e\nnew","text":"of another type","image":[1]}],"x":[{"y":1`: {
+			Kind: provider.InboundUnsupported,
+			Type: "poll_new", Text: "poll_new",
+		},
 		`"type":"button","button":{"text":"Go","payload":"` + strings.Repeat("é", 200) +
 			`"}`: {Kind: provider.InboundChoice, Text: "Go", Payload: strings.Repeat("é", 128)},
 		`"type":"location","location":{"latitude":1,"longitude":2,"name":"a\nb\u202ec","address":"\u0000"}`: {
@@ -118,8 +124,10 @@ func TestInboundMessages(t *testing.T) {
 			Kind: provider.InboundText, Text: "Ben Eve 1 2",
 			Enclosed: provider.Enclosed{Cards: []provider.Card{{Name: "Ben Eve", Numbers: []string{"1 2"}}}},
 		},
-		`"type":"unsupported","errors":[{"code":131051,"title":"Message type unknown"}]`: {Kind: provider.InboundUnsupported,
-			Text: "unsupported"},
+		`"type":"unsupported","errors":[{"code":131051,"title":"Message type unknown"}]`: {
+			Kind: provider.InboundUnsupported,
+			Text: "unsupported",
+		},
 		`"type":"text","text":{"body":"  "}`: {Kind: provider.InboundUnsupported, Text: "text"},
 	} {
 		want.Type = cmp.Or(want.Type, typeOf(members))
@@ -273,7 +281,8 @@ func TestAnOrderKeepsItsNumbers(t *testing.T) {
 			"item_price":9.90,"currency":"EUR"},
 		{"product_retailer_id":7,"quantity":"1","item_price":"1200"},{"quantity":3},{"product_retailer_id":"B"}]}`)
 	want := &provider.Order{Catalog: "1", Text: "Soon", Items: []provider.OrderItem{
-		{Product: "A", Quantity: "2", Price: "9.90", Currency: "EUR"}, {Product: "7", Quantity: "1", Price: "1200"},
+		{Product: "A", Quantity: "2", Price: "9.90", Currency: "EUR"},
+		{Product: "7", Quantity: "1", Price: "1200"},
 		{Product: "B", Quantity: "1"},
 	}}
 	if diff := gocmp.Diff(want, m.Order); diff != "" || m.Text != "Soon\n2 × A: 9.90 EUR\n1 × 7: 1200\n1 × B" {
@@ -367,7 +376,8 @@ func TestWishesAboutMarketing(t *testing.T) {
 	cb, err := ParseCallback(body, 7)
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
 	want := []provider.Preference{
-		{Number: "34600111222", Stop: true, At: at(1731705721)}, {UserID: "US.ENT.2", Stop: true, At: at(1731705722)},
+		{Number: "34600111222", Stop: true, At: at(1731705721)},
+		{UserID: "US.ENT.2", Stop: true, At: at(1731705722)},
 		{Number: "34600111222", UserID: "ES.1", At: at(1731705800)},
 	}
 	settings := func(id string) json.RawMessage {

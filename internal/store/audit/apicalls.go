@@ -170,7 +170,8 @@ func readSized(ctx context.Context, tx *db.Tx, query, company string, most int) 
 }
 
 func trimAPICalls(ctx context.Context, tx *db.Tx, company string) error {
-	rows, err := readSized(ctx, tx, "SELECT id, bytes FROM api_call WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company, MaxAPICalls+1)
+	rows, err := readSized(ctx, tx, "SELECT id, bytes FROM api_call WHERE company_id = $1 ORDER BY id DESC LIMIT $2", company,
+		MaxAPICalls+1)
 	if err != nil {
 		return err
 	}
@@ -253,8 +254,10 @@ func (s *APICalls) List(ctx context.Context, companyID string, f APICallFilter) 
 func scanAPICall(companyID string, scan db.Scan, more ...any) (APICall, error) {
 	c := APICall{CompanyID: companyID}
 	var at, micros int64
-	err := scan(append([]any{&c.ID, &at, &c.Status, &c.Code, &c.Method, &c.Path, &c.KeyID, &c.RequestID, &c.Repeats, &micros,
-		&c.Message}, more...)...)
+	err := scan(append([]any{
+		&c.ID, &at, &c.Status, &c.Code, &c.Method, &c.Path, &c.KeyID, &c.RequestID, &c.Repeats, &micros,
+		&c.Message,
+	}, more...)...)
 	c.At, c.Took = db.Instant(at), time.Duration(micros)*time.Microsecond
 	return c, err
 }

@@ -261,8 +261,10 @@ func listQuery(companyID string, f Filter) (string, []any) {
 
 func scanChange(scan db.Scan, more ...any) (c Change, err error) {
 	var at int64
-	err = scan(append([]any{&c.ID, &at, &c.Author, &c.AuthorName, &c.Origin, &c.Address, &c.Kind, &c.ObjectID, &c.ObjectName,
-		&c.Action}, more...)...)
+	err = scan(append([]any{
+		&c.ID, &at, &c.Author, &c.AuthorName, &c.Origin, &c.Address, &c.Kind, &c.ObjectID, &c.ObjectName,
+		&c.Action,
+	}, more...)...)
 	c.At = db.Instant(at)
 	return c, err
 }

@@ -177,7 +177,8 @@ func NewRows() *db.Bulk {
 
 // Add adds a call that is due at an instant, or ends at once if there is a reason to skip it.
 func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due,
-	now time.Time, skip carillon.Reason) {
+	now time.Time, skip carillon.Reason,
+) {
 	q, state, ended := 1, carillon.StateQueued, int64(0)
 	if skip != "" {
 		q, state, ended = 0, carillon.StateSkipped, db.Millis(now)

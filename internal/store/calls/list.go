@@ -58,7 +58,8 @@ const Oldest carillon.MessageKey = math.MinInt64
 // List returns a page of a company's calls, newest first, and the cursor of the next page, Oldest after the last. A
 // page that has examined maxExamine calls ends early, even if it is empty.
 func (s *Store) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Listed, next carillon.MessageKey,
-	err error) {
+	err error,
+) {
 	if f.Before == 0 {
 		f.Before = math.MaxInt64
 	}

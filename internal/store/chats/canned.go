@@ -37,10 +37,12 @@ func (s *CannedReplies) Add(ctx context.Context, companyID string, c *Canned, no
 			return err
 		}
 		if n >= MostCanned {
-			return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has too many canned replies",
+			return &carillon.Error{
+				Code: carillon.LimitExceeded, Message: "The company has too many canned replies",
 				Details: carillon.Details{
 					{Key: "limit", Value: MostCanned}, {Key: "used", Value: n},
-				}}
+				},
+			}
 		}
 		_, err := tx.Exec(ctx, "INSERT INTO canned_reply (id, company_id, shortcut, text, updated_at) VALUES ($1, $2, $3, $4, $5)",
 			c.ID, companyID,
@@ -80,10 +82,9 @@ func (s *CannedReplies) Replace(ctx context.Context, companyID string, c Canned,
 		if err != nil {
 			return err
 		}
-		if _, err :=
-			tx.Exec(ctx, "UPDATE canned_reply SET shortcut = $1, text = $2, updated_at = $3 WHERE id = $4 AND company_id = $5",
-				c.Shortcut, c.Text,
-				db.Millis(now), c.ID, companyID); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE canned_reply SET shortcut = $1, text = $2, updated_at = $3 WHERE id = $4 AND company_id = $5",
+			c.Shortcut, c.Text,
+			db.Millis(now), c.ID, companyID); err != nil {
 			return err
 		}
 		return recordCanned(ctx, tx, companyID, audit.Changed, before, &c)

@@ -52,12 +52,11 @@ func (s *Files) Begin(ctx context.Context, f *StoredFile, first []byte, whole bo
 				return db.Absent(err, "Conversation")
 			}
 		}
-		if _, err :=
-			tx.Exec(ctx,
-				`INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, sha256, whole, created_at, expires_at)
+		if _, err := tx.Exec(ctx,
+			`INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, sha256, whole, created_at, expires_at)
 			VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $7, $8, $9, $10, $11)`, f.ID, f.CompanyID, f.ConversationID, f.SentBy,
-				f.Name, f.Type, f.Size,
-				f.SHA256, whole, db.Millis(f.CreatedAt), db.Millis(f.ExpiresAt)); err != nil {
+			f.Name, f.Type, f.Size,
+			f.SHA256, whole, db.Millis(f.CreatedAt), db.Millis(f.ExpiresAt)); err != nil {
 			return db.Wrap(err, "write file")
 		}
 		return addFilePart(ctx, tx, f.ID, 0, first)
@@ -147,7 +146,8 @@ func (s *Files) Find(ctx context.Context, id string) (*StoredFile, error) {
 // not_found.
 func (s *Files) Keep(ctx context.Context, companyID, conversationID, sentBy, id string) (*StoredFile, error) {
 	return db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (*StoredFile, error) {
-		f, err := db.Find(ctx, tx, "file", scanFile, `UPDATE file SET expires_at = 0 WHERE id = $1 AND company_id = $2 AND conversation_id = $3
+		f, err := db.Find(ctx, tx, "file", scanFile,
+			`UPDATE file SET expires_at = 0 WHERE id = $1 AND company_id = $2 AND conversation_id = $3
 			AND sent_by = $4 AND whole RETURNING `+fileColumns, id, companyID, conversationID, sentBy)
 		if err == nil && f == nil {
 			return nil, carillon.Absent("File")

@@ -51,7 +51,8 @@ func scanPhone(scan db.Scan) (*Phone, error) {
 // SetUnreachable records whether a phone is unreachable. Errors: limit_exceeded if a company has too many unreachable
 // phones.
 func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID int64, number string, unreachable bool,
-	now time.Time) error {
+	now time.Time,
+) error {
 	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if unreachable {
 			var n int

@@ -56,10 +56,10 @@ func (s *Replies) Receive(ctx context.Context, all []Inbound) (n int, err error)
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		for _, m := range all {
-			made, err :=
-				tx.Exec(ctx, `INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at)
+			made, err := tx.Exec(ctx, `INSERT INTO inbound_message
+				(sender_uid, provider_id, company_id, number, content, due_at, received_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (sender_uid, provider_id) DO NOTHING`,
-					m.SenderUID, m.ProviderID, m.CompanyID, m.Person, m.Content, db.Millis(m.ReceivedAt))
+				m.SenderUID, m.ProviderID, m.CompanyID, m.Person, m.Content, db.Millis(m.ReceivedAt))
 			if err != nil {
 				return err
 			}

@@ -236,7 +236,8 @@ type Func func(ctx context.Context, tx *Tx) error
 
 // Funcs returns a background kind whose operations are functions, run one after the other.
 func Funcs(name string, place Place) *Kind[Func] {
-	return &Kind[Func]{Name: name, Place: place, Background: true, Maintenance: true,
+	return &Kind[Func]{
+		Name: name, Place: place, Background: true, Maintenance: true,
 		Apply: func(ctx context.Context, tx *Tx, ops []Func, _ bool) error {
 			for _, run := range ops {
 				if err := run(ctx, tx); err != nil {
@@ -244,5 +245,6 @@ func Funcs(name string, place Place) *Kind[Func] {
 				}
 			}
 			return nil
-		}}
+		},
+	}
 }

@@ -128,8 +128,10 @@ func (m *message) changes(before *message) (all []*Event) {
 		}
 	}
 	reach(rank.Sent, m.sent, before.sent)
-	if m.rank != before.rank && slices.Contains([]carillon.State{carillon.StateFailed, carillon.StateCanceled,
-		carillon.StateSkipped}, m.rank.State()) {
+	if m.rank != before.rank && slices.Contains([]carillon.State{
+		carillon.StateFailed, carillon.StateCanceled,
+		carillon.StateSkipped,
+	}, m.rank.State()) {
 		all = append(all, m.event(m.rank.State(), previous, m.ended))
 	}
 	reach(rank.Delivered, m.delivered, before.delivered)

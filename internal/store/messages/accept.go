@@ -400,7 +400,8 @@ func dropKeys(ctx context.Context, tx *db.Tx, accepts []*Accept) error {
 
 // LookupIdempotent returns the response stored under a key; "" if there is none. Errors: idempotency_key_reused.
 func (s *Notifications) LookupIdempotent(ctx context.Context, companyID, route, key, hash string, now time.Time) (answer string,
-	err error) {
+	err error,
+) {
 	var had string
 	err = s.d.Row(ctx, []any{&had, &answer}, "SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = "+
 		"$3 AND expires_at > $4",

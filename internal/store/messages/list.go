@@ -73,7 +73,8 @@ func (f *Filter) span() span {
 // page, "" after the last. A page that has examined maxExamine rows ends early, even if it is empty. A search by
 // number or campaign reads the search table, which is filled in the background, and the newer notifications directly.
 func (s *Notifications) List(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, next string,
-	err error) {
+	err error,
+) {
 	place, err := s.lists.Wait(ctx, share.Holder{Company: companyID})
 	if err != nil {
 		return nil, "", err
@@ -98,7 +99,8 @@ func (s *Notifications) List(ctx context.Context, companyID string, f Filter, no
 
 // toLines merges the notifications to each form of the numbers of lines.
 func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter, now time.Time) (found []*Notification, edge string,
-	err error) {
+	err error,
+) {
 	var numbers []string
 	for _, line := range f.Lines {
 		numbers = append(numbers, line.Forms()...)
@@ -111,7 +113,8 @@ func (s *Notifications) toLines(ctx context.Context, companyID string, f Filter,
 
 // search reads the notifications that are newer than the search table, then the search table.
 func (s *Notifications) search(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification,
-	edge string, err error) {
+	edge string, err error,
+) {
 	until, err := Horizon(ctx, s.d)
 	if err != nil {
 		return nil, "", err
@@ -145,7 +148,8 @@ func (s *Notifications) edge(ctx context.Context, in *span, rows string, args ..
 
 // list reads a company's notifications. edge is the last one examined if the page ended early.
 func (s *Notifications) list(ctx context.Context, companyID string, f Filter, now time.Time, in span) (found []*Notification,
-	edge string, err error) {
+	edge string, err error,
+) {
 	if f.narrows() {
 		edge, err = s.edge(ctx, &in, "notification WHERE company_id = $1 AND seq > $2 AND seq < $3"+f.indexed(), companyID,
 			int64(in.above), int64(in.below))
@@ -180,7 +184,8 @@ func (f *Filter) indexed() string {
 
 // listIndexed reads through the search table.
 func (s *Notifications) listIndexed(ctx context.Context, f Filter, now time.Time, in span, companyID, field,
-	value string) (found []*Notification, edge string, err error) {
+	value string,
+) (found []*Notification, edge string, err error) {
 	edge, err = s.edge(ctx, &in, "search WHERE company_id = $1 AND seq > $2 AND seq < $3 AND field = $4 AND value = $5",
 		companyID, int64(in.above), int64(in.below), field, value)
 	if err != nil {

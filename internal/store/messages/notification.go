@@ -163,7 +163,8 @@ func (s *Notifications) Cancel(ctx context.Context, companyID, id string, now ti
 // cancel is Cancel inside a transaction. keys are the messages with subscribed events; ofCall reports whether a call's
 // events are subscribed.
 func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled,
-	sent int, err error) {
+	sent int, err error,
+) {
 	if err := own(ctx, tx, companyID, id); err != nil {
 		return 0, 0, err
 	}
@@ -343,7 +344,8 @@ func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 // OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and
 // complete, so that the writer does not check the others.
 func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time,
-	limit int) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
+	limit int,
+) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
 	err = db.Each(ctx, s.d, func(scan db.Scan) error {
 		var ended bool
 		err := scan(&lastCompany, &last, &ended)

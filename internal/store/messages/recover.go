@@ -24,7 +24,8 @@ func (s *Messages) InFlight(ctx context.Context, shards []int) (map[int][]int64,
 // because receipts may have been missed. The senders are those that InFlight returns once the shard is acquired: from then on
 // no earlier owner starts anything. It returns the number of messages.
 func (s *Messages) Recover(ctx context.Context, shard int, epoch int64, now time.Time, senders []int64,
-	wait func(senderUID int64) time.Duration) (int64, error) {
+	wait func(senderUID int64) time.Duration,
+) (int64, error) {
 	waits := map[time.Duration][]int64{} // computed first, because a transaction must not wait for another connection
 	for _, uid := range senders {
 		w := wait(uid)

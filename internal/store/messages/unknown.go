@@ -22,7 +22,8 @@ type UnknownOutcome struct {
 // UnknownOutcomes reads the unknown messages of a shard whose wait is over, and the end of the next one's wait (zero
 // if none).
 func (s *Messages) UnknownOutcomes(ctx context.Context, shard int, now time.Time, limit int) (due []UnknownOutcome, next time.Time,
-	err error) {
+	err error,
+) {
 	err = db.Each(ctx, s.DB, func(scan db.Scan) error {
 		var d UnknownOutcome
 		var at int64
@@ -53,18 +54,18 @@ func (s *Messages) Reconcile(ctx context.Context, retry, fail []UnknownOutcome, 
 	}
 	err := s.reconciles.Commit(ctx, s.DB, func(ctx context.Context, tx *db.Tx) error {
 		for _, d := range retry {
-			if _, err :=
-				tx.Exec(ctx, `UPDATE message SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
+			if _, err := tx.Exec(ctx, `UPDATE message
+				SET q = 1, due_at = $3, detail = 'outcome of an attempt stayed unknown; sent again by policy'
 				WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now)); err != nil {
 				return fmt.Errorf("reconcile: %w", err)
 			}
 		}
 		return events.Messages(ctx, tx, followed, func() error {
 			for _, d := range fail {
-				if _, err :=
-					tx.Exec(ctx, `UPDATE message SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
+				if _, err := tx.Exec(ctx, `UPDATE message
+					SET q = 0, rank = CASE WHEN rank < $4 THEN $4 ELSE rank END, reason = $5, ended_at = $3
 					WHERE id = $1 AND attempt = $2 AND q + 0 = 3`, int64(d.Key), d.Attempt, db.Millis(now),
-						int(rank.FailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
+					int(rank.FailedUnknown), string(carillon.ReasonOutcomeUnknown)); err != nil {
 					return fmt.Errorf("reconcile: %w", err)
 				}
 			}

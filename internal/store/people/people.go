@@ -86,11 +86,11 @@ func (p *Person) follow(ctx context.Context, d *db.DB) error {
 		return err
 	}
 	p.Contacts = union(p.Contacts, contacts)
-	keys, err :=
-		texts(ctx, d, "SELECT value FROM contact_identity WHERE company_id = $1 AND kind IN ('line', 'person') AND contact_id "+d.In(2)+
-			" UNION SELECT user_id FROM contact WHERE company_id = $1 AND user_id <> '' AND id "+d.In(2)+
-			" UNION SELECT number FROM contact WHERE company_id = $1 AND number <> '' AND visitor_id LIKE 'tel:%' AND id "+d.In(2),
-			p.CompanyID, d.List(p.Contacts))
+	keys, err := texts(ctx, d, "SELECT value FROM contact_identity "+
+		"WHERE company_id = $1 AND kind IN ('line', 'person') AND contact_id "+d.In(2)+
+		" UNION SELECT user_id FROM contact WHERE company_id = $1 AND user_id <> '' AND id "+d.In(2)+
+		" UNION SELECT number FROM contact WHERE company_id = $1 AND number <> '' AND visitor_id LIKE 'tel:%' AND id "+d.In(2),
+		p.CompanyID, d.List(p.Contacts))
 	for _, key := range keys {
 		p.Keys = union(p.Keys, identity.Of(key).Forms())
 	}

@@ -46,7 +46,8 @@ func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resourc
 }
 
 func (s *Store) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource,
-	check func(context.Context, *configure.Tx) error) (made bool, err error) {
+	check func(context.Context, *configure.Tx) error,
+) (made bool, err error) {
 	_, err = s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		tx.Changes(companyID)
 		if err := check(ctx, tx); err != nil {

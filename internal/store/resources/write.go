@@ -27,7 +27,8 @@ func (s *Store) PutResource(ctx context.Context, companyID string, k resource.Ki
 // PutResource is Store.PutResource inside a transaction. An unchanged resource is not written. Its search index is
 // written by Store.Index, after the transaction.
 func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, x resource.Resource,
-	now time.Time) (e configure.Effect, made bool, err error) {
+	now time.Time,
+) (e configure.Effect, made bool, err error) {
 	id, name := x.Key()
 	if *id, err = identify(ctx, tx, companyID, k, *id, *name, now); err != nil {
 		return configure.Unchanged, false, err
@@ -85,7 +86,8 @@ func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k reso
 
 // record records a change of a resource; a missing row means none.
 func record(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, before, after resourceRow,
-	now time.Time) error {
+	now time.Time,
+) error {
 	e := audit.Entry{CompanyID: companyID, Kind: audit.Kind(k.Name), ID: id, Name: cmp.Or(after.name, before.name), Action: audit.Changed}
 	switch {
 	case !before.found:
@@ -258,10 +260,12 @@ func roomForBytes(ctx context.Context, tx *configure.Tx, companyID string, k res
 	if used-before+size <= all {
 		return nil
 	}
-	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company's " + k.Plural + " are too large together, in bytes",
+	return &carillon.Error{
+		Code: carillon.LimitExceeded, Message: "The company's " + k.Plural + " are too large together, in bytes",
 		Details: carillon.Details{
 			{Key: "limit", Value: all}, {Key: "used", Value: used},
-		}}
+		},
+	}
 }
 
 // sealedResource returns the row for which a resource's secret is sealed.
@@ -270,7 +274,8 @@ func sealedResource(companyID, kind, id string) string {
 }
 
 func writeResource(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, id string, row resourceRow,
-	now time.Time) error {
+	now time.Time,
+) error {
 	sealed := ""
 	if row.secret != "" {
 		sealed = tx.Seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))

@@ -1,3 +1,4 @@
+// Package settings is the SQL of the configuration that is read through caches: senders, templates, suppressions.
 package settings
 
 import (

@@ -160,7 +160,9 @@ func (s *Suppressions) Suppression(ctx context.Context, companyID string, who id
 var errFirstSuppression = errors.New("the company has no suppressions yet")
 
 // Suppress adds people to a company's list, like AddSuppressions.
-func (s *Suppressions) Suppress(ctx context.Context, companyID string, of SuppressionType, reason string, now time.Time, addresses ...string) error {
+func (s *Suppressions) Suppress(ctx context.Context, companyID string, of SuppressionType, reason string, now time.Time,
+	addresses ...string,
+) error {
 	_, err := s.AddSuppressions(ctx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err
 }
@@ -221,7 +223,8 @@ func lockCompany(ctx context.Context, tx *db.Tx, companyID string) error {
 
 // PutSuppressions adds people inside a change of configuration, as Suppress does.
 func PutSuppressions(ctx context.Context, tx *configure.Tx, companyID string, of SuppressionType, reason string, now time.Time,
-	addresses ...string) error {
+	addresses ...string,
+) error {
 	tx.Changes(companyID)
 	_, err := putSuppression(ctx, tx.Tx, companyID, Suppression{Type: of, Reason: reason, CreatedAt: now}, addresses...)
 	return err

@@ -74,9 +74,8 @@ func (s *Nodes) Join(ctx context.Context, id, name string) error {
 			return err
 		}
 		for shard := range carillon.Shards {
-			if _, err :=
-				tx.Exec(ctx, "INSERT INTO shard (id, owner, epoch, writes) VALUES ($1, NULL, 0, 0) ON CONFLICT (id) DO NOTHING",
-					shard); err != nil {
+			if _, err := tx.Exec(ctx, "INSERT INTO shard (id, owner, epoch, writes) VALUES ($1, NULL, 0, 0) ON CONFLICT (id) DO NOTHING",
+				shard); err != nil {
 				return fmt.Errorf("make shards: %w", err)
 			}
 		}

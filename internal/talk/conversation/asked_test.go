@@ -314,18 +314,21 @@ func TestAFlowTakesAnswersForTheirQuestions(t *testing.T) {
 		want  []string
 	}{
 		"one after the other": {
-			2 * time.Second, []Said{{Text: "yes"}, {Text: "yes"}},
+			2 * time.Second,
+			[]Said{{Text: "yes"}, {Text: "yes"}},
 			[]string{"visitor yes", "agent Sure?", "visitor yes", "agent Done yes yes"},
 		},
 		"twice": {
 			200 * time.Millisecond, []Said{{Text: "yes"}, {Text: "Yes"}}, []string{"visitor yes", "agent Sure?", "visitor Yes"},
 		},
 		"ahead": {
-			200 * time.Millisecond, []Said{{Text: "no"}, {Text: "yes"}},
+			200 * time.Millisecond,
+			[]Said{{Text: "no"}, {Text: "yes"}},
 			[]string{"visitor no", "agent Sure?", "visitor yes", "agent Done no yes"},
 		},
 		"a button twice": {
-			time.Hour, []Said{{Text: "yes", Kind: chats.KindChoice, Of: 3}, {Text: "no", Kind: chats.KindChoice, Of: 3}},
+			time.Hour,
+			[]Said{{Text: "yes", Kind: chats.KindChoice, Of: 3}, {Text: "no", Kind: chats.KindChoice, Of: 3}},
 			[]string{"visitor yes", "agent Sure?", "visitor no"},
 		},
 		"not heard": {time.Hour, []Said{{Text: "yes"}, {Text: "no", Early: true}}, []string{"visitor yes", "agent Sure?", "visitor no"}},

@@ -298,11 +298,13 @@ func (s *core) change(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
 	var before chats.Conversation
-	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID,
+	c := &chats.Change{
+		CompanyID: companyID, ConversationID: id, ClientID: clientID,
 		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 			before = *c
 			return edit(c)
-		}}
+		},
+	}
 	return c, s.do(ctx, c, &before)
 }
 
@@ -311,11 +313,13 @@ func (s *core) changeRun(
 	ctx context.Context, companyID, id, clientID string, run *chats.RunWrite, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Change, error) {
 	var before chats.Conversation
-	c := &chats.Change{CompanyID: companyID, ConversationID: id, ClientID: clientID, Run: run,
+	c := &chats.Change{
+		CompanyID: companyID, ConversationID: id, ClientID: clientID, Run: run,
 		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 			before = *c
 			return edit(c)
-		}}
+		},
+	}
 	return c, s.do(ctx, c, &before)
 }
 

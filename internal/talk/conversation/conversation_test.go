@@ -197,11 +197,13 @@ func TestTheSweepLooksAfterTheQueue(t *testing.T) {
 func TestAConversationHasABound(t *testing.T) {
 	r := newRig(t, store.Options{})
 	id := r.open()
-	if err := r.store.Chats.Do(t.Context(), &chats.Change{CompanyID: r.company, ConversationID: id,
+	if err := r.store.Chats.Do(t.Context(), &chats.Change{
+		CompanyID: r.company, ConversationID: id,
 		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
 			c.LastSeq = maxTurns
 			return nil, nil
-		}}); err != nil {
+		},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	said := Said{ClientID: "1", Kind: chats.KindText, Text: "More"}

@@ -185,7 +185,8 @@ func (s *Runner) retryOvertaken(do func() error) (err error) {
 
 // newRun returns a new run of a flow and stores the flow's version.
 func (s *Runner) newRun(ctx context.Context, companyID, conversationID string, f *flow.Flow, cause string,
-	b *chats.Bound) (*chats.Run, error) {
+	b *chats.Bound,
+) (*chats.Run, error) {
 	definition, digest, err := f.Document()
 	if err != nil {
 		return nil, err

@@ -233,7 +233,8 @@ var errOvertaken = errors.New("somebody else answers")
 // reports that the contact wrote more meanwhile. use runs the tools of the contact's page, emit receives each action;
 // both may be nil.
 func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit func(agent.Action) error) (turn *chats.Turn,
-	rerun bool, err error) {
+	rerun bool, err error,
+) {
 	c, err := s.store.Chats.Find(ctx, j.companyID, j.id)
 	if err != nil || c.State != chats.Automated || c.ReplySeq == 0 {
 		return nil, false, err

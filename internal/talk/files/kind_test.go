@@ -139,8 +139,12 @@ func TestNamesOfFilesNeverEndAsPrograms(t *testing.T) {
 		kind  *kind
 		want  string
 	}{
-		{"IMG_1.HEIC", heic, "IMG_1.HEIC"}, {"list.csv", ansi, "list.csv"}, {"book.jar", zip, "book.jar.zip"},
-		{"audio", ogg, "audio.ogg"}, {"bill.pdf", doc, "bill.pdf.doc"}, {"film.mp4", m4a, "film.mp4"},
+		{"IMG_1.HEIC", heic, "IMG_1.HEIC"},
+		{"list.csv", ansi, "list.csv"},
+		{"book.jar", zip, "book.jar.zip"},
+		{"audio", ogg, "audio.ogg"},
+		{"bill.pdf", doc, "bill.pdf.doc"},
+		{"film.mp4", m4a, "film.mp4"},
 	} {
 		if got := safeName(c.given, c.kind); got != c.want {
 			t.Errorf("%q of %s becomes %q, not %q", c.given, c.kind.media, got, c.want)

@@ -42,8 +42,10 @@ func callback(t *testing.T, number, name string, messages ...message) []byte {
 	}
 	body, err := json.Marshal(map[string]any{"object": "whatsapp_business_account", "entry": []any{map[string]any{
 		"id": "2000001", "changes": []any{map[string]any{"field": "messages", "value": map[string]any{
-			"messaging_product": "whatsapp", "metadata": map[string]string{"display_phone_number": "15555550100",
-				"phone_number_id": phoneID},
+			"messaging_product": "whatsapp", "metadata": map[string]string{
+				"display_phone_number": "15555550100",
+				"phone_number_id":      phoneID,
+			},
 			"contacts": []any{contact}, "messages": messages,
 		}}},
 	}}})

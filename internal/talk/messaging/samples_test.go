@@ -243,8 +243,10 @@ func TestAGroupIsOnlyRead(t *testing.T) {
 				t.Errorf("%q has the group %q and the writer %q", x.Text, x.Extra.Group, x.Extra.Writer)
 			}
 		}
-		if want := []string{"Ana 34600910001: STOP", "Ana 34600910001: echo", "Ana 34600910001: No more", "Ana 34600910001:",
-			"Ana 34600910001: file_missingimage/png", "Ana 34600910001: reacted👍STOP"}; !slices.Equal(lines, want) {
+		if want := []string{
+			"Ana 34600910001: STOP", "Ana 34600910001: echo", "Ana 34600910001: No more", "Ana 34600910001:",
+			"Ana 34600910001: file_missingimage/png", "Ana 34600910001: reacted👍STOP",
+		}; !slices.Equal(lines, want) {
 			t.Errorf("the group shows %q, not %q", lines, want)
 		}
 		after, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID)
@@ -280,7 +282,8 @@ func TestANoticeIsInTheLanguageOfTheConversation(t *testing.T) {
 		r.run()
 		for i, c := range []struct{ language, notice string }{
 			{"es", "Aquí no podemos leer este tipo de mensaje. Por favor, escríbalo como texto."},
-			{"pt-BR", "Aqui não conseguimos ler este tipo de mensagem. Por favor, escreva como texto."}, {"de", unreadable},
+			{"pt-BR", "Aqui não conseguimos ler este tipo de mensagem. Por favor, escreva como texto."},
+			{"de", unreadable},
 		} {
 			p := r.person(fmt.Sprintf("346009200%02d", i))
 			r.bind(p.number, &chats.Bound{Event: "x", NotificationID: "n", Language: c.language})

@@ -220,8 +220,10 @@ func TestNoMoreProgramsRunThanMay(t *testing.T) {
 func TestAListenerThatFailsEndsIt(t *testing.T) {
 	installed(t)
 	unheard := errors.New("unheard")
-	err := New(nil).Speak(t.Context(), voice.Utterance{Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500),
-		Rate: 8000}, func([]int16) error { return unheard })
+	err := New(nil).Speak(t.Context(), voice.Utterance{
+		Voice: &agent.Voice{}, Language: "en", Text: strings.Repeat("hello ", 500),
+		Rate: 8000,
+	}, func([]int16) error { return unheard })
 	if !errors.Is(err, unheard) {
 		t.Errorf("%v", err)
 	}

@@ -151,8 +151,10 @@ func TestSpeechThatFailsIsReported(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := r.speak(t, voice.Utterance{Voice: r.settings(voicetest.Model), Text: strings.Repeat("x", MaxText+1),
-		Rate: 16000}); !errors.Is(err, errTooLong) {
+	if _, err := r.speak(t, voice.Utterance{
+		Voice: r.settings(voicetest.Model), Text: strings.Repeat("x", MaxText+1),
+		Rate: 16000,
+	}); !errors.Is(err, errTooLong) {
 		t.Errorf("a long text: %v", err)
 	}
 	unheard := errors.New("unheard")

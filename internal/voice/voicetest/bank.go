@@ -112,8 +112,10 @@ type candidate struct {
 // Speak synthesizes a text with espeak-ng.
 func Speak(ctx context.Context, text, language string, rate int) ([]int16, error) {
 	var all []int16
-	err := espeak.New(nil).Speak(ctx, voice.Utterance{Voice: (&agent.Voice{}).Settings(), Language: language, Text: text,
-		Rate: rate}, func(pcm []int16) error {
+	err := espeak.New(nil).Speak(ctx, voice.Utterance{
+		Voice: (&agent.Voice{}).Settings(), Language: language, Text: text,
+		Rate: rate,
+	}, func(pcm []int16) error {
 		all = append(all, pcm...)
 		return nil
 	})

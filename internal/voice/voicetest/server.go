@@ -130,8 +130,10 @@ func (s *Server) refuse(w http.ResponseWriter, status int, code, message string)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error",
-		"code": code}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+		"message": message, "type": "invalid_request_error",
+		"code": code,
+	}})
 }
 
 // failing handles the failing models. It reports whether the request was for one.

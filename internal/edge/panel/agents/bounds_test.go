@@ -32,9 +32,12 @@ func TestACompanyWritesItsResourcesAtABoundedRate(t *testing.T) {
 	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 200, "", "") // only part of this write still fits
 	w.Want("PUT", "/panel/v1/knowledge/faq", by, large, 429, "rate_limit_exceeded", "")
 	for _, r := range [][3]string{
-		{"POST", "/panel/v1/agents", `{"name":"a"}`}, {"PUT", "/panel/v1/webhooks/x", `{}`},
+		{"POST", "/panel/v1/agents", `{"name":"a"}`},
+		{"PUT", "/panel/v1/webhooks/x", `{}`},
 		{"POST", "/panel/v1/flows/drafts", `{"flow":{"name":"a"}}`},
-		{"PUT", "/panel/v1/flows/x/draft", `{}`}, {"DELETE", "/panel/v1/flows/x/draft", ""}, {"POST", "/panel/v1/flows/x/publish", ""},
+		{"PUT", "/panel/v1/flows/x/draft", `{}`},
+		{"DELETE", "/panel/v1/flows/x/draft", ""},
+		{"POST", "/panel/v1/flows/x/publish", ""},
 	} {
 		if got := w.Want(r[0], r[1], by, r[2], 429, "rate_limit_exceeded", ""); got["retry_after"] == nil {
 			t.Error(r, got)

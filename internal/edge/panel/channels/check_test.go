@@ -67,7 +67,9 @@ func TestASenderIsCheckedAndItsStateKept(t *testing.T) {
 		},
 	}
 	for _, x := range []struct{ who, path string }{
-		{"developer@acme.test", "/main/check"}, {"owner@other.test", "/main/check"}, {"owner@other.test", "/main/subscribe"},
+		{"developer@acme.test", "/main/check"},
+		{"owner@other.test", "/main/check"},
+		{"owner@other.test", "/main/subscribe"},
 		{"viewer@acme.test", "/check"},
 	} {
 		if got, _ := w.Do("POST", "/panel/v1/senders"+x.path, w.As(x.who), cloudSender); got != 403 && got != 404 {

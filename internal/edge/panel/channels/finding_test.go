@@ -22,7 +22,8 @@ func TestTheCallbackOfASenderIsJudged(t *testing.T) {
 		{public, public.URL, settings.SenderReport{HandshakeAt: now, CallbackAt: now}, "ok callback_received"},
 		{public, "https://carillon.example.com/callbacks/whatsapp/other", settings.SenderReport{CallbackAt: now}, "ok callback_received"},
 		{
-			public, "https://carillon.example.com.evil.test/callbacks/whatsapp/main", settings.SenderReport{CallbackAt: now},
+			public, "https://carillon.example.com.evil.test/callbacks/whatsapp/main",
+			settings.SenderReport{CallbackAt: now},
 			"bad callback_elsewhere",
 		},
 		{private, "", settings.SenderReport{}, "bad callback_private"},

@@ -241,10 +241,12 @@ func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sende
 	}
 	now := time.Now()
 	if opens := hours.Next(company.CallingHours, now); opens.After(now) && !confirmed {
-		return nil, &carillon.Error{Code: carillon.Conflict, Message: "The company's calling hours have not begun",
+		return nil, &carillon.Error{
+			Code: carillon.Conflict, Message: "The company's calling hours have not begun",
 			Details: carillon.Details{
 				{Key: "reason", Value: "outside_hours"}, {Key: "opens_at", Value: carillon.FormatTime(opens)},
-			}}
+			},
+		}
 	}
 	if line.MaxConcurrent > 0 {
 		n, err := x.Store.Calls.UnderWay(r.Context(), line.UID)

@@ -287,7 +287,10 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 		return err
 	}
 	return x.Store.Runs.SaveDraft(
-		ctx, companyID, &chats.FlowDraft{FlowID: id, Name: f.Name, Definition: string(text), SavedAt: time.Now().Truncate(time.Millisecond)},
+		ctx, companyID, &chats.FlowDraft{
+			FlowID: id, Name: f.Name, Definition: string(text),
+			SavedAt: time.Now().Truncate(time.Millisecond),
+		},
 		seen,
 	)
 }

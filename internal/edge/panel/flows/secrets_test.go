@@ -90,7 +90,10 @@ func TestAFlowSendsOnlySecretsOfItsCompanyToTheirHosts(t *testing.T) {
 	one := "/panel/v1/flows/" + made["id"].(string)
 	w.Want("POST", one+"/publish", by, "", 200, "", "")
 	for _, c := range [][2]string{
-		{"shop.test", "none"}, {"shop.test", "their_key"}, {"evil.test", "shop_key"}, {"shop.test.evil.test", "shop_key"},
+		{"shop.test", "none"},
+		{"shop.test", "their_key"},
+		{"evil.test", "shop_key"},
+		{"shop.test.evil.test", "shop_key"},
 		{"shop.test@evil.test", "shop_key"},
 	} {
 		w.Want("PUT", one+"/draft", by, `{"flow":`+flow(c[0], c[1])+`}`, 200, "", "")

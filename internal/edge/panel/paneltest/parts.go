@@ -111,6 +111,7 @@ func (x *exchange) Refresh(context.Context) error          { return nil }
 func (x *exchange) Person(_ *carillon.Sender, username string) identity.Identity {
 	return identity.Identity{Kind: identity.Person, Scope: "sandbox", Key: identity.User("ZZ." + username)}
 }
+
 func (x *exchange) Sample(id string) (provider.InboundFile, bool) {
 	return provider.InboundFile{ID: id}, id == "photo"
 }

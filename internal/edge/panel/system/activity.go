@@ -241,7 +241,9 @@ type auditPage struct {
 
 func auditRowOf(c audit.Change) auditRow {
 	return auditRow{
-		c.ID, carillon.FormatTime(c.At), changeAuthor{c.Author, c.AuthorName, c.Origin, c.Address}, c.Action,
+		c.ID, carillon.FormatTime(c.At),
+		changeAuthor{c.Author, c.AuthorName, c.Origin, c.Address},
+		c.Action,
 		changedObject{c.Kind, c.ObjectID, c.ObjectName},
 	}
 }

@@ -300,7 +300,11 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	return httpio.RowsOf([]firstStep{
-		{"sender", len(senders) > 0}, {"template", approved}, {"key", len(keys) > 0}, {"delivered", delivered}, {"widget", placed},
+		{"sender", len(senders) > 0},
+		{"template", approved},
+		{"key", len(keys) > 0},
+		{"delivered", delivered},
+		{"widget", placed},
 		{"teammate", len(members) > 1},
 	}), nil
 }

@@ -72,7 +72,8 @@ func TestAWebhookThatGetsNothingNeedsAttention(t *testing.T) {
 		{events.Endpoint{Failures: 1, FailingSince: time.Now()}, nil, nil},
 		{events.Endpoint{Failures: 5, FailingSince: since}, "webhook_failing", "It responded 500"},
 		{
-			events.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"}, "webhook_disabled",
+			events.Endpoint{Failures: 9, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "failing"},
+			"webhook_disabled",
 			"It responded 500",
 		},
 		{events.Endpoint{Failures: 1, FailingSince: since, DisabledAt: time.Now(), DisabledWhy: "gone"}, "webhook_disabled", nil},

@@ -166,8 +166,10 @@ func (a *account) debugToken(w http.ResponseWriter, r *http.Request, _ []byte) *
 func (a *account) subscribed(w http.ResponseWriter, _ *http.Request, _ []byte) *Error {
 	data := []map[string]any{}
 	for _, id := range a.Account().Subscribed {
-		data = append(data, map[string]any{"whatsapp_business_api_data": map[string]string{"id": id, "name": "Acme",
-			"link": "https://example.com"}})
+		data = append(data, map[string]any{"whatsapp_business_api_data": map[string]string{
+			"id": id, "name": "Acme",
+			"link": "https://example.com",
+		}})
 	}
 	respond(w, 200, map[string]any{"data": data})
 	return nil

@@ -145,10 +145,12 @@ func Samples() []Sample {
 func wellFormed() []Sample {
 	return []Sample{
 		{Name: "text", Members: `{"type":"text","text":{"body":"Hola"}}`, Text: "Hola"},
-		{Name: "text of a person who came by an ad",
+		{
+			Name: "text of a person who came by an ad",
 			Members: `{"type":"text","text":{"body":"Hi"},"referral":{"source_url":"https://fb.test/1","source_id":"1","source_type":"ad",
 			"headline":"Whales","body":"See them","media_type":"image","image_url":"https://fb.test/i","ctwa_clid":"clid-1",
-				"welcome_message":{"text":"Hello"}}}`, Text: "Hi"},
+				"welcome_message":{"text":"Hello"}}}`, Text: "Hi",
+		},
 		{
 			Name: "text about a product", Members: `{"type":"text","text":{"body":"Is it blue?"},"context":{"from":"15555550100",` +
 				`"id":"wamid.x","referred_product":{"catalog_id":"1","product_retailer_id":"SKU-1"}}}`, Text: "Is it blue?",
@@ -173,10 +175,12 @@ func wellFormed() []Sample {
 				"response_json":"{\"flow_token\":\"t\",` +
 				`\"screen_0_Full_name_0\":\"Ana\",\"screen_0_Sizes_1\":[\"L\",\"XL\"],\"agreed\":true,\"guests\":2}"}}}`,
 		},
-		{Name: "address",
+		{
+			Name: "address",
 			Members: `{"type":"interactive","interactive":{"type":"nfm_reply","nfm_reply":{"name":"address_message","body":"Ana, 1 Main St",
 			"response_json":"{\"saved_address_id\":\"a1\",\"values\":{\"in_pin_code\":\"400063\",\"city\":\"Mumbai\"}}"}}}`,
-			Text: "Mumbai"},
+			Text: "Mumbai",
+		},
 		{
 			Name: "form without answers", Members: `{"type":"interactive","interactive":{"type":"nfm_reply",` +
 				`"nfm_reply":{"name":"flow","body":"Sent","response_json":"{}"}}}`, Text: "Sent",

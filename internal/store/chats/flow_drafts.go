@@ -88,10 +88,12 @@ func roomForFlowDraft(ctx context.Context, tx *db.Tx, companyID string, x *FlowD
 	case size > MaxFlowDraftBytes:
 		return carillon.Invalid("flow", "Must have at most "+strconv.Itoa(MaxFlowDraftBytes)+" bytes as JSON, and has "+strconv.Itoa(size))
 	case used-before+size > MaxFlowDraftsBytes:
-		return &carillon.Error{Code: carillon.LimitExceeded,
+		return &carillon.Error{
+			Code:    carillon.LimitExceeded,
 			Message: "The company's drafts of flows are too large together, in bytes", Details: carillon.Details{
 				{Key: "limit", Value: MaxFlowDraftsBytes}, {Key: "used", Value: used},
-			}}
+			},
+		}
 	}
 	return nil
 }

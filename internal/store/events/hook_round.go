@@ -144,9 +144,8 @@ func hastenHook(ctx context.Context, tx *db.Tx, k EndpointKey, now time.Time) er
 // SkipAll drops the waiting events of an endpoint: it continues with new ones.
 func (s *Hooks) SkipAll(ctx context.Context, k EndpointKey) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err :=
-			tx.Exec(ctx,
-				`UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id
+		if _, err := tx.Exec(ctx,
+			`UPDATE hook_cursor SET seq = (SELECT t.seq FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id
 					AND t.topic = hook_cursor.topic)
 			WHERE company_id = $1 AND webhook_id = $2 AND EXISTS (SELECT 1 FROM event_topic AS t WHERE t.company_id = hook_cursor.company_id
 			AND t.topic = hook_cursor.topic AND t.seq > hook_cursor.seq)`, k.CompanyID, k.WebhookID); err != nil {

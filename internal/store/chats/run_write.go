@@ -83,14 +83,13 @@ func (x *LockedRuns) Stop(conversation string, at time.Time) { x.stops[conversat
 func (x *LockedRuns) stop(ctx context.Context, tx *db.Tx) error {
 	for _, conversation := range slices.Sorted(maps.Keys(x.stops)) {
 		at := db.Millis(x.stops[conversation])
-		if _, err :=
-			tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind) SELECT id, entries + 1, CAST($2 AS BIGINT), path, 'stopped'
+		if _, err := tx.Exec(ctx, `INSERT INTO flow_entry (run_id, seq, at, path, kind)
+			SELECT id, entries + 1, CAST($2 AS BIGINT), path, 'stopped'
 			FROM flow_run WHERE conversation_id = $1 AND `+runIsOpen, conversation, at); err != nil {
 			return db.Wrap(err, "write flow entry")
 		}
-		if _, err :=
-			tx.Exec(ctx,
-				`UPDATE flow_run SET state = 'stopped', rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE, changed_at = $2
+		if _, err := tx.Exec(ctx,
+			`UPDATE flow_run SET state = 'stopped', rev = rev + 1, entries = entries + 1, due_at = 0, begun = FALSE, changed_at = $2
 			WHERE conversation_id = $1 AND `+runIsOpen, conversation, at); err != nil {
 			return db.Wrap(err, "stop flow run")
 		}

@@ -82,10 +82,12 @@ func checkActive(ctx context.Context, tx *configure.Tx, companyID string, limit 
 	if err != nil || used < limit {
 		return err
 	}
-	return &carillon.Error{Code: carillon.LimitExceeded, Message: "The company has all the active templates it may have",
+	return &carillon.Error{
+		Code: carillon.LimitExceeded, Message: "The company has all the active templates it may have",
 		Details: carillon.Details{
 			{Key: "limit", Value: limit}, {Key: "used", Value: used},
-		}}
+		},
+	}
 }
 
 func countCreation(ctx context.Context, tx *configure.Tx, companyID, day string, limit int) error {
@@ -143,7 +145,9 @@ func deleteTemplate(ctx context.Context, tx *configure.Tx, read *TemplateRecord)
 // returns false. It sets next.UpdatedAt to now, or a moment later than before, so that no two states look alike. A
 // template that becomes active must keep the limit. Errors: conflict if another template has the name and language of
 // next, limit_exceeded.
-func (s *Templates) SwapTemplate(ctx context.Context, read, next *TemplateRecord, now time.Time, limits TemplateLimits, changes ...TemplateChange) (bool, error) {
+func (s *Templates) SwapTemplate(ctx context.Context, read, next *TemplateRecord, now time.Time, limits TemplateLimits,
+	changes ...TemplateChange,
+) (bool, error) {
 	next.UpdatedAt = now.UTC().Truncate(time.Millisecond) // as stored: two states of one millisecond must differ
 	if !next.UpdatedAt.After(read.UpdatedAt) {
 		next.UpdatedAt = read.UpdatedAt.Add(time.Millisecond)

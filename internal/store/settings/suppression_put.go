@@ -145,8 +145,10 @@ func FindSuppression(ctx context.Context, tx *db.Tx, companyID string, who ident
 
 // readSuppressions returns the listed people who have any of the addresses, some of them twice.
 func readSuppressions(ctx context.Context, tx *db.Tx, companyID string, addresses []string) ([]Suppression, error) {
-	return db.Collect(ctx, tx, "suppressions", scanSuppression, "SELECT "+suppressionColumns+" FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2)+
-		" UNION ALL SELECT "+suppressionColumns+" FROM suppression WHERE "+suppressionByID+tx.DB().In(2), companyID, tx.DB().List(addresses))
+	return db.Collect(ctx, tx, "suppressions", scanSuppression,
+		"SELECT "+suppressionColumns+" FROM suppression WHERE company_id = $1 AND number "+tx.DB().In(2)+
+			" UNION ALL SELECT "+suppressionColumns+" FROM suppression WHERE "+suppressionByID+tx.DB().In(2), companyID,
+		tx.DB().List(addresses))
 }
 
 // widerSuppression replaces a suppression of marketing by one of all types, and adds the channel's id of the person; nothing
@@ -162,7 +164,9 @@ const widerSuppression = `ON CONFLICT (company_id, number) DO UPDATE SET
 
 // writeSuppression writes a row for each line of people, with their id next to the number, in the listed or the given form; an id
 // without a line has its own row. A noted number is listed without the id.
-func writeSuppression(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*suppressed, listed []Suppression, given []string) error {
+func writeSuppression(ctx context.Context, tx *db.Tx, companyID string, x Suppression, people []*suppressed, listed []Suppression,
+	given []string,
+) error {
 	form := map[identity.Key]string{}
 	for _, address := range given {
 		form[identity.Of(address)] = address
@@ -282,7 +286,9 @@ func awaitSuppressions(ctx context.Context, tx *db.Tx, companyID string) error {
 
 // liftSuppressions removes the listed rows of people that match a condition, and returns them: first those of their own
 // identities, then those suppressed with them at noted numbers. Somebody else's opt-out at such a number is kept.
-func liftSuppressions(ctx context.Context, tx *db.Tx, companyID string, people []*suppressed, which func(x *Suppression) bool) ([]Suppression, error) {
+func liftSuppressions(ctx context.Context, tx *db.Tx, companyID string, people []*suppressed,
+	which func(x *Suppression) bool,
+) ([]Suppression, error) {
 	gone, err := readSuppressions(ctx, tx, companyID, ownAddresses(people))
 	if err != nil {
 		return nil, err
