@@ -47,7 +47,7 @@ type Company struct {
 	CallingHours      *CallingHours // nil: always
 	Redial            Redial
 	Limits            Limits
-	RetentionDays     int  // for completed notifications and inactive conversations; 0: forever
+	RetentionDays     int  // for completed notifications and inactive conversations; 0 means forever
 	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
 }
 
@@ -107,8 +107,8 @@ type Sender struct {
 	Provider      string // whatsapp, sandbox; voice also sip, twilio, elevenlabs
 	Default       bool
 	PerSecond     int           // 0: not paced
-	PerRecipient  time.Duration // minimum time between two messages to one number; 0: none
-	MaxConcurrent int           // concurrent calls; 0: no limit
+	PerRecipient  time.Duration // minimum time between two messages to one number; 0 means none
+	MaxConcurrent int           // concurrent calls; 0 means no limit
 	RingTimeout   time.Duration // voice: time after which an unanswered call is canceled
 	MediaCheck    string        // full or syntax
 	Unknown       UnknownPolicy

@@ -39,7 +39,7 @@ type exchange struct {
 	ports [slots]int
 
 	mu      sync.Mutex
-	speech  []byte // compressed speech that callees repeat; nil: they press 1 now and then
+	speech  []byte // compressed speech that callees repeat; nil means they press 1 now and then
 	calls   map[string]*answered
 	order   [slots][]*answered
 	flows   map[uint32]*flow // by the source of the stream

@@ -33,8 +33,8 @@ type bench struct {
 	table     table
 	datasets  map[string]*dataset
 	processes []*process
-	ears      string // address of the transcriber; empty: none
-	exchange  string // address of the telephone exchange; empty: none
+	ears      string // address of the transcriber; empty means none
+	exchange  string // address of the telephone exchange; empty means none
 	seq       int    // number for folders, files and databases
 }
 

@@ -27,9 +27,9 @@ func engines() []engine { return []engine{{"SQLite", false}, {"PostgreSQL", true
 
 // nodeOptions configure the program under test. The zero value is SQLite in a new folder, without provisioning.
 type nodeOptions struct {
-	database string // PostgreSQL database; empty: SQLite
-	dir      string // data folder; empty: a new one
-	provider string // base URL of the channel; empty: no provisioning
+	database string // PostgreSQL database; empty means SQLite
+	dir      string // data folder; empty means a new one
+	provider string // base URL of the channel; empty means no provisioning
 }
 
 // node is the program under test in a separate process, with the default log in a file.

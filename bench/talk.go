@@ -116,7 +116,7 @@ type talker struct {
 	sound map[int]*playing
 	last  time.Time // arrival of the last sound
 	from  time.Time // beginning of the present response's sound
-	spoke time.Time // when the visitor began to interrupt it; zero: not interrupted
+	spoke time.Time // when the visitor began to interrupt it; zero means not interrupted
 }
 
 // playing is the playback of a response on a page.

@@ -51,7 +51,7 @@ type CompanyToken struct {
 // Usage is today's usage of the quota.
 type Usage struct {
 	Date      string         `json:"date"`  // the UTC day
-	Quota     int            `json:"quota"` // recipients; 0: no quota
+	Quota     int            `json:"quota"` // recipients; 0 means no quota
 	Used      int            `json:"used"`
 	ResetTime time.Time      `json:"reset_time"`
 	Limits    map[string]int `json:"limits"`

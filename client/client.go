@@ -34,7 +34,7 @@ type Client struct {
 	base    string // without a trailing slash
 	agent   string
 	http    *http.Client
-	longest time.Duration // timeout of one attempt; 0: that of the HTTP client
+	longest time.Duration // timeout of one attempt; 0 means that of the HTTP client
 	retries Retries
 	wait    func(d time.Duration, why error)
 	pause   func(ctx context.Context, d time.Duration) error

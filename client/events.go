@@ -52,7 +52,7 @@ func (e *Event) Common() (d EventData, err error) {
 
 // Pull selects the events to pull.
 type Pull struct {
-	Cursor string   // starting point; empty: from now on
+	Cursor string   // starting point; empty means from now on
 	Types  []string // empty: all
 	Wait   int      // seconds that one request waits for the first event, at most 25
 }
@@ -142,7 +142,7 @@ type Delivery struct {
 type Webhook struct {
 	ID                  string          `json:"id,omitempty"`
 	URL                 string          `json:"url"`
-	Events              []string        `json:"events,omitempty"` // types; empty: all
+	Events              []string        `json:"events,omitempty"` // types; empty means all
 	Campaigns           []string        `json:"campaigns,omitempty"`
 	Senders             []string        `json:"senders,omitempty"`
 	Ordered             bool            `json:"ordered,omitempty"`

@@ -30,7 +30,7 @@ type arrow struct {
 	from, leaves string
 	to, arrives  string
 	label        string
-	at           point // of the label; zero: the arrow's middle
+	at           point // of the label; zero means the arrow's middle
 }
 
 // drawing is a picture of states. The transitions stand in it as data-from and data-to: tests of the packages that make them compare

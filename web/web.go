@@ -95,7 +95,7 @@ func (f *Files) Serve(w http.ResponseWriter, r *http.Request, app, name string, 
 	return err
 }
 
-// types are the files that pages consist of. What a system's own table of types says does not matter.
+// types are the files that pages consist of. The system's own table of types is ignored.
 //
 //nolint:gochecknoglobals // read only
 var types = map[string]string{

@@ -123,7 +123,7 @@ type restoredMark struct {
 	jsonFlag
 }
 
-// quietFor is how long the heartbeats of the database's nodes are observed; a live node beats every second.
+// quietFor is the time that the heartbeats of the database's nodes are observed; a live node beats every second.
 const quietFor = 3 * time.Second
 
 // Run marks the database as restored. No program may be using it.

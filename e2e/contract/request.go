@@ -19,7 +19,7 @@ type Request struct {
 	Header  http.Header
 	Body    []byte
 	Chunked bool   // without Content-Length
-	From    string // source address; empty: any
+	From    string // source address; empty means any
 }
 
 // Build builds the request of a step. The step is a merge patch on the base that it names; variables are expanded.

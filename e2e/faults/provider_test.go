@@ -13,7 +13,7 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// unknownAfter is how long an unknown outcome waits for a callback.
+// unknownAfter is the time that an unknown outcome waits for a callback.
 const unknownAfter = 3 * time.Second
 
 // channelAccount is one sender's account at the channel.

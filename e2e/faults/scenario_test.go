@@ -15,7 +15,7 @@ type scenario struct {
 	name    string
 	short   bool     // `make test` runs one round; otherwise only `make faults` runs it
 	engines []string // default: both
-	most    int      // maximum number of rounds; 0: no maximum
+	most    int      // maximum number of rounds; 0 means no maximum
 	wide    bool     // runs all its rounds in parallel, as one
 	quiet   bool     // measures, so no other test runs meanwhile
 	rules   rules

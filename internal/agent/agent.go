@@ -19,7 +19,7 @@ type Agent struct {
 	Knowledge []string `json:"knowledge"` // ids of knowledge
 	Tools     []string `json:"tools"`
 	Record    bool     `json:"record"`              // record calls and voice conversations, which is announced first
-	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; empty: hang up
+	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; empty means hang up
 	Result    []Result `json:"result"`
 	// AskCallers makes the agent ask the questions of Result in incoming calls too.
 	AskCallers bool    `json:"ask_callers,omitempty"`
@@ -27,7 +27,7 @@ type Agent struct {
 	OpenAI     *OpenAI `json:"openai,omitempty"`  // for engine openai
 	// ElevenLabs is the agent at ElevenLabs, for engine elevenlabs.
 	ElevenLabs *ElevenLabs `json:"elevenlabs,omitempty"`
-	Voice      *Voice      `json:"voice,omitempty"`    // speech settings; nil: the defaults
+	Voice      *Voice      `json:"voice,omitempty"`    // speech settings; nil means the defaults
 	Transfer   *Transfer   `json:"transfer,omitempty"` // of calls to a number; nil disables it
 	// ClientTools are tools that the page of a voice widget runs for the agent.
 	ClientTools []ClientTool `json:"client_tools,omitempty"`

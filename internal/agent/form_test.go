@@ -16,7 +16,7 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 	}}
 	for _, c := range []struct {
 		asked, message string
-		set            string // expected value; empty: not an answer
+		set            string // expected value; empty means not an answer
 		say            string // expected response
 		choices        []string
 		asks           string

@@ -15,7 +15,7 @@ type Transfer struct {
 	Number string `json:"number"`
 	// Phrases trigger a transfer. If empty, a request to talk to a person triggers it.
 	Phrases []string `json:"phrases,omitempty"`
-	Message string   `json:"message,omitempty"` // said before the transfer; empty: a default sentence in the language
+	Message string   `json:"message,omitempty"` // said before the transfer; empty means a default sentence in the language
 }
 
 func (t *Transfer) validate(c *resource.Check) {

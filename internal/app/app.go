@@ -37,7 +37,7 @@ type Options struct {
 	Now func() time.Time // clock, used only for request rates; default time.Now
 }
 
-// databaseWait is how long a start waits for PostgreSQL, which may come up later after a power failure.
+// databaseWait is the time that a start waits for PostgreSQL, which may come up later after a power failure.
 const databaseWait = time.Minute
 
 // App is the whole program.
@@ -292,7 +292,7 @@ func (a *App) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drainTime is how long a stop waits for sends in flight.
+// drainTime is the time that a stop waits for sends in flight.
 func (a *App) drainTime() time.Duration { return a.cfg.ShutdownTimeout * 4 / 5 }
 
 // Routes returns all routes, for tests that cover each of them.

@@ -58,7 +58,7 @@ type Options struct {
 	Observer Observer      // nil disables it
 	Drain    time.Duration // default: Drain
 	Most     int           // concurrent calls placed by this node; more calls wait; default 4,000
-	Share    *share.Share  // of all calls, including those to lines; nil: no limit per company
+	Share    *share.Share  // of all calls, including those to lines; nil means no limit per company
 	Log      *slog.Logger
 }
 

@@ -36,9 +36,9 @@ type phone struct {
 	most    int
 	placed  []placed
 	lasts   time.Duration
-	talk    chan struct{}                  // calls last until it is closed; nil: for lasts
-	allowed int                            // concurrent calls of a node; 0: default
-	share   *share.Share                   // of calls; nil: no limit per company
+	talk    chan struct{}                  // calls last until it is closed; nil means for lasts
+	allowed int                            // concurrent calls of a node; 0 means default
+	share   *share.Share                   // of calls; nil means no limit per company
 	rings   string                         // number that rings until it is hung up
 	outcome func(c *dial.Call) dial.Ending // nil: completed
 }

@@ -25,7 +25,7 @@ type night struct {
 type nightCall struct {
 	at, zone string
 	busy     bool     // the first attempt is busy
-	dialed   []string // UTC; empty: not that night
+	dialed   []string // UTC; empty means not that night
 }
 
 var nights = []night{

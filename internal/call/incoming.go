@@ -49,7 +49,7 @@ type Incoming struct {
 	gone      map[string]time.Time         // dead nodes, with the time at which this node noticed
 }
 
-// NewIncoming returns the record of calls to lines. The calls take places from the share; nil: no limit.
+// NewIncoming returns the record of calls to lines. The calls take places from the share; nil means no limit.
 func NewIncoming(s *store.Store, node Node, places *share.Share, log *slog.Logger) *Incoming {
 	return &Incoming{
 		share: cmp.Or(places, share.New(share.Resource{})), store: s, table: s.Incoming, node: node, log: log,

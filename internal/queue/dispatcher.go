@@ -17,7 +17,7 @@ type dispatcher struct {
 
 	upkeepDue   bool      // a shard may need maintenance
 	upkeepAt    time.Time // next maintenance of any shard
-	reconcileAt time.Time // due time of the earliest reconciliation of an unknown outcome; zero: none
+	reconcileAt time.Time // due time of the earliest reconciliation of an unknown outcome; zero means none
 
 	maintenance maintenance
 	handover    handover
@@ -35,7 +35,7 @@ type shard struct {
 	since   time.Time
 	work    []*shardWork // by kind
 	closing bool         // being handed over to another node: starts nothing more
-	until   time.Time    // end of closing, after which the hand-over is canceled; zero: none
+	until   time.Time    // end of closing, after which the hand-over is canceled; zero means none
 	keep    time.Time    // no hand-over before this time, because one was canceled
 }
 

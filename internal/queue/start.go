@@ -19,7 +19,7 @@ type flight struct {
 	class   carillon.Class
 	start   *work.Start
 	shard   *shardWork    // shard at the commit of the start; nil once the flight does not keep the shard any more
-	stamp   time.Time     // of the start, for the recipient's interval; zero: none
+	stamp   time.Time     // of the start, for the recipient's interval; zero means none
 	wait    time.Duration // wait before sending, for the same reason
 	settled bool          // lasting work that its provider has accepted
 }

@@ -28,7 +28,7 @@ type KindStats struct {
 	Lanes   int                   // senders with work waiting or in progress
 	Waiting [carillon.Classes]int // read ahead and due; a lane reads at most 512 of a class ahead
 	Deep    int                   // lanes with more due work than they have read
-	// Oldest is how long the oldest due work has been due, without senders whose breaker is tripped.
+	// Oldest is the time that the oldest due work has been due, without senders whose breaker is tripped.
 	Oldest    time.Duration
 	InFlight  int    // in progress
 	Unwritten int    // results waiting for their commit

@@ -51,7 +51,7 @@ type loop struct {
 	own     map[string]bool // client IDs of turns stored by this session
 	stateAt time.Time       // last time that the conversation was looked up
 
-	ending string // reason for ending the session after the last words; empty: it continues
+	ending string // reason for ending the session after the last words; empty means it continues
 	endBy  time.Time
 	over   bool
 

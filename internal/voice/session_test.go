@@ -153,7 +153,7 @@ type dialogue struct {
 	last    string
 	pending *voice.Pending
 	early   []string      // words said before the response to earlier ones was played, except for keys
-	stall   chan struct{} // no turns are stored until it is closed; nil: they are stored at once
+	stall   chan struct{} // no turns are stored until it is closed; nil means they are stored at once
 }
 
 func (d *dialogue) add(who, text string) *chats.Turn {

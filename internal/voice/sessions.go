@@ -46,7 +46,7 @@ type Options struct {
 	Nodes        Nodes // nil: a single node
 	Log          *slog.Logger
 	Observer     Observer   // default: no-op
-	Shares       *share.Set // limit the sessions of this node except Counted ones; nil: a new set
+	Shares       *share.Set // limit the sessions of this node except Counted ones; nil means a new set
 }
 
 // Sessions manages the voice sessions of this node.
@@ -87,14 +87,14 @@ type Start struct {
 	Language    string            // default: the conversation's
 	Variables   map[string]string // values for the greeting: {{name}}
 	ClientTools bool              // the page runs client tools
-	// Stop is called when the person asks for no more calls, by words or with the key 9; nil: the request has no
+	// Stop is called when the person asks for no more calls, by words or with the key 9; nil means the request has no
 	// meaning here.
 	Stop func(ctx context.Context) error
 	// StopsMarketing means that Stop only ends marketing, because the person has not proved to own the number.
 	StopsMarketing bool
 
-	Voice *agent.Voice // replaces the agent's; nil: the agent's
-	// Transfer ends the session with TransferWanted if the person asks for that; nil: calls are not transferred.
+	Voice *agent.Voice // replaces the agent's; nil means the agent's
+	// Transfer ends the session with TransferWanted if the person asks for that; nil means calls are not transferred.
 	Transfer *agent.Transfer
 	Resume   string // said instead of the greeting by an agent that continues a conversation
 	// Counted means that the opener limits the number of sessions before anybody is connected, so that an answered

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Params        Params // of password hashes; default: 19 MiB, 2 passes, 1 thread
 	Hashes        int    // concurrent password hashes; default: half of GOMAXPROCS, at least 1
-	FailedSignIns int    // per minute, for one address or one e-mail; 0: the default of 10; negative: no limit
+	FailedSignIns int    // per minute, for one address or one e-mail; 0 means the default of 10, negative no limit
 	Logger        *slog.Logger
 	Shares        *share.Set // nil: separate shares
 }

@@ -21,7 +21,7 @@ type Session struct {
 	User         *User
 }
 
-// refreshGrace is how long a used refresh token is accepted once more, because the client may have lost the response.
+// refreshGrace is the time that a used refresh token is accepted once more, because the client may have lost the response.
 const refreshGrace = 10 * time.Second
 
 const (

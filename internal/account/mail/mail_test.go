@@ -19,7 +19,7 @@ import (
 type server struct {
 	t        *testing.T
 	l        net.Listener
-	user     string // user:password; empty: no authentication
+	user     string // user:password; empty means no authentication
 	silent   bool
 	mu       sync.Mutex
 	received []string

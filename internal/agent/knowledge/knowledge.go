@@ -25,7 +25,7 @@ type Article struct {
 	Title    string `json:"title"`
 	Text     string `json:"text"`               // plain text or Markdown
 	URL      string `json:"url"`                // for further reading; may be empty
-	Language string `json:"language,omitempty"` // BCP 47; empty: detected from the text
+	Language string `json:"language,omitempty"` // BCP 47; empty means detected from the text
 }
 
 const (

@@ -34,7 +34,7 @@ type Query struct {
 	Knowledge []string // ids of the bases
 	Text      string
 	Language  string // BCP 47; of the person who asks
-	Limit     int    // number of results; 0: 5; maximum 20
+	Limit     int    // number of results; 0 means 5; maximum 20
 }
 
 // Hit is a passage that matches a query.

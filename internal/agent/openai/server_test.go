@@ -28,7 +28,7 @@ type server struct {
 // step is a response: lines of a stream, optionally followed by silence.
 type step struct {
 	status int
-	kind   string // content type; empty: that of a stream
+	kind   string // content type; empty means that of a stream
 	lines  []string
 	stall  bool          // after the lines
 	wait   time.Duration // before each line

@@ -15,8 +15,8 @@ import (
 // generated from it.
 type Config struct {
 	Addr              string
-	BaseURL           string // no trailing slash; empty: derived from the listen address
-	WidgetURL         string // no trailing slash; empty: BaseURL
+	BaseURL           string // no trailing slash; empty means derived from the listen address
+	WidgetURL         string // no trailing slash; empty means BaseURL
 	Data              string
 	DatabaseURL       Secret // empty: SQLite in Data
 	MasterKeyFile     string // empty: a key created in Data, with SQLite only
@@ -31,13 +31,13 @@ type Config struct {
 	TracesURL         string // empty: the standard OTEL_ variables apply; without them, disabled
 	TrustedProxies    []netip.Prefix
 	MaxConnections    int
-	ConnectionsEach   int // maximum per address; 0: a quarter of MaxConnections
+	ConnectionsEach   int // maximum per address; 0 means a quarter of MaxConnections
 	ShutdownDelay     time.Duration
 	ShutdownTimeout   time.Duration
 	CallDrain         time.Duration
 	MaxCalls          int        // concurrent calls that this node places
 	SIPAddr           string     // for calls over UDP and TCP
-	SIPTLSAddr        string     // for calls over TLS; empty: disabled
+	SIPTLSAddr        string     // for calls over TLS; empty means disabled
 	SIPCertificate    string     // file name
 	SIPKey            string     // file name
 	SIPExternal       netip.Addr // zero value: the local address of the route
@@ -53,7 +53,7 @@ type Config struct {
 	OIDCClientSecret  Secret
 	OIDCName          string
 	OIDCTrustEmail    bool   // treat an e-mail address as verified if the server does not state it
-	TranslateURL      string // LibreTranslate, no trailing slash; empty: no translation
+	TranslateURL      string // LibreTranslate, no trailing slash; empty means no translation
 	TranslateKey      Secret
 	FileSize          int // MiB per file that people send
 	CompanyFiles      int // MiB of all files per company

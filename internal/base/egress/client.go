@@ -47,11 +47,11 @@ type Options struct {
 	RootCAs      *x509.CertPool // nil: the system roots
 
 	AnyPort bool // allow any port of public addresses, over HTTPS
-	PerHost int  // idle connections kept per host; 0: 2
+	PerHost int  // idle connections kept per host; 0 means 2
 
-	Timeout   time.Duration // for a complete exchange, including reading the body; 0: 10 s
-	MaxBody   int64         // maximum bytes of a response body; 0: 1 MiB; negative: the reader sets the bound
-	Redirects int           // maximum number of redirects to follow; 0: 3; negative: none, the redirect is the response
+	Timeout   time.Duration // for a complete exchange, including reading the body; 0 means 10 s
+	MaxBody   int64         // maximum bytes of a response body; 0 means 1 MiB, negative that the reader sets the bound
+	Redirects int           // maximum number of redirects to follow; 0 means 3, negative none: the redirect is the response
 }
 
 // DeniedError means that an address may not be reached. Reason contains no query string.

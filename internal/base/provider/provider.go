@@ -56,8 +56,8 @@ type Outcome struct {
 	ProviderID string
 	Reason     carillon.Reason // for Refused, and after the last attempt
 	Detail     string          // the provider's code and text, for the operator; contains no secrets and no content
-	RetryAfter time.Duration   // for RetryLater and PauseSender; 0: backoff
-	MaxTries   int             // for RetryLater: maximum number of attempts; 0: the default
+	RetryAfter time.Duration   // for RetryLater and PauseSender; 0 means backoff
+	MaxTries   int             // for RetryLater: maximum number of attempts; 0 means the default
 	Fault      Fault           // fault that is likely to affect the sender's next message too; may be empty
 	Number     string          // for Sent: the channel's own form of the recipient's number; may be empty
 }

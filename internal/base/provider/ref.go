@@ -13,7 +13,7 @@ import (
 type Ref struct {
 	NotificationID string
 	N              int // index of the recipient in the notification
-	Attempt        int // from 1; 0: any attempt
+	Attempt        int // from 1; 0 means any attempt
 }
 
 // String returns the reference as sent to a channel: `<notification>.<n>.<attempt>`, at most 56 characters.

@@ -126,7 +126,7 @@ const ChoicePrefix = "choice."
 // Reply is a turn sent to a person who wrote within the last day.
 type Reply struct {
 	Ref      ReplyRef
-	To       string // number; empty: use UserID
+	To       string // number; empty means use UserID
 	UserID   string // the channel's id of a person whose number is unknown
 	Text     string
 	Choices  []string // at most 10
@@ -158,7 +158,7 @@ type ReplyReceipt struct {
 type Preference struct {
 	Number string // empty if the channel does not send it
 	UserID string // the channel's id of the person; may be empty
-	Stop   bool   // true: stop marketing messages; false: resume them
+	Stop   bool   // true stops marketing messages, false resumes them
 	At     time.Time
 }
 

@@ -41,7 +41,7 @@ import (
 // OTEL_BSP_… to the queue, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES to the resource, OTEL_TRACES_SAMPLER and
 // OTEL_TRACES_SAMPLER_ARG to sampling.
 type Options struct {
-	URL     string // of the collector, without /v1/traces; empty: the OTEL_EXPORTER_OTLP_ENDPOINT variables apply
+	URL     string // of the collector, without /v1/traces; empty means the OTEL_EXPORTER_OTLP_ENDPOINT variables apply
 	Version string
 	Log     *slog.Logger
 }

@@ -15,13 +15,13 @@ import (
 type script struct {
 	suffix string
 	effect string // as the guide describes it
-	first  int    // number of first attempts with this course; later ones are ordinary calls; 0: all
+	first  int    // number of first attempts with this course; later ones are ordinary calls; 0 means all
 	rings  bool
 	slow   bool   // delayed by Delays.Slow
 	at     moment // time from dialing to the answer or refusal
 	code   int    // status of the refusal
 	reason string
-	talk   func(ctx context.Context, c *callee) // runs after the answer; nil: the call is refused
+	talk   func(ctx context.Context, c *callee) // runs after the answer; nil means the call is refused
 }
 
 // moment is the time at which the phone answers or refuses a call.
@@ -85,7 +85,7 @@ type callee struct {
 	heard *Heard
 }
 
-// heardWithin is how long the phone waits for speech before it hangs up. Otherwise two waiting sides would wait
+// heardWithin is the time that the phone waits for speech before it hangs up. Otherwise two waiting sides would wait
 // forever.
 const heardWithin = 30 * time.Second
 

@@ -45,7 +45,7 @@ type Heard struct {
 type State struct {
 	Answered time.Time // zero: not answered
 	Ended    time.Time // zero: in progress
-	Code     int       // SIP status of a refusal; 0: not refused
+	Code     int       // SIP status of a refusal; 0 means not refused
 	Keys     string    // pressed by the phone
 	Length   time.Duration
 }

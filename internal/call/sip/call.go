@@ -430,7 +430,7 @@ func (r *Refused) Error() string { return strconv.Itoa(r.Code) + " " + r.Reason 
 type sessionTimer struct {
 	mu       sync.Mutex
 	call     *Call
-	expires  int // seconds; 0: no timer
+	expires  int // seconds; 0 means no timer
 	ours     bool
 	least    int
 	timer    *time.Timer

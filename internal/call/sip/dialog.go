@@ -22,7 +22,7 @@ type dialog struct {
 	routes      []string        // values of Route headers, in order
 	contact     sip.ContactHeader
 	transport   string
-	destination string // source of the far side's packets; "": the target decides
+	destination string // source of the far side's packets; "" means the target decides
 	confined    bool   // a trunk with Trunk.Public: requests go only to its destination, regardless of its messages
 
 	invited uint32 // sequence number of the INVITE

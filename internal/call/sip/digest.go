@@ -114,7 +114,7 @@ func choose(all []sip.Header) (best *digest.Challenge, err error) {
 	return nil, err
 }
 
-// strength ranks challenges; 0: not supported. auth-int is not, since it protects a body that proxies change.
+// strength ranks challenges; 0 means not supported. auth-int is not, since it protects a body that proxies change.
 func strength(c *digest.Challenge) int {
 	n := algorithm(c)
 	switch {
@@ -126,7 +126,7 @@ func strength(c *digest.Challenge) int {
 	return 2 * n
 }
 
-// algorithm ranks the algorithms; 0: not supported. Session variants such as MD5-sess are not: the far side would get
+// algorithm ranks the algorithms; 0 means not supported. Session variants such as MD5-sess are not: the far side would get
 // a key that stays valid.
 func algorithm(c *digest.Challenge) int {
 	switch c.Algorithm {

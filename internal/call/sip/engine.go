@@ -32,10 +32,10 @@ const agentName = "Carillon"
 // Options describe an Engine; Address and Log are required.
 type Options struct {
 	Address  string      // host:port for SIP over UDP and TCP; port 0 takes a free one
-	TLS      string      // host:port for SIP over TLS; empty: none
+	TLS      string      // host:port for SIP over TLS; empty means none
 	TLSFiles *tls.Config // our certificates, and those we trust
 	External netip.Addr  // our address as the far side sees it; default: the local address of the route to it
-	Ports    [2]uint16   // of the sound, lowest and highest; zero: any
+	Ports    [2]uint16   // of the sound, lowest and highest; zero means any
 	// Lines lists the trunks of all lines, every second. Only they and the far sides of current calls can reach the
 	// engine. nil: anyone may call, without limits, which is meant for an Address that only this machine reaches.
 	Lines  func(ctx context.Context) ([]Line, error)
@@ -45,11 +45,11 @@ type Options struct {
 	AllowPrivate []netip.Prefix
 	Log          *slog.Logger
 
-	// Network opens the sockets for sound and for SIP over UDP and TCP; nil: the system's. Tests use an in-memory
+	// Network opens the sockets for sound and for SIP over UDP and TCP; nil means the system's. Tests use an in-memory
 	// network.
 	Network Network
 
-	OnCall  func(in *Incoming) // handles calls to us, each on a separate goroutine; nil: they are refused
+	OnCall  func(in *Incoming) // handles calls to us, each on a separate goroutine; nil means they are refused
 	Unheard *rtp.Refused       // counts rejected packets of sound; may be nil
 	// Silent is the maximum gap in the sound of a call that is not held; default 20 s.
 	Silent time.Duration

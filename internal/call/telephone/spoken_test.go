@@ -89,7 +89,7 @@ func listening(t *testing.T, e *ears) *rig {
 func TestWhatCallersSayIsDone(t *testing.T) {
 	t.Parallel()
 	const number = "34600110077"
-	for text, by := range map[string]string{ // side that ends the call; "": it waits for a teammate
+	for text, by := range map[string]string{ // side that ends the call; "" means it waits for a teammate
 		"please do not call me": "agent", "por favor no me llamen": "agent", "por favor parem de me ligar": "agent",
 		"goodbye": "agent", "talk to a person": "",
 	} {

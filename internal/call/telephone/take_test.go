@@ -65,7 +65,7 @@ func TestACallThatTwoCompaniesCouldTakeIsRefused(t *testing.T) {
 	for name, x := range map[string]struct {
 		first, second string // settings
 		owner         string // owner of the number: ours, theirs
-		asked         string // company whose agent answers; "": none
+		asked         string // company whose agent answers; "" means none
 	}{
 		"both entered it":               {claimed, claimed, "", ""},
 		"both were declared":            {`"encrypt":false`, `"encrypt":false`, "", ""},

@@ -53,7 +53,7 @@ type Options struct {
 	// Suspended reports whether a company is suspended.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
 	// Placed returns the number of current calls placed by this node. Together with calls to our lines it must stay
-	// below Most; 0: no maximum.
+	// below Most; 0 means no maximum.
 	Placed   func() int
 	Most     int
 	Incoming *call.Incoming // record of calls to lines
@@ -112,7 +112,7 @@ type placed struct {
 	agent    *agent.Agent
 	company  string
 	progress dial.Progress
-	entry    *call.Taken // of a call to a line; nil: we called
+	entry    *call.Taken // of a call to a line; nil means we called
 
 	rings sync.Once
 	tap   tap

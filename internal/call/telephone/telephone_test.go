@@ -271,7 +271,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	return r
 }
 
-// drain is how long accepted calls may continue after a stop.
+// drain is the time that accepted calls may continue after a stop.
 const drain = 3 * time.Second
 
 // diary records the progress of a call.

@@ -26,7 +26,7 @@ const (
 	voiceAudience = "voice"
 	// voiceAge is the maximum lifetime of such a token. Each signed address comes with a new one.
 	voiceAge = 24 * time.Hour
-	// keptAfter is how long the token remains valid after the conversation's end.
+	// keptAfter is the time that the token remains valid after the conversation's end.
 	keptAfter = time.Hour
 
 	socketPath = "/v1/convai/conversation"

@@ -24,7 +24,7 @@ type Options struct {
 	Alert     func(ctx context.Context, a Alert)
 	Attempted func(ok bool, took time.Duration) // may be nil
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	Busy      func() bool      // reports whether the processors are overloaded; nil: never. Not called concurrently
+	Busy      func() bool      // reports whether the processors are overloaded; nil means never. Not called concurrently
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger
 }

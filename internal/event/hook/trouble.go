@@ -33,7 +33,7 @@ func StateOf(w *Webhook, e *events.Endpoint) string {
 	return "active"
 }
 
-// minFailing is how long an endpoint must fail before it is reported, unless it is down. A short failure may be a
+// minFailing is the time that an endpoint must fail before it is reported, unless it is down. A short failure may be a
 // deployment.
 const minFailing = 10 * time.Minute
 

@@ -48,7 +48,7 @@ type Bus struct {
 	kinds     map[string]Kind
 
 	mu      sync.Mutex
-	waiting map[string]map[string]int64 // by kind, then key; nil: too many of the kind
+	waiting map[string]map[string]int64 // by kind, then key; nil means too many of the kind
 	signal  chan struct{}
 }
 

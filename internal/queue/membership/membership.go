@@ -72,7 +72,7 @@ type Membership struct {
 
 	mu     sync.Mutex
 	owned  map[int]int64 // epoch by shard, as known to this node
-	giving map[int]bool  // shards being given back; false: done, but not checked since
+	giving map[int]bool  // shards being given back; false once done, until checked
 
 	gives sync.WaitGroup
 	look  chan struct{} // signals that another node gave shards back

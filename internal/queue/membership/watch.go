@@ -27,7 +27,7 @@ type watch struct {
 type sighting struct {
 	beat int64
 	at   time.Time // when this value of the beat was first seen
-	gone time.Time // time since which the node has no session; zero: it has one
+	gone time.Time // time since which the node has no session; zero means it has one
 }
 
 // look evaluates the nodes as the database lists them. It returns those to declare dead, and whether another may be

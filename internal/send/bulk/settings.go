@@ -30,7 +30,7 @@ type Settings struct {
 	Campaign string `json:"campaign"`
 	Type     string `json:"type"`
 	Event    string `json:"event,omitempty"`
-	At       string `json:"datetime_sending,omitempty"` // local time in Timezone; empty: now
+	At       string `json:"datetime_sending,omitempty"` // local time in Timezone; empty means now
 	Timezone string `json:"timezone,omitempty"`
 }
 

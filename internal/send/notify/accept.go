@@ -25,7 +25,7 @@ type Submission struct {
 	// Route and IdempotencyKey identify repeats, Hash identifies their content. The key may be empty.
 	Route, IdempotencyKey, Hash string
 	ResendOf                    string        // the notification whose failed recipients it is sent to; may be empty
-	Keep                        time.Duration // retention of the key; 0: keepAnswers
+	Keep                        time.Duration // retention of the key; 0 means keepAnswers
 	// Sender is a sender chosen by the program, for the request's channel. If nil, recipient_id selects one.
 	Sender *carillon.Sender
 }

@@ -242,7 +242,7 @@ func (x Sent) Origin(ctx context.Context, companyID, id string) (string, error) 
 // Again selects the recipients of a resend.
 type Again struct {
 	Recipients []int
-	Key        string // idempotency key; empty: derived from the recipients and the number of resends
+	Key        string // idempotency key; empty means derived from the recipients and the number of resends
 	Reached    bool   // include recipients whom an earlier resend has reached, or may still reach
 }
 

@@ -275,7 +275,7 @@ func TestCheckAgainstHoldsEveryContactToTheLimits(t *testing.T) {
 		name  string
 		tpl   *carillon.Template
 		value object // fields of the second contact
-		field string // expected field of the error; empty: accepted
+		field string // expected field of the error; empty means accepted
 		holds string
 	}{
 		{"all at their limits", tpl, object{"h": at(60), "a": at(500), "b": at(22)}, "", ""},

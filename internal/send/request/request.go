@@ -357,7 +357,7 @@ func (r *Request) readLabels(from texts) error {
 		key string
 		to  *string
 		max int
-		of  carillon.Channel // the only channel that has the field; empty: both
+		of  carillon.Channel // the only channel that has the field; empty means both
 	}{
 		{"language_template", &r.Language, maxLabel, carillon.Messaging},
 		{"name_template", &r.TemplateName, maxTemplateName, carillon.Messaging},

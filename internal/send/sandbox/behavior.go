@@ -16,7 +16,7 @@ type behavior struct {
 	limited bool // they fail because of a rate limit, which demands a wait
 	slow    bool
 	late    bool   // receipts begin only after Delays.Late
-	steps   []step // nil: the ordinary steps; empty: no receipts
+	steps   []step // nil: the ordinary steps; empty means no receipts
 }
 
 // step is one receipt.

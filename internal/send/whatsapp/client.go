@@ -49,10 +49,10 @@ const (
 
 // Options configure a Client. The zero value works.
 type Options struct {
-	RequestTimeout time.Duration  // for one request including its response; 0: 30 s
-	IdleConns      int            // connections kept open to the channel; 0: 256
-	RootCAs        *x509.CertPool // to verify the channel's certificate; nil: the system roots
-	Egress         *egress.Client // restricts addresses chosen by company members; nil: only public ones
+	RequestTimeout time.Duration  // for one request including its response; 0 means 30 s
+	IdleConns      int            // connections kept open to the channel; 0 means 256
+	RootCAs        *x509.CertPool // to verify the channel's certificate; nil means the system roots
+	Egress         *egress.Client // restricts addresses chosen by company members; nil means only public ones
 }
 
 // Client communicates with the channel for all senders. It is safe for concurrent use.

@@ -28,7 +28,7 @@ func TestCheckSettingsNamesTheFieldAtFault(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		raw   json.RawMessage
-		field string // expected field of the error; empty: accepted
+		field string // expected field of the error; empty means accepted
 	}{
 		{"whole", with("version", "v23.0"), ""},
 		{"no base_url", with("base_url", nil), ""},

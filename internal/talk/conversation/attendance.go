@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// presentFor is how long a teammate stays present after the last sign of an open inbox. A sign comes with each
+	// presentFor is the time that a teammate stays present after the last sign of an open inbox. A sign comes with each
 	// heartbeat of the inbox's stream, at most every signEvery.
 	presentFor = 50 * time.Second
 	signEvery  = 15 * time.Second
-	// stayAfter is how long a teammate stays present after closing the last inbox: reloading the page reopens it at
+	// stayAfter is the time that a teammate stays present after closing the last inbox: reloading the page reopens it at
 	// once.
 	stayAfter   = 5 * time.Second
 	leaveWithin = 5 * time.Second

@@ -39,7 +39,7 @@ const (
 	MaxText = 4000
 	// maxTurns bounds a conversation.
 	maxTurns = 20_000
-	// keepResolved is how long a resolved conversation stays available to a returning contact.
+	// keepResolved is the time that a resolved conversation stays available to a returning contact.
 	keepResolved = 90 * 24 * time.Hour
 )
 
@@ -87,7 +87,7 @@ type Options struct {
 	Runs    *chats.Runs
 	// Suspended reports whether a company is suspended: its agents and flows do not respond. nil: no company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
-	Questions *chats.Questions // keeps the questions that agents could not answer; nil: they are not kept
+	Questions *chats.Questions // keeps the questions that agents could not answer; nil means they are not kept
 	Observer  Observer         // default: no-op
 	// MissedAfter is the maximum time that a contact waits for a teammate; default 5 minutes.
 	MissedAfter time.Duration

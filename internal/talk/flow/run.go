@@ -125,7 +125,7 @@ type Outcome struct {
 	Say     []Saying
 	Asked   bool    // a question was asked for the first time
 	Effect  *Effect // set if the run is Calling
-	Handoff string  // reason for a handoff to a teammate; empty: no handoff
+	Handoff string  // reason for a handoff to a teammate; empty means no handoff
 	Resolve bool    // resolve the conversation
 	Log     []Entry
 	Work    int // work done, at most MaxWork

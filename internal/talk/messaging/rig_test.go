@@ -43,7 +43,7 @@ type rig struct {
 	flows   flows
 	log     log
 	counts  counts
-	agent   string        // of the sender; empty: none
+	agent   string        // of the sender; empty means none
 	bubble  bool          // time is faked
 	halt    func()        // stops the node
 	kill    func()        // simulates a crash: the node does nothing more, except finish its pending calls

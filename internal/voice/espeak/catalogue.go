@@ -15,7 +15,7 @@ type catalogue struct {
 	list func(ctx context.Context) (string, error)
 
 	mu     sync.Mutex
-	voices map[string]bool // lower case; nil: not read yet
+	voices map[string]bool // lower case; nil means not read yet
 }
 
 // named matches the voice names that an agent may have: a language with an optional variant such as +f3. Paths do not

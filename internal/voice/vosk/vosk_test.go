@@ -31,8 +31,8 @@ type server struct {
 	bank *voicetest.Bank
 	url  string
 
-	stallAt  int  // answers nothing from this message on; 0: never
-	closeAt  int  // closes the connection at this message; 0: never
+	stallAt  int  // answers nothing from this message on; 0 means never
+	closeAt  int  // closes the connection at this message; 0 means never
 	noJSON   bool // answers with something other than JSON
 	bare     bool // closes after the end without answering it, as some servers do
 	sentence bool // ends a sentence in between
