@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
 )
 

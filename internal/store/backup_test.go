@@ -13,13 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/settings"
-
-	"carillon"
-	"carillon/internal/store"
 )
 
 // silent is the progress of nobody who looks.

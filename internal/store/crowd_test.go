@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
-
-	"carillon"
 )
 
 func refusedWith(t *testing.T, err error, atLeast int) {

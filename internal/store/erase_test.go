@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/people"
 	"carillon/internal/store/storetest"
 )

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/work"
 )
 

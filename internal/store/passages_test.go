@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-
 	"carillon/internal/base/resource/resourcetest"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/resources"
 )
 

@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/configure"
 	eventtable "carillon/internal/store/events"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/storetest"
 	"carillon/internal/store/work"

@@ -18,23 +18,17 @@ import (
 	"carillon"
 	"carillon/internal/base/share"
 	"carillon/internal/store/accounts"
-
 	"carillon/internal/store/audit"
-
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
-
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
-
 	"carillon/internal/store/resources"
-
 	"carillon/internal/store/settings"
 	"carillon/internal/store/stats"
-
 	"carillon/internal/store/work"
 )
 

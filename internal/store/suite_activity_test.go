@@ -16,9 +16,7 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
 	"carillon/internal/store/accounts"
-
 	"carillon/internal/store/audit"
-
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"

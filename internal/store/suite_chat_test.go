@@ -503,7 +503,7 @@ func cannedReplies(t *testing.T, r *rig) {
 	if err := r.Canned.Delete(t.Context(), ours, bye.ID); err != nil {
 		t.Error(err)
 	}
-	for i := range chats.MostCanned - 1 {
+	for i := range chats.MaxCanned - 1 {
 		if err := r.Canned.Add(t.Context(), ours, &chats.Canned{Shortcut: fmt.Sprint("n", i), Text: "x"}, r.now); err != nil {
 			t.Fatal(err)
 		}

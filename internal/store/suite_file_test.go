@@ -9,7 +9,6 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/store/purge"
 )
 

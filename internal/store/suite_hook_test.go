@@ -13,7 +13,6 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/store/chats"
 	eventtable "carillon/internal/store/events"
-
 	"carillon/internal/store/purge"
 )
 

@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"testing"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )

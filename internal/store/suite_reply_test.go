@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-	"carillon/internal/store/purge"
-
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/purge"
 )
 
 func exchanging() []sentence {

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
+	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/settings"
-
-	"carillon"
-	"carillon/internal/store"
 	"carillon/internal/store/work"
 )
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/configure"
-
 	"carillon/internal/base/provider"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/storetest"
 )

@@ -24,7 +24,6 @@ import (
 	"carillon/internal/send/catalog"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
-
 	"carillon/internal/store/audit"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/person"

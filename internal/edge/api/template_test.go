@@ -33,7 +33,6 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-
 	"carillon/internal/talk/person"
 )
 

@@ -12,7 +12,6 @@ import (
 	"carillon"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/talk/files"
 )
 

@@ -3,9 +3,8 @@ package ops
 import (
 	"testing"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )

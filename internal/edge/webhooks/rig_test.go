@@ -16,7 +16,6 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
-
 	"carillon/internal/store/storetest"
 )
 

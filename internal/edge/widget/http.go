@@ -18,7 +18,6 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/event/realtime"
 	"carillon/internal/store/accounts"
-
 	"carillon/internal/store/chats"
 	"carillon/internal/store/resources"
 	"carillon/internal/talk/conversation"

@@ -14,7 +14,6 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/edge/convai"
-
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 )

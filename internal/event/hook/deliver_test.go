@@ -25,7 +25,6 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
-
 	"carillon/internal/store/storetest"
 )
 

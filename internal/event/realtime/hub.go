@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"carillon/internal/store/events"
-
 	"carillon"
+	"carillon/internal/store/events"
 )
 
 // KindEvents is the Bus kind for topics with new events.

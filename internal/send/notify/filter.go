@@ -8,12 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/schedule"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 )
 
 // ReadFilter reads the filter of a list of notifications from a query. none reports that nothing can match: the

@@ -21,7 +21,6 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-
 	"carillon/internal/store/work"
 )
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/store/messages"
-
 	"carillon"
 	"carillon/internal/queue"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
 )

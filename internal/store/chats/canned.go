@@ -10,8 +10,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// MostCanned bounds a company's canned replies.
-const MostCanned = 500
+// MaxCanned bounds a company's canned replies.
+const MaxCanned = 500
 
 // Canned is a prepared reply of teammates.
 type Canned struct {
@@ -25,7 +25,7 @@ func (s *CannedReplies) List(ctx context.Context, companyID string) ([]Canned, e
 	return db.Collect(ctx, s.d, "canned replies", func(scan db.Scan) (c Canned, err error) {
 		err = scan(&c.ID, &c.Shortcut, &c.Text)
 		return c, err
-	}, "SELECT id, shortcut, text FROM canned_reply WHERE company_id = $1 ORDER BY shortcut LIMIT $2", companyID, MostCanned)
+	}, "SELECT id, shortcut, text FROM canned_reply WHERE company_id = $1 ORDER BY shortcut LIMIT $2", companyID, MaxCanned)
 }
 
 // Add stores one and sets its id. Errors: conflict where the shortcut is in use, limit_exceeded.
@@ -36,11 +36,11 @@ func (s *CannedReplies) Add(ctx context.Context, companyID string, c *Canned, no
 		if err := tx.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM canned_reply WHERE company_id = $1", companyID); err != nil {
 			return err
 		}
-		if n >= MostCanned {
+		if n >= MaxCanned {
 			return &carillon.Error{
 				Code: carillon.LimitExceeded, Message: "The company has too many canned replies",
 				Details: carillon.Details{
-					{Key: "limit", Value: MostCanned}, {Key: "used", Value: n},
+					{Key: "limit", Value: MaxCanned}, {Key: "used", Value: n},
 				},
 			}
 		}

@@ -10,7 +10,6 @@ import (
 
 	"carillon/internal/base/identity"
 	"carillon/internal/store/db"
-
 	"carillon/internal/store/settings"
 )
 

@@ -71,8 +71,8 @@ func (b *Bulk) Write(ctx context.Context, tx *Tx) error {
 	return nil
 }
 
-// MostRows is the number of rows in the longest INSERT on SQLite; shorter ones have half as many, down to one row.
-const MostRows = 64
+// MaxRows is the number of rows in the longest INSERT on SQLite; shorter ones have half as many, down to one row.
+const MaxRows = 64
 
 func (b *Bulk) writeSQLite(ctx context.Context, tx *Tx) error {
 	for i := range b.values {
@@ -80,8 +80,8 @@ func (b *Bulk) writeSQLite(ctx context.Context, tx *Tx) error {
 			b.values[i] = nil
 		}
 	}
-	args := make([]driver.NamedValue, 0, min(MostRows, b.Rows())*len(b.cols))
-	for left, n := b.values, MostRows; len(left) > 0; {
+	args := make([]driver.NamedValue, 0, min(MaxRows, b.Rows())*len(b.cols))
+	for left, n := b.values, MaxRows; len(left) > 0; {
 		if n*len(b.cols) > len(left) {
 			n /= 2
 			continue

@@ -19,7 +19,7 @@ const longRun = 8
 //nolint:gochecknoglobals // a constant table
 var runInserts = func() map[int]string {
 	all := map[int]string{}
-	for n := db.MostRows; n > 0; n /= 2 {
+	for n := db.MaxRows; n > 0; n /= 2 {
 		var q strings.Builder
 		q.WriteString("INSERT OR FAIL INTO message (id, shard, sender, class, due_at, q, number) VALUES (?1,?2,?3,?4,?5,1,?)")
 		for i := 1; i < n; i++ {
@@ -35,7 +35,7 @@ const runShares = 5 // parameters that all messages of a statement share
 // insertRuns writes a notification's messages to be sent, and adds the skipped ones to b.
 func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	n := &a.Notification
-	args := make([]driver.NamedValue, runShares, runShares+db.MostRows)
+	args := make([]driver.NamedValue, runShares, runShares+db.MaxRows)
 	for i, v := range []any{nil, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)} {
 		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
@@ -62,10 +62,10 @@ func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 // run returns the number of messages, from an index on, that one statement writes; 0 if that message is skipped.
 func (a *Accept) run(at int) int {
 	n := 0
-	for n < db.MostRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {
+	for n < db.MaxRows && at+n < len(a.Messages) && a.Messages[at+n].Skip == "" {
 		n++
 	}
-	size := db.MostRows
+	size := db.MaxRows
 	for size > n {
 		size /= 2
 	}

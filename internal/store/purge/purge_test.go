@@ -20,7 +20,6 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/purge"
-
 	"carillon/internal/store/rank"
 	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"

@@ -10,7 +10,6 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-
 	"carillon/internal/talk/flow"
 	"carillon/internal/voice"
 )

@@ -30,7 +30,6 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-
 	"carillon/internal/talk/flow"
 )
 

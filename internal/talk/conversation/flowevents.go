@@ -8,7 +8,6 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/talk/flow"
 )
 

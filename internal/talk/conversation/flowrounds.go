@@ -10,7 +10,6 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-
 	"carillon/internal/voice"
 )
 

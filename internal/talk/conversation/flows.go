@@ -15,7 +15,6 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/base/cache"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/talk/flow"
 )
 

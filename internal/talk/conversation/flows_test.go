@@ -14,7 +14,6 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/talk/flow"
 )
 

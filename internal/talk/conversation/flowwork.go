@@ -8,7 +8,6 @@ import (
 
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-
 	"carillon/internal/talk/flow"
 )
 

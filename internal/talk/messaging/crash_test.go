@@ -10,7 +10,6 @@ import (
 	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/talk/flow"
 )
 

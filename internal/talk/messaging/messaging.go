@@ -23,7 +23,6 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
-
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 )

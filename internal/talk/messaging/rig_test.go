@@ -23,7 +23,6 @@ import (
 	"carillon/internal/store/events"
 	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
-
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/flow"

@@ -14,7 +14,6 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/db"
-
 	"carillon/internal/talk/conversation"
 )
 

@@ -22,7 +22,6 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/messages"
-
 	"carillon/internal/talk/conversation"
 )
 

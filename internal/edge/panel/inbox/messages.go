@@ -20,7 +20,6 @@ import (
 	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
-
 	"carillon/internal/talk/conversation"
 )
 

@@ -15,7 +15,6 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
-
 	"carillon/internal/store/audit"
 )
 
