@@ -3,6 +3,8 @@ package main
 import "github.com/alecthomas/kong"
 
 // helpTexts are the texts of flags that are longer than a line.
+//
+//nolint:gochecknoglobals // read-only
 var helpTexts = kong.Vars{
 	"backup_to_help": "New file, written by the running program; its manifest is written next to it as FILE.json.",
 	"call_run_help":  "Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new.",

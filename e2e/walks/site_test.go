@@ -55,7 +55,7 @@ type answer struct {
 	choice   int // number of the choice; 0 for other answers
 }
 
-var walk = []answer{ //nolint:gochecknoglobals // read only
+var walk = []answer{
 	{"Do you come?", "yes", "1", 1},
 	{"How many of you?", "3", "3#", 0},
 	{"Which part of the day?", "evening", "2", 2},

@@ -19,13 +19,13 @@ const (
 	twice       way = "twice"       // repeated a moment later
 	interrupted way = "interrupted" // spoken over the question; in writing: while another node takes over
 
-	// For people who talk:
+	// For people who talk.
 	inWords      way = "in words"
 	aheadInWords way = "in words ahead, and again"
 	lateInWords  way = "in words, late"
 	twiceInWords way = "in words, twice"
 
-	// For people with keys:
+	// For people with keys.
 	ahead      way = "ahead" // before the first sound of the question, and repeated after it was played
 	aheadEarly way = "ahead, and then early"
 	both       way = "in words and by key at once"
@@ -49,14 +49,14 @@ type channel struct {
 	ways []way
 }
 
-var channels = map[string]channel{ //nolint:gochecknoglobals // read only
+var channels = map[string]channel{
 	"a chat": {inChat, everywhere}, "WhatsApp": {onWhatsApp, everywhere}, "a voice widget": {inWidget, slices.Concat(everywhere, aloud)},
 	"a call": {onCall, slices.Concat(everywhere, aloud, []way{ahead, aheadEarly, both})},
 }
 
 var (
-	everywhere = []way{early, late, twice, interrupted}                  //nolint:gochecknoglobals // read only
-	aloud      = []way{inWords, aheadInWords, lateInWords, twiceInWords} //nolint:gochecknoglobals // read only
+	everywhere = []way{early, late, twice, interrupted}
+	aloud      = []way{inWords, aheadInWords, lateInWords, twiceInWords}
 )
 
 // All walks lead to the same answers, on every channel and in every way: the agent says the same in the same order,
