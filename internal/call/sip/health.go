@@ -18,7 +18,7 @@ const (
 
 // health tracks the state of trunks that calls were placed with. Before the next call, it queries a trunk that lost a
 // call or stopped responding to OPTIONS: the line's circuit breaker detects the fault in two seconds, no INVITE is
-// sent in vain, and the call that probes the trunk does not ring anybody twice. For trunks that never respond to
+// wasted, and the call that probes the trunk does not ring anybody twice. For trunks that never respond to
 // OPTIONS, only calls show whether they are available.
 //
 // It is kept by host, for lines of all companies: it only records whether the host responds, regardless of refused
