@@ -188,7 +188,7 @@ func (c *chatClient) signIn() string {
 func (c *chatClient) follow(ctx context.Context, path, token, last string) {
 	resp, err := c.do(ctx, http.MethodGet, path, token, last, "")
 	if err != nil {
-		return // opened then reports a missing stream
+		return // the missing stream is reported by c.opened
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

@@ -55,7 +55,8 @@ type answered struct {
 	at   int // frames sent
 }
 
-// flow is the received sound of a call: the delay of each packet relative to its due time by sequence number.
+// flow measures the sound received in a call. The sequence number of a packet says when it is due; least and most are
+// the extremes of the delay after that.
 type flow struct {
 	seq         uint16
 	k           int64

@@ -166,7 +166,8 @@ func (i *image) ready(t *testing.T, ended chan error, log *bytes.Buffer) *config
 	}
 }
 
-// send sends a message, now or at a local time in a zone: the image contains no zones but the program's.
+// send sends a message now, or at a local time in a named time zone. This tests the time-zone data built into the
+// program, because the image has none.
 func (i *image) send(t *testing.T, ready *config.Ready, local, zone string) (id string) {
 	t.Helper()
 	request := map[string]any{

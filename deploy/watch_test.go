@@ -131,7 +131,8 @@ func TestDashboardAsksForMetricsThatThereAre(t *testing.T) {
 	}
 }
 
-// notShown are the metrics that the dashboard omits because another one shows them or only an alert uses them.
+// notShown lists metrics that the dashboard omits, because another metric carries the same information or because only
+// alerts use them.
 var notShown = []string{
 	"carillon_build_info", "carillon_accepted_notifications_total", "carillon_lanes", "carillon_queue_commits_total", "carillon_restored",
 	"carillon_maintenance",

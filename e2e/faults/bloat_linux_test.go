@@ -134,8 +134,8 @@ func (s *site) vacuum() {
 
 const batchSize = 2000
 
-// unvacuumed returns a site whose PostgreSQL has autovacuum off: under the snapshot it could clean nothing, and its
-// repeated attempts would distort the measurement.
+// unvacuumed returns a site whose PostgreSQL runs without autovacuum. While the test holds a snapshot open, autovacuum
+// could remove no rows, and its retries would distort the measurement.
 func unvacuumed(t *testing.T, name, engine string) *site {
 	t.Helper()
 	c := newCluster(t, "", "autovacuum = off")

@@ -340,8 +340,8 @@ func (s *stepSite) awaiting(within time.Duration, what string, cond func() bool)
 	}
 }
 
-// kill advances a person's run to the point of a death, waits until the node dies there, and restarts the node. With
-// two nodes, the other one continues alone meanwhile.
+// kill advances a person's flow run to the step given by d, waits until the node has been killed there, and restarts
+// the node. If there are two nodes, the other one finishes the run first.
 func (s *stepSite) kill(d *death) {
 	s.t.Helper()
 	s.die(d)

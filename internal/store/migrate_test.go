@@ -47,7 +47,7 @@ func TestOlderProgramGoesOnWithASchemaThatServesItAndRefusesAnother(t *testing.T
 		if err := store.StartAs(t.Context(), o, expand); err != nil {
 			t.Fatal(err)
 		}
-		// The old program runs on, and starts again.
+		// The old program keeps running, and can also be restarted.
 		if !alone {
 			if err := running.DB.Health.Served(t.Context()); err != nil {
 				t.Errorf("the running node: %v", err)

@@ -146,7 +146,8 @@ func messagesAreCounted(t *testing.T, r *rig) {
 	}
 }
 
-// numberIsTaken has two nodes with one slot, or one that was restarted with its clock set back.
+// numberIsTaken tests two notifications with the same number, as from two nodes that share a slot or from a node
+// restarted with its clock set back.
 func numberIsTaken(t *testing.T, r *rig) {
 	first, second := r.request("34600000001", "34600000002"), r.request("34600000003")
 	last := "0"

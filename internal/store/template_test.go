@@ -212,7 +212,8 @@ func TestOnlyTheFirstSuppressionEmptiesTheCaches(t *testing.T) {
 		if removed, err := st.Suppressions.Unsuppress(t.Context(), "ours", identity.Number("34600000001")); removed || err != nil {
 			t.Error(removed, err)
 		}
-		// The cache may still list numbers. That must not hide that the next one is a first again.
+		// The cache may still say that the company has suppressions. The next one must nevertheless count as the
+		// first.
 		if !add("34600000003") || !suppresses() {
 			t.Error("the first one after a removal was not noticed")
 		}

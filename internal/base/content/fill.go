@@ -109,9 +109,9 @@ type Lookup interface {
 	Shared(name string) (string, bool)
 }
 
-// Check reports whether src fits the template. Every place that needs a value has one, no value is without a place,
-// and every placeholder is found for every recipient; otherwise it returns the 422 variable_mismatch. Filled headers,
-// bodies and media URLs are within their limits; otherwise it returns a 400.
+// Check returns nil if src fits the template. It returns a 422 variable_mismatch if a place that needs a value has
+// none, a value has no place, or a placeholder is missing for a recipient. It returns a 400 if a filled header, body
+// or media URL exceeds its limit.
 func Check(t *carillon.Template, src *Source) error {
 	s, err := ShapeOf(t)
 	if err != nil {

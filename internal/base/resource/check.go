@@ -99,8 +99,8 @@ func (c *Check) Address(field, value string) {
 	c.That(fault == "", field, fault)
 }
 
-// AddressFault returns the reason why a text is not the address of a server, or "". rule is the reason for a different
-// format or scheme.
+// AddressFault returns the reason why text is not a valid server address, or "" if it is. If text is not a URL with
+// one of the schemes, the reason is rule.
 func AddressFault(text, rule string, schemes ...string) string {
 	u, err := url.Parse(text)
 	switch {

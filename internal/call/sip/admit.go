@@ -29,8 +29,8 @@ func Admit(ctx context.Context, t Trunk, allowed []netip.Prefix) error {
 
 // way is the location of a trunk.
 type way struct {
-	// destination receives its requests; "" over TLS, where the name decides because other addresses do not have its
-	// certificate.
+	// destination is the address to which the trunk's requests are sent. It is empty over TLS: there the host name is
+	// used, and the certificate check rejects any other host.
 	destination string
 	addresses   []netip.Addr // of the trunk
 }

@@ -47,7 +47,7 @@ func (w *world) graph(id, number string, there ...carillon.Template) (*graphtest
 
 func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 	w := newWorld(t, store.Options{Dir: storetest.Folder(t)})
-	var there []carillon.Template // more than one page of the channel
+	var there []carillon.Template // more templates than the channel lists on one page
 	for i := range 230 {
 		x := draft(fmt.Sprintf("there_%d", i))
 		x.ParameterFormat = content.Positional

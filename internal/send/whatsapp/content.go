@@ -203,7 +203,8 @@ func (m *inbound) fill(x *provider.Inbound) {
 		e := &m.Edit.Message
 		x.Kind, x.Event, x.ReplyTo = provider.InboundEvent, provider.InboundEdited, m.Edit.Of
 		x.Text = string(cmp.Or(e.Text.Body, e.Image.Caption, e.Video.Caption, e.Document.Caption))
-		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" { // with a file: a removed caption
+		// An empty text with a file means that the caption was removed.
+		if x.Text == "" && cmp.Or(e.Image.ID, e.Video.ID, e.Document.ID) == "" {
 			m.unsupported(x)
 		}
 	case "revoke":

@@ -222,7 +222,7 @@ func New(d *db.DB) *Store { return &Store{d} }
 // columns starts with those that filters use.
 const columns = "id, at, author, author_name, origin, address, kind, object_id, object_name, action"
 
-// List returns changes of a company, newest first, without their fields.
+// List returns a company's changes, newest first, without the values before and after. Find returns those.
 func (s *Store) List(ctx context.Context, companyID string, f Filter) ([]Change, error) {
 	query, args := listQuery(companyID, f)
 	return db.Collect(ctx, s.d, "changes", func(scan db.Scan) (Change, error) { return scanChange(scan) }, query, args...)

@@ -87,7 +87,7 @@ func (b *backlog) observe(took time.Duration) {
 	b.took.Store(before + (int64(took)-before)/4)
 }
 
-// Commits is the group commit: the committers, and the bounds of requests.
+// Commits runs the group commit. It holds the committers and the admission control for requests.
 type Commits struct {
 	foreground *committer // operations with a waiting caller
 	background *committer // the program's own operations; the same committer as foreground on SQLite

@@ -10,7 +10,7 @@ import (
 func (p *payload) json() []byte {
 	if p.callPayload != nil {
 		call := *p                     // otherwise every payload, also of a message, would escape to the heap
-		text, _ := json.Marshal(&call) // texts and numbers cannot fail
+		text, _ := json.Marshal(&call) // marshaling texts and numbers cannot fail
 		return text
 	}
 	b := append(make([]byte, 0, 288), `{"v":`...)

@@ -79,7 +79,7 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 	return nil
 }
 
-// endsOf returns the results that may have an event.
+// endsOf returns the ends of the messages whose company subscribes to events (Followed).
 func endsOf(results []work.Result) (all []events.End) {
 	for i := range results {
 		if results[i].Followed {

@@ -47,7 +47,7 @@ func turns(d *db.DB, p *Person) any {
 	return d.List(keys)
 }
 
-// Conditions for rows that belong to other people of the company.
+// Conditions for tables whose rows belong to another row, such as a conversation, which must be the company's.
 const (
 	ofConversation = "conversation_id IN (SELECT id FROM conversation WHERE company_id = $1 AND id IN {list})"
 	ofMessage      = "id IN {list} AND EXISTS (SELECT 1 FROM notification AS n WHERE n.company_id = $1 AND n.seq = message.id / 128)"

@@ -24,7 +24,7 @@ type Purged struct {
 	Next          time.Time     // start of the next step: everything that closed earlier is deleted
 	More          bool          // there may be more to delete
 	Busy          bool          // another node is purging; nothing was done
-	Unsearched    bool          // the search table is not filled up to the next one yet
+	Unsearched    bool          // stopped at a notification that is not in the search table yet
 }
 
 // Closed is a company with closed notifications, and the time when the oldest of them closed.

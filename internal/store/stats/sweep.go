@@ -13,7 +13,7 @@ import (
 // pass holds the blocks taken for one round of counting, and those not counted yet.
 type pass struct {
 	blocks []Block
-	since  time.Time // time of taking: earlier changes are counted with them
+	since  time.Time // time when the blocks were taken: counting them includes all earlier changes
 	whole  bool      // all touched blocks were taken
 }
 
@@ -101,7 +101,8 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (more bool, err error)
 	return false, nil
 }
 
-// goneNodes returns the nodes that ended without counting their changes. On SQLite that is any other.
+// goneNodes returns the nodes that ended without counting their changes. On SQLite these are all nodes but this one,
+// because only one can run.
 func (s *Store) goneNodes(ctx context.Context, now time.Time) ([]node, error) {
 	before := now.Add(-goneAfter)
 	if s.d.SQLite() {

@@ -95,7 +95,7 @@ func TestStopByAnIDHoldsForTheNumber(t *testing.T) {
 			is, err := r.suppressed(t.Context(), r.company.ID, "525512345601")
 			return !is && err == nil
 		})
-		// Both are known when the ID writes STOP.
+		// Now the ID and its number are known to be the same person: STOP from the ID also suppresses the number.
 		p.text("STOP")
 		p.until("the number is suppressed", func() bool {
 			is, err := r.suppressed(t.Context(), r.company.ID, "5215512345601")

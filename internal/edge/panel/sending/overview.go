@@ -148,7 +148,7 @@ func (o *overviewShown) group(groups []stats.Group, senders []*carillon.Sender) 
 	})
 }
 
-// added sums groups by the key that of returns, largest first.
+// added sums the groups for which of returns the same key, largest first.
 func added(groups []stats.Group, of func(g *stats.Group) counted) []counted {
 	sums := map[counted]*stats.Counts{}
 	for i := range groups {
