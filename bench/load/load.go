@@ -28,7 +28,7 @@ type Load struct {
 	// Count is the number of requests after which the load ends, instead of For. The i-th one is Request(i%Conns,
 	// i/Conns).
 	Count int
-	// Tolerant counts all responses and broken connections. Otherwise the first response without a 2xx status ends the
+	// Tolerant counts all responses and broken connections. Otherwise the first broken connection or response without a 2xx status ends the
 	// load with an error.
 	Tolerant bool
 	// OnResponse is called with every response, concurrently.

@@ -215,8 +215,11 @@ func (h *hour) visitor() error {
 		err = json.NewDecoder(resp.Body).Decode(&begun)
 		h.note(resp)
 	}
-	if err != nil || begun.Token == "" {
+	switch {
+	case err != nil:
 		return fmt.Errorf("begin a chat: %w", err)
+	case begun.Token == "":
+		return errors.New("begin a chat: no token")
 	}
 	for range 1000 {
 		h.clients.Go(func() {
@@ -301,8 +304,11 @@ func (h *hour) marketer() error {
 	}
 	status, err := ask("/panel/v1/session", "application/json",
 		[]byte(`{"email":"marketer@hostile.test","password":"hostile-horse-battery"}`))
-	if status != http.StatusOK {
-		return fmt.Errorf("sign in: %d %w", status, err)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sign in: %w", err)
+	case status != http.StatusOK:
+		return fmt.Errorf("sign in: status %d", status)
 	}
 	const company = "?company=5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e02"
 	var form bytes.Buffer

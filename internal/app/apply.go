@@ -42,7 +42,7 @@ func Apply(ctx context.Context, cfg config.Config, log *slog.Logger) (store.Summ
 	return done.Summary, nil
 }
 
-// applyAlone opens the database and applies the set-up.
+// applyAlone applies the set-up to the database itself.
 func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log *slog.Logger) (summary store.Summary, err error) {
 	if err := cfg.CheckFolder(); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func conforms(t *testing.T, open func(t testing.TB) *store.Store) {
 			others(t, s)
 		})
 	})
-	for i := range asked { // a query is explained with the arguments of the first test that runs it
+	for i := range asked { // a query is explained with the arguments of the first test in the list that runs it
 		asked[0].Add(&asked[i])
 	}
 	t.Run("every query uses its index", func(t *testing.T) { plans(t, open(t), &asked[0]) })

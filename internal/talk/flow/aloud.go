@@ -71,7 +71,7 @@ func spokenNumber(text string) (n int, ok bool) {
 	return n, ok
 }
 
-// yesOrNo reads a message that is a yes or a no.
+// yesOrNo reads a message that says yes or no and little else.
 func yesOrNo(text string) (value string, ok bool) {
 	switch p := Plain(text); {
 	case slices.Contains(yesWords, p), agent.Agrees(text):
