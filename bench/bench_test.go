@@ -37,14 +37,14 @@ func TestFloorsAreJudgedWithTolerance(t *testing.T) {
 		want  string
 	}{
 		{floor{}, 1, ""},
-		{atLeast(76), 76, "ok"},
-		{atLeast(76), 70, "ok, within 10 %"},
-		{atLeast(76), 60, "BELOW"},
-		{atMost(50), 50, "ok"},
-		{atMost(50), 54, "ok, within 10 %"},
-		{atMost(50), 56, "BELOW"},
-		{atMost(0), 0, "ok"},
-		{atMost(0), 1, "BELOW"},
+		{minFloor(76), 76, "ok"},
+		{minFloor(76), 70, "ok, within 10 %"},
+		{minFloor(76), 60, "BELOW"},
+		{maxFloor(50), 50, "ok"},
+		{maxFloor(50), 54, "ok, within 10 %"},
+		{maxFloor(50), 56, "BELOW"},
+		{maxFloor(0), 0, "ok"},
+		{maxFloor(0), 1, "BELOW"},
 		{floor{limit: 80, set: true, exact: true}, 81, "BELOW"},
 	} {
 		if got := c.floor.verdict(c.value); got != c.want {
@@ -55,7 +55,7 @@ func TestFloorsAreJudgedWithTolerance(t *testing.T) {
 
 func TestTheTableMarksARowBelowItsFloor(t *testing.T) {
 	var tab table
-	r := tab.add(row{figure: "Accept", unit: "requests/s", yardstick: "H", floor: ratioAtLeast(0.45)})
+	r := tab.add(row{figure: "Accept", unit: "requests/s", yardstick: "H", floor: minRatio(0.45)})
 	for _, v := range []float64{300, 100, 200} {
 		r.add(v, 1000)
 	}

@@ -58,8 +58,8 @@ func (b *bench) measureCalls(ctx context.Context) {
 		add := func(figure, unit string, f floor) *row {
 			return b.table.add(row{figure: fmt.Sprintf("%s, %d calls held, %s", figure, count, kind.name), unit: unit, floor: f})
 		}
-		each := add("Calls a core", "calls, by the processor they take", atLeast(kind.goal))
-		worst := add("Worst tick of a call", "ms, p99 of calls", atMost(12))
+		each := add("Calls a core", "calls, by the processor they take", minFloor(kind.goal))
+		worst := add("Worst tick of a call", "ms, p99 of calls", maxFloor(12))
 		usual := add("Worst tick of a call", "ms, p50 of calls", floor{})
 		memory := add("Memory of a call", "kB", floor{})
 		for range min(b.rounds, 3) {
@@ -165,7 +165,7 @@ func placeCall(ctx context.Context, addr, agent, number string, due time.Time) e
 // measureDueCalls measures how late the INVITEs of scheduled calls are on an otherwise idle program.
 func (b *bench) measureDueCalls(ctx context.Context, e engine) {
 	median := b.table.add(row{figure: "Due call to INVITE, idle, " + e.name, unit: "ms, p50"})
-	late := b.table.add(row{figure: "Due call to INVITE, idle, " + e.name, unit: "ms, p99", floor: atMost(100)})
+	late := b.table.add(row{figure: "Due call to INVITE, idle, " + e.name, unit: "ms, p99", floor: maxFloor(100)})
 	for range min(b.rounds, 3) {
 		x := must(b.helper("exchange"))
 		b.exchange = must(x.readLine())

@@ -36,11 +36,11 @@ func (b *bench) measureChat(ctx context.Context, _ *provider, e engine) {
 		streams /= 10
 	}
 	memory := b.table.add(row{
-		figure: fmt.Sprintf("Memory a stream, %d idle ones, %s", streams, e.name), unit: "kB resident", floor: atMost(40),
+		figure: fmt.Sprintf("Memory a stream, %d idle ones, %s", streams, e.name), unit: "kB resident", floor: maxFloor(40),
 	})
 	latency := b.table.add(row{
 		figure: fmt.Sprintf("Chat turn to every screen, %d streams, %d a second, %s", streams, chatRate, e.name), unit: "ms, p99",
-		floor: atMost(100),
+		floor: maxFloor(100),
 	})
 	for range min(b.rounds, 3) {
 		n := b.serveEmpty(ctx, e, noProvider)
@@ -76,7 +76,7 @@ func (b *bench) acceptTurns(ctx context.Context, e engine) {
 	defer h.stop()
 	r := row{figure: "Chat turns accepted, " + e.name, unit: "turns/s", yardstick: "H"}
 	if !e.postgres {
-		r.floor = ratioAtLeast(0.35)
+		r.floor = minRatio(0.35)
 	}
 	turns := b.table.add(r)
 	n := b.serveEmpty(ctx, e, noProvider)

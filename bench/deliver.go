@@ -27,7 +27,7 @@ func (b *bench) measureDrain(ctx context.Context) {
 		nodes = append(nodes, n)
 		rows = append(rows, b.table.add(row{
 			figure: fmt.Sprintf("Delivery drain of %d, %s", drainMessages, e.name), unit: "messages/s, states written",
-			yardstick: "C", floor: ratioAtLeast(floors[i]),
+			yardstick: "C", floor: minRatio(floors[i]),
 		}))
 	}
 	for range b.rounds {
@@ -91,8 +91,8 @@ func (b *bench) awaitStates(ctx context.Context, n *node) {
 func (b *bench) measureIdle(ctx context.Context, p *provider, e engine) {
 	n := b.serveEmpty(ctx, e, p.url)
 	defer b.discard(n)
-	half := b.table.add(row{figure: "Accept to provider, idle, " + e.name, unit: "ms, p50", yardstick: "F", floor: atMost(6)})
-	most := b.table.add(row{figure: half.figure, unit: "ms, p99", yardstick: "F", floor: atMost(15)})
+	half := b.table.add(row{figure: "Accept to provider, idle, " + e.name, unit: "ms, p50", yardstick: "F", floor: maxFloor(6)})
+	most := b.table.add(row{figure: half.figure, unit: "ms, p99", yardstick: "F", floor: maxFloor(15)})
 	for range b.rounds {
 		f := b.fdatasync(200)
 		took, _ := b.sendSingles(ctx, p, n, 200)

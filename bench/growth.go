@@ -19,12 +19,12 @@ type growthFigures struct{ start, accept, latency, drain float64 }
 func (b *bench) measureGrowth(ctx context.Context, p *provider, e engine) {
 	small := fmt.Sprintf("with %d:", b.scheduled/10)
 	figure := func(what string) string { return fmt.Sprintf("Growth to %d rows: %s, %s", b.scheduled, what, e.name) }
-	start := b.table.add(row{figure: figure("cold start"), unit: "ms to the first 200", yardstick: small, floor: ratioAtMost(1.3)})
-	accept := b.table.add(row{figure: figure("accept"), unit: "requests/s", yardstick: small, floor: ratioAtLeast(1 / 1.3)})
+	start := b.table.add(row{figure: figure("cold start"), unit: "ms to the first 200", yardstick: small, floor: maxRatio(1.3)})
+	accept := b.table.add(row{figure: figure("accept"), unit: "requests/s", yardstick: small, floor: minRatio(1 / 1.3)})
 	latency := b.table.add(row{
-		figure: figure("accept latency"), unit: "ms, p99 at 30 % of the capacity", yardstick: small, floor: ratioAtMost(1.3),
+		figure: figure("accept latency"), unit: "ms, p99 at 30 % of the capacity", yardstick: small, floor: maxRatio(1.3),
 	})
-	drain := b.table.add(row{figure: figure("drain of 10000"), unit: "messages/s", yardstick: small, floor: ratioAtLeast(1 / 1.3)})
+	drain := b.table.add(row{figure: figure("drain of 10000"), unit: "messages/s", yardstick: small, floor: minRatio(1 / 1.3)})
 	purge := b.table.add(row{
 		figure: "Accept latency while expired rows are purged, " + e.name, unit: "ms, p99 at 30 % of the capacity", yardstick: "without:",
 	})
@@ -111,11 +111,11 @@ func (b *bench) measureOverload(ctx context.Context, p *provider, e engine) {
 	b.table.add(row{figure: figure, unit: "accepted/s", yardstick: "capacity"}).add(result.Rate(), capacity)
 	b.table.add(row{
 		figure: figure, unit: "responses that are neither 200 nor a complete 503",
-		floor: atMost(0),
+		floor: maxFloor(0),
 	}).add(float64(malformed.Load()+result.Broken.Load()), 0)
-	b.table.add(row{figure: figure, unit: "accepted and not delivered", floor: atMost(0)}).add(float64(result.OK.Count()-p.count()), 0)
+	b.table.add(row{figure: figure, unit: "accepted and not delivered", floor: maxFloor(0)}).add(float64(result.OK.Count()-p.count()), 0)
 	b.table.add(row{
-		figure: figure, unit: fmt.Sprintf("s until p99 is within %d ms again", recoveredWithin), floor: atMost(5),
+		figure: figure, unit: fmt.Sprintf("s until p99 is within %d ms again", recoveredWithin), floor: maxFloor(5),
 	}).add(recovery, 0)
 }
 

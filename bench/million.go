@@ -16,11 +16,11 @@ func (b *bench) measureMillion(ctx context.Context, p *provider, e engine) {
 	const messages = 10_000
 	late := b.table.add(row{
 		figure: fmt.Sprintf("10,000 due at once, %d scheduled, %s", b.scheduled, e.name), unit: "ms late, p99",
-		yardstick: "10,000 ÷ C:", floor: ratioAtMost(2.5),
+		yardstick: "10,000 ÷ C:", floor: maxRatio(2.5),
 	})
 	memory := b.table.add(row{
 		figure: fmt.Sprintf("Memory, %d scheduled, %s", b.scheduled, e.name), unit: "MB resident, after accepting and sending",
-		floor: atMost(130),
+		floor: maxFloor(130),
 	})
 	for range b.rounds {
 		rate := clientRate(p, messages, 64)
@@ -38,12 +38,12 @@ func (b *bench) measureStart(ctx context.Context) {
 	n := b.serve(ctx, nodeOptions{})
 	defer n.stop()
 	n.waitIdle(ctx)
-	b.table.add(row{figure: "Memory, idle, SQLite", unit: "MB resident", floor: atMost(45)}).add(n.megabytes(), 0)
+	b.table.add(row{figure: "Memory, idle, SQLite", unit: "MB resident", floor: maxFloor(45)}).add(n.megabytes(), 0)
 }
 
 // coldStarts starts the program repeatedly, each time in a new folder unless the options name one.
 func (b *bench) coldStarts(ctx context.Context, o nodeOptions, figure string, limit float64) {
-	r := b.table.add(row{figure: figure, unit: "ms to the first 200", floor: atMost(limit)})
+	r := b.table.add(row{figure: figure, unit: "ms to the first 200", floor: maxFloor(limit)})
 	for range b.rounds {
 		r.add(b.coldStart(ctx, o), 0)
 	}

@@ -17,7 +17,7 @@ func (b *bench) measureFairness(ctx context.Context, p *provider, e engine) {
 	b.discard(n)
 	r := b.table.add(row{
 		figure: fmt.Sprintf("Another company's message during %d due, %s", b.scheduled, e.name),
-		unit:   "ms, p99 less the idle p50", floor: atMost(50),
+		unit:   "ms, p99 less the idle p50", floor: maxFloor(50),
 	})
 	for range b.rounds {
 		r.add(b.duringBacklog(ctx, p, e)-idle.Milliseconds(0.5), 0)
@@ -69,7 +69,7 @@ func (b *bench) measurePacing(ctx context.Context) {
 		figure: figure, unit: fmt.Sprintf("most messages in any second of %d", seconds),
 		floor: floor{limit: pacedRate, set: true, exact: true},
 	}).add(float64(densest(all)), 0)
-	b.table.add(row{figure: figure, unit: "messages/s on average", floor: atLeast(76)}).add(float64(len(all))/duration.Seconds(), 0)
+	b.table.add(row{figure: figure, unit: "messages/s on average", floor: minFloor(76)}).add(float64(len(all))/duration.Seconds(), 0)
 }
 
 // densest returns the maximum number of arrivals in any window of one second.
@@ -92,7 +92,7 @@ func (b *bench) measureSignIn(ctx context.Context, _ *provider, e engine) {
 	capacity := must(closedLoop(ctx, n.addr, acceptOne(), 2*time.Second))
 	routes := b.table.add(row{
 		figure: "Other routes while 64 sign in, " + e.name, unit: "ms, p99 at 30 % of the capacity",
-		yardstick: "without:", floor: ratioAtMost(5),
+		yardstick: "without:", floor: maxRatio(5),
 	})
 	for range b.rounds {
 		n.waitIdle(ctx)

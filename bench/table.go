@@ -24,26 +24,26 @@ type row struct {
 
 // floor is the limit that a figure must keep. The zero value is no limit.
 type floor struct {
-	limit   float64
-	atLeast bool // the limit is a minimum, otherwise a maximum
-	ratio   bool // the limit applies to the ratio to the yardstick, otherwise to the value
-	exact   bool // no tolerance
-	set     bool
+	limit float64
+	isMin bool // the limit is a minimum, otherwise a maximum
+	ratio bool // the limit applies to the ratio to the yardstick, otherwise to the value
+	exact bool // no tolerance
+	set   bool
 }
 
-func ratioAtLeast(limit float64) floor { return floor{limit, true, true, false, true} }
-func ratioAtMost(limit float64) floor  { return floor{limit: limit, ratio: true, set: true} }
-func atLeast(limit float64) floor      { return floor{limit: limit, atLeast: true, set: true} }
-func atMost(limit float64) floor       { return floor{limit: limit, set: true} }
+func minRatio(limit float64) floor { return floor{limit, true, true, false, true} }
+func maxRatio(limit float64) floor { return floor{limit: limit, ratio: true, set: true} }
+func minFloor(limit float64) floor { return floor{limit: limit, isMin: true, set: true} }
+func maxFloor(limit float64) floor { return floor{limit: limit, set: true} }
 
-// tolerance is how far a figure may exceed its floor on a noisy machine and still hold.
+// tolerance is the share by which a figure may miss its floor on a noisy machine and still hold.
 const tolerance = 0.1
 
 // verdict compares a figure with the floor.
 func (f floor) verdict(value float64) string {
 	beyond := value > f.limit
 	far := value > f.limit*(1+tolerance)
-	if f.atLeast {
+	if f.isMin {
 		beyond, far = value < f.limit, value < f.limit*(1-tolerance)
 	}
 	switch {
@@ -61,7 +61,7 @@ func (f floor) String() string {
 	switch {
 	case !f.set:
 		return ""
-	case f.atLeast:
+	case f.isMin:
 		return "≥ " + show(f.limit)
 	}
 	return "≤ " + show(f.limit)

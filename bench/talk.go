@@ -54,9 +54,9 @@ func (b *bench) measureTalks(ctx context.Context, _ *provider, e engine) {
 	add := func(figure, unit string, f floor) *row {
 		return b.table.add(row{figure: fmt.Sprintf("%s, %d conversations, %s", figure, count, e.name), unit: unit, floor: f})
 	}
-	gaps := add("Gap in the agent's speech", "ms, p99 of pieces", atMost(100))
-	first := add("Answer to first audio", "ms, p99", atMost(300))
-	silence := add("Barge-in to silence", "ms, p50", atMost(250))
+	gaps := add("Gap in the agent's speech", "ms, p99 of pieces", maxFloor(100))
+	first := add("Answer to first audio", "ms, p99", maxFloor(300))
+	silence := add("Barge-in to silence", "ms, p50", maxFloor(250))
 	processor := add("Processor of a spoken conversation", "% of a core", floor{})
 	for range min(b.rounds, 3) {
 		b.ears = ears.URL

@@ -46,7 +46,7 @@ func (t fixed) get(context.Context, *Client) (key, token string, err error) {
 }
 func (fixed) renew(string) bool { return false }
 
-// renewBefore is how long before its expiry a token is renewed.
+// renewBefore is the remaining validity at which a token is renewed.
 const renewBefore = time.Minute
 
 // until returns when a token that is valid for some seconds must be renewed. It uses only the local clock.

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("CARILLON_TEST_AS_PROGRAM") != "" {
 		main()
 	}
-	// The tests mostly wait for other programs, so many can run in parallel. -parallel overrides this.
+	// The tests are idle most of the time, so many can run in parallel. -parallel overrides this.
 	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}

@@ -81,9 +81,6 @@ func (a *applying) lineAgents(ctx context.Context, companyID string, c *config.C
 	return nil
 }
 
-// maxActive bounds a company's active templates (docs/reference/templates.md).
-const maxActive = 100
-
 // templates puts the file's templates. It refuses additional active ones beyond the limit, but not existing ones,
 // which the channel may have activated.
 func (a *applying) templates(ctx context.Context, companyID string, c *config.Company) error {
@@ -110,8 +107,8 @@ func (a *applying) templates(ctx context.Context, companyID string, c *config.Co
 		}
 	}
 	n, err := settings.ActiveTemplates(ctx, a.tx, companyID)
-	if err == nil && n > maxActive && n > before {
-		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, maxActive))
+	if err == nil && n > settings.MaxActiveTemplates && n > before {
+		a.problem(c.At, fmt.Sprintf("the company would have %d active templates, more than %d", n, settings.MaxActiveTemplates))
 	}
 	return err
 }

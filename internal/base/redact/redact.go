@@ -115,7 +115,7 @@ func Query(raw string) string {
 	return strings.ReplaceAll(strings.Join(parts, "&"), url.QueryEscape(Mark), Mark)
 }
 
-// slack is how far beyond its end a body is read, so that a secret at the end is not truncated to a part that cannot
+// slack is the number of bytes read beyond the end of a body, so that a secret at the end is not truncated to a part that cannot
 // be recognized.
 const slack = 4 << 10
 

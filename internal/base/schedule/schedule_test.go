@@ -62,7 +62,7 @@ func zoneOf(t testing.TB, name string, data []byte) *time.Location {
 }
 
 // TestScheduleLandsInEveryZone tries every zone around each of its changes of 2026 and 2027 and compares the result
-// with a minute-by-minute scan of what the zone's clocks show. Aliases of a zone share the scan.
+// with a minute-by-minute scan of the zone's local times. Aliases of a zone share the scan.
 func TestScheduleLandsInEveryZone(t *testing.T) {
 	from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
 	type zone struct {

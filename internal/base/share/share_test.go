@@ -12,18 +12,18 @@ import (
 	"carillon/internal/base/share"
 )
 
-// atMost bounds the places that a test takes before it fails.
-const atMost = 100_000
+// maxPlaces bounds the places that a test takes before it fails.
+const maxPlaces = 100_000
 
 // fill takes places for the holders that next returns until one is refused.
 func fill(t *testing.T, s *share.Share, next func(i int) share.Holder) (n int, refused error) {
 	t.Helper()
-	for n = range atMost {
+	for n = range maxPlaces {
 		if _, refused = s.Take(next(n)); refused != nil {
 			return n, refused
 		}
 	}
-	t.Fatalf("%d places were taken, and none refused", atMost)
+	t.Fatalf("%d places were taken, and none refused", maxPlaces)
 	return n, nil
 }
 

@@ -24,7 +24,7 @@ type Widget struct {
 	Language       string            `json:"language"`     // BCP 47
 	Appearance     Appearance        `json:"appearance"`
 	AllowedOrigins []string          `json:"allowed_origins"` // empty allows all
-	// TalkToPerson is whether the page offers a teammate; nil means true.
+	// TalkToPerson offers a teammate on the page; nil means true.
 	TalkToPerson *bool `json:"talk_to_person,omitempty"`
 	// Texts replace the page's texts, by language and key.
 	Texts map[string]map[string]string `json:"texts,omitempty"`

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// aliveEvery is how often a waiting contact is recorded as present.
+	// aliveEvery is the interval at which a waiting contact is recorded as present.
 	aliveEvery = 30 * time.Second
 	// visitorStreams is the limit of opened streams per visitor, as a multiple of the limit of calls: each stream
 	// costs several queries.
 	visitorStreams = 10
-	// checkEvery is how often the session of a busy stream is checked.
+	// checkEvery is the interval of session checks of a busy stream.
 	checkEvery = 2 * time.Second
 )
 

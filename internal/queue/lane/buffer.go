@@ -27,7 +27,7 @@ const (
 	ReadRows = 512
 	// RefillBelow is the number of items below which more are read.
 	RefillBelow = 128
-	// ReadAhead is how long before their due time messages are read, so that they start exactly on time.
+	// ReadAhead is the time before their due time at which messages are read, so that they start exactly on time.
 	ReadAhead = time.Second
 	// SpacingWait is the longest recipient interval that is waited for in memory.
 	SpacingWait = time.Second

@@ -11,7 +11,7 @@ import (
 	"carillon"
 )
 
-// look is what an observer sees at a time, and whether node "x" is then dead.
+// look is an observation at a time, with the expected state of node "x".
 type look struct {
 	at      time.Duration
 	beat    int64

@@ -49,9 +49,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// The contract's limit on a company's templates at the channel, and the bounds of requests to the channel.
+// The bounds of requests to the channel.
 const (
-	maxActive     = 100
 	callTimeout   = 30 * time.Second // of a request to the channel
 	claimDuration = time.Minute      // longer than callTimeout, so that a claim outlasts its request
 )

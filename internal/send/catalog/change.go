@@ -33,7 +33,7 @@ func (c *Catalog) Create(
 		claim(r, carillon.TemplatePending, now)
 		changes = append(changes, settings.TemplateChange{Action: settings.TemplateSubmitted, By: c.by})
 	}
-	limits := settings.TemplateLimits{Active: maxActive, Created: company.Limits.TemplatesPerDay}
+	limits := settings.TemplateLimits{Active: settings.MaxActiveTemplates, Created: company.Limits.TemplatesPerDay}
 	if err := c.store.Templates.CreateTemplate(ctx, r, limits, changes...); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (c *Catalog) Submit(ctx context.Context, companyID, id string) (*carillon.T
 	claimed := *r
 	claim(&claimed, carillon.TemplatePending, time.Now())
 	change := settings.TemplateChange{Action: settings.TemplateSubmitted, By: c.by}
-	limits := settings.TemplateLimits{Active: maxActive}
+	limits := settings.TemplateLimits{Active: settings.MaxActiveTemplates}
 	if err := orChanged(c.store.Templates.SwapTemplate(ctx, r, &claimed, time.Now(), limits, change)); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,9 @@ import (
 	"carillon/internal/store/events"
 )
 
+// MaxActiveTemplates bounds a company's templates at the channel (docs/reference/templates.md).
+const MaxActiveTemplates = 100
+
 // TemplateLimits are the limits of a creation or a submission (docs/reference/templates.md); 0 means none.
 type TemplateLimits struct {
 	Active  int // pending, approved or paused templates of the company; checked when a template becomes one

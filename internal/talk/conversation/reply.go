@@ -26,7 +26,7 @@ const (
 	maxAnswer = 8000
 	// deadFor is the minimum silence of a node before others declare it dead.
 	deadFor = 2 * time.Second
-	// checkEvery is how often it is checked, while the agent replies, that it still should.
+	// checkEvery is the interval of checks, during an agent's reply, that it should continue.
 	checkEvery = time.Second
 )
 
