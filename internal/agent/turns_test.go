@@ -23,8 +23,11 @@ func (c turnsOf) Company(_ context.Context, id string) (*carillon.Company, error
 
 func TestOneConversationUsesAFiftiethOfTheDaysResponses(t *testing.T) {
 	for name, o := range map[string]func(t *testing.T) store.Options{
-		"sqlite":   func(t *testing.T) store.Options { t.Helper(); return store.Options{Dir: storetest.Folder(t)} },
-		"postgres": func(t *testing.T) store.Options { t.Helper(); return store.Options{DatabaseURL: storetest.Postgres(t)} },
+		"sqlite": func(t *testing.T) store.Options { t.Helper(); return store.Options{Dir: storetest.Folder(t)} },
+		"postgres": func(t *testing.T) store.Options {
+			t.Helper()
+			return store.Options{DatabaseURL: storetest.PatientPostgres(t)}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

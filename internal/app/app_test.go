@@ -80,7 +80,7 @@ func TestPrintedCurlLineDeliversAMessage(t *testing.T) {
 			t.Parallel()
 			a, out := demo(t, func(c *config.Config) {
 				if engine == "postgres" {
-					c.DatabaseURL = config.Secret(storetest.Postgres(t))
+					c.DatabaseURL = config.Secret(storetest.PatientPostgres(t))
 					c.MasterKeyFile = storetest.MasterKey(t)
 				}
 			})

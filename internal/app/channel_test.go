@@ -79,7 +79,7 @@ func startChannel(t *testing.T, engine string) *channelRig {
 		Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
 	}
 	if engine == "postgres" {
-		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.PatientPostgres(t)), storetest.MasterKey(t)
 	}
 	a, err := app.New(cfg, app.Options{})
 	if err != nil {

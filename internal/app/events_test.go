@@ -51,7 +51,7 @@ func TestAStreamShowsAMessageLive(t *testing.T) {
 			t.Parallel()
 			a, out := demo(t, func(c *config.Config) {
 				if engine == "postgres" {
-					c.DatabaseURL = config.Secret(storetest.Postgres(t))
+					c.DatabaseURL = config.Secret(storetest.PatientPostgres(t))
 					c.MasterKeyFile = storetest.MasterKey(t)
 				}
 			})

@@ -51,7 +51,7 @@ func TestAnEndpointLearnsWhatBecomesOfAMessage(t *testing.T) {
 			a, out := demo(t, func(c *config.Config) {
 				c.MediaAllowPrivate = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 				if engine == "postgres" {
-					c.DatabaseURL = config.Secret(storetest.Postgres(t))
+					c.DatabaseURL = config.Secret(storetest.PatientPostgres(t))
 					c.MasterKeyFile = storetest.MasterKey(t)
 				}
 			})

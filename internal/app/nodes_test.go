@@ -26,7 +26,7 @@ func with(t *testing.T, address, name, value string) string {
 
 func TestNodeWhoseClockIsWrongIsNotReady(t *testing.T) {
 	t.Parallel()
-	address := storetest.Postgres(t)
+	address := storetest.PatientPostgres(t)
 	for _, statement := range []string{ // the database's clock is an hour ahead of this node's
 		"CREATE SCHEMA skewed",
 		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + " +

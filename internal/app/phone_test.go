@@ -63,7 +63,7 @@ func startHandset(t *testing.T, engine, number string) *handset {
 	t.Helper()
 	a, _ := demo(t, func(c *config.Config) {
 		if engine == "postgres" {
-			c.DatabaseURL, c.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+			c.DatabaseURL, c.MasterKeyFile = config.Secret(storetest.PatientPostgres(t)), storetest.MasterKey(t)
 		}
 	})
 	h := &handset{talk: talk{t: t, a: a}, number: number}
@@ -158,7 +158,7 @@ func TestATeammateSeesWhereATemplateStands(t *testing.T) {
 // The page of a phone and the node that sends to it may be different.
 func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
 	t.Parallel()
-	address, key := config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+	address, key := config.Secret(storetest.PatientPostgres(t)), storetest.MasterKey(t)
 	var all [2]*handset
 	for i := range all {
 		a, _ := demo(t, func(c *config.Config) { c.DatabaseURL, c.MasterKeyFile = address, key })

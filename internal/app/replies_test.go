@@ -109,7 +109,7 @@ func startPerson(t *testing.T, engine, setUp string) *person {
 		MediaAllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	}
 	if engine == "postgres" {
-		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.Postgres(t)), storetest.MasterKey(t)
+		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.PatientPostgres(t)), storetest.MasterKey(t)
 	}
 	log := &quiet{}
 	a, err := app.New(cfg, app.Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})

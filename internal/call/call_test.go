@@ -234,7 +234,7 @@ func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
 	t.Run("sqlite", func(t *testing.T) { inFakeTime(t, test) })
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, store.Options{DatabaseURL: storetest.Postgres(t)})
+		test(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)})
 	})
 }
 

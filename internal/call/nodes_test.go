@@ -19,7 +19,7 @@ func (p *phone) underWay() int {
 // pair returns two nodes on one PostgreSQL, with a call in progress on one of them.
 func pair(t *testing.T, p *phone) (runs, other *node, id string) {
 	t.Helper()
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	a, b := newNode(t, o, p), newNode(t, o, p)
 	a.setUp(nil)
 	b.company, b.line = a.company, a.line
@@ -81,7 +81,7 @@ func TestAStopWaitsForTheCallsInProgress(t *testing.T) {
 func TestANodeWhoseLeaseHasLapsedHangsUp(t *testing.T) {
 	t.Parallel()
 	p := &phone{lasts: time.Hour}
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	n := newNode(t, o, p)
 	n.calls.HangUpAfter(time.Second)
 	n.setUp(nil)

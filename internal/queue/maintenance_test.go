@@ -74,7 +74,7 @@ func TestSeveralNodesScanMoreOften(t *testing.T) {
 		want time.Duration
 	}{
 		"sqlite":   {func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} }, 30 * time.Second},
-		"postgres": {func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} }, 5 * time.Second},
+		"postgres": {func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.PatientPostgres(t)} }, 5 * time.Second},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			k, now := idleOn(t, c.on(t)), time.Now()

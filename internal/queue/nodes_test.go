@@ -40,7 +40,7 @@ func withSearchPath(t *testing.T, address, path string) string {
 
 func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 	t.Parallel()
-	address := storetest.Postgres(t)
+	address := storetest.PatientPostgres(t)
 	right := onPostgres(t, address, Options{})
 	// In the other node's sessions the database's clock is an hour ahead.
 	for _, statement := range []string{
@@ -91,7 +91,7 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 
 func TestNodeStopsWhenANewerProgramTookAwayWhatItNeeds(t *testing.T) {
 	t.Parallel()
-	address := storetest.Postgres(t)
+	address := storetest.PatientPostgres(t)
 	q := onPostgres(t, address, Options{})
 	done := make(chan error, 1)
 	go func() { done <- q.Run(context.Background()) }()

@@ -18,7 +18,7 @@ import (
 func BenchmarkAccept(b *testing.B) {
 	for name, options := range map[string]func() store.Options{
 		"sqlite":   func() store.Options { return store.Options{Dir: storetest.Folder(b)} },
-		"postgres": func() store.Options { return store.Options{DatabaseURL: storetest.Postgres(b)} },
+		"postgres": func() store.Options { return store.Options{DatabaseURL: storetest.PatientPostgres(b)} },
 	} {
 		b.Run(name, func(b *testing.B) {
 			st, err := store.Open(b.Context(), options())

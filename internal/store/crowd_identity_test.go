@@ -17,7 +17,7 @@ import (
 // Nodes take in messages of one person at once, which name the number, the id or both: they are one contact's, with one open conversation.
 func TestNodesThatMeetAPersonAtOnceMakeOneContact(t *testing.T) {
 	t.Parallel()
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	r := newRig(t, open(t, o))
 	nodes := []*store.Store{r.Store}
 	for range 3 {

@@ -23,7 +23,7 @@ import (
 func openPostgres(t testing.TB) *store.Store {
 	t.Helper()
 	// A commit takes its time on a busy machine.
-	return open(t, store.Options{DatabaseURL: storetest.Postgres(t), CommitTimeout: 2 * time.Minute})
+	return open(t, store.Options{DatabaseURL: storetest.PatientPostgres(t), CommitTimeout: 2 * time.Minute})
 }
 
 func TestPostgresConforms(t *testing.T) {
@@ -32,7 +32,7 @@ func TestPostgresConforms(t *testing.T) {
 }
 
 func TestAnotherNodesCachesFollow(t *testing.T) {
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	one, other := open(t, o), open(t, o)
 	k := &accounts.AccessKey{CompanyID: "ours", Label: "l", Key: "ck_secret", Scopes: []string{"*"}}
 	change(t, one, func(ctx context.Context, tx *configure.Tx) error {

@@ -420,7 +420,7 @@ func countsDropped(t *testing.T, r *rig) {
 
 // Two nodes change, delete and count at once, and one of them ends without counting.
 func TestTwoNodesCountExactly(t *testing.T) {
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	one := newRig(t, open(t, o))
 	other := &rig{Store: open(t, o), sender: one.sender, second: one.second, foreign: one.foreign, now: one.now.Add(15 * time.Minute)}
 	a := newHistory(t, one, 1)

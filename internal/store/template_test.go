@@ -25,7 +25,7 @@ import (
 func onBoth(t *testing.T, test func(t *testing.T, st *store.Store, sender *carillon.Sender)) {
 	for name, options := range map[string]func(t *testing.T) store.Options{
 		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
-		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} },
+		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.PatientPostgres(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			st, err := store.Open(t.Context(), options(t))

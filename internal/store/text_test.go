@@ -26,7 +26,9 @@ func hostileTexts() map[string]string {
 // A text is stored the same on both engines, on every path to the database.
 func TestTextsAreStoredTheSameOnBothEngines(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]store.Options{"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.Postgres(t)}} {
+	for name, o := range map[string]store.Options{
+		"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.PatientPostgres(t)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, o)
 			for what, text := range hostileTexts() {
@@ -86,7 +88,9 @@ func storeEveryWay(t *testing.T, s *store.Store, what, text string) {
 // A channel's texts about a sender, and about the outcome of a message, are always stored.
 func TestWhatAChannelSaysIsStoredOnBothEngines(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]store.Options{"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.Postgres(t)}} {
+	for name, o := range map[string]store.Options{
+		"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.PatientPostgres(t)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, open(t, o))
 			for what, text := range hostileTexts() {

@@ -110,5 +110,5 @@ func wantReason(t *testing.T, err error, reason string) {
 func engines(t *testing.T, test func(t *testing.T, so store.Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{}) })
-	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
+	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)}) })
 }

@@ -127,7 +127,7 @@ func TestSigningKeysTurnOver(t *testing.T) {
 }
 
 func TestNodesAgreeOnSigningKeys(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	w := newWorld(t, store.Options{DatabaseURL: url}, Options{})
 	nodes := []*Auth{w.Auth}
 	for range 3 {

@@ -18,7 +18,7 @@ func TestADayIsCountedOnAllNodesAndEndsAtMidnight(t *testing.T) {
 			return first, first
 		},
 		"postgres": func(t *testing.T) (first, second *Limits) {
-			o := store.Options{DatabaseURL: storetest.Postgres(t)}
+			o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 			return over(t, o), over(t, o)
 		},
 	} {

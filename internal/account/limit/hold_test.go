@@ -13,7 +13,7 @@ import (
 func TestANameIsHeldOnceAtATime(t *testing.T) {
 	for engine, o := range map[string]func(t *testing.T) store.Options{
 		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
-		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} },
+		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.PatientPostgres(t)} },
 	} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()

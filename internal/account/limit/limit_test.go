@@ -153,7 +153,7 @@ func TestTakeAgreesWithACount(t *testing.T) {
 }
 
 func TestNodesTogetherNeverPassTheLimit(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	nodes := []*Limits{over(t, store.Options{DatabaseURL: url}), over(t, store.Options{DatabaseURL: url})}
 	stopClock(nodes...)
 	for _, limit := range []int{1, 10, 63, 64, 300} {
@@ -203,7 +203,7 @@ func stopClock(all ...*Limits) (window time.Time) {
 }
 
 func TestOldWindowsAreDeleted(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	l := over(t, store.Options{DatabaseURL: url})
 	window := stopClock(l)
 	old := window.Add(-2 * Window)
@@ -225,7 +225,7 @@ func TestOldWindowsAreDeleted(t *testing.T) {
 }
 
 func TestASilentDatabaseIsA503(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	l := over(t, store.Options{DatabaseURL: url})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -249,7 +249,9 @@ func TestAWindowRestartsAfterTheClockWasSetBack(t *testing.T) {
 }
 
 func TestADaysCountLastsUntilMidnightOnAllNodes(t *testing.T) {
-	for name, o := range map[string]store.Options{"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.Postgres(t)}} {
+	for name, o := range map[string]store.Options{
+		"sqlite": {Dir: storetest.Folder(t)}, "postgres": {DatabaseURL: storetest.PatientPostgres(t)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			here := over(t, o)
 			there := New(here.store, here.log) // another node, or this one after a restart

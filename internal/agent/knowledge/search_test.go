@@ -55,7 +55,7 @@ func shop() *Base {
 func databases(t *testing.T, run func(t *testing.T, s *store.Store)) {
 	for name, o := range map[string]func(t *testing.T) store.Options{
 		"SQLite":     func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
-		"PostgreSQL": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.Postgres(t)} },
+		"PostgreSQL": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.PatientPostgres(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.Open(t.Context(), o(t))

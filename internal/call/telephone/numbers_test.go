@@ -35,7 +35,7 @@ func onStores(t *testing.T, test func(t *testing.T, s *store.Store)) {
 			t.Parallel()
 			o := store.Options{Dir: storetest.Folder(t)}
 			if engine == "postgres" {
-				o = store.Options{DatabaseURL: storetest.Postgres(t)}
+				o = store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 			}
 			s, err := store.Open(t.Context(), o)
 			if err != nil {

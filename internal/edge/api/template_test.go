@@ -58,7 +58,9 @@ var description = sync.OnceValues(func() (*apitest.Checker, error) { return apit
 
 func onEachEngine(t *testing.T, test func(t *testing.T, r *channelRig)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newChannelRig(t, store.Options{Dir: storetest.Folder(t)})) })
-	t.Run("postgres", func(t *testing.T) { test(t, newChannelRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})) })
+	t.Run("postgres", func(t *testing.T) {
+		test(t, newChannelRig(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)}))
+	})
 }
 
 func newChannelRig(t *testing.T, o store.Options) *channelRig {

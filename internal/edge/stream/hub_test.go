@@ -185,7 +185,7 @@ func TestCutStreamsReplayToTheSameList(t *testing.T) {
 		cutAndReplay(t, newSQLiteScreens(t))
 	})
 	t.Run("two nodes on postgres", func(t *testing.T) {
-		url := storetest.Postgres(t)
+		url := storetest.PatientPostgres(t)
 		var nodes []*screens
 		for range 2 {
 			var bus *realtime.Bus

@@ -77,7 +77,7 @@ func (n *node) next(t *testing.T) []realtime.Item {
 }
 
 func TestItemsOfOneKeyAreMerged(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	a, b := startNode(t, url), startNode(t, url)
 	a.Publish(due, realtime.Item{Key: "7/1", Value: 9}, realtime.Item{Key: "7/1", Value: 5})
 	if got := b.next(t); len(got) != 1 || got[0] != (realtime.Item{Key: "7/1", Value: 5}) {
@@ -86,7 +86,7 @@ func TestItemsOfOneKeyAreMerged(t *testing.T) {
 }
 
 func TestManyItemsAreCutToFitAndAllArrive(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	a, b := startNode(t, url), startNode(t, url)
 	const n = 2000
 	items := make([]realtime.Item, n)
@@ -106,7 +106,7 @@ func TestManyItemsAreCutToFitAndAllArrive(t *testing.T) {
 }
 
 func TestTooManyItemsAskTheOthersToReadEverything(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	a, b := newNode(t, url), startNode(t, url)
 	for i := range 10_000 {
 		a.Publish(due, realtime.Item{Key: fmt.Sprint(i)})
@@ -118,7 +118,7 @@ func TestTooManyItemsAskTheOthersToReadEverything(t *testing.T) {
 }
 
 func TestALostConnectionIsReplacedAndReported(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	a, b := startNode(t, url), startNode(t, url)
 	storetest.Exec(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = "+
 		"current_database()")
@@ -132,7 +132,7 @@ func TestALostConnectionIsReplacedAndReported(t *testing.T) {
 }
 
 func TestWhatAStoppingNodeAnnouncesArrives(t *testing.T) {
-	url := storetest.Postgres(t)
+	url := storetest.PatientPostgres(t)
 	b, leaving := startNode(t, url), newNode(t, url)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -33,7 +33,7 @@ func (m *Membership) keeper(t *testing.T) *keeper {
 
 func TestLeaseCountsFromTheStartOfTheBeat(t *testing.T) {
 	t.Parallel()
-	address := storetest.Postgres(t)
+	address := storetest.PatientPostgres(t)
 	s, err := store.Open(t.Context(), store.Options{DatabaseURL: address})
 	if err != nil {
 		t.Fatal(err)

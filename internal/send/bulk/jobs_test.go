@@ -101,7 +101,7 @@ type rig struct {
 
 func engines(t *testing.T, test func(t *testing.T, o store.Options)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, store.Options{Dir: storetest.Folder(t)}) })
-	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.Postgres(t)}) })
+	t.Run("postgres", func(t *testing.T) { test(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)}) })
 }
 
 func newRig(t *testing.T, o store.Options) *rig {

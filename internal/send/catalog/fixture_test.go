@@ -112,7 +112,7 @@ type world struct {
 
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t, store.Options{Dir: storetest.Folder(t)})) })
-	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, store.Options{DatabaseURL: storetest.Postgres(t)})) })
+	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)})) })
 }
 
 func newWorld(t *testing.T, o store.Options) *world {

@@ -190,7 +190,7 @@ func (r *rig) once(ids []string) {
 
 func TestShardsMoveWithoutUnknownOutcomes(t *testing.T) {
 	t.Parallel()
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	first := newRig(t, o, nil)
 	a, b := first.joined(o, true), first.joined(o, true)
 	senders := first.senders(carillon.Shards) // one per shard
@@ -244,7 +244,7 @@ func TestShardsMoveWithoutUnknownOutcomes(t *testing.T) {
 
 func TestMessageOfAnotherNodesShardIsFoundWithoutAnyWakeUp(t *testing.T) {
 	t.Parallel()
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	first := newRig(t, o, nil)
 	a, b := first.joined(o, false), first.joined(o, false)
 	senders := first.senders(carillon.Shards)
@@ -264,7 +264,7 @@ func TestMessageOfAnotherNodesShardIsFoundWithoutAnyWakeUp(t *testing.T) {
 
 func TestNodeWhoseProcessDiedIsSucceeded(t *testing.T) {
 	t.Parallel()
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	first := newRig(t, o, nil)
 	n := first.joined(o, true)
 	id := first.accept(body("", "34600111222"))
@@ -293,7 +293,7 @@ func TestNodeWhoseProcessDiedIsSucceeded(t *testing.T) {
 func TestSenderIsPacedExactlyWhileItsShardMoves(t *testing.T) {
 	t.Parallel()
 	const rate, messages = 40, 100
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	first := newRig(t, o, func(r *rig) { r.sender.PerSecond = rate })
 	a, b := first.joined(o, true), first.joined(o, true)
 	if err := first.store.Close(); err != nil {
@@ -340,7 +340,7 @@ func TestSenderIsPacedExactlyWhileItsShardMoves(t *testing.T) {
 func TestNodesTogetherMeetTheQuotaAndAcceptAKeyOnce(t *testing.T) {
 	t.Parallel()
 	const limit, recipients, requests = 100, 3, 60
-	o := store.Options{DatabaseURL: storetest.Postgres(t)}
+	o := store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 	first := newRig(t, o, func(r *rig) { r.company.Limits.DailyRecipients = limit })
 	nodes := []*rig{first, first.joined(o, false)}
 	defer func() {

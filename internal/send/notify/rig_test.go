@@ -105,7 +105,7 @@ func (observer) Reconciled(int, int)                          {}
 func sqlite(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} }
 
 func postgres(t *testing.T) store.Options {
-	return store.Options{DatabaseURL: storetest.Postgres(t)}
+	return store.Options{DatabaseURL: storetest.PatientPostgres(t)}
 }
 
 // engines runs a test on both database engines.

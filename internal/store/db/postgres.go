@@ -171,8 +171,8 @@ func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 // stalledEvery is the interval of searches for stalled sessions.
 const stalledEvery = 500 * time.Millisecond
 
-// endStalledSessions ends, until ctx does, the sessions of this program that have waited for the rest of a flush for
-// 700 ms, as idle_in_transaction_session_timeout does between statements. A node that stops, or loses its network, in
+// endStalledSessions ends, until ctx does, the sessions of this program that have waited for the rest of a flush as long
+// as idle_in_transaction_session_timeout allows between statements. A node that stops, or loses its network, in
 // the middle of a flush leaves a session that holds its locks; PostgreSQL does not consider it idle in a transaction
 // before the flush ends, and none of its timeouts applies: the rows would stay locked as long as the connection seems
 // alive, which is hours. A node that was only slow finds its connection broken, and checks whether it had committed.
@@ -195,6 +195,7 @@ func (*server) endStalled(ctx context.Context, d *DB) (n int, err error) {
 	err = d.Row(ctx, []any{&n}, `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
 		WHERE datname = current_database() AND usename = current_user AND application_name = current_setting('application_name')
 		AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = 'ClientRead' AND xact_start IS NOT NULL
-		AND state_change < pg_catalog.clock_timestamp() - INTERVAL '700 milliseconds'`)
+		AND state_change < pg_catalog.clock_timestamp()
+		- GREATEST('700ms', current_setting('idle_in_transaction_session_timeout')::interval)`)
 	return n, err
 }

@@ -245,7 +245,9 @@ func (d *DB) Update(ctx context.Context, fn func(ctx context.Context, tx *Tx) er
 	defer func() { _ = conn.Close() }()
 	return Unavailable(runTx(ctx, &Tx{db: d, conn: conn}, func(ctx context.Context, tx *Tx) error {
 		// Unlike a request's, its rows are not contended, and there may be pauses between its statements.
-		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 2000"); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT set_config('idle_in_transaction_session_timeout',
+			1000 * EXTRACT(EPOCH FROM GREATEST('2s', current_setting('idle_in_transaction_session_timeout')::interval))::int
+			|| 'ms', true)`); err != nil {
 			return fmt.Errorf("allow pauses: %w", err)
 		}
 		return fn(ctx, tx)

@@ -64,6 +64,20 @@ func Postgres(t testing.TB) string {
 	return create(t, c, " TEMPLATE "+from)
 }
 
+// PatientPostgres is Postgres for tests that open the database themselves: a transaction that a busy machine pauses has
+// a minute before the server ends its session.
+func PatientPostgres(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("idle_in_transaction_session_timeout", "60000")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
 // EmptyPostgres is Postgres with an empty database, to test the first start of a program.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()

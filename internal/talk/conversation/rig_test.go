@@ -103,7 +103,7 @@ func (r *rig) speaks() {
 // onBoth runs a test on both databases.
 func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t, store.Options{})) })
-	t.Run("postgres", func(t *testing.T) { test(t, newRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})) })
+	t.Run("postgres", func(t *testing.T) { test(t, newRig(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)})) })
 }
 
 func (r *rig) now() time.Time {

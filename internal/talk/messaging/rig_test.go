@@ -71,7 +71,7 @@ func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Run("sqlite", func(t *testing.T) { onSQLite(t, test) })
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, store.Options{DatabaseURL: storetest.Postgres(t)})
+		r := newRig(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)})
 		defer r.stop()
 		test(t, r)
 	})
