@@ -30,7 +30,7 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	kind := talkOf(words)
 	switch {
 	case kind == wantsPerson, kind == agrees && r.Asked == OffersPerson:
-		return emit(Action{Handoff: askedForPerson})
+		return emit(Action{Handoff: askedForPerson, Outcome: HandedOver})
 	case r.Early && kind != asks:
 		return nil
 	case kind == declines && r.Asked == OffersPerson:
@@ -62,7 +62,8 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 			return err
 		}
 	}
-	if err := emit(Action{Sources: []Source{{Title: best.Title, URL: best.URL}}}); err != nil {
+	source := Source{Title: best.Title, URL: best.URL, Knowledge: best.Knowledge, Passage: best.Excerpt, Confidence: best.Score}
+	if err := emit(Action{Sources: []Source{source}, Outcome: Answered}); err != nil {
 		return err
 	}
 	_, err := askAgain(r, "", emit)
@@ -80,7 +81,7 @@ func ignorant(r *Request, t texts, emit func(Action) error) error {
 	if r.keys() {
 		return nil
 	}
-	return emit(Action{Say: t.unknown, Choices: []string{t.person}, Asks: OffersPerson, Unanswered: true})
+	return emit(Action{Say: t.unknown, Choices: []string{t.person}, Asks: OffersPerson, Outcome: Unanswered})
 }
 
 // toolFor returns the client tool with a phrase that the message contains, or nil if there is none.

@@ -66,7 +66,7 @@ func TestTheLanguageIsTheConversationsElseTheAgents(t *testing.T) {
 		text, all := replies(t, Builtin{}, &Request{
 			Language: c[0], Agent: &Agent{Language: c[1]}, Said: []Said{{Contact: true, Text: "xyzzy"}},
 		})
-		if !strings.HasPrefix(text, c[2]) || !all[0].Unanswered || len(all[0].Choices) != 1 {
+		if !strings.HasPrefix(text, c[2]) || all[0].Outcome != Unanswered || len(all[0].Choices) != 1 {
 			t.Errorf("%v: %q, %+v", c, text, all)
 		}
 	}

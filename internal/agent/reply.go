@@ -69,16 +69,32 @@ type Action struct {
 	Handoff string   // reason for handing over to a teammate
 	End     bool     // ends the conversation
 	Set     []Value  // collected values
-	// Unanswered means that the knowledge contains no answer. The question is listed for the administrator.
-	Unanswered bool
+	// Outcome is set in one action of the response to a question.
+	Outcome Outcome
 	// Failure is the reason why the agent's engine did not respond itself, for the administrator.
 	Failure string
 }
 
+// Outcome tells whether the response to a question answers it. Small talk, answers to the agent's own questions and
+// results of tools have none.
+type Outcome string
+
+// The outcomes of a response.
+const (
+	Answered   Outcome = "answered"
+	Offered    Outcome = "offered"     // articles that may contain the answer, as choices
+	HandedOver Outcome = "handed_over" // to a teammate
+	// Unanswered means that the knowledge contains no answer. The question is listed for the administrator.
+	Unanswered Outcome = "unanswered"
+)
+
 // Source is an article on which an answer is based.
 type Source struct {
-	Title string
-	URL   string
+	Title      string
+	URL        string
+	Knowledge  string  // id of its base
+	Passage    string  // the sentences used
+	Confidence float64 // probability that they answer the question, from 0 to 1
 }
 
 // Thinker generates an agent's responses. Reply emits each action as soon as it is known and returns at the end of the

@@ -26,16 +26,19 @@ type Article struct {
 	Text     string `json:"text"`               // plain text or Markdown
 	URL      string `json:"url"`                // for further reading; may be empty
 	Language string `json:"language,omitempty"` // BCP 47; empty means detected from the text
+	// Questions are other wordings of the question that the article answers.
+	Questions []string `json:"questions,omitempty"`
 }
 
 const (
-	maxArticles = 10_000   // per base
-	maxBytes    = 16 << 20 // total of their texts
-	maxParts    = 50_000   // approximate limit on passages
-	maxDocument = 32 << 20 // of a base's stored JSON
-	maxAll      = 128 << 20
-	version     = 2  // version of Passages and of their stored form
-	maxTitle    = 80 // characters of a title derived from the text
+	maxArticles  = 10_000   // per base
+	maxBytes     = 16 << 20 // total of their texts
+	maxQuestions = 100      // per article
+	maxParts     = 50_000   // approximate limit on passages
+	maxDocument  = 32 << 20 // of a base's stored JSON
+	maxAll       = 128 << 20
+	version      = 2  // version of Passages and of their stored form
+	maxTitle     = 80 // characters of a title derived from the text
 )
 
 // Kind returns the resource kind of knowledge.
@@ -66,6 +69,11 @@ func (b *Base) Validate() error {
 		c.Required(at+".text", a.Text)
 		if a.URL != "" {
 			c.Address(at+".url", a.URL)
+		}
+		c.That(len(a.Questions) <= maxQuestions, at+".questions", "Must have at most 100 entries")
+		for n, question := range a.Questions {
+			c.Name(resource.Index(at+".questions", n), question)
+			size += len(question)
 		}
 		c.That(a.Language == "" || resource.ValidLanguage(a.Language), at+".language", "Must be a language such as es or pt-BR")
 		size += len(a.Title) + len(a.Text)
@@ -98,7 +106,7 @@ func (a *Article) passages(index int) []resource.Passage {
 		}
 		all = append(all, resource.Passage{
 			Article: index, Title: title, Text: part.text, URL: a.URL, Language: a.Language,
-			Terms: termsOf(a.Title+"\n"+part.heading, part.text, language),
+			Terms: termsOf(strings.Join(append(a.Questions, a.Title, part.heading), "\n"), part.text, language),
 		})
 	}
 	return all

@@ -185,15 +185,22 @@ func (e *exchange) finish() error {
 		return errNothing
 	}
 	var last agent.Action
-	seen := map[agent.Source]bool{}
+	seen := map[[2]string]bool{}
 	for i := range e.found {
-		source := agent.Source{Title: e.found[i].Title, URL: e.found[i].URL}
-		if e.found[i].Answers() && !seen[source] && len(seen) < maxSources {
-			seen[source] = true
+		h := &e.found[i]
+		source := agent.Source{Title: h.Title, URL: h.URL, Knowledge: h.Knowledge, Passage: h.Excerpt, Confidence: h.Score}
+		shown := [2]string{source.Title, source.URL}
+		if h.Answers() && !seen[shown] && len(seen) < maxSources {
+			seen[shown] = true
 			last.Sources = append(last.Sources, source)
 		}
 	}
-	last.Unanswered = len(last.Sources) == 0 && len(e.request.Agent.Knowledge) > 0 && !agent.SmallTalk(e.request.Message())
+	switch {
+	case len(last.Sources) > 0:
+		last.Outcome = agent.Answered
+	case len(e.request.Agent.Knowledge) > 0 && !agent.SmallTalk(e.request.Message()):
+		last.Outcome = agent.Unanswered
+	}
 	return e.pass(last)
 }
 

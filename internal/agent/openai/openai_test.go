@@ -129,7 +129,7 @@ func (r *rig) reply(t *testing.T, request *agent.Request) (x replied, err error)
 		x.choices = append(x.choices, a.Choices...)
 		x.handoff += a.Handoff
 		x.failure += a.Failure
-		x.open = x.open || a.Unanswered
+		x.open = x.open || a.Outcome == agent.Unanswered
 		return nil
 	})
 	if left := len(r.server.script); left > 0 {

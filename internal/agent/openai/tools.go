@@ -116,7 +116,7 @@ func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 			return "A teammate takes over", nil
 		}
 		e.handoff = true
-		return "A teammate takes over", e.pass(agent.Action{Handoff: line(reason)})
+		return "A teammate takes over", e.pass(agent.Action{Handoff: line(reason), Outcome: agent.HandedOver})
 	}
 	return "Error: there is no tool " + line(name), nil
 }

@@ -489,7 +489,7 @@ func (a *answer) add(x agent.Action) error {
 		a.asks = x.Asks
 	}
 	a.end = a.end || x.End
-	a.unanswered = a.unanswered || x.Unanswered
+	a.unanswered = a.unanswered || x.Outcome == agent.Unanswered
 	return nil
 }
 

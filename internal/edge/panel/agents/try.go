@@ -164,7 +164,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
 		for _, source := range a.Sources {
-			p.Sources = append(p.Sources, playedSource(source))
+			p.Sources = append(p.Sources, playedSource{source.Title, source.URL})
 		}
 		p.Choices = append(p.Choices, a.Choices...)
 		p.Asks = cmp.Or(a.Asks, p.Asks)
@@ -172,7 +172,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 			p.Handoff = a.Handoff
 		}
 		p.Fault = cmp.Or(a.Failure, p.Fault)
-		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Unanswered
+		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Outcome == agent.Unanswered
 		return nil
 	})
 	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()
