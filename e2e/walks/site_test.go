@@ -65,7 +65,7 @@ var walk = []answer{
 	{"Inside or outside?", "outside", "2", 2},
 }
 
-const farewell = "Thank you, I have noted that. Is there anything else?"
+const farewell = "Thanks, I've made a note of that. Is there anything else?"
 
 // outcome is the result of a walk.
 type outcome struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // Builtin is the thinker that needs no other service. It answers a question with the best passage of the agent's
-// knowledge, or says that it does not know the answer. The zero value has no knowledge.
+// knowledge, offers articles that may contain the answer, or says that it found none. The zero value has no knowledge.
 type Builtin struct{ search *knowledge.Search }
 
 // NewBuiltin returns a thinker that uses a search.
@@ -33,6 +33,8 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 		return emit(Action{Handoff: askedForPerson, Outcome: HandedOver})
 	case r.Early && kind != asks:
 		return nil
+	case kind == declines && r.Asked == OffersArticles:
+		return ignorant(r, texts, emit)
 	case kind == declines && r.Asked == OffersPerson:
 		return emit(Action{Say: texts.declined})
 	case kind == leaves:
@@ -46,28 +48,7 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	if tool := toolFor(r, words); tool != nil {
 		return useTool(ctx, r, tool, texts, emit)
 	}
-	var found []knowledge.Hit
-	if b.search != nil && !r.keys() {
-		var err error
-		if found, err = b.search.Find(ctx, r.Query(r.Message(), 1)); err != nil {
-			return err
-		}
-	}
-	if len(found) == 0 || !found[0].Answers() {
-		return ignorant(r, texts, emit)
-	}
-	best := &found[0]
-	for _, piece := range pieces(best.Excerpt) {
-		if err := emit(Action{Say: piece}); err != nil {
-			return err
-		}
-	}
-	source := Source{Title: best.Title, URL: best.URL, Knowledge: best.Knowledge, Passage: best.Excerpt, Confidence: best.Score}
-	if err := emit(Action{Sources: []Source{source}, Outcome: Answered}); err != nil {
-		return err
-	}
-	_, err := askAgain(r, "", emit)
-	return err
+	return b.respond(ctx, r, texts, emit)
 }
 
 // ignorant responds to a message that is neither an answer nor a question that the knowledge answers.

@@ -62,7 +62,10 @@ func TestOnlyWhatWasProposedIsAgreedTo(t *testing.T) {
 }
 
 func TestTheLanguageIsTheConversationsElseTheAgents(t *testing.T) {
-	for _, c := range [][3]string{{"pt-BR", "es", "Não sei."}, {"fr", "es", "No lo sé."}, {"fr", "de", "I do not know"}} {
+	for _, c := range [][3]string{
+		{"pt-BR", "es", "Não encontrei essa informação."}, {"fr", "es", "No he encontrado esa información."},
+		{"fr", "de", "I couldn't find that"},
+	} {
 		text, all := replies(t, Builtin{}, &Request{
 			Language: c[0], Agent: &Agent{Language: c[1]}, Said: []Said{{Contact: true, Text: "xyzzy"}},
 		})

@@ -25,24 +25,24 @@ func TestTheBuiltinEngineAsksForResults(t *testing.T) {
 		{"confirmed", "yes please", "true", "How many of you come?", nil, "people"},
 		{"confirmed", "no, thanks", "false", "How many of you come?", nil, "people"},
 		{"confirmed", "2", "false", "How many of you come?", nil, "people"},
-		{"confirmed", "the moon", "", "I did not understand that. Do you confirm?", []string{"Yes", "No"}, "confirmed"},
+		{"confirmed", "the moon", "", "Sorry, I didn't catch that. Do you confirm?", []string{"Yes", "No"}, "confirmed"},
 		{"confirmed", "hello", "", " Do you confirm?", []string{"Yes", "No"}, "confirmed"},
 		{"confirmed", "thanks", "", " Do you confirm?", []string{"Yes", "No"}, "confirmed"},
 		{"people", "We are 3.", "3", "Morning or late afternoon?", []string{"morning", "late", "late afternoon"}, "time"},
 		{"people", "2,5", "2.5", "Morning or late afternoon?", []string{"morning", "late", "late afternoon"}, "time"},
-		{"people", "a few", "", "I did not understand that. How many of you come?", nil, "people"},
+		{"people", "a few", "", "Sorry, I didn't catch that. How many of you come?", nil, "people"},
 		{"time", "In the LATE afternoon, please", "late afternoon", "What do you wish for?", nil, "wish"},
 		{"time", "late", "late", "What do you wish for?", nil, "wish"},
 		{"time", "3", "late afternoon", "What do you wish for?", nil, "wish"},
 		{
-			"time", "in the morning or late", "", "I did not understand that. Morning or late afternoon?",
+			"time", "in the morning or late", "", "Sorry, I didn't catch that. Morning or late afternoon?",
 			[]string{"morning", "late", "late afternoon"},
 			"time",
 		},
-		{"wish", "A quiet room", "A quiet room", "Thank you, I have noted that. Is there anything else?", nil, ""},
-		{"wish", "What can I wish for?", "", "I did not understand that. What do you wish for?", nil, "wish"},
-		{"", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
-		{"note", "Yes", "", "I do not know that. Shall I get a person for you?", []string{"Talk to a person"}, OffersPerson},
+		{"wish", "A quiet room", "A quiet room", "Thanks, I've made a note of that. Is there anything else?", nil, ""},
+		{"wish", "What can I wish for?", "", "Sorry, I didn't catch that. What do you wish for?", nil, "wish"},
+		{"", "Yes", "", "I couldn't find that. Would you like to talk to our team?", []string{"Talk to a person"}, OffersPerson},
+		{"note", "Yes", "", "I couldn't find that. Would you like to talk to our team?", []string{"Talk to a person"}, OffersPerson},
 	} {
 		// The agent's earlier words must not matter: the person may have interrupted them, or they may contain the
 		// text of another question.
@@ -103,7 +103,7 @@ func TestKeysThatNobodyAskedForAreNoQuestion(t *testing.T) {
 		t.Errorf("%q, set %q, asks %q", said, set, asks)
 	}
 	r.Asked = "come"
-	if said, _, _, asks := responds(t, r); said != "I did not understand that. Do you come?" || asks != "come" {
+	if said, _, _, asks := responds(t, r); said != "Sorry, I didn't catch that. Do you come?" || asks != "come" {
 		t.Errorf("instead of a choice: %q, asks %q", said, asks)
 	}
 }

@@ -15,7 +15,7 @@ type Request struct {
 	Language       string // BCP 47; language of the conversation
 	ContactName    string
 	Said           []Said // oldest first; the last is the contact's message
-	// Asked is the name of the current unanswered question: a result, or OffersPerson. It may be empty.
+	// Asked is the name of the current unanswered question: a result, OffersPerson or OffersArticles. It may be empty.
 	Asked string
 	// Early means that the contact said the message before the question was asked. It may answer the question. If it
 	// does not, the question itself is the response.
@@ -65,6 +65,7 @@ type Action struct {
 	Say     string   // a piece of text
 	Sources []Source // sources of the answer
 	Choices []string // shown below the answer
+	Offers  []Source // articles among the choices
 	Asks    string   // name of the question in the answer, as in Request.Asked
 	Handoff string   // reason for handing over to a teammate
 	End     bool     // ends the conversation

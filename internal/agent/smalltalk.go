@@ -9,50 +9,63 @@ import (
 )
 
 // texts are the texts of the built-in thinker in one language.
-type texts struct{ greeting, thanks, goodbye, declined, unknown, person, done, failed, yes, no, filled, misunderstood string }
+type texts struct {
+	greeting, thanks, goodbye, declined, unknown, person, done, failed, yes, no, filled, misunderstood string
+	offer, offerOne                                                                                    string
+	foreign                                                                                            string // with {{language}}
+}
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read-only
 	"en": {
-		greeting:      "Hello! What would you like to know?",
-		thanks:        "You are welcome. Is there anything else?",
-		goodbye:       "Goodbye, and have a good day!",
-		declined:      "All right. What else would you like to know?",
-		unknown:       "I do not know that. Shall I get a person for you?",
+		greeting:      "Hello! How can I help?",
+		thanks:        "You're welcome! Is there anything else I can help with?",
+		goodbye:       "Goodbye, and have a great day!",
+		declined:      "No problem. What else can I help with?",
+		unknown:       "I couldn't find that. Would you like to talk to our team?",
 		person:        "Talk to a person",
 		done:          "Done.",
-		failed:        "That did not work.",
+		failed:        "Sorry, that didn't work.",
 		yes:           "Yes",
 		no:            "No",
-		filled:        "Thank you, I have noted that. Is there anything else?",
-		misunderstood: "I did not understand that.",
+		filled:        "Thanks, I've made a note of that. Is there anything else?",
+		misunderstood: "Sorry, I didn't catch that.",
+		offer:         "I'm not sure I understood. Is it one of these?",
+		offerOne:      "I'm not sure I understood. Is it about this?",
+		foreign:       "I could only find this in {{language}}:",
 	},
 	"es": {
-		greeting:      "¡Hola! ¿Qué le gustaría saber?",
-		thanks:        "De nada. ¿Hay algo más?",
-		goodbye:       "¡Hasta luego, que tenga un buen día!",
-		declined:      "De acuerdo. ¿Qué más le gustaría saber?",
-		unknown:       "No lo sé. ¿Quiere hablar con una persona?",
+		greeting:      "¡Hola! ¿En qué puedo ayudarle?",
+		thanks:        "¡De nada! ¿Puedo ayudarle en algo más?",
+		goodbye:       "¡Hasta luego! Que tenga un buen día.",
+		declined:      "De acuerdo. ¿En qué más puedo ayudarle?",
+		unknown:       "No he encontrado esa información. ¿Quiere hablar con nuestro equipo?",
 		person:        "Hablar con una persona",
 		done:          "Hecho.",
-		failed:        "No ha funcionado.",
+		failed:        "Lo siento, no ha funcionado.",
 		yes:           "Sí",
 		no:            "No",
-		filled:        "Gracias, queda anotado. ¿Hay algo más?",
-		misunderstood: "No lo he entendido.",
+		filled:        "Gracias, tomo nota. ¿Puedo ayudarle en algo más?",
+		misunderstood: "Perdone, no le he entendido.",
+		offer:         "No estoy seguro de haberle entendido. ¿Es alguna de estas opciones?",
+		offerOne:      "No estoy seguro de haberle entendido. ¿Se refiere a esto?",
+		foreign:       "Solo lo he encontrado en {{language}}:",
 	},
 	"pt": {
-		greeting:      "Olá! O que você gostaria de saber?",
-		thanks:        "De nada. Posso ajudar em mais alguma coisa?",
-		goodbye:       "Até logo, tenha um bom dia!",
-		declined:      "Tudo bem. O que mais você gostaria de saber?",
-		unknown:       "Não sei. Quer falar com uma pessoa?",
+		greeting:      "Olá! Como posso ajudar?",
+		thanks:        "De nada! Posso ajudar em mais alguma coisa?",
+		goodbye:       "Até logo! Tenha um ótimo dia.",
+		declined:      "Tudo bem. Em que mais posso ajudar?",
+		unknown:       "Não encontrei essa informação. Quer falar com a nossa equipe?",
 		person:        "Falar com uma pessoa",
 		done:          "Feito.",
-		failed:        "Não deu certo.",
+		failed:        "Desculpe, não deu certo.",
 		yes:           "Sim",
 		no:            "Não",
-		filled:        "Obrigado, está anotado. Mais alguma coisa?",
-		misunderstood: "Não entendi.",
+		filled:        "Anotado, obrigado! Posso ajudar em mais alguma coisa?",
+		misunderstood: "Desculpe, não entendi.",
+		offer:         "Não tenho certeza se entendi. É uma destas opções?",
+		offerOne:      "Não tenho certeza se entendi. É sobre isto?",
+		foreign:       "Só encontrei isto em {{language}}:",
 	},
 }
 
@@ -118,11 +131,11 @@ var wishes = []string{ //nolint:gochecknoglobals // read-only
 	"speak to a person", "speak to a human", "speak to someone", "speak to somebody", "speak to an agent", "speak with a person",
 	"speak with a human",
 	"speak with someone", "chat with a person", "chat with someone", "real person", "real human", "human being", "human agent",
-	"live agent", "get me a person",
+	"live agent", "get me a person", "talk to our team", "talk to your team", "talk to the team", "speak to your team", "customer service",
 	"hablar con una persona", "hablar con un humano", "hablar con alguien", "hablar con un agente", "hablar con un operador",
-	"persona real", "agente humano",
+	"persona real", "agente humano", "hablar con el equipo", "hablar con su equipo", "hablar con nuestro equipo", "atencion al cliente",
 	"falar com uma pessoa", "falar com um humano", "falar com alguem", "falar com um atendente", "falar com um agente",
-	"pessoa real", "pessoa de verdade", "atendente humano",
+	"pessoa real", "pessoa de verdade", "atendente humano", "falar com a equipe", "falar com a sua equipe", "falar com a nossa equipe",
 }
 
 const (

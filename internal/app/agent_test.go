@@ -115,19 +115,19 @@ func TestTheAgentMakesSmallTalkAndGetsAPerson(t *testing.T) {
 	for lang, talks := range map[string][][2]string{
 		"en": {
 			{"Hi there!", "Hello!"},
-			{"ok, thanks a lot", "You are welcome."},
+			{"ok, thanks a lot", "You're welcome!"},
 			{"Goodbye!", "Goodbye"},
-			{"xyzzy", "I do not know"},
-			{"no thanks", "All right."},
+			{"xyzzy", "I couldn't find that"},
+			{"no thanks", "No problem."},
 		},
 		"es": {
 			{"¡Buenas tardes!", "¡Hola!"},
-			{"muchas gracias", "De nada."},
+			{"muchas gracias", "¡De nada!"},
 			{"adiós", "¡Hasta luego"},
 			{"Hello", "¡Hola!"},
-			{"xyzzy", "No lo sé."},
+			{"xyzzy", "No he encontrado esa información."},
 		},
-		"pt": {{"Olá, tudo bem?", "Olá!"}, {"obrigada", "De nada."}, {"tchau", "Até logo"}, {"xyzzy", "Não sei."}},
+		"pt": {{"Olá, tudo bem?", "Olá!"}, {"obrigada", "De nada!"}, {"tchau", "Até logo!"}, {"xyzzy", "Não encontrei essa informação."}},
 		"fr": {{"hola", "Hello!"}},
 	} {
 		n++

@@ -52,7 +52,7 @@ func passageLife(t *testing.T, r *rig) {
 	if diff := cmp.Diff(want, r.occurrences(t, ours, []string{"faq"}, "ships", "small", "none")); diff != "" {
 		t.Error(diff)
 	}
-	if n, err := r.Resources.PassageCount(t.Context(), ours, []string{"faq", "other", "none"}); n != 4 || err != nil {
+	if n, _, err := r.Resources.PassageCount(t.Context(), ours, []string{"faq", "other", "none"}); n != 4 || err != nil {
 		t.Error(n, err)
 	}
 	if ids, err := r.Resources.KnowledgeIDs(t.Context(), ours, 10); !slices.Equal(ids, []string{"faq", "other"}) || err != nil {

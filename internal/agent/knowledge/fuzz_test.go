@@ -24,7 +24,9 @@ func FuzzPassages(f *testing.F) {
 					t.Errorf("a term %q", term.Text)
 				}
 			}
-			if got := excerpt(p.Text, wantedOf(text, language)); length(got) > maxExcerpt+1 || !utf8.ValidString(got) {
+			q := parse(text, language, "")
+			m := compare(q, weigh(q, make([]int, len(q.words)), 1), ranked{hit: p})
+			if got := m.excerpt(); length(got) > maxExcerpt+1 || !utf8.ValidString(got) {
 				t.Errorf("an excerpt of %d characters", length(got))
 			}
 		}

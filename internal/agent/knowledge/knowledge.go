@@ -1,13 +1,15 @@
 // Package knowledge stores and searches the articles from which agents answer, in bases named by the company.
 //
 // An article is stored in passages, each with the words by which it is found, reduced to their stems (Language). A
-// search adds up the weights of the question's words that occur in a passage: rare words weigh more than frequent
-// ones, and words in the title more than words in the text. The score is that sum divided by the weight of all words
-// of the question. It is the same on both databases, so that one threshold separates answers from passages that only
-// look similar.
+// search takes the words of a question with their synonyms, and corrects one typing error in each that occurs nowhere.
+// It adds up the weights of those that a passage contains: rare words weigh more than frequent ones, and words in the
+// title more than words in the text. The best passages are then compared with the question sentence by sentence. The
+// score is the probability that a passage answers the question, calibrated on public sets of questions; it decides
+// between an answer, an offer of articles, and neither. It is the same on both databases.
 package knowledge
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,8 @@ import (
 type Base struct {
 	ID       string    `json:"id"`
 	Articles []Article `json:"articles"`
+	// Synonyms are groups of words and phrases with the same meaning, separated by commas, besides those of the program.
+	Synonyms []string `json:"synonyms,omitempty"`
 }
 
 // Article is one text of a base.
@@ -33,11 +37,13 @@ type Article struct {
 const (
 	maxArticles  = 10_000   // per base
 	maxBytes     = 16 << 20 // total of their texts
+	maxSynonyms  = 200      // groups per base
+	maxGroup     = 300      // bytes of a group
 	maxQuestions = 100      // per article
 	maxParts     = 50_000   // approximate limit on passages
 	maxDocument  = 32 << 20 // of a base's stored JSON
 	maxAll       = 128 << 20
-	version      = 2  // version of Passages and of their stored form
+	version      = 3  // version of Passages and of their stored form
 	maxTitle     = 80 // characters of a title derived from the text
 )
 
@@ -62,6 +68,11 @@ func (b *Base) Validate() error {
 	c.Identifier("id", b.ID)
 	b.Articles = resource.List(b.Articles)
 	c.That(len(b.Articles) <= maxArticles, "articles", "Must have at most "+strconv.Itoa(maxArticles)+" entries")
+	c.That(len(b.Synonyms) <= maxSynonyms, "synonyms", "Must have at most 200 entries")
+	for i, group := range b.Synonyms {
+		c.That(validGroup(group), resource.Index("synonyms", i),
+			"Must be 2 to 16 words or phrases separated by commas, at most 300 bytes together")
+	}
 	size, parts := 0, 0
 	for i, a := range b.Articles {
 		at := resource.Index("articles", i)
@@ -93,6 +104,20 @@ func (b *Base) Passages() []resource.Passage {
 	return all
 }
 
+// SearchSynonyms implements resource.Searchable.
+func (b *Base) SearchSynonyms() string { return strings.Join(b.Synonyms, "\n") }
+
+const maxMembers = 16 // words and phrases of a group of synonyms
+
+// validGroup reports whether a text is a group of synonyms.
+func validGroup(group string) bool {
+	members := strings.Split(group, ",")
+	if len(group) > maxGroup || len(members) < 2 || len(members) > maxMembers || strings.ContainsAny(group, "\r\n?=#") {
+		return false
+	}
+	return !slices.ContainsFunc(members, func(m string) bool { return len(Words(m)) == 0 })
+}
+
 func (a *Article) passages(index int) []resource.Passage {
 	language := languageOf(a.Title+"\n"+a.Text, a.Language)
 	var all []resource.Passage
@@ -105,7 +130,7 @@ func (a *Article) passages(index int) []resource.Passage {
 			title += " – " + part.heading
 		}
 		all = append(all, resource.Passage{
-			Article: index, Title: title, Text: part.text, URL: a.URL, Language: a.Language,
+			Article: index, Title: title, Text: part.text, URL: a.URL, Language: language,
 			Terms: termsOf(strings.Join(append(a.Questions, a.Title, part.heading), "\n"), part.text, language),
 		})
 	}

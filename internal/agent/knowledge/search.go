@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +14,12 @@ import (
 	"carillon/internal/store/resources"
 )
 
-// Threshold is the minimum score of a passage that answers the question.
-const Threshold = 0.5
-
 const (
-	inTitle    = 1.3  // factor of a word's weight if the title contains it
-	inText     = 0.8  // factor if only the text contains it
-	unknown    = 0.9  // weight of a word that no passage contains, relative to the average of the others
-	sameTongue = 0.02 // bonus of a passage in the language of the question
+	inTitle = 1.3 // factor of a word's weight if the title contains it
+	inText  = 0.8 // factor if only the text contains it
+
+	minCandidates = 20   // passages that are compared with the question word by word
+	maxTypos      = 3000 // stems
 
 	maxLimit   = 20
 	maxExcerpt = 600 // characters
@@ -35,6 +32,7 @@ type Query struct {
 	Text      string
 	Language  string // BCP 47; of the person who asks
 	Limit     int    // number of results; 0 means 5; maximum 20
+	Topic     *Hit   // answer to the question before, which this one may continue; may be nil
 }
 
 // Hit is a passage that matches a query.
@@ -44,15 +42,59 @@ type Hit struct {
 	Text      string // the complete passage
 	Excerpt   string // its best matching sentences
 	URL       string
-	Score     float64 // from 0 to 1
+	Language  string  // without region; empty if unknown
+	Foreign   bool    // in another language than the question
+	Passage   int     // number in its base
+	Score     float64 // probability that the passage answers the question
+
+	sentences []string
+	best      int // index of the sentence that matches best
 }
 
 // Answers reports whether the passage answers the question.
 func (h *Hit) Answers() bool { return h.Score >= Threshold }
 
+// MayAnswer reports whether the passage may answer the question, so that it can be offered.
+func (h *Hit) MayAnswer() bool { return h.Score >= OfferThreshold }
+
+// minTopicScore is the minimum score of a passage that a next question may continue.
+const minTopicScore = 0.2
+
+// Certain reports whether the passage can be the topic of the next question.
+func (h *Hit) Certain() bool { return h.Score >= minTopicScore }
+
+// Answer returns the sentences that answer the question, beginning with the best one, in about max characters. A short
+// passage is returned whole.
+func (h *Hit) Answer(most int) string {
+	if length(h.Text) <= most/2 {
+		return h.Text
+	}
+	from := h.best
+	if from > 0 && continued(h.sentences[from]) {
+		from--
+	}
+	var b strings.Builder
+	size := 0
+	for i, s := range h.sentences[from:] {
+		if size += length(s); i > 0 && size > most {
+			break
+		}
+		b.WriteString(s)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// index is the stored index of knowledge. *resources.Store implements it.
+type index interface {
+	Occurrences(ctx context.Context, companyID string, knowledge, terms []string) (map[string][]resources.Occurrence, error)
+	PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, synonyms string, err error)
+	Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error)
+	RefreshPassages(ctx context.Context, k resource.Kind) error
+}
+
 // Search searches the knowledge of companies.
 type Search struct {
-	store *resources.Store
+	store index
 	log   *slog.Logger
 }
 
@@ -88,60 +130,148 @@ type ranked struct {
 	hit   resource.Passage
 }
 
-// Find returns the passages that match a query best, one per article, best first.
-func (s *Search) Find(ctx context.Context, q Query) ([]Hit, error) {
-	limit := min(cmp.Or(q.Limit, 5), maxLimit)
-	words := wantedOf(q.Text, q.Language)
-	if len(words) == 0 || len(q.Knowledge) == 0 {
+// Find returns the passages that match a query best, one per article, best first. Passages in the language of the
+// question come first.
+func (s *Search) Find(ctx context.Context, query Query) ([]Hit, error) {
+	found, err := s.find(ctx, query)
+	hits := make([]Hit, 0, len(found))
+	for i := range found {
+		m := &found[i]
+		hits = append(hits, Hit{
+			Knowledge: m.knowledge, Title: m.hit.Title, Text: m.hit.Text, Excerpt: m.excerpt(), URL: m.hit.URL, Language: m.hit.Language,
+			Foreign: m.foreign, Passage: m.passage, Score: math.Round(m.sure*1000) / 1000, sentences: m.sentences(), best: m.best,
+		})
+	}
+	return hits, err
+}
+
+func (s *Search) find(ctx context.Context, query Query) ([]match, error) {
+	limit := min(cmp.Or(query.Limit, 5), maxLimit)
+	if len(query.Knowledge) == 0 {
 		return nil, nil
 	}
-	found, err := s.store.Occurrences(ctx, q.CompanyID, q.Knowledge, slices.Compact(slices.Sorted(slices.Values(slices.Concat(words...)))))
-	if err != nil || len(found) == 0 {
+	count, synonyms, err := s.store.PassageCount(ctx, query.CompanyID, query.Knowledge)
+	if err != nil || count == 0 {
 		return nil, err
 	}
-	count, err := s.store.PassageCount(ctx, q.CompanyID, q.Knowledge)
+	q := parse(query.Text, query.Language, synonyms)
+	if len(q.words) == 0 && query.Topic == nil {
+		return nil, nil
+	}
+	found, err := s.occurrences(ctx, &query, q)
+	if err != nil || len(found) == 0 && query.Topic == nil {
+		return nil, err
+	}
+	best, w := score(q, found, count, max(minCandidates, 3*limit)) // several may belong to one article
+	if err := s.read(ctx, query.CompanyID, best); err != nil {
+		return nil, err
+	}
+	if query.Topic != nil {
+		if best, err = s.addTopic(ctx, &query, best); err != nil {
+			return nil, err
+		}
+	}
+	matches := compareAll(q, w, best)
+	all := judge(slices.Clone(matches))
+	if t := query.Topic; t != nil {
+		topic := slices.DeleteFunc(matches, func(m match) bool { return m.knowledge != t.Knowledge || m.hit.Title == "" })
+		at := slices.IndexFunc(topic, func(m match) bool { return m.passage == t.Passage })
+		if at >= 0 {
+			article := topic[at].article()
+			topic = slices.DeleteFunc(topic, func(m match) bool { return m.article() != article })
+			all = follow(q, w, Words(query.Text), topic, all)
+		}
+	}
+	return all[:min(limit, len(all))], nil
+}
+
+// occurrences returns where the stems of a question occur. For words that occur nowhere it tries typing errors, and
+// the word written as two.
+func (s *Search) occurrences(ctx context.Context, query *Query, q *question) (map[string][]resources.Occurrence, error) {
+	found, err := s.store.Occurrences(ctx, query.CompanyID, query.Knowledge, q.stems())
 	if err != nil {
 		return nil, err
 	}
-	best := score(words, found, count, 3*limit) // several may belong to one article
-	if err := s.read(ctx, q.CompanyID, best); err != nil {
-		return nil, err
+	var more []string
+	for i := range q.words {
+		w := &q.words[i]
+		if len(more) > maxTypos || w.own == 0 || slices.ContainsFunc(w.forms, func(f form) bool { return len(f.occurrences(found)) > 0 }) {
+			continue
+		}
+		for _, stem := range typos(w.text, q.language) {
+			w.forms = append(w.forms, form{[]string{stem}, typoWorth})
+			more = append(more, stem)
+		}
+		for _, f := range partsOf(w.text, q.language) {
+			w.forms = append(w.forms, f)
+			more = append(more, f.stems...)
+		}
 	}
-	return hits(best, words, languageOf(q.Text, q.Language), limit), nil
+	if len(more) == 0 {
+		return found, nil
+	}
+	others, err := s.store.Occurrences(ctx, query.CompanyID, query.Knowledge, more)
+	for stem, in := range others {
+		found[stem] = in
+	}
+	for i := range q.words { // hundreds of forms would slow down the comparison
+		w := &q.words[i]
+		w.forms = slices.DeleteFunc(w.forms, func(f form) bool { return f.worth < 1 && len(f.occurrences(found)) == 0 })
+	}
+	return found, err
 }
 
-// score returns the passages with the highest weight of matching words, best first.
-func score(words []wanted, found map[string][]resources.Occurrence, count, most int) []ranked {
+// occurrences returns the passages that contain all stems of a form.
+func (f form) occurrences(found map[string][]resources.Occurrence) []resources.Occurrence {
+	all := found[f.stems[0]]
+	for _, stem := range f.stems[1:] {
+		other := found[stem]
+		all = slices.DeleteFunc(slices.Clone(all), func(o resources.Occurrence) bool {
+			return !slices.ContainsFunc(other, func(p resources.Occurrence) bool {
+				return p.KnowledgeID == o.KnowledgeID && p.Passage == o.Passage
+			})
+		})
+	}
+	return all
+}
+
+// score returns the passages with the highest weight of matching words, best first, and the weights of the words.
+func score(q *question, found map[string][]resources.Occurrence, count, most int) ([]ranked, *weights) {
 	all := newTable(found)
+	df := make([]int, len(q.words))
 	sums, worth := make([]float64, all.size), make([]float64, all.size) // over all words, and for the current one
-	known, total := 0, 0.0
-	for _, forms := range words {
-		var having []int
-		for _, form := range forms {
-			for _, o := range found[form] {
-				at, is := all.row(o), inText
+	having := make([][]int, len(q.words))
+	worths := make([][]float64, len(q.words))
+	for i := range q.words {
+		own := 0
+		for n, f := range q.words[i].forms {
+			for _, o := range f.occurrences(found) {
+				at, is := all.row(o), f.worth*inText
 				if o.Title {
-					is = inTitle
+					is = f.worth * inTitle
 				}
 				if worth[at] == 0 {
-					having = append(having, at)
+					having[i] = append(having[i], at)
 				}
 				worth[at] = max(worth[at], is)
 			}
+			if n < q.words[i].own {
+				own = len(having[i])
+			}
 		}
-		if len(having) == 0 {
-			continue
-		}
-		rare := math.Log(1 + float64(count)/float64(len(having)))
-		known++
-		total += rare
-		for _, at := range having {
-			sums[at] += worth[at] * rare
+		for _, at := range having[i] {
+			worths[i] = append(worths[i], worth[at])
 			worth[at] = 0
 		}
+		df[i] = cmp.Or(own, len(having[i]))
 	}
-	total += float64(len(words)-known) * unknown * total / float64(known)
-	return all.best(sums, total, most)
+	w := weigh(q, df, count)
+	for i, rows := range having {
+		for n, at := range rows {
+			sums[at] += worths[i][n] * w.each[i]
+		}
+	}
+	return all.best(sums, most), w
 }
 
 // table maps the passages of several bases to rows.
@@ -169,8 +299,8 @@ func newTable(found map[string][]resources.Occurrence) *table {
 
 func (t *table) row(o resources.Occurrence) int { return t.first[o.KnowledgeID] + o.Passage }
 
-// best returns the rows with the highest sums, as fractions of the total.
-func (t *table) best(sums []float64, total float64, most int) (all []ranked) {
+// best returns the rows with the highest sums.
+func (t *table) best(sums []float64, most int) (all []ranked) {
 	var rows []int // in descending order of their sums
 	for row, sum := range sums {
 		if sum == 0 || len(rows) == most && sum <= sums[rows[most-1]] {
@@ -190,7 +320,7 @@ func (t *table) best(sums []float64, total float64, most int) (all []ranked) {
 		for t.first[t.ids[i]] > row {
 			i--
 		}
-		all = append(all, ranked{place: place{t.ids[i], row - t.first[t.ids[i]]}, score: min(sums[row]/total, 1)})
+		all = append(all, ranked{place: place{t.ids[i], row - t.first[t.ids[i]]}, score: sums[row]})
 	}
 	return all
 }
@@ -215,69 +345,92 @@ func (s *Search) read(ctx context.Context, companyID string, all []ranked) error
 	return nil
 }
 
-// hits returns the best passages, one per article. Among equal ones those in the language come first.
-func hits(best []ranked, words []wanted, language string, limit int) (all []Hit) {
-	rank := func(r *ranked) float64 {
-		if base(r.hit.Language) == language {
-			return r.score + sameTongue
-		}
-		return r.score
-	}
-	slices.SortStableFunc(best, func(a, b ranked) int { return cmp.Compare(rank(&b), rank(&a)) })
-	seen := map[place]bool{}
+// compareAll compares passages with a question.
+func compareAll(q *question, w *weights, best []ranked) (all []match) {
 	for _, r := range best {
-		article := place{r.knowledge, r.hit.Article}
-		if r.hit.Text == "" || seen[article] || len(all) == limit { // an empty text was replaced in the meantime
+		if r.hit.Text == "" { // replaced in the meantime
 			continue
 		}
-		seen[article] = true
-		all = append(all, Hit{
-			Knowledge: r.knowledge, Title: r.hit.Title, Text: r.hit.Text, Excerpt: excerpt(r.hit.Text, words), URL: r.hit.URL,
-			Score: math.Round(r.score*1000) / 1000,
-		})
+		m := compare(q, w, r)
+		m.foreign = base(r.hit.Language) != q.language
+		m.rank = dot(rankWeights, m.features)
+		all = append(all, m)
 	}
 	return all
 }
 
-// excerpt returns the run of complete sentences of at most maxExcerpt characters that contains most of the words.
-func excerpt(text string, words []wanted) string {
-	if length(text) <= maxExcerpt {
-		return text
-	}
-	all := sentences(text)
-	sizes, has := make([]int, len(all)), make([]uint32, len(all))
-	for i, sentence := range all {
-		sizes[i], has[i] = length(sentence), having(sentence, words)
-	}
-	best, most := "", -1
-	for from := range all {
-		to, size, found := from, 0, uint32(0)
-		for ; to < len(all) && size+sizes[to] <= maxExcerpt; to++ {
-			size += sizes[to]
-			found |= has[to]
+// judge sorts passages, keeps the best of each article, and calculates the confidence of each. Those of the topic alone
+// that contain no word of the question are dropped.
+func judge(all []match) []match {
+	all = slices.DeleteFunc(all, func(m match) bool { return m.features[fMatched] == 0 })
+	slices.SortStableFunc(all, func(a, b match) int {
+		if a.foreign != b.foreign {
+			if a.foreign {
+				return 1
+			}
+			return -1
 		}
-		if n := bits.OnesCount32(found); n > most {
-			best, most = strings.Join(all[from:to], ""), n
+		return cmp.Compare(b.rank, a.rank)
+	})
+	seen := map[place]bool{}
+	all = slices.DeleteFunc(all, func(m match) bool {
+		again := seen[m.article()]
+		seen[m.article()] = true
+		return again
+	})
+	for i := range all {
+		m := &all[i]
+		switch {
+		case i+1 < len(all) && all[i+1].foreign == m.foreign:
+			m.features[fMargin] = min(1, (m.rank-all[i+1].rank)/maxMargin)
+		case i == 0 || all[i-1].foreign != m.foreign: // the only one
+			m.features[fMargin] = 1
 		}
-		if to == len(all) {
-			break
+		m.sure = 1 / (1 + math.Exp(-dot(sureWeights, m.features)))
+		if m.features[fCovered] < minCovered {
+			m.sure = min(m.sure, thinlyCovered)
 		}
 	}
-	if best = strings.TrimSpace(best); best == "" { // a single long sentence
-		best = clip(text, maxExcerpt)
-	}
-	return best
+	return all
 }
 
-// having returns which of the words, at most 32, occur in a text, one bit per word.
-func having(text string, words []wanted) (has uint32) {
-	for _, word := range Words(text) {
-		own := forms(word)
-		for i, want := range words {
-			if slices.ContainsFunc(want, func(form string) bool { return slices.Contains(own, form) }) {
-				has |= 1 << i
-			}
+func dot(weights, values [features]float64) (sum float64) {
+	for i, w := range weights {
+		sum += w * values[i]
+	}
+	return sum
+}
+
+// excerpt returns the best sentence with as many of the following and preceding ones as fit into maxExcerpt characters.
+func (m *match) excerpt() string {
+	if length(m.hit.Text) <= maxExcerpt {
+		return m.hit.Text
+	}
+	from, to := m.best, m.best+1
+	size := length(m.spans[m.best].text)
+	for grown := true; grown; {
+		grown = false
+		if to < len(m.spans) && size+length(m.spans[to].text) <= maxExcerpt {
+			size += length(m.spans[to].text)
+			to++
+			grown = true
+		}
+		if from > 0 && size+length(m.spans[from-1].text) <= maxExcerpt {
+			from--
+			size += length(m.spans[from].text)
+			grown = true
 		}
 	}
-	return has
+	var b strings.Builder
+	for _, s := range m.spans[from:to] {
+		b.WriteString(s.text)
+	}
+	return clipText(strings.TrimSpace(b.String()), maxExcerpt)
+}
+
+func clipText(text string, most int) string {
+	if length(text) <= most {
+		return text
+	}
+	return clip(text, most)
 }

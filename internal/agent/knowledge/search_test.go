@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/need"
+	"carillon/internal/base/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
@@ -95,7 +96,7 @@ func TestQuestionsFindTheirArticle(t *testing.T) {
 			"What are your opening hours?":                         "en/hours",
 			"hi! when are you open on saturday":                    "en/hours",
 			"How much does shipping cost?":                         "en/shipping",
-			"Do you ship to Germany?":                              "en/shipping",
+			"Do you ship to Germany?":                              "offer en/shipping",
 			"How do I return something?":                           "en/returns",
 			"Can I pay by card?":                                   "en/payment",
 			"which payments do you accept":                         "en/payment",
@@ -123,10 +124,13 @@ func TestQuestionsFindTheirArticle(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := ""
-				if len(found) > 0 && found[0].Answers() {
+				if len(found) > 0 {
 					got = strings.TrimPrefix(found[0].URL, "https://shop.test/")
+					if !found[0].Answers() {
+						got = "offer " + got
+					}
 				}
-				if got != want {
+				if got != want && (want != "" || !strings.HasPrefix(got, "offer ")) {
 					t.Errorf("%s: %q: %q, want %q\n%+v", language, question, got, want, found)
 				}
 			}
@@ -196,12 +200,17 @@ func TestResultsAreTheSameOnBothDatabases(t *testing.T) {
 func TestAnExcerptIsWholeSentencesThatFit(t *testing.T) {
 	filler := strings.Repeat("This says nothing that anybody wants. ", 14)
 	text := filler + "The refund arrives after five days. It comes by card. " + filler
-	got := excerpt(text, wantedOf("When does my refund arrive on the card?", "en"))
+	excerpt := func(text, question string) string {
+		q := parse(question, "en", "")
+		m := compare(q, weigh(q, make([]int, len(q.words)), 1), ranked{hit: resource.Passage{Text: text, Language: "en"}})
+		return m.excerpt()
+	}
+	got := excerpt(text, "When does my refund arrive on the card?")
 	if length(got) > maxExcerpt || !strings.Contains(got, "The refund arrives after five days. It comes by card.") ||
 		!strings.HasSuffix(got, ".") {
 		t.Errorf("%d: %q", length(got), got)
 	}
-	if got := excerpt(strings.Repeat("word ", 400), nil); length(got) > maxExcerpt+1 || !strings.HasSuffix(got, "…") {
+	if got := excerpt(strings.Repeat("word ", 400), ""); length(got) > maxExcerpt+1 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q", got)
 	}
 }

@@ -89,25 +89,48 @@ func appendText(all []string, text string) []string {
 	return all
 }
 
-// sentenceEnd matches a possible end of a sentence: a punctuation mark with white space, or a line end. sentences
-// ignores a match before a lower-case letter.
-var sentenceEnd = regexp.MustCompile(`[.!?…。！？]["')\]»”]*\s+|\n+`)
-
-// sentences splits a text into sentences, each with its trailing white space.
+// sentences splits a text into sentences, each with its trailing white space: after a line end, or after a punctuation
+// mark and white space, unless a lower-case letter follows.
 func sentences(text string) (all []string) {
 	from := 0
-	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
-		next, _ := utf8.DecodeRuneInString(text[at[1]:])
-		if unicode.IsLower(next) && !strings.HasPrefix(text[at[0]:], "\n") { // as in "approx. two"
+	for at := 0; at < len(text); {
+		end := sentenceEnd(text[at:])
+		if end == 0 {
+			_, size := utf8.DecodeRuneInString(text[at:])
+			at += size
 			continue
 		}
-		all = append(all, text[from:at[1]])
-		from = at[1]
+		next, _ := utf8.DecodeRuneInString(text[at+end:])
+		if text[at] == '\n' || !unicode.IsLower(next) { // lower case as in "approx. two"
+			all = append(all, text[from:at+end])
+			from = at + end
+		}
+		at += end
 	}
 	if from < len(text) {
 		all = append(all, text[from:])
 	}
 	return all
+}
+
+// sentenceEnd returns the length of a possible end of a sentence with which a text begins; 0 if there is none.
+func sentenceEnd(text string) int {
+	rest := strings.TrimLeft(text, "\n")
+	if rest != text {
+		return len(text) - len(rest)
+	}
+	mark, size := utf8.DecodeRuneInString(text)
+	switch mark {
+	case '.', '!', '?', '…', '。', '！', '？':
+	default:
+		return 0
+	}
+	rest = strings.TrimLeft(text[size:], `"')]»”`)
+	space := strings.TrimLeftFunc(rest, unicode.IsSpace)
+	if space == rest {
+		return 0
+	}
+	return len(text) - len(space)
 }
 
 func length(s string) int { return utf8.RuneCountInString(s) }

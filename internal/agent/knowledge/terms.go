@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -56,37 +55,6 @@ func termsOf(title, text, language string) []resource.Term {
 			}
 			seen[term] = true
 			all = append(all, resource.Term{Text: term, Title: i == 0})
-		}
-	}
-	return all
-}
-
-// wanted is a word of a question, with the forms in which a passage may contain it.
-type wanted []string
-
-// wantedOf returns the distinct words of a question that indicate its subject.
-func wantedOf(question, language string) (all []wanted) {
-	language = languageOf(question, language)
-	seen := map[string]bool{}
-	for _, word := range Words(question) {
-		if len(all) == maxWords {
-			break
-		}
-		if own := stem(word, language); !seen[own] && !stopped(word, language) {
-			seen[own] = true
-			all = append(all, forms(word))
-		}
-	}
-	return all
-}
-
-// forms returns the stems of a word in every language, because the passages may be in a language other than the
-// detected one.
-func forms(word string) wanted {
-	all := wanted{word}
-	for _, language := range languages {
-		if form := stem(word, language); !slices.Contains(all, form) {
-			all = append(all, form)
 		}
 	}
 	return all

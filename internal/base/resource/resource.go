@@ -86,6 +86,8 @@ type Headed interface {
 type Searchable interface {
 	// Passages returns its texts in order, each with the terms by which it is found.
 	Passages() []Passage
+	// SearchSynonyms returns groups of words with the same meaning, one a line.
+	SearchSynonyms() string
 }
 
 // Passage is a part of a text, short enough for an answer.

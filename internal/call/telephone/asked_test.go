@@ -70,7 +70,7 @@ func (r *rig) noted() (all []string) {
 // Each key is pressed while its question plays, which stops the question. It answers the question nevertheless.
 func TestAKeyPressedIntoAQuestionAnswersIt(t *testing.T) {
 	const opening = "This is the automated assistant of Acme. Hello. Do you come?"
-	final := "Thank you, I have noted that. Is there anything else?"
+	final := "Thanks, I've made a note of that. Is there anything else?"
 	for name, press := range map[string]func(c *sip.Call, keys string){
 		"once": func(c *sip.Call, keys string) { c.SendDigits(keys) },
 		"twice": func(c *sip.Call, keys string) {
@@ -137,7 +137,7 @@ func TestWordsIntoAQuestionAnswerIt(t *testing.T) {
 			_ = c.Write(noise(x[1]))
 			time.Sleep(time.Duration(len(x[1])) * 40 * time.Millisecond)
 		}
-		r.asksNext("Thank you, I have noted that. Is there anything else?")
+		r.asksNext("Thanks, I've made a note of that. Is there anything else?")
 		c.HangUp(t.Context())
 		r.ended()
 		if diff := cmp.Diff([]string{"come true", "part evening"}, r.noted()); diff != "" {

@@ -104,7 +104,7 @@ func demoTexts() []demoText {
 				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everybody.", "half a day"},
 			}),
 			Questions: "Try the chat", Asks: []string{
-				"When are you open?", "How can I pay?", "What if the weather is bad?", "How much luggage is allowed?",
+				"When are you open?", "How can I pay?", "What if the weather is bad?", "Can I bring my dog?",
 				"I would like to talk to a person",
 			},
 			Try: "The button in the corner is Carillon's chat. It answers from the knowledge of the demo's company and names its " +
@@ -126,7 +126,7 @@ func demoTexts() []demoText {
 				{"Bahía de las focas", "Medio día hasta los bancos de arena, con prismáticos para todos.", "medio día"},
 			}),
 			Questions: "Pruebe el chat", Asks: []string{
-				"¿Cuál es el horario?", "¿Cómo puedo pagar?", "¿Y si hace mal tiempo?", "¿Cuánto equipaje puedo llevar?",
+				"¿Cuál es el horario?", "¿Cómo puedo pagar?", "¿Y si hace mal tiempo?", "¿Puedo llevar a mi perro?",
 				"Quiero hablar con una persona",
 			},
 			Try: "El botón de la esquina es el chat de Carillon. Responde con lo que sabe la empresa de la demostración y cita su " +
@@ -147,7 +147,10 @@ func demoTexts() []demoText {
 				{"Baía das focas", "Meio dia até os bancos de areia, com binóculos para todos.", "meio dia"},
 			}),
 			Questions: "Experimente o chat",
-			Asks:      []string{"Qual é o horário?", "Como posso pagar?", "Posso cancelar a reserva?", "Quero falar com uma pessoa"},
+			Asks: []string{
+				"Qual é o horário?", "Como posso pagar?", "E se o tempo estiver ruim?", "Posso levar meu cachorro?",
+				"Quero falar com uma pessoa",
+			},
 			Try: "O botão no canto é o chat do Carillon. Ele responde com o que a empresa da demonstração sabe e indica a " +
 				"fonte; avisa quando não sabe e chama uma pessoa. Entre no painel como membro da equipe para ser essa pessoa.",
 			Note: "Esta página é da demonstração. A Harbour Tours e tudo o que ela oferece são inventados.",

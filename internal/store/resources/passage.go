@@ -54,7 +54,7 @@ func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id
 		if err := c.write(ctx, passages, now); err != nil {
 			return err
 		}
-		unused, err := c.use(ctx, k, id, updatedAt, len(passages))
+		unused, err := c.use(ctx, k, id, updatedAt, len(passages), searched.SearchSynonyms())
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,9 @@ func (b *batch) flush(ctx context.Context) error {
 
 // use makes searches use the copy, unless the resource has changed since it was read. It returns the unused copy: the
 // former one, or this one.
-func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, updatedAt int64, passages int) (unused passageCopy, err error) {
+func (c passageCopy) use(
+	ctx context.Context, k resource.Kind, id string, updatedAt int64, passages int, synonyms string,
+) (unused passageCopy, err error) {
 	unused = c
 	err = c.s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
 		tx.Changes(c.companyID)
@@ -155,10 +157,11 @@ func (c passageCopy) use(ctx context.Context, k resource.Kind, id string, update
 			unused.key = id
 		}
 		_, err = tx.Exec(ctx,
-			`INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages, copy) VALUES ($1, $2, $3, $4, $5, $6)
+			`INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages, copy, synonyms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (company_id, knowledge_id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at,
-				passages = excluded.passages,
-			copy = excluded.copy`, c.companyID, id, k.SearchVersion, updatedAt, passages, c.key)
+				passages = excluded.passages, copy = excluded.copy, synonyms = excluded.synonyms`,
+			c.companyID, id, k.SearchVersion, updatedAt, passages, c.key, synonyms)
 		return db.Wrap(err, "write what is searched")
 	})
 	return unused, err
@@ -232,12 +235,22 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 	return found, db.Wrap(err, "search passages")
 }
 
-// PassageCount returns the number of passages of some of a company's knowledge.
-func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, err error) {
-	err = s.d.Row(ctx, []any{&n}, "SELECT COALESCE(SUM(passages), 0) FROM knowledge_index WHERE company_id = $1 AND knowledge_id "+
-		s.d.In(2),
-		companyID, s.d.List(knowledge))
-	return n, db.Wrap(err, "count passages")
+// PassageCount returns the number of passages of some of a company's knowledge, and their synonyms, a group a line.
+func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, synonyms string, err error) {
+	err = db.Each(ctx, s.d, func(scan db.Scan) error {
+		var passages int
+		var lines string
+		if err := scan(&passages, &lines); err != nil {
+			return err
+		}
+		n += passages
+		if lines != "" {
+			synonyms += lines + "\n"
+		}
+		return nil
+	}, "SELECT passages, synonyms FROM knowledge_index WHERE company_id = $1 AND version > 0 AND knowledge_id "+s.d.In(2)+
+		" ORDER BY knowledge_id", companyID, s.d.List(knowledge))
+	return n, synonyms, db.Wrap(err, "count passages")
 }
 
 // KnowledgeIDs returns the ids of a company's knowledge, at most `most`.

@@ -112,7 +112,7 @@ func TestAFormKnowsWhatItAskedWhateverWasHeard(t *testing.T) {
 		x.pass(2 * time.Second)
 		x.says(r.Conversations, voice.Saying{Text: "thanks"})
 		if got := r.turns(x.id); !slices.Equal(got[len(got)-4:], []string{
-			"system noted", "visitor yes", "visitor thanks", "agent You are welcome. Is there anything else?",
+			"system noted", "visitor yes", "visitor thanks", "agent You're welcome! Is there anything else I can help with?",
 		}) {
 			t.Errorf("%q", got)
 		}

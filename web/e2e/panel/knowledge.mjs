@@ -66,7 +66,7 @@ describe("knowledge", () => {
     const question = "Zyxwv qqfrob?";
     await box.fill(question);
     await box.press("Enter");
-    await widget.frameLocator("iframe").getByText("I do not know").first().waitFor();
+    await widget.frameLocator("iframe").getByText("I couldn't find that").first().waitFor();
     await widget.close();
     await p.getByRole("tab", { name: "Open questions" }).click();
     const row = p.getByRole("row", { name: question.replace("?", "") });

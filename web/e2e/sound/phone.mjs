@@ -34,7 +34,7 @@ describe("an agent", () => {
       .getByText(/When do you come\?/)
       .first()
       .waitFor();
-    await play.getByText(/I have noted that/).waitFor();
+    await play.getByText(/made a note of that/).waitFor();
     const path = await play.getByRole("link", { name: "Show the call" }).getAttribute("href");
     await call("POST", `/panel/v1/calls/${path.split("/").pop()}/hangup`, token); // else it presses twice more
     await play.getByText("What it found out").waitFor();

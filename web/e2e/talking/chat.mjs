@@ -53,7 +53,7 @@ describe("the chat on a page of another site", () => {
         "Shipping costs 4.90 euros",
         "Shipping and delivery of shop orders",
         "https://harbour.test/en/shipping",
-        "I do not know that.",
+        "I couldn't find that.",
       ],
       [
         "es",
@@ -61,7 +61,7 @@ describe("the chat on a page of another site", () => {
         "El envío cuesta 4,90 euros",
         "Envío y entrega de pedidos",
         "https://harbour.test/es/envios",
-        "No lo sé.",
+        "No he encontrado esa información.",
       ],
     ]) {
       const { p, frame } = await visitor(t, company, { lang });

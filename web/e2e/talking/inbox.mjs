@@ -45,7 +45,7 @@ describe("a conversation", () => {
     await say(frame, "¿Puedo pagar con tarjeta?");
     await frame.getByRole("link", { name: "Precios y pago de excursiones" }).waitFor();
     await say(frame, "¿Hay vida en la cueva plugh?");
-    await told(frame, "No lo sé").waitFor();
+    await told(frame, "No he encontrado esa información").waitFor();
     await frame.getByRole("button", { name: "Hablar con una persona" }).click();
     await frame.getByText("Es el número 1 en la cola").waitFor();
 

@@ -40,7 +40,7 @@ describe("a walk", () => {
     await say(frame, "How much does shipping cost?");
     await frame.locator(".bubble", { hasText: "Shipping costs 4.90 euros" }).waitFor();
     await say(frame, "xyzzy plugh?");
-    await frame.locator(".bubble", { hasText: "I do not know that." }).waitFor();
+    await frame.locator(".bubble", { hasText: "I couldn't find that." }).waitFor();
     await frame.getByRole("button", { name: "Talk to a person" }).click();
     await frame.getByText("You are number 1 in the queue").waitFor();
     await inbox.locator(".inbox-row").first().click();

@@ -132,6 +132,9 @@ func (x *Thing) References() []resource.Reference {
 	return all
 }
 
+// SearchSynonyms implements resource.Searchable.
+func (x *Thing) SearchSynonyms() string { return "" }
+
 // Passages implements resource.Searchable: one passage per article, found by its words.
 func (x *Thing) Passages() []resource.Passage {
 	var all []resource.Passage

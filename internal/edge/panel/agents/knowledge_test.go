@@ -27,7 +27,7 @@ func TestKnowledgeIsTried(t *testing.T) {
 	owner, viewer := w.As("owner@acme.test"), w.As("viewer@acme.test")
 	w.Want("POST", "/panel/v1/knowledge", owner, faq, 201, "", "")
 	w.Want("POST", "/panel/v1/knowledge", owner, `{"id":"more","articles":[{"title":"Open air","text":"Concerts in July."}]}`, 201, "", "")
-	got := w.Want("GET", "/panel/v1/knowledge/search?q=when+are+you+open&language=en", viewer, "", 200, "", "")
+	got := w.Want("GET", "/panel/v1/knowledge/search?q=opening+hours&language=en", viewer, "", 200, "", "")
 	results := got["results"].([]any)
 	if len(results) != 2 {
 		t.Fatal(got)
@@ -175,13 +175,13 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 		"POST", path, owner,
 		`{"said":[{"contact":true,"text":"When do you open?"}],"language":"es","agent":{"name":"Ann","knowledge":[]}}`, 200, "", "",
 	)
-	if got["text"] != "No lo sé. ¿Quiere hablar con una persona?" || got["unanswered"] != true || len(got["choices"].([]any)) != 1 ||
-		got["asks"] != "-person" {
+	const unknown = "No he encontrado esa información. ¿Quiere hablar con nuestro equipo?"
+	if got["text"] != unknown || got["unanswered"] != true || len(got["choices"].([]any)) != 1 || got["asks"] != "-person" {
 		t.Error("with changes that are not stored:", got)
 	}
 	got = w.Want(
 		"POST", path, owner,
-		`{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I do not know that. Shall I get a person for you?"},`+
+		`{"said":[{"contact":true,"text":"xyzzy"},{"contact":false,"text":"I couldn't find that. Would you like to talk to our team?"},`+
 			`{"contact":true,"text":"yes"}],"asked":"-person"}`,
 		200, "", "",
 	)

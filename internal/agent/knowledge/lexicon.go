@@ -1,0 +1,202 @@
+package knowledge
+
+import (
+	"embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The synonyms of each language: one group a line, words and phrases separated by commas. A line that begins with "?" has
+// synonyms of its first phrase, which asks, alone. A line that begins with "=" has forms of one word, such as "go, went".
+//
+//go:embed synonyms/*.txt
+var synonymFiles embed.FS
+
+// lexicon contains the synonyms of one language.
+type lexicon struct {
+	shipped *lexicon            // of a company's lexicon: the one shipped with the program
+	forms   map[string][]string // stems of the same word, by stem
+	words   map[string][]form   // synonyms, by stem
+	phrases map[string][]phrase // by their first word, folded
+}
+
+// phrase is a phrase of several words with its synonyms.
+type phrase struct {
+	words  []string // folded
+	forms  []form
+	weight float64
+}
+
+var lexicons = sync.OnceValue(func() map[string]*lexicon { //nolint:gochecknoglobals // read-only
+	all := map[string]*lexicon{}
+	for _, language := range languages {
+		text, err := synonymFiles.ReadFile("synonyms/" + language + ".txt")
+		if err != nil {
+			panic(err) // they are part of the program
+		}
+		all[language] = readLexicon(string(text), language)
+	}
+	return all
+})
+
+var noLexicon = &lexicon{} //nolint:gochecknoglobals // read-only
+
+func lexiconOf(language string) *lexicon {
+	if l := lexicons()[language]; l != nil {
+		return l
+	}
+	return noLexicon
+}
+
+// with returns the lexicon with a company's synonyms.
+func (l *lexicon) with(synonyms, language string) *lexicon {
+	if synonyms == "" {
+		return l
+	}
+	own := readLexicon(synonyms, language)
+	own.shipped = l
+	return own
+}
+
+// both returns what the company's lexicon and the shipped one have.
+func both[T any](l *lexicon, of func(*lexicon) []T) []T {
+	if l.shipped == nil {
+		return of(l)
+	}
+	return slices.Concat(of(l), of(l.shipped))
+}
+
+func readLexicon(text, language string) *lexicon {
+	l := &lexicon{forms: map[string][]string{}, words: map[string][]form{}, phrases: map[string][]phrase{}}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if forms, ok := strings.CutPrefix(line, "="); ok {
+			l.addForms(Words(forms), language)
+			continue
+		}
+		line, asks := strings.CutPrefix(line, "?")
+		l.add(strings.Split(line, ","), language, asks)
+	}
+	return l
+}
+
+// addForms adds forms of one word.
+func (l *lexicon) addForms(words []string, language string) {
+	stems := make([]string, 0, len(words))
+	for _, w := range words {
+		if s := stem(w, language); !slices.Contains(stems, s) && !stopped(w, language) {
+			stems = append(stems, s)
+		}
+	}
+	for i, s := range stems {
+		l.forms[s] = append(append(l.forms[s], stems[:i]...), stems[i+1:]...)
+	}
+}
+
+// add adds a group of synonyms. If it asks, only the first phrase has synonyms.
+func (l *lexicon) add(members []string, language string, asks bool) {
+	var words [][]string
+	var forms []form
+	for _, m := range members {
+		if w := Words(m); len(w) > 0 {
+			// Of "close by", passages contain only "close".
+			stems := stemsOf(w, language)
+			words, forms = append(words, w), append(forms, form{stems, synonymWorth * float64(len(stems)) / float64(len(w))})
+		}
+	}
+	for i, w := range words {
+		if asks && i > 0 {
+			break
+		}
+		others := make([]form, 0, len(forms)-1)
+		for j, f := range forms {
+			if j != i {
+				others = append(others, f)
+			}
+		}
+		if len(w) == 1 {
+			s := forms[i].stems[0]
+			l.words[s] = append(l.words[s], others...)
+			continue
+		}
+		p := phrase{words: w, weight: 1}
+		if asks || !slices.ContainsFunc(w, func(word string) bool { return !stopped(word, language) }) {
+			p.weight = askedWeight
+		} else {
+			p.forms = []form{{forms[i].stems, 1}}
+		}
+		p.forms = append(p.forms, others...)
+		l.phrases[w[0]] = append(l.phrases[w[0]], p)
+	}
+}
+
+func stemsOf(words []string, language string) []string {
+	all := make([]string, 0, len(words))
+	for _, w := range words {
+		if !stopped(w, language) {
+			all = append(all, stem(w, language))
+		}
+	}
+	if len(all) == 0 {
+		return words
+	}
+	return all
+}
+
+// phraseAt returns the longest phrase with which the words begin. n is its number of words, 0 if there is none.
+func (l *lexicon) phraseAt(words []string, language string) (w wanted, n int) {
+	for _, p := range both(l, func(l *lexicon) []phrase { return l.phrases[words[0]] }) {
+		if len(p.words) <= n || len(p.words) > len(words) || !equal(p.words, words[:len(p.words)]) {
+			continue
+		}
+		n = len(p.words)
+		w = wanted{text: strings.Join(p.words, " "), forms: p.forms, weight: p.weight}
+		if p.weight == 1 {
+			w.own = 1
+		}
+	}
+	w.forms = slices.Clone(w.forms)
+	for _, word := range words[:n] { // a passage may have the words apart
+		if stopped(word, language) {
+			continue
+		}
+		for _, f := range l.word(word, language).forms {
+			w.forms = append(w.forms, form{f.stems, f.worth * apartWorth})
+		}
+	}
+	return w, n
+}
+
+func equal(a, b []string) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// word returns a word with its synonyms.
+func (l *lexicon) word(word, language string) wanted {
+	w := wanted{text: word, forms: ownForms(word, language), weight: 1}
+	own := w.forms[0].stems[0]
+	same := both(l, func(l *lexicon) []string { return l.forms[own] })
+	for _, s := range same {
+		w.forms = append(w.forms, form{[]string{s}, 1})
+	}
+	w.own = len(w.forms)
+	for _, s := range append([]string{own}, same...) {
+		w.forms = append(w.forms, both(l, func(l *lexicon) []form { return l.words[s] })...)
+	}
+	switch {
+	case isNumber(word):
+		w.weight = numberWeight
+	case lights[language][word]:
+		w.weight = lightWeight
+	}
+	return w
+}
