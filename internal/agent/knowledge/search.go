@@ -40,6 +40,7 @@ type Query struct {
 // Hit is a passage that matches a query.
 type Hit struct {
 	Knowledge string
+	Article   int // index in the base
 	Title     string
 	Text      string // the complete passage
 	Excerpt   string // its best matching sentences
@@ -232,8 +233,8 @@ func hits(best []ranked, words []wanted, language string, limit int) (all []Hit)
 		}
 		seen[article] = true
 		all = append(all, Hit{
-			Knowledge: r.knowledge, Title: r.hit.Title, Text: r.hit.Text, Excerpt: excerpt(r.hit.Text, words), URL: r.hit.URL,
-			Score: math.Round(r.score*1000) / 1000,
+			Knowledge: r.knowledge, Article: r.hit.Article, Title: r.hit.Title, Text: r.hit.Text, Excerpt: excerpt(r.hit.Text, words),
+			URL: r.hit.URL, Score: math.Round(r.score*1000) / 1000,
 		})
 	}
 	return all
