@@ -200,7 +200,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST "+v1+"/chat/session"] = []call{
 		{kind: own, body: begin(betaWidget, "")}, {body: begin(alphaWidget, `,"identity":"forged"`)}, {body: begin(alphaID, "")},
 	}
-	for _, name := range []string{"files", "turns", "typing", "seen", "handoff", "contact", "rating", "end"} {
+	for _, name := range []string{"files", "turns", "typing", "seen", "handoff", "contact", "rating", "score", "end"} {
 		all["POST "+v1+"/chat/"+name] = []call{{body: begin(alphaWidget, "")}}
 	}
 	all["GET "+v1+"/chat/stream"] = []call{{}}
@@ -341,6 +341,16 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	}
 	all["GET /panel/v1/questions"] = panel(call{kind: own}, call{kind: empty, query: "agent_id=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"})
 	all["DELETE /panel/v1/questions/{id}"] = panel(call{})
+	const alphaAgent = "agent_id=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"
+	ids, _ := json.Marshal(a.ids)
+	questions := `{"questions":` + string(ids)
+	all["GET /panel/v1/questions/groups"] = panel(call{kind: own}, call{kind: empty, query: alphaAgent})
+	all["POST /panel/v1/questions/attach"] = withBody(questions+`,"knowledge":"alphafaq","article":0,"title":""}`, panel(call{}))
+	all["POST /panel/v1/questions/resolve"] = withBody(questions+`}`, panel(call{kind: own}))
+	for _, path := range []string{"", "/export"} {
+		all["GET /panel/v1/answers"+path] = panel(call{kind: own}, call{kind: own, query: alphaAgent})
+	}
+	all["GET /panel/v1/answers/articles"] = panel(call{kind: empty, query: "knowledge=alphafaq"})
 	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/talk"] = withBody(`{}`, panel(call{}))

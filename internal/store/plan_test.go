@@ -333,6 +333,10 @@ var meant = []struct {
 	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
 	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
 	{"FROM question AS q", by("question_recent")},
+	{"WHERE hour < $1 ORDER BY hour LIMIT $2)", by("_hour")},
+	{"FROM article_count WHERE at < $1", by("article_count_age")},
+	{"FROM answer_count WHERE company_id = $1", by("PRIMARY KEY (company_id=? AND hour>?", "answer_count_pkey")},
+	{"FROM article_count WHERE company_id = $1", by("PRIMARY KEY (company_id=? AND knowledge_id=?", "article_count_pkey")},
 	{"DELETE FROM session", by("session_expiry")},
 	{"WHERE s.account_id = $1 AND s.ended_at = 0", by("session_account")},
 	{"DELETE FROM refresh_token WHERE session_id", by("refresh_token_session")},
@@ -459,6 +463,10 @@ var filling = []string{
 		SELECT company_id, knowledge_id, 't' || n, '0' FROM knowledge_index, generate_series(0, 50) n`,
 	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
+	`INSERT INTO answer_count (company_id, hour, agent_id, answered, offered, handed_over, unanswered, up, down)
+		SELECT DISTINCT ` + company + `, i / 20, 'a', 1, 0, 0, 0, 0, 0 FROM generate_series(0, 20000) i`,
+	`INSERT INTO article_count (company_id, knowledge_id, title, answered, up, down, at)
+		SELECT ` + company + `, 'k' || i % 3, 't' || i, 1, 0, 0, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO suppression (company_id, number, type, reason, created_at, user_id)
 		SELECT ` + company + `, 34600000000 + i, 'all', 'r', i, CASE WHEN i % 2 = 0 THEN 'US.' || i ELSE '' END FROM ` +
 		`generate_series(0, 20000) i`,

@@ -130,7 +130,7 @@ func (a *Article) passages(index int) []resource.Passage {
 			title += " – " + part.heading
 		}
 		all = append(all, resource.Passage{
-			Article: index, Title: title, Text: part.text, URL: a.URL, Language: language,
+			Article: index, Title: title, Text: part.text, URL: a.URL, Language: language, Questions: strings.Join(a.Questions, "\n"),
 			Terms: termsOf(strings.Join(append(a.Questions, a.Title, part.heading), "\n"), part.text, language),
 		})
 	}

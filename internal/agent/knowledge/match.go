@@ -3,6 +3,7 @@ package knowledge
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"carillon/internal/base/resource"
 )
@@ -78,6 +79,12 @@ func compare(q *question, w *weights, r ranked) match {
 	m := match{ranked: r}
 	p := &r.hit
 	title := newSpan(titleOf(p), q, p.Language)
+	named := title.named(q)
+	for wording := range strings.SplitSeq(p.Questions, "\n") { // as good as the title
+		s := newSpan(wording, q, p.Language)
+		title.worth = most(title.worth, s.worth)
+		named = max(named, s.named(q))
+	}
 	whole := slices.Clone(title.worth)
 	best, pair := 0.0, 0.0
 	var before span
@@ -98,6 +105,7 @@ func compare(q *question, w *weights, r ranked) match {
 	}
 	pair = max(pair, best)
 	m.fill(q, w, &title, whole, best, pair)
+	m.features[fTitleNamed] = named
 	return m
 }
 
@@ -143,7 +151,6 @@ func (m *match) fill(q *question, w *weights, title *span, whole []float64, best
 	f[fSentence] = best / total
 	f[fPair] = pair / total
 	f[fTitle] = inTitle / total
-	f[fTitleNamed] = title.named(q)
 	f[fUnknown] = w.unknown / total
 	f[fMissing] = missing / total
 	f[fMatched] = math.Log(1+float64(matched)) / 2

@@ -38,6 +38,7 @@ type Query struct {
 // Hit is a passage that matches a query.
 type Hit struct {
 	Knowledge string
+	Article   int // index in the base
 	Title     string
 	Text      string // the complete passage
 	Excerpt   string // its best matching sentences
@@ -138,7 +139,7 @@ func (s *Search) Find(ctx context.Context, query Query) ([]Hit, error) {
 	for i := range found {
 		m := &found[i]
 		hits = append(hits, Hit{
-			Knowledge: m.knowledge, Title: m.hit.Title, Text: m.hit.Text, Excerpt: m.excerpt(), URL: m.hit.URL, Language: m.hit.Language,
+			Knowledge: m.knowledge, Article: m.hit.Article, Title: m.hit.Title, Text: m.hit.Text, Excerpt: m.excerpt(), URL: m.hit.URL, Language: m.hit.Language,
 			Foreign: m.foreign, Passage: m.passage, Score: math.Round(m.sure*1000) / 1000, sentences: m.sentences(), best: m.best,
 		})
 	}

@@ -97,7 +97,9 @@ type Passage struct {
 	Text     string
 	URL      string
 	Language string // BCP 47; empty if unknown
-	Terms    []Term // without duplicates
+	// Questions are other wordings of the question that it answers, one a line.
+	Questions string
+	Terms     []Term // without duplicates
 }
 
 // Term is a word of a passage in its searchable form.

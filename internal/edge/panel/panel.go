@@ -131,6 +131,8 @@ func Routes(d Deps) []httpio.Route {
 
 		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
 		agents.Knowledge{Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports)}.Routes(),
+		agents.Questions{Gate: gate, Store: d.Store, Search: d.Search}.Routes(),
+		agents.Answers{Gate: gate, Store: d.Store, Exports: exports}.Routes(),
 		agents.Playground{
 			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
 		}.Routes(),

@@ -63,7 +63,7 @@ func (d chat) routes() []httpio.Route {
 		{Pattern: "POST " + prefix + "/chat/files", Access: "chat", CORS: d.cors(), MaxBody: files.MaxBody, Handle: d.receive},
 		{Pattern: "GET " + prefix + "/chat/stream", Access: "chat", CORS: d.cors(), Stream: true, Handle: d.stream},
 		post("turns", d.say), post("typing", d.typing), post("seen", d.seen), post("handoff", d.handoff), post("contact", d.introduce),
-		post("rating", d.rate), post("end", d.end),
+		post("rating", d.rate), post("score", d.score), post("end", d.end),
 	}
 }
 
@@ -261,6 +261,7 @@ type turnView struct {
 	Rating   int            `json:"rating,omitempty"`
 	Of       int64          `json:"of,omitempty"`
 	Voice    *chats.Voice   `json:"voice,omitempty"`
+	Score    string         `json:"score,omitempty"` // the visitor's
 }
 
 // view returns a turn as its contact sees it. shown is false for turns visible only to teammates.
@@ -270,7 +271,7 @@ func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
 	_, pages := d.host.addresses()
 	return turnView{
 		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, d.files.Signed(v.File, pages, time.Now()), v.Sources, v.Event,
-		v.Rating, v.Of, v.Voice,
+		v.Rating, v.Of, v.Voice, v.Score,
 	}, !v.Note
 }
 
@@ -434,6 +435,33 @@ func (d chat) rated(r *http.Request, s *session, body *jsonbody.Object) (any, er
 		return nil, err
 	}
 	return nil, d.conversations.Rate(r.Context(), s.Company, s.Conversation, rating, clip(conversation.Clean(comment), maxCommentLength))
+}
+
+// score records the visitor's score of an answer of the agent. Errors: conflict if the widget does not ask for scores;
+// not_found for other turns.
+func (d chat) score(r *http.Request, s *session, f *companyWidget) (any, error) {
+	if !orTrue(f.Scores) {
+		return nil, carillon.InConflict("The widget does not ask for scores")
+	}
+	body, err := httpio.Object(r)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := whole(body, "seq", 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	score, present, err := body.String("score", "score")
+	switch {
+	case err != nil:
+		return nil, err
+	case !present || score != "" && score != chats.Like && score != chats.Dislike:
+		return nil, carillon.Invalid("score", "Must be like, dislike, or empty to withdraw it")
+	}
+	if err := d.conversations.Scoreable(r.Context(), s.Company, s.Conversation, int64(seq)); err != nil {
+		return nil, err
+	}
+	return nil, d.conversations.Score(r.Context(), s.Company, s.Conversation, int64(seq), score)
 }
 
 func (d chat) end(r *http.Request, s *session, _ *companyWidget) (any, error) {

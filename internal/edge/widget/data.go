@@ -20,6 +20,7 @@ type Data struct {
 	Texts        map[string]string `json:"texts"`
 	ShowClose    bool              `json:"showClose"`
 	TalkToPerson bool              `json:"talk_to_person"`
+	Scores       *bool             `json:"scores,omitempty"` // false if the page offers no thumbs on answers
 }
 
 // AgentData is the agent's data for the page.
@@ -33,7 +34,7 @@ func (h *host) data(ctx context.Context, w *companyWidget, lang string, showClos
 	x := &Data{
 		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: h.welcome(ctx, w.Widget, lang),
 		Appearance: w.Appearance,
-		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: orTrue(w.TalkToPerson),
+		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: orTrue(w.TalkToPerson), Scores: w.Scores,
 	}
 	a, err := h.agentOf(ctx, w)
 	if a != nil {

@@ -26,6 +26,8 @@ type Widget struct {
 	AllowedOrigins []string          `json:"allowed_origins"` // empty allows all
 	// TalkToPerson offers a teammate on the page; nil means true.
 	TalkToPerson *bool `json:"talk_to_person,omitempty"`
+	// Scores offers thumbs on the agent's answers; nil means true. For chat widgets.
+	Scores *bool `json:"scores,omitempty"`
 	// Texts replace the page's texts, by language and key.
 	Texts map[string]map[string]string `json:"texts,omitempty"`
 	// Hours are the hours in which teammates answer; nil means always. Outside them, a visitor who asks for one leaves

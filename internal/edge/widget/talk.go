@@ -137,6 +137,9 @@ func (d spoken) turns(r *http.Request, t *talk) (any, error) {
 		return nil, carillon.Denied("The session token is for another conversation")
 	}
 	turns, err := d.chat.history(r.Context(), t.conversation)
+	for i := range turns {
+		turns[i].Score = "" // part of the chat page's responses only
+	}
 	return turnsView{t.Conversation, t.conversation.State, turns}, err
 }
 

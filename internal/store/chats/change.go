@@ -36,6 +36,10 @@ type Change struct {
 	// meanwhile, the change fails with ErrOvertaken. A change without Run that takes the conversation from the agent
 	// stops the run.
 	Run *RunWrite
+	// Result is counted if turns are appended; nil for none.
+	Result *Result
+	// Score is set on a turn, together with the turns of Edit; nil for none. Nothing changes if the turn has it already.
+	Score *Score
 
 	// The results. Turns are the appended turns.
 	Conversation *Conversation
@@ -71,6 +75,10 @@ type changing struct {
 	repeated map[turnKey]*Turn
 	turns    *db.Bulk
 	runs     *LockedRuns
+
+	scores    map[scoredKey]*Turn
+	scoredNow []scoredKey
+	answered  answered
 }
 
 // changedRow is a conversation as stored, and after the changes so far.
@@ -89,6 +97,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if x.repeated, err = findRepeated(ctx, tx, changes); err != nil {
 		return err
 	}
+	if x.scores, err = findScored(ctx, tx, changes); err != nil {
+		return err
+	}
 	if x.runs, err = LockRuns(ctx, tx, withRuns(changes)); err != nil {
 		return err
 	}
@@ -105,6 +116,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 		return err
 	}
 	if err := x.update(ctx, tx); err != nil {
+		return err
+	}
+	if err := x.writeAnswers(ctx, tx); err != nil {
 		return err
 	}
 	for _, c := range changes {
@@ -225,6 +239,9 @@ func (x *changing) apply(c *Change) {
 		c.err = ErrOvertaken
 		return
 	}
+	if c.Score != nil && !x.scored(c) {
+		return
+	}
 	turns, err := c.Edit(&have)
 	if err != nil {
 		c.err = err
@@ -247,6 +264,7 @@ func (x *changing) apply(c *Change) {
 			x.repeated[turnKey{c.ConversationID, t.ClientID}] = t
 		}
 	}
+	x.countAnswers(c)
 }
 
 // setSpoken adds to a turn how it was said.

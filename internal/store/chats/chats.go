@@ -133,16 +133,23 @@ type Extra struct {
 	Choices []string `json:"choices,omitempty"` // of kind choices
 	File    *File    `json:"file,omitempty"`    // of kind file
 	Sources []Source `json:"sources,omitempty"` // articles that the agent's answer is based on
-	Event   string   `json:"event,omitempty"`   // name of the event, for kind event
-	Rating  int      `json:"rating,omitempty"`  // of the event rated
-	Of      int64    `json:"of,omitempty"`      // for the event scored, a reaction or an answer to one message: the turn
-	About   string   `json:"about,omitempty"`   // for a reaction or an answer to one message: the beginning of that message
-	Why     string   `json:"why,omitempty"`     // for the event file_missing
-	Voice   *Voice   `json:"voice,omitempty"`   // for a turn said aloud
-	Set     []Value  `json:"set,omitempty"`     // for the event noted
-	Digits  string   `json:"digits,omitempty"`  // telephone keys pressed
-	Early   bool     `json:"early,omitempty"`   // said before the response to the previous turn was heard
-	Bound   *Bound   `json:"bound,omitempty"`   // for a reply to a notification with a name_event
+
+	// Of an agent's response to a question, for teammates.
+	Outcome  Outcome   `json:"outcome,omitempty"`
+	Passages []Passage `json:"passages,omitempty"`
+	Score    string    `json:"score,omitempty"`  // the contact's
+	Scores   int       `json:"scores,omitempty"` // how many times it changed
+
+	Event  string  `json:"event,omitempty"`  // name of the event, for kind event
+	Rating int     `json:"rating,omitempty"` // of the event rated
+	Of     int64   `json:"of,omitempty"`     // for the event scored, a reaction or an answer to one message: the turn
+	About  string  `json:"about,omitempty"`  // for a reaction or an answer to one message: the beginning of that message
+	Why    string  `json:"why,omitempty"`    // for the event file_missing
+	Voice  *Voice  `json:"voice,omitempty"`  // for a turn said aloud
+	Set    []Value `json:"set,omitempty"`    // for the event noted
+	Digits string  `json:"digits,omitempty"` // telephone keys pressed
+	Early  bool    `json:"early,omitempty"`  // said before the response to the previous turn was heard
+	Bound  *Bound  `json:"bound,omitempty"`  // for a reply to a notification with a name_event
 
 	Notification string `json:"notification,omitempty"` // for the event template_sent: its id
 	Run          string `json:"run,omitempty"`          // for flow_began, and for handoff_requested by a flow: its id

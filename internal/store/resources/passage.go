@@ -79,11 +79,12 @@ func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now
 		return fmt.Errorf("begin what is searched: %w", err)
 	}
 	rows := c.batch("passage", "company_id:text", "knowledge_id:text", "n:bigint", "article:bigint", "title:text", "text:text",
-		"url:text", "language:text")
+		"url:text", "language:text", "questions:text")
 	found := map[string][]string{}
 	for n, p := range passages {
-		size := len(p.Title) + len(p.Text) + len(p.URL)
-		if err := rows.add(ctx, size, c.companyID, c.key, int64(n), int64(p.Article), p.Title, p.Text, p.URL, p.Language); err != nil {
+		size := len(p.Title) + len(p.Text) + len(p.URL) + len(p.Questions)
+		err := rows.add(ctx, size, c.companyID, c.key, int64(n), int64(p.Article), p.Title, p.Text, p.URL, p.Language, p.Questions)
+		if err != nil {
 			return err
 		}
 		for _, term := range p.Terms {
@@ -267,10 +268,10 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
 		var n int
 		var p resource.Passage
-		err := scan(&n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language)
+		err := scan(&n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language, &p.Questions)
 		all[n] = p
 		return err
-	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language FROM knowledge_index AS x JOIN passage AS p ON p.company_id = "+
+	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language, p.questions FROM knowledge_index AS x JOIN passage AS p ON p.company_id = "+
 		"x.company_id"+
 		" AND p.knowledge_id = "+used+" WHERE x.company_id = $1 AND x.knowledge_id = $2 AND x.version > 0 AND p.n "+s.d.In(3),
 		companyID, knowledgeID, s.d.List(numbers))

@@ -203,14 +203,18 @@ func scanCampaign(scan db.Scan) (c Campaign, key string, err error) {
 	return c, key, err
 }
 
-// Drop deletes the counts of hours before an instant and of campaigns not used since, at most `most` rows of each, and returns how
-// many.
+// Drop deletes the counts of hours before an instant, and of campaigns and articles not used since, at most `most` rows of
+// each, and returns how many.
 func Drop(ctx context.Context, tx *db.Tx, before time.Time, most int) (rows int, err error) {
 	for _, query := range []string{
 		`DELETE FROM stat WHERE (company_id, campaign, hour, class, sender, template, language) IN (
 			SELECT company_id, campaign, hour, class, sender, template, language FROM stat WHERE hour < $1 ORDER BY hour LIMIT $2)`,
 		"DELETE FROM stat_campaign WHERE (company_id, campaign) IN (SELECT company_id, campaign FROM stat_campaign WHERE at < $1 " +
 			"ORDER BY at LIMIT $2)",
+		`DELETE FROM answer_count WHERE (company_id, hour, agent_id) IN (
+			SELECT company_id, hour, agent_id FROM answer_count WHERE hour < $1 ORDER BY hour LIMIT $2)`,
+		`DELETE FROM article_count WHERE (company_id, knowledge_id, title) IN (
+			SELECT company_id, knowledge_id, title FROM article_count WHERE at < $1 ORDER BY at LIMIT $2)`,
 	} {
 		n, err := tx.Exec(ctx, query, db.Millis(before), most)
 		if err != nil {

@@ -307,6 +307,22 @@ func (s *core) change(
 	return c, s.do(ctx, c, &before)
 }
 
+// changeCounted stores an edit of a conversation, and counts the result of the agent's response in its turns; nil for none.
+func (s *core) changeCounted(
+	ctx context.Context, c *chats.Conversation, clientID string, result *chats.Result,
+	edit func(c *chats.Conversation) ([]chats.Turn, error),
+) (*chats.Change, error) {
+	var before chats.Conversation
+	change := &chats.Change{
+		CompanyID: c.CompanyID, ConversationID: c.ID, ClientID: clientID, Result: result,
+		Edit: func(c *chats.Conversation) ([]chats.Turn, error) {
+			before = *c
+			return edit(c)
+		},
+	}
+	return change, s.do(ctx, change, &before)
+}
+
 // changeRun stores an edit of a conversation together with its flow run. Errors: chats.ErrOvertaken.
 func (s *core) changeRun(
 	ctx context.Context, companyID, id, clientID string, run *chats.RunWrite, edit func(c *chats.Conversation) ([]chats.Turn, error),

@@ -16,13 +16,18 @@ func (s *Conversations) Ask(ctx context.Context, companyID, id, reason string, o
 	if err != nil {
 		return nil, err
 	}
+	result, err := s.asked(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
 	now := s.now()
 	s.replies.interrupt(id)
-	c, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
+	of := &chats.Conversation{ID: id, CompanyID: companyID}
+	c, err := s.changeCounted(ctx, of, "", result, func(c *chats.Conversation) ([]chats.Turn, error) {
 		if err := full(c); err != nil && (c.State == chats.Resolved || c.State == chats.Abandoned) {
 			return nil, err // without this limit the contact could ask and leave endlessly
 		}
-		return ask(c, reason, open && there, now), nil
+		return outcome(ask(c, reason, open && there, now), result), nil
 	})
 	return c.Conversation, err
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -285,11 +286,12 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	case err != nil:
 		return nil, false, &silentError{c, err}
 	}
-	if said.unanswered {
-		s.keepQuestion(ctx, c, request.Message())
+	result, err := s.result(ctx, c, request, &said)
+	if err != nil {
+		return nil, false, err
 	}
 	err = s.keep(ctx, func() (err error) {
-		turn, rerun, err = s.storeReply(ctx, c, request, &said)
+		turn, rerun, err = s.storeReply(ctx, c, request, &said, result)
 		return err
 	})
 	return turn, rerun, err
@@ -340,7 +342,7 @@ func (s *replies) putOff(ctx context.Context, c *chats.Conversation) error {
 }
 
 func (s *replies) storeReply(
-	ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer,
+	ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer, result *chats.Result,
 ) (turn *chats.Turn, rerun bool, err error) {
 	there := true
 	if said.handoff != "" {
@@ -349,7 +351,7 @@ func (s *replies) storeReply(
 		}
 	}
 	now, clientID, outdated := s.now(), replyID(c.ReplySeq), false
-	change, err := s.change(ctx, c.CompanyID, c.ID, clientID, func(have *chats.Conversation) ([]chats.Turn, error) {
+	change, err := s.changeCounted(ctx, c, clientID, result, func(have *chats.Conversation) ([]chats.Turn, error) {
 		if have.State != chats.Automated || have.ReplySeq < c.ReplySeq {
 			return nil, errOvertaken
 		}
@@ -360,7 +362,7 @@ func (s *replies) storeReply(
 		if have.ReplySeq == c.ReplySeq {
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
 		}
-		turns := said.turns(r.Agent.Name, c.ReplySeq, now)
+		turns := outcome(said.turns(r.Agent.Name, c.ReplySeq, now), result)
 		if len(turns) > 0 && (said.asks != "" || !r.Early) {
 			asks(have, turns, said.asks)
 		}
@@ -371,7 +373,11 @@ func (s *replies) storeReply(
 		}
 		switch {
 		case said.handoff != "":
-			turns = append(turns, ask(have, said.handoff, there, now)...)
+			asked := ask(have, said.handoff, there, now)
+			if len(turns) == 0 {
+				asked = outcome(asked, result)
+			}
+			turns = append(turns, asked...)
 		case said.end:
 			have.SetState(chats.Resolved, now)
 			have.ReplySeq, have.ReplyAt = 0, time.Time{}
@@ -458,14 +464,15 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 
 // answer collects the actions of an agent's reply.
 type answer struct {
-	text       strings.Builder
-	sources    []chats.Source
-	choices    []string
-	handoff    string
-	asks       string
-	end        bool
-	unanswered bool
-	set        []chats.Value
+	text    strings.Builder
+	sources []chats.Source
+	found   []agent.Source
+	choices []string
+	handoff string
+	asks    string
+	end     bool
+	outcome agent.Outcome
+	set     []chats.Value
 }
 
 var errTooLong = errors.New("the agent's answer is too long")
@@ -478,6 +485,7 @@ func (a *answer) add(x agent.Action) error {
 	for _, source := range x.Sources {
 		a.sources = append(a.sources, chats.Source{Title: source.Title, URL: source.URL})
 	}
+	a.found = append(a.found, x.Sources...)
 	a.choices = append(a.choices, x.Choices...)
 	for _, v := range x.Set {
 		a.set = append(a.set, chats.Value{Name: v.Name, Type: v.Type, Text: v.Text})
@@ -489,7 +497,7 @@ func (a *answer) add(x agent.Action) error {
 		a.asks = x.Asks
 	}
 	a.end = a.end || x.End
-	a.unanswered = a.unanswered || x.Outcome == agent.Unanswered
+	a.outcome = cmp.Or(x.Outcome, a.outcome)
 	return nil
 }
 

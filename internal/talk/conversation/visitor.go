@@ -26,24 +26,6 @@ func (s *Conversations) CallOff(ctx context.Context, companyID, id string) (*cha
 	return c.Conversation, err
 }
 
-// Score records the contact's rating of a turn of the company: like, dislike, or "" to withdraw it. Other turns are
-// ignored.
-func (s *Conversations) Score(ctx context.Context, companyID, id string, seq int64, score string) error {
-	now := s.now()
-	_, err := s.change(ctx, companyID, id, "", func(c *chats.Conversation) ([]chats.Turn, error) {
-		if err := full(c); err != nil {
-			return nil, err
-		}
-		if seq < 1 || seq > c.LastSeq {
-			return nil, nil
-		}
-		t := event(Scored, score, now)
-		t.Extra.Of = seq
-		return []chats.Turn{t}, nil
-	})
-	return err
-}
-
 // known returns the contact with the details that agents and flows may use. A caller ID proves nothing, since anybody
 // can forge one: the details stored with a number belong to its owner, not necessarily to the caller.
 func known(c *chats.Conversation, contact *chats.Contact) *chats.Contact {

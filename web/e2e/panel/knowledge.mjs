@@ -69,12 +69,12 @@ describe("knowledge", () => {
     await widget.frameLocator("iframe").getByText("I couldn't find that").first().waitFor();
     await widget.close();
     await p.getByRole("tab", { name: "Open questions" }).click();
-    const row = p.getByRole("row", { name: question.replace("?", "") });
+    const row = p.getByRole("listitem", { name: question });
     await row.waitFor();
     await accessible(p, "the open questions");
     await shot(p, "panel-questions");
     await row.getByRole("button", { name: /Write the answer/ }).click();
-    await p.getByRole("menuitem", { name: base }).click();
+    await p.getByRole("menuitem", { name: "In faq", exact: true }).click();
     await p.getByRole("dialog").getByLabel("Title").waitFor();
     assert.equal(await p.getByRole("dialog").getByLabel("Title").inputValue(), question);
     await p.goBack();

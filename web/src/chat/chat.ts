@@ -9,6 +9,7 @@ import {
   type Change,
   type ChatFile,
   type Model,
+  type Score,
   type Session,
   type State,
   type Turn,
@@ -260,6 +261,17 @@ export class Chat {
   async leave(contact: { name?: string; email: string }): Promise<void> {
     await this.api.post("/functions/v1/chat/contact", contact);
     this.change({ do: "contact", contact });
+  }
+
+  /** score sends thumbs on an answer, and shows them at once; undefined withdraws them. What was refused is undone. */
+  async score(turn: Turn, score?: Score): Promise<void> {
+    this.change({ do: "scored", seq: turn.seq, score });
+    try {
+      await this.api.post("/functions/v1/chat/score", { seq: turn.seq, score: score ?? "" });
+    } catch (e) {
+      this.change({ do: "scored", seq: turn.seq, score: turn.score });
+      throw e;
+    }
   }
 
   rate(rating: number, comment: string): Promise<void> {

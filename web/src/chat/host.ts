@@ -13,6 +13,8 @@ export interface WidgetData {
   texts?: Record<string, string>;
   showClose?: boolean;
   talk_to_person?: boolean;
+  /** false: the page offers no thumbs on answers. */
+  scores?: boolean;
   /** In the designer of the panel: what the page shows instead of a conversation. */
   preview?: { turns: Turn[]; theme?: "light" | "dark" };
 }

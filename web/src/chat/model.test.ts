@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addTurn, empty, openChoices, reduce, unread, type Model, type Session, type Turn } from "./model";
+import { addTurn, empty, openChoices, reduce, scoreable, unread, type Model, type Session, type Turn } from "./model";
 
 const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({
   seq,
@@ -18,6 +18,21 @@ const session = (turns: Turn[], more: Partial<Session> = {}): Session => ({
   ...more,
 });
 const ready = (turns: Turn[]): Model => reduce(empty, { do: "session", session: session(turns) });
+
+describe("thumbs", () => {
+  const sources = [{ title: "Hours" }];
+  it("are for the agent's answers from articles", () => {
+    expect(scoreable(turn(1, { sources }))).toBe(true);
+    expect(scoreable(turn(1))).toBe(false);
+    expect(scoreable(turn(1, { sources: [] }))).toBe(false);
+    expect(scoreable(turn(1, { sources, author: "teammate" }))).toBe(false);
+  });
+  it("stand on their turn, and are withdrawn", () => {
+    const m = reduce(ready([turn(1, { sources }), turn(2)]), { do: "scored", seq: 1, score: "dislike" });
+    expect(m.turns.map((t) => t.score)).toEqual(["dislike", undefined]);
+    expect(reduce(m, { do: "scored", seq: 1 }).turns[0]!.score).toBeUndefined();
+  });
+});
 
 describe("turns", () => {
   it("stay in the order of seq, each once, however they come", () => {

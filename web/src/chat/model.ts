@@ -28,7 +28,11 @@ export interface Turn {
   sources?: Source[];
   event?: string;
   rating?: number;
+  /** What the visitor thinks of an answer. */
+  score?: Score;
 }
+
+export type Score = "like" | "dislike";
 
 export type State = "bot" | "queued" | "active" | "wrap_up" | "resolved" | "missed" | "abandoned";
 
@@ -91,6 +95,7 @@ export type Change =
   | { do: "failed"; problem: string }
   | { do: "connected"; connected: boolean }
   | { do: "turn"; turn: Turn }
+  | { do: "scored"; seq: number; score?: Score }
   | { do: "delta"; text: string }
   | { do: "typing"; author: Author; name?: string }
   | { do: "quiet" }
@@ -140,6 +145,8 @@ export function reduce(m: Model, c: Change): Model {
         typing: theirs ? undefined : m.typing,
       };
     }
+    case "scored":
+      return { ...m, turns: m.turns.map((t) => (t.seq === c.seq ? { ...t, score: c.score } : t)) };
     case "delta":
       return { ...m, partial: m.partial + c.text, typing: undefined };
     case "typing":
@@ -194,6 +201,11 @@ export function lastSeq(turns: Turn[]): number {
 /** unread counts what others said after a seq. */
 export function unread(m: Model): number {
   return m.turns.filter((t) => t.seq > m.seen && t.author !== "visitor" && t.author !== "system").length;
+}
+
+/** scoreable reports whether a turn is an answer that the visitor may score: one of the agent with its sources. */
+export function scoreable(t: Turn): boolean {
+  return t.author === "agent" && !!t.sources?.length;
 }
 
 /** openChoices are those that the visitor may still pick: of the last turn alone, while the agent answers. */

@@ -149,8 +149,14 @@ const knowledge = createRoute({
   getParentRoute: () => shell,
   path: "/knowledge",
   component: lazyRouteComponent(() => import("./features/knowledge/KnowledgePage"), "KnowledgePage"),
-  validateSearch: (s: Record<string, unknown>): { tab?: string; q?: string } => ({
-    ...(s.tab === "search" || s.tab === "questions" ? { tab: s.tab } : {}),
+  validateSearch: (
+    s: Record<string, unknown>,
+  ): { tab?: string; q?: string; range?: string; from?: string; to?: string; agent?: string } => ({
+    ...(s.tab === "search" || s.tab === "questions" || s.tab === "answers" ? { tab: s.tab } : {}),
+    ...(s.range === undefined ? {} : { range: String(s.range) }),
+    ...(s.from === undefined ? {} : { from: String(s.from) }),
+    ...(s.to === undefined ? {} : { to: String(s.to) }),
+    ...(typeof s.agent === "string" && s.agent ? { agent: s.agent } : {}),
     ...(s.q === undefined || s.q === "" ? {} : { q: String(s.q) }),
   }),
 });

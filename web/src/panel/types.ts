@@ -107,14 +107,25 @@ export interface ClientTool {
   parameters?: Record<string, unknown> | string;
   phrases?: string[];
 }
+export type Outcome = "answered" | "offered" | "handed_over" | "unanswered";
+
+/** Passage is what an answer is based on. */
+export interface Passage {
+  knowledge?: string;
+  title: string;
+  text?: string;
+  confidence?: number;
+}
+
 export interface Played {
   text: string;
-  sources: { title: string; url: string }[];
+  sources: { title: string; url: string; knowledge?: string; passage?: string; confidence: number }[];
   choices: string[];
   asks?: string;
   handoff?: string;
   end: boolean;
   unanswered: boolean;
+  outcome?: Outcome;
   ms: number;
 }
 export interface Found {
@@ -132,9 +143,34 @@ export interface OpenQuestion {
   question: string;
   language: string;
   count: number;
+  offered?: number;
+  wrong?: number;
+  answer?: Passage;
   first_at: string;
   last_at: string;
   conversation_id: string;
+}
+
+/** QuestionGroup is open questions about one subject. */
+export interface QuestionGroup {
+  id: string;
+  questions: string[];
+  examples: OpenQuestion[];
+  languages: string[];
+  agents: string[];
+  count: number;
+  offered: number;
+  wrong: number;
+  last_at: string;
+  knowledge: string[];
+  nearest?: {
+    knowledge: string;
+    article: number;
+    title: string;
+    passage: string;
+    confidence: number;
+    answers: boolean;
+  };
 }
 
 export interface Article {
@@ -142,6 +178,7 @@ export interface Article {
   text: string;
   url: string;
   language?: string;
+  questions?: string[];
 }
 export interface Base {
   id: string;
@@ -167,6 +204,7 @@ export interface Widget {
   appearance: { primary_color?: string; position?: string; animation?: string; title?: string };
   allowed_origins: string[];
   talk_to_person?: boolean;
+  scores?: boolean;
   texts?: Record<string, Record<string, string>>;
   hours?: Hours;
   identity_secret?: string;
@@ -238,6 +276,10 @@ export interface Turn {
   name?: string;
   choices?: string[];
   sources?: { title: string; url?: string }[];
+  /** Of a response to a question: its outcome, what it is based on, and what the visitor thinks of it. */
+  outcome?: Outcome;
+  passages?: Passage[];
+  score?: "like" | "dislike";
   file?: ChatFile;
   event?: string;
   rating?: number;

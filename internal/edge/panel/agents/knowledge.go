@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"golang.org/x/net/html/charset"
 
@@ -21,11 +20,9 @@ import (
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
-	"carillon/internal/store/chats"
 )
 
-// Knowledge serves the operations on knowledge besides storing it: importing an article, testing a search, and listing
-// the questions that agents could not answer.
+// Knowledge serves the operations on knowledge besides storing it: importing an article and testing a search.
 type Knowledge struct {
 	Gate    *member.Gate
 	Store   *store.Store
@@ -39,15 +36,12 @@ const (
 	maxSearched    = 1000 // characters of a query
 	searchLimit    = 5
 	maxSearchLimit = 20
-	questionKind   = "question"
 )
 
 func (x Knowledge) Routes() []httpio.Route {
 	return []httpio.Route{
 		x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
 		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
-		x.Gate.Route("GET", "/questions", auth.MayReadResources, x.questions),
-		x.Gate.Route("DELETE", "/questions/{id}", auth.MayWriteResources, member.ID("Question", x.removeQuestion)),
 	}
 }
 
@@ -212,46 +206,4 @@ func (x Knowledge) bases(ctx context.Context, by member.Member, named []string) 
 		}
 	}
 	return named, nil
-}
-
-// questionRow is a question in a response.
-type questionRow struct {
-	ID             string `json:"id"`
-	AgentID        string `json:"agent_id"`
-	AgentName      string `json:"agent_name"` // empty if the agent no longer exists
-	Question       string `json:"question"`
-	Language       string `json:"language"`
-	Count          int64  `json:"count"`
-	FirstAt        string `json:"first_at"`
-	LastAt         string `json:"last_at"`
-	ConversationID string `json:"conversation_id"`
-}
-
-func (x Knowledge) questions(r *http.Request, by member.Member) (any, error) {
-	q := r.URL.Query()
-	page, err := httpio.ReadPage(q, questionKind)
-	if err != nil {
-		return nil, err
-	}
-	f := chats.QuestionFilter{CompanyID: by.CompanyID, AgentID: strings.ToLower(q.Get("agent_id")), Cursor: page.After, Limit: page.Limit}
-	if f.AgentID != "" && !carillon.ValidUUID(f.AgentID) {
-		return nil, carillon.Invalid("agent_id", "Must be the id of an agent")
-	}
-	all, next, err := x.Store.Questions.List(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]questionRow, len(all))
-	for i := range all {
-		a := &all[i]
-		rows[i] = questionRow{
-			a.ID, a.AgentID, a.AgentName, a.Text, a.Language, a.Asked, carillon.FormatTime(a.FirstAt), carillon.FormatTime(a.LastAt),
-			a.ConversationID,
-		}
-	}
-	return httpio.Part(questionKind, rows, next), nil
-}
-
-func (x Knowledge) removeQuestion(r *http.Request, by member.Member, id string) (any, error) {
-	return nil, x.Store.Questions.Delete(r.Context(), by.CompanyID, id)
 }

@@ -164,10 +164,20 @@ func TestAnAgentIsTriedInThePlayground(t *testing.T) {
 	path := "/panel/v1/agents/" + id + "/playground"
 	got := w.Want("POST", path, owner, `{"said":[{"contact":true,"text":"When do you open?"}]}`, 200, "", "")
 	delete(got, "ms")
+	source := got["sources"].([]any)[0].(map[string]any)
+	if source["confidence"].(float64) < 0.5 {
+		t.Error(source)
+	}
+	delete(source, "confidence")
+	if diff := cmp.Diff(map[string]any{
+		"title": "Opening hours", "url": "https://acme.test/hours", "knowledge": "faq", "passage": "We are open from nine to five.",
+	}, source); diff != "" {
+		t.Error(diff)
+	}
+	delete(got, "sources")
 	if diff := cmp.Diff(map[string]any{
 		"text":    "We are open from nine to five.",
-		"sources": []any{map[string]any{"title": "Opening hours", "url": "https://acme.test/hours"}},
-		"choices": []any{}, "end": false, "unanswered": false,
+		"choices": []any{}, "end": false, "unanswered": false, "outcome": "answered",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -54,13 +54,17 @@ type playResponse struct {
 	Handoff    string         `json:"handoff,omitempty"` // reason for handing over to a teammate
 	End        bool           `json:"end"`
 	Unanswered bool           `json:"unanswered"`
+	Outcome    agent.Outcome  `json:"outcome,omitempty"` // empty if nothing was asked
 	MS         int64          `json:"ms"`
 	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond
 }
 
 type playedSource struct {
-	Title string `json:"title"`
-	URL   string `json:"url"`
+	Title      string  `json:"title"`
+	URL        string  `json:"url"`
+	Knowledge  string  `json:"knowledge,omitempty"`
+	Passage    string  `json:"passage,omitempty"`
+	Confidence float64 `json:"confidence"` // probability that the passage answers the question
 }
 
 func (x Playground) play(r *http.Request, by member.Member) (any, error) {
@@ -164,7 +168,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
 		for _, source := range a.Sources {
-			p.Sources = append(p.Sources, playedSource{source.Title, source.URL})
+			p.Sources = append(p.Sources, playedSource(source))
 		}
 		p.Choices = append(p.Choices, a.Choices...)
 		p.Asks = cmp.Or(a.Asks, p.Asks)
@@ -172,7 +176,8 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 			p.Handoff = a.Handoff
 		}
 		p.Fault = cmp.Or(a.Failure, p.Fault)
-		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Outcome == agent.Unanswered
+		p.Outcome = cmp.Or(a.Outcome, p.Outcome)
+		p.End, p.Unanswered = p.End || a.End, p.Outcome == agent.Unanswered
 		return nil
 	})
 	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat";
 import { dayName } from "../format";
-import { openChoices, type Turn } from "../model";
+import { openChoices, scoreable, type Score, type Turn } from "../model";
 import { fill, type Texts } from "../texts";
 import { Icon } from "./Icon";
 import { Bubble, Pending } from "./Turn";
@@ -68,6 +68,7 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
                 after={shown[i + 1]}
                 texts={texts}
                 language={document.documentElement.lang}
+                thumbs={chat.widget.scores !== false && scoreable(t) ? (score) => chat.score(t, score) : undefined}
               />
             ))}
             {m.partial && (
@@ -126,12 +127,14 @@ function Row({
   after,
   texts,
   language,
+  thumbs,
 }: {
   turn: Turn;
   before?: Turn;
   after?: Turn;
   texts: Texts;
   language: string;
+  thumbs?: (score?: Score) => Promise<void>;
 }) {
   const day = dayName(turn.at, language, texts);
   const newDay = !before || dayName(before.at, language, texts) !== day;
@@ -151,6 +154,7 @@ function Row({
           last={!sameSpeaker(turn, after)}
           texts={texts}
           language={language}
+          thumbs={thumbs}
         />
       )}
     </>

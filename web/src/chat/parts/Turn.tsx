@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { links, size, time } from "../format";
-import type { ChatFile, Turn, Unsent } from "../model";
+import type { ChatFile, Score, Turn, Unsent } from "../model";
 import type { Texts } from "../texts";
 import { Icon } from "./Icon";
 
@@ -11,12 +12,15 @@ export function Bubble({
   last,
   texts,
   language,
+  thumbs,
 }: {
   turn: Turn;
   first: boolean;
   last: boolean;
   texts: Texts;
   language: string;
+  /** What scores the turn; undefined: it has no thumbs. */
+  thumbs?: (score?: Score) => Promise<void>;
 }) {
   const mine = turn.author === "visitor";
   return (
@@ -49,12 +53,46 @@ export function Bubble({
           )}
         </p>
       )}
+      {thumbs && <Thumbs turn={turn} texts={texts} score={thumbs} />}
       {last && (
         <time dateTime={turn.at}>
           {time(turn.at, language)}
           {mine && <> · {texts.sent}</>}
         </time>
       )}
+    </div>
+  );
+}
+
+/** Thumbs are two buttons below an answer; a second press withdraws the first. */
+function Thumbs({ turn, texts, score }: { turn: Turn; texts: Texts; score: (score?: Score) => Promise<void> }) {
+  const [said, say] = useState("");
+  const give = async (value: Score) => {
+    const to = turn.score === value ? undefined : value;
+    say("");
+    try {
+      await score(to);
+      if (to) say(texts.noted);
+    } catch {
+      say(texts.notSent);
+    }
+  };
+  const button = (value: Score, label: string) => (
+    <button
+      class={"thumb " + value}
+      aria-pressed={turn.score === value}
+      aria-label={label}
+      title={label}
+      onClick={() => void give(value)}
+    >
+      <Icon name="thumb" filled={turn.score === value} />
+    </button>
+  );
+  return (
+    <div class="thumbs">
+      {button("like", texts.helpful)}
+      {button("dislike", texts.unhelpful)}
+      <span role="status">{said}</span>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { IconChartLine } from "@tabler/icons-react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
@@ -10,6 +11,7 @@ import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
+import { answerTexts } from "../knowledge/answerTexts";
 import { AgentForm } from "./AgentForm";
 import { Playground } from "./Playground";
 import { texts } from "./texts";
@@ -37,6 +39,7 @@ function Loaded({ id }: { id: string }) {
 /** Editor changes an agent, which can be tried at its side. */
 function Editor({ stored }: { stored: Agent }) {
   const t = useTexts(texts);
+  const a = useTexts(answerTexts);
   const s = useTexts(shared);
   const can = useCan()("resources:write");
   const navigate = useNavigate();
@@ -66,11 +69,20 @@ function Editor({ stored }: { stored: Agent }) {
       title={stored.name}
       back={{ to: "/agents", text: t.title }}
       actions={
-        can && (
-          <Button variant="subtle" color="gray" onClick={() => void ask()}>
-            {t.remove}
+        <>
+          <Button
+            variant="default"
+            leftSection={<IconChartLine size={16} />}
+            renderRoot={(props) => <Link to="/knowledge" search={{ tab: "answers", agent: stored.id }} {...props} />}
+          >
+            {a.tab}
           </Button>
-        )
+          {can && (
+            <Button variant="subtle" color="gray" onClick={() => void ask()}>
+              {t.remove}
+            </Button>
+          )}
+        </>
       }
     >
       {stored.warning && (

@@ -4,8 +4,10 @@ import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "rea
 import { post } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { Agent, Played } from "../../types";
+import { Certainty } from "../../ui/Certainty";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
+import { answerTexts } from "../knowledge/answerTexts";
 import { useLines } from "../lines/useLines";
 import { callTexts } from "./callTexts";
 import { texts } from "./texts";
@@ -154,6 +156,7 @@ function Written({ agent }: { agent: Agent }) {
 
 function Answer({ played: p, choose }: { played: Played; choose?: (choice: string) => void }) {
   const t = useTexts(texts);
+  const a = useTexts(answerTexts);
   return (
     <div className="answer">
       {p.text && <div className="said">{p.text}</div>}
@@ -170,6 +173,7 @@ function Answer({ played: p, choose }: { played: Played; choose?: (choice: strin
       {p.end && <Note>{t.ended}</Note>}
       {p.unanswered && <Note tone="warn">{t.unanswered}</Note>}
       <div className="small muted">
+        {p.outcome && `${a[p.outcome]} · `}
         {fill(t.took, { n: p.ms })}
         {p.sources.map((s, i) => (
           <span key={i}>
@@ -182,6 +186,10 @@ function Answer({ played: p, choose }: { played: Played; choose?: (choice: strin
             ) : (
               s.title
             )}
+            {" · "}
+            <span title={s.passage}>
+              <Certainty of={s.confidence} />
+            </span>
           </span>
         ))}
       </div>

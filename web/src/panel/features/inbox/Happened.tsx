@@ -19,11 +19,17 @@ export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; lan
       ? "event_resolved_agent"
       : turn.event === "reacted" && !turn.text
         ? "event_reacted_back"
-        : turn.event === "handoff_requested" && turn.run
-          ? turn.text
-            ? "event_handoff_flow"
-            : "event_handoff_failed"
-          : `event_${turn.event}`;
+        : turn.event === "scored"
+          ? turn.text === "like"
+            ? "event_scored_like"
+            : turn.text === "dislike"
+              ? "event_scored_dislike"
+              : "event_scored"
+          : turn.event === "handoff_requested" && turn.run
+            ? turn.text
+              ? "event_handoff_flow"
+              : "event_handoff_failed"
+            : `event_${turn.event}`;
   const text = t[key as keyof InboxTexts];
   if (!text) return null;
   const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
@@ -37,7 +43,7 @@ export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; lan
           {turn.text || t.seeRun}
         </Link>
       ) : (
-        turn.text && !calls && turn.text !== askedByPhrase && <q>{turn.text}</q>
+        turn.text && !calls && turn.event !== "scored" && turn.text !== askedByPhrase && <q>{turn.text}</q>
       )}
       {turn.about && <span className="inbox-about">{turn.about}</span>}
     </p>

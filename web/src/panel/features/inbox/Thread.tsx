@@ -28,6 +28,7 @@ import { MediaFile } from "../../ui/MediaFile";
 import { ChannelMark, Template, Tick } from "./Messages";
 import type { InboxTexts } from "./texts";
 import type { Delivery, Turn } from "./types";
+import { Why } from "./Why";
 
 export type Mode = "reply" | "note";
 
@@ -431,6 +432,7 @@ function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps
           ))}
         </p>
       )}
+      <Why turn={turn} />
       {sent && <Tick d={sent} />}
       {turn.voice && times && <Times voice={turn.voice} language={language} />}
     </div>

@@ -7,6 +7,7 @@ import { confirm } from "../../ui/confirm";
 import { LanguageField } from "../../ui/LanguageField";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { questionTexts } from "./questionTexts";
 import { texts } from "./texts";
 
 /** ArticleDrawer shows an article, and changes it. */
@@ -26,8 +27,14 @@ export function ArticleDrawer({
   drop: () => void;
 }) {
   const t = useTexts(texts);
+  const q = useTexts(questionTexts);
   const s = useTexts(shared);
   const [a, set] = useState<Article>(article ?? { title: "", text: "", url: "" });
+  const [wordings, setWordings] = useState((article?.questions ?? []).join("\n"));
+  const questions = wordings
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<{ field: string; text: string } | null>(null);
   const change = (more: Partial<Article>) => {
@@ -37,7 +44,10 @@ export function ArticleDrawer({
   const error = (field: string) =>
     problem?.field.endsWith("." + field) || problem?.field === field ? problem.text : undefined;
   const leave = async () => {
-    const changed = article && JSON.stringify(a) !== JSON.stringify(article);
+    const changed =
+      article &&
+      (JSON.stringify(a) !== JSON.stringify(article) ||
+        JSON.stringify(questions) !== JSON.stringify(article.questions ?? []));
     if (
       !changed ||
       (await confirm({ title: s.leave, text: s.leaveText, action: s.discard, cancel: s.stay, danger: true }))
@@ -51,7 +61,13 @@ export function ArticleDrawer({
     }
     setBusy(true);
     try {
-      await save({ ...a, title: a.title.trim(), url: a.url.trim(), language: a.language?.trim() || undefined });
+      await save({
+        ...a,
+        title: a.title.trim(),
+        url: a.url.trim(),
+        language: a.language?.trim() || undefined,
+        questions: questions.length ? questions : undefined,
+      });
     } catch (e) {
       if (e instanceof Problem && e.field.startsWith("articles."))
         setProblem({ field: e.field, text: e.reason || e.message });
@@ -98,6 +114,19 @@ export function ArticleDrawer({
             value={a.text}
             onChange={(e) => change({ text: e.currentTarget.value })}
             error={error("text")}
+          />
+          <Textarea
+            label={q.otherWordings}
+            description={q.otherWordingsHelp}
+            autosize
+            minRows={2}
+            maxRows={10}
+            value={wordings}
+            onChange={(e) => {
+              setWordings(e.currentTarget.value);
+              setProblem(null);
+            }}
+            error={problem && /(^|\.)questions(\.|$)/.test(problem.field) ? problem.text : undefined}
           />
           <div className="pair">
             <LanguageField

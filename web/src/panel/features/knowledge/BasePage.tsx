@@ -2,7 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { IconBook2, IconFileImport, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { get } from "../../api";
+import { get, post } from "../../api";
 import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
@@ -13,6 +13,8 @@ import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
+import { useAnswering } from "./answering";
+import { ArticleCounts, useArticleCounts } from "./ArticleCounts";
 import { ArticleDrawer } from "./ArticleDrawer";
 import { Import } from "./Import";
 import { texts } from "./texts";
@@ -46,6 +48,8 @@ function Articles({ base }: { base: Base }) {
   const navigate = useNavigate();
   const { article, title } = useSearch({ from: "/shell/knowledge/$id" });
   const { replace, remove } = useChanges<Base>("knowledge");
+  const answering = useAnswering();
+  const counts = useArticleCounts(base.id);
   const [importing, setImporting] = useState(false);
   const [proposed, setProposed] = useState<Article | null>(null);
   const [search, setSearch] = useState("");
@@ -54,7 +58,9 @@ function Articles({ base }: { base: Base }) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = base.articles
     .map((a, at) => ({ a, at }))
-    .filter(({ a }) => words.every((w) => (a.title + " " + a.text).toLowerCase().includes(w)));
+    .filter(({ a }) =>
+      words.every((w) => [a.title, a.text, ...(a.questions ?? [])].join(" ").toLowerCase().includes(w)),
+    );
 
   /** change edits the articles as they are stored now, which somebody else may have changed meanwhile. */
   const change = async (edit: (articles: Article[]) => Article[]) => {
@@ -65,6 +71,8 @@ function Articles({ base }: { base: Base }) {
   const same = (x: Article) => !!old && x.title === old.title && x.text === old.text && x.url === old.url;
   const save = async (a: Article) => {
     await change((all) => (old && all.some(same) ? all.map((x) => (same(x) ? a : x)) : [...all, a]));
+    if (article === "new" && answering?.questions.length)
+      await post("/questions/resolve", { questions: answering.questions });
     succeeded(s.saved);
     setProposed(null);
     open(undefined);
@@ -158,6 +166,7 @@ function Articles({ base }: { base: Base }) {
                       <span className="row-title">{a.title || t.untitled}</span>
                       {a.language && <Tag>{languageName(a.language, language)}</Tag>}
                       <span className="muted excerpt">{a.text.replace(/\s+/g, " ").slice(0, 200)}</span>
+                      <ArticleCounts counts={counts(a.title)} />
                     </button>
                   </li>
                 ))}
@@ -168,7 +177,11 @@ function Articles({ base }: { base: Base }) {
       )}
       <ArticleDrawer
         key={String(article) + (title ?? "") + (proposed ? "p" : "")}
-        article={article === "new" ? (proposed ?? { title: title ?? "", text: "", url: "" }) : old}
+        article={
+          article === "new"
+            ? (proposed ?? { title: title ?? "", text: "", url: "", questions: answering?.wordings })
+            : old
+        }
         fresh={article === "new"}
         mayEdit={can}
         close={() => {

@@ -10,6 +10,8 @@ import type { Agent, Base } from "../../types";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddBase } from "./AddBase";
+import { Answers } from "./Answers";
+import { answerTexts } from "./answerTexts";
 import { Questions } from "./Questions";
 import { SearchTest } from "./SearchTest";
 import { texts } from "./texts";
@@ -24,6 +26,7 @@ export function KnowledgePage() {
 
 function Knowledge() {
   const t = useTexts(texts);
+  const a = useTexts(answerTexts);
   const can = useCan();
   const navigate = useNavigate();
   const { tab = "bases" } = useSearch({ from: "/shell/knowledge" });
@@ -52,6 +55,7 @@ function Knowledge() {
           <Tabs.Tab value="bases">{t.bases}</Tabs.Tab>
           <Tabs.Tab value="search">{t.tryTab}</Tabs.Tab>
           <Tabs.Tab value="questions">{t.questions}</Tabs.Tab>
+          <Tabs.Tab value="answers">{a.tab}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="bases">
           <Bases add={() => setAdding(true)} />
@@ -61,6 +65,9 @@ function Knowledge() {
         </Tabs.Panel>
         <Tabs.Panel value="questions">
           <Questions />
+        </Tabs.Panel>
+        <Tabs.Panel value="answers">
+          <Answers />
         </Tabs.Panel>
       </Tabs>
       <AddBase

@@ -4,16 +4,19 @@ import uPlot from "uplot";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { number } from "../../format";
 import { compact, when } from "./format";
-import { lines, type Line, type Point } from "./series";
 import { texts } from "./texts";
 
-/** What tells lines apart beside their colour: width, dashes. */
-const looks: Record<Line, { token: string; width: number; dash?: number[] }> = {
-  accepted: { token: "--muted", width: 1.5, dash: [6, 4] },
-  delivered: { token: "--ok", width: 2 },
-  read: { token: "--accent", width: 2, dash: [2, 3] },
-  failed: { token: "--danger", width: 2 },
-};
+/** A line, and what tells it apart beside its colour: width, dashes. */
+export interface ChartLine {
+  key: string;
+  label: string;
+  token: string;
+  width: number;
+  dash?: number[];
+  filled?: boolean;
+}
+
+type ChartPoint = { at: Date } & Record<string, number | Date>;
 
 const height = 260;
 
@@ -25,7 +28,15 @@ function colour(token: string): string {
 }
 
 /** Chart draws the series. The arrow keys move along it; what it shows there is read out. */
-export default function Chart({ points, unit }: { points: Point[]; unit: "hour" | "day" }) {
+export default function Chart({
+  points,
+  unit,
+  lines,
+}: {
+  points: ChartPoint[];
+  unit: "hour" | "day";
+  lines: ChartLine[];
+}) {
   const t = useTexts(texts);
   const language = useLanguage();
   const box = useRef<HTMLDivElement>(null);
@@ -76,17 +87,17 @@ export default function Chart({ points, unit }: { points: Point[]; unit: "hour" 
         series: [
           {},
           ...lines.map((line) => ({
-            label: line,
-            stroke: colour(looks[line].token),
-            width: looks[line].width,
-            dash: looks[line].dash,
+            label: line.key,
+            stroke: colour(line.token),
+            width: line.width,
+            dash: line.dash,
             points: { show: shown.current.length === 1 },
-            fill: line === "delivered" ? colour("--ok") + "14" : undefined,
+            fill: line.filled ? colour(line.token) + "14" : undefined,
           })),
         ],
         hooks: { setCursor: [(p) => setAt(p.cursor.idx ?? null)] },
       },
-      dataOf(shown.current),
+      dataOf(shown.current, lines),
       el,
     );
     plot.current = u;
@@ -99,7 +110,7 @@ export default function Chart({ points, unit }: { points: Point[]; unit: "hour" 
     };
   }, [theme, language, unit, points.length]);
   useEffect(() => {
-    plot.current?.setData(dataOf(points));
+    plot.current?.setData(dataOf(points, lines));
   }, [points]);
 
   const move = (to: number | null) => {
@@ -116,20 +127,20 @@ export default function Chart({ points, unit }: { points: Point[]; unit: "hour" 
     <div className="chart">
       <ul className="chart-legend">
         {lines.map((line) => (
-          <li key={line}>
+          <li key={line.key}>
             <svg width="22" height="8" aria-hidden="true">
               <line
                 x1="0"
                 x2="22"
                 y1="4"
                 y2="4"
-                stroke={`var(${looks[line].token})`}
-                strokeWidth={looks[line].width + 0.5}
-                strokeDasharray={looks[line].dash?.join(" ")}
+                stroke={`var(${line.token})`}
+                strokeWidth={line.width + 0.5}
+                strokeDasharray={line.dash?.join(" ")}
               />
             </svg>
-            {t[line]}
-            {p && <b>{number(p[line], language)}</b>}
+            {line.label}
+            {p && <b>{number(Number(p[line.key]), language)}</b>}
           </li>
         ))}
         <li className="chart-at">{p ? when(p.at, unit, language, true) : ""}</li>
@@ -157,13 +168,13 @@ export default function Chart({ points, unit }: { points: Point[]; unit: "hour" 
       />
       <p className="hidden" role="status">
         {p && document.activeElement === box.current
-          ? `${when(p.at, unit, language, true)}: ${lines.map((line) => fill("{n} {what}", { n: number(p[line], language), what: t[line] })).join(", ")}`
+          ? `${when(p.at, unit, language, true)}: ${lines.map((line) => fill("{n} {what}", { n: number(Number(p[line.key]), language), what: line.label })).join(", ")}`
           : ""}
       </p>
     </div>
   );
 }
 
-function dataOf(points: Point[]): uPlot.AlignedData {
-  return [points.map((_, i) => i), ...lines.map((line) => points.map((p) => p[line]))];
+function dataOf(points: ChartPoint[], lines: ChartLine[]): uPlot.AlignedData {
+  return [points.map((_, i) => i), ...lines.map((line) => points.map((p) => Number(p[line.key])))];
 }

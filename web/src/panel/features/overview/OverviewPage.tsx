@@ -13,9 +13,10 @@ import { addressOf, narrowed, nothing, type Address } from "./address";
 import { Attention } from "./Attention";
 import { Filters } from "./Filters";
 import { FirstSteps, useFirstStepsKnown } from "./FirstSteps";
+import type { ChartLine } from "./Chart";
 import { clock } from "./format";
 import { Numbers } from "./Numbers";
-import { seriesOf } from "./series";
+import { seriesOf, type Line } from "./series";
 import { Tables } from "./Tables";
 import { texts } from "./texts";
 import { Tiles } from "./Tiles";
@@ -89,6 +90,12 @@ function Figures({ shown, span, address, go, waits, filtered }: Data & { go: Go;
   const [form, setForm] = useState("chart");
   const points = useMemo(() => seriesOf(shown.hours, span), [shown.hours, span]);
   const none = shown.total.accepted === 0;
+  const lines: (ChartLine & { key: Line })[] = [
+    { key: "accepted", label: t.accepted, token: "--muted", width: 1.5, dash: [6, 4] },
+    { key: "delivered", label: t.delivered, token: "--ok", width: 2, filled: true },
+    { key: "read", label: t.read, token: "--accent", width: 2, dash: [2, 3] },
+    { key: "failed", label: t.failed, token: "--danger", width: 2 },
+  ];
   return (
     <div className="stack" aria-busy={waits} data-waits={waits || undefined}>
       <Tiles total={shown.total} />
@@ -108,12 +115,12 @@ function Figures({ shown, span, address, go, waits, filtered }: Data & { go: Go;
         }
       >
         {form === "table" ? (
-          <Numbers points={points} unit={span.unit} />
+          <Numbers points={points} unit={span.unit} lines={lines} />
         ) : none ? (
           <p className="overview-none">{filtered ? t.noneFiltered : t.none}</p>
         ) : (
           <Suspense fallback={<Skeleton height={296} />}>
-            <Chart points={points} unit={span.unit} />
+            <Chart points={points} unit={span.unit} lines={lines} />
           </Suspense>
         )}
         <p className="small muted overview-meaning">{t.meaning}</p>

@@ -38,6 +38,14 @@ export function Behaviour({ draft }: { draft: Draft<Widget> }) {
         checked={w.talk_to_person !== false}
         onChange={(e) => set({ talk_to_person: e.currentTarget.checked })}
       />
+      {!voice && (
+        <Switch
+          label={t.scores}
+          description={t.scoresHelp}
+          checked={w.scores !== false}
+          onChange={(e) => set({ scores: e.currentTarget.checked ? undefined : false })}
+        />
+      )}
       <Switch
         label={t.hours}
         description={t.hoursHelp}

@@ -1,0 +1,225 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/csv"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"carillon"
+	"carillon/internal/account/auth"
+	"carillon/internal/agent"
+	"carillon/internal/base/resource"
+	"carillon/internal/base/share"
+	"carillon/internal/edge/httpio"
+	"carillon/internal/edge/panel/form"
+	"carillon/internal/edge/panel/member"
+	"carillon/internal/store"
+	"carillon/internal/store/chats"
+)
+
+// Answers serves the outcomes of agents' responses to questions, and the scores of answers by article.
+type Answers struct {
+	Gate    *member.Gate
+	Store   *store.Store
+	Exports *share.Share
+}
+
+const (
+	answersDefault = 7 * 24 * time.Hour
+	maxAnswers     = 400 * 24 * time.Hour // the retention of counts
+	exportedAtOnce = 30 * 24 * time.Hour
+	maxScored      = 20_000 // articles of a base
+)
+
+func (x Answers) Routes() []httpio.Route {
+	return []httpio.Route{
+		x.Gate.Route("GET", "/answers", auth.MayReadResources, x.show),
+		x.Gate.Raw("GET", "/answers/export", auth.MayReadResources, x.export),
+		x.Gate.Route("GET", "/answers/articles", auth.MayReadResources, x.articles),
+	}
+}
+
+// answersCounted are the numbers of responses by outcome, and of their scores, in a response.
+type answersCounted struct {
+	Answered   int64 `json:"answered"`
+	Offered    int64 `json:"offered"`
+	HandedOver int64 `json:"handed_over"`
+	Unanswered int64 `json:"unanswered"`
+	Up         int64 `json:"up"`
+	Down       int64 `json:"down"`
+}
+
+func countedOf(a chats.Answers) answersCounted {
+	// A replaced outcome is subtracted where it was counted, which may be outside the range for other agents.
+	return answersCounted{
+		max(a.Answered, 0), max(a.Offered, 0), max(a.HandedOver, 0), max(a.Unanswered, 0), max(a.Up, 0), max(a.Down, 0),
+	}
+}
+
+type answersHour struct {
+	Hour string `json:"hour"`
+	answersCounted
+}
+
+type answersOf struct {
+	AgentID string `json:"agent_id"`
+	Agent   string `json:"agent"` // name; empty if the agent no longer exists
+	answersCounted
+}
+
+// answersRange reads the range, in whole hours, and the agent.
+func answersRange(q url.Values, now time.Time) (agentID string, from, to time.Time, err error) {
+	if agentID, err = agentFilter(q); err != nil {
+		return "", from, to, err
+	}
+	if to, err = form.QueryTime(q, "to", now.Add(time.Hour)); err != nil {
+		return "", from, to, err
+	}
+	if from, err = form.QueryTime(q, "from", now.Add(-answersDefault)); err != nil {
+		return "", from, to, err
+	}
+	from, to = from.Truncate(time.Hour), to.Truncate(time.Hour)
+	switch {
+	case !from.Before(to):
+		err = carillon.InvalidValue("from", "Must be at least an hour before to", q.Get("from"))
+	case to.Sub(from) > maxAnswers:
+		err = carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
+	}
+	return agentID, from, to, err
+}
+
+// show responds with the counts of a range: in total, by hour and by agent.
+func (x Answers) show(r *http.Request, by member.Member) (any, error) {
+	agentID, from, to, err := answersRange(r.URL.Query(), time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var total chats.Answers
+	hours, agents := map[int64]*chats.Answers{}, map[string]*chats.Answers{}
+	if err := x.Store.Questions.EachAnswers(r.Context(), by.CompanyID, agentID, from, to, func(h *chats.AnswerHour) {
+		total.Add(h.Answers)
+		added(hours, h.At.Unix()).Add(h.Answers)
+		added(agents, h.AgentID).Add(h.Answers)
+	}); err != nil {
+		return nil, err
+	}
+	names, err := x.names(r, by)
+	if err != nil {
+		return nil, err
+	}
+	shownHours, shownAgents := []answersHour{}, []answersOf{}
+	for _, at := range slices.Sorted(maps.Keys(hours)) {
+		shownHours = append(shownHours, answersHour{carillon.FormatTime(time.Unix(at, 0).UTC()), countedOf(*hours[at])})
+	}
+	for id, a := range agents {
+		shownAgents = append(shownAgents, answersOf{id, names[id], countedOf(*a)})
+	}
+	slices.SortFunc(shownAgents, func(a, b answersOf) int {
+		return cmp.Or(cmp.Compare(asked(b.answersCounted), asked(a.answersCounted)), cmp.Compare(a.AgentID, b.AgentID))
+	})
+	return struct {
+		From   string         `json:"from"`
+		To     string         `json:"to"`
+		Total  answersCounted `json:"total"`
+		Hours  []answersHour  `json:"hours"` // without hours in which nothing was asked
+		Agents []answersOf    `json:"agents"`
+	}{carillon.FormatTime(from), carillon.FormatTime(to), countedOf(total), shownHours, shownAgents}, nil
+}
+
+func asked(a answersCounted) int64 { return a.Answered + a.Offered + a.HandedOver + a.Unanswered }
+
+// added returns the counts of a key, made if they are missing.
+func added[K comparable](all map[K]*chats.Answers, key K) *chats.Answers {
+	if all[key] == nil {
+		all[key] = &chats.Answers{}
+	}
+	return all[key]
+}
+
+// names returns the names of the company's agents.
+func (x Answers) names(r *http.Request, by member.Member) (map[string]string, error) {
+	found, err := x.Store.Resources.Listed(r.Context(), by.CompanyID, agent.Kind())
+	names := make(map[string]string, len(found))
+	for _, a := range found {
+		id, name := a.Key()
+		names[*id] = *name
+	}
+	return names, err
+}
+
+// export streams the counts of a range as a CSV file, a row for an hour and an agent.
+func (x Answers) export(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	agentID, from, to, err := answersRange(r.URL.Query(), time.Now())
+	if err != nil {
+		return err
+	}
+	place, err := x.Exports.Take(by.Holder())
+	if err != nil {
+		return err
+	}
+	defer place.Release()
+	names, err := x.names(r, by)
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(httpio.OpenDownload(w, "answers.csv"))
+	// errors of Write are reported by Error
+	_ = out.Write([]string{"hour", "agent_id", "agent", "answered", "offered", "handed_over", "unanswered", "up", "down"})
+	for ; from.Before(to); from = from.Add(exportedAtOnce) {
+		var rows []chats.AnswerHour // in memory, so that a slow client holds no connection to the database
+		if err := x.Store.Questions.EachAnswers(
+			r.Context(), by.CompanyID, agentID, from, earlier(to, from.Add(exportedAtOnce)),
+			func(h *chats.AnswerHour) { rows = append(rows, *h) },
+		); err != nil {
+			panic(http.ErrAbortHandler) // a truncated file must not look complete
+		}
+		for i := range rows {
+			h, n := &rows[i], countedOf(rows[i].Answers)
+			line := []string{carillon.FormatTime(h.At), h.AgentID, httpio.Cell(names[h.AgentID])}
+			for _, count := range []int64{n.Answered, n.Offered, n.HandedOver, n.Unanswered, n.Up, n.Down} {
+				line = append(line, strconv.FormatInt(count, 10))
+			}
+			_ = out.Write(line)
+		}
+		if out.Flush(); out.Error() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// articleScores are the answers from an article and their scores, in a response.
+type articleScores struct {
+	Title    string `json:"title"` // of the article or its part, as visitors see it
+	Answered int64  `json:"answered"`
+	Up       int64  `json:"up"`
+	Down     int64  `json:"down"`
+}
+
+// articles responds with the counts of the articles of a base.
+func (x Answers) articles(r *http.Request, by member.Member) (any, error) {
+	base := r.URL.Query().Get("knowledge")
+	if !resource.ValidIdentifier(base) {
+		return nil, carillon.Invalid("knowledge", "Must be the id of knowledge")
+	}
+	found, err := x.Store.Questions.ArticleAnswers(r.Context(), by.CompanyID, base, maxScored)
+	rows := []articleScores{}
+	for _, a := range found {
+		rows = append(rows, articleScores{a.Title, a.Answered, max(a.Up, 0), max(a.Down, 0)})
+	}
+	return struct {
+		Data []articleScores `json:"data"`
+	}{rows}, err
+}
