@@ -1,9 +1,13 @@
 package trial
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 
 	"carillon/internal/base/config"
 	"carillon/internal/base/resource"
@@ -34,4 +38,24 @@ func Read(name, text, agent string) (*Suite, config.Problems) {
 		return nil, config.Problems{{At: start, Text: "source is a field of stored suites only"}}
 	}
 	return s, nil
+}
+
+// Text returns the suite as a file: as it was written, or else without comments. The file names no agent.
+func (s *Suite) Text() (string, error) {
+	if s.Source != "" {
+		return s.Source, nil
+	}
+	shown := *s
+	shown.ID, shown.Agent, shown.Source = "", "", ""
+	doc, err := json.Marshal(&shown)
+	if err != nil {
+		return "", fmt.Errorf("write a suite: %w", err)
+	}
+	var fields yaml.MapSlice
+	if err := yaml.UnmarshalWithOptions(doc, &fields, yaml.UseOrderedMap()); err != nil {
+		return "", fmt.Errorf("write a suite: %w", err)
+	}
+	fields = slices.DeleteFunc(fields, func(f yaml.MapItem) bool { return f.Key == "agent" })
+	text, err := yaml.MarshalWithOptions(fields, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true))
+	return string(text), err
 }

@@ -17,7 +17,10 @@ import (
 // Runner runs the suites of stored agents, and keeps the results.
 type Runner struct {
 	Tester
+
 	Store *store.Store
+	// Thinking returns a thinker like Tester's that searches the knowledge in another database, for drafts of knowledge.
+	Thinking func(*resources.Store) agent.Thinker
 }
 
 // Order is a request to run suites.
