@@ -92,7 +92,7 @@ export function Runs({
       {runs.length === 0 ? (
         !now && <p className="body muted">{t.noRuns}</p>
       ) : (
-        <div className="table-wrap" tabIndex={0} role="region" aria-label={t.runs}>
+        <div className="table-wrap">
           <table className="table tests-runs">
             <thead>
               <tr>

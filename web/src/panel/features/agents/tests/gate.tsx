@@ -2,7 +2,7 @@
 import { Button, Group, Progress } from "@mantine/core";
 import "@mantine/core/styles/Progress.css";
 import { modals } from "@mantine/modals";
-import { useEffect, useState } from "react";
+import { useSyncExternalStore } from "react";
 import { currentLanguage, fill, useTexts } from "../../../i18n";
 import type { Agent } from "../../../types";
 import { Note } from "../../../ui/parts";
@@ -29,65 +29,94 @@ export async function testBefore(agents: Agent[], order: Order): Promise<void> {
   }
   if (tested.length === 0) return;
   const t = texts[currentLanguage()];
+  const trial = begin(tested, order);
   const save = await new Promise<boolean>((resolve) => {
     const id = modals.open({
       title: t.gateTitle,
       size: "lg",
       closeButtonProps: { "aria-label": shared[currentLanguage()].close },
       onClose: () => resolve(false),
-      children: (
-        <Gate
-          tested={tested}
-          order={order}
-          decide={(yes) => {
-            resolve(yes);
-            modals.close(id);
-          }}
-        />
-      ),
+      children: <Gate trial={trial} decide={resolve} />,
     });
+    void trial.passed.then((yes) => yes && resolve(true));
+    trial.close = () => modals.close(id);
   });
+  trial.stop();
+  trial.close();
   if (!save) throw new Canceled();
 }
 
 const most = 5; // agents whose tests run before a base is saved
 
-function Gate({ tested, order, decide }: { tested: Tested[]; order: Order; decide: (save: boolean) => void }) {
+interface Seen {
+  done: number;
+  cases: number;
+  failing: { result: TestResult; fresh: boolean }[] | null; // null until the run is over
+  broken: string;
+}
+
+/** Trial is a run under way. */
+interface Trial {
+  watch: (changed: () => void) => () => void;
+  seen: () => Seen;
+  passed: Promise<boolean>;
+  stop: () => void;
+  close: () => void;
+}
+
+/** begin runs the tests. A test that fails is fresh if it passed in the run before. */
+function begin(tested: Tested[], order: Order): Trial {
+  const control = new AbortController();
+  const watching = new Set<() => void>();
+  let seen: Seen = { done: 0, cases: 0, failing: null, broken: "" };
+  const set = (more: Partial<Seen>) => {
+    seen = { ...seen, ...more };
+    watching.forEach((f) => f());
+  };
+  const run = async () => {
+    const all: { result: TestResult; fresh: boolean }[] = [];
+    for (const { agent, last } of tested) {
+      const passed = new Set((last?.cases ?? []).filter((c) => c.state === "passed").map(keyOf));
+      const { results } = await runTests(agent.id!, order, control.signal, (r, cases) =>
+        set({ done: r.length, cases }),
+      );
+      for (const result of results)
+        if (result.state === "failed") all.push({ result, fresh: passed.has(keyOf(result)) });
+    }
+    set({ failing: all.sort((a, b) => Number(b.fresh) - Number(a.fresh)) });
+    return all.length === 0;
+  };
+  return {
+    watch: (changed) => {
+      watching.add(changed);
+      return () => watching.delete(changed);
+    },
+    seen: () => seen,
+    passed: run().catch((e: unknown) => {
+      set({ broken: problemText(e) });
+      return false;
+    }),
+    stop: () => {
+      if (seen.failing === null) control.abort();
+    },
+    close: () => undefined,
+  };
+}
+
+function Gate({ trial, decide }: { trial: Trial; decide: (save: boolean) => void }) {
   const t = useTexts(texts);
-  const [now, setNow] = useState({ done: 0, cases: 0 });
-  const [failing, setFailing] = useState<{ result: TestResult; fresh: boolean }[] | null>(null);
-  const [broken, setBroken] = useState("");
-  useEffect(() => {
-    const control = new AbortController();
-    const run = async () => {
-      const all: { result: TestResult; fresh: boolean }[] = [];
-      for (const { agent, last } of tested) {
-        const passed = new Set((last?.cases ?? []).filter((c) => c.state === "passed").map(keyOf));
-        const { results } = await runTests(agent.id!, order, control.signal, (r, cases) =>
-          setNow({ done: r.length, cases }),
-        );
-        for (const result of results)
-          if (result.state === "failed") all.push({ result, fresh: passed.has(keyOf(result)) });
-      }
-      if (all.length === 0) decide(true);
-      else setFailing(all.sort((a, b) => Number(b.fresh) - Number(a.fresh)));
-    };
-    run().catch((e: unknown) => {
-      if (!control.signal.aborted) setBroken(problemText(e));
-    });
-    return () => control.abort();
-  }, []);
+  const { done, cases, failing, broken } = useSyncExternalStore(trial.watch, trial.seen);
   const over = failing !== null || broken !== "";
   return (
     <div className="stack">
       {!over && (
         <div role="status">
-          <Progress aria-label={t.gateTitle} value={(100 * now.done) / Math.max(1, now.cases)} size="sm" mb={8} />
-          {fill(t.gateRunning, { n: now.done, all: now.cases })}
+          <Progress aria-label={t.gateTitle} value={(100 * done) / Math.max(1, cases)} size="sm" mb={8} />
+          {fill(t.gateRunning, { n: done, all: cases })}
         </div>
       )}
       {broken && <Note tone="warn">{fill(t.gateBroken, { reason: broken })}</Note>}
-      {failing && (
+      {failing !== null && failing.length > 0 && (
         <>
           <Note tone="danger">
             {fill(t.gateFailed, { n: failing.length })}{" "}
@@ -109,7 +138,7 @@ function Gate({ tested, order, decide }: { tested: Tested[]; order: Order; decid
         <Button variant="default" data-autofocus onClick={() => decide(false)}>
           {t.back}
         </Button>
-        <Button color={failing ? "red" : undefined} onClick={() => decide(true)}>
+        <Button color={failing?.length ? "red" : undefined} onClick={() => decide(true)}>
           {over ? t.publish : t.skip}
         </Button>
       </Group>

@@ -106,10 +106,12 @@ export async function runTests(
   let cases = 0;
   let name = "";
   let rest = "";
+  let sum: Sum | null = null;
   const reader = r.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) throw new Unreachable(); // the last event is missing
+    if (done && !sum) throw new Unreachable(); // the last event is missing
+    if (done) return { results, sum: sum! };
     const lines = (rest + value).split("\n");
     rest = lines.pop()!;
     for (const line of lines) {
@@ -118,12 +120,9 @@ export async function runTests(
       const data: unknown = JSON.parse(line.slice(6));
       if (name === "begin") cases = (data as { cases: number }).cases;
       if (name === "result") results.push(data as TestResult);
+      if (name === "done") sum = data as Sum;
       if (name === "failed")
         throw new Problem(503, "service_unavailable", (data as { message: string }).message, {}, "", 0);
-      if (name === "done") {
-        void reader.cancel();
-        return { results, sum: data as Sum };
-      }
     }
     progress([...results], cases);
   }
