@@ -25,7 +25,7 @@ type agentsTest struct {
 	memberFlags
 }
 
-// testReport is what the command prints with --json.
+// testReport is the output of --json.
 type testReport struct {
 	trial.Done
 
@@ -184,7 +184,7 @@ func (e *eventLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// print writes the failed cases, each with the conversation up to what failed, and a summary.
+// print writes the failed and skipped cases, each with its conversation, and a summary.
 func (x *testReport) print(w io.Writer) error {
 	var b bytes.Buffer
 	for _, r := range x.Results {

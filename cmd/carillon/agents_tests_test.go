@@ -43,11 +43,24 @@ cases:
 		!strings.Contains(out, "judge: skipped: No engine judges") || !strings.Contains(out, "1 passed, 0 failed, 1 skipped in ") {
 		t.Error(out)
 	}
-	bad := write("bad.yaml", "cases:\n  - {name: a <b>, turns: [{say: What happens if it rains?, expect: {article: Luggage, lacks: [sail]}}]}\n")
+	page, err := os.ReadFile("../../docs/guides/agent-tests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	if out := try(exitOK, write("guide.yaml", example)); !strings.Contains(out, "4 passed, 0 failed in ") {
+		t.Errorf("the guide's example: %s", out)
+	}
+	bad := write("bad.yaml", `
+cases:
+  - {name: a <b>, turns: [{say: What happens if it rains?, expect: {article: Luggage, lacks: [sail]}}]}
+`)
 	report := filepath.Join(dir, "report.xml")
 	out := try(exitFailed, bad, "--agent", "Reception", "--junit", report)
 	for _, want := range []string{
-		"FAIL  tests / a <b> (en)\n", "      > What happens if it rains?\n", "      < We sail when it rains", "        article: expected Luggage, got Weather\n",
+		"FAIL  tests / a <b> (en)\n", "      > What happens if it rains?\n", "      < We sail when it rains",
+		"        article: expected Luggage, got Weather\n",
 		"0 passed, 1 failed in ",
 	} {
 		if !strings.Contains(out, want) {

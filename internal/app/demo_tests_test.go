@@ -54,7 +54,7 @@ func newDemoTests(t *testing.T) *demoTests {
 	return x
 }
 
-// failed runs the tests and returns the failed cases, with what failed in each.
+// failed runs the tests and returns the failed checks by case.
 func (x *demoTests) failed(t *testing.T) map[string]string {
 	all := map[string]string{}
 	t.Helper()

@@ -22,8 +22,8 @@ func (r *rig) addTestRun(t *testing.T, company, agent string, passed int) *resou
 	t.Helper()
 	r.now = r.now.Add(time.Second)
 	x := &resources.TestRun{
-		AgentID: agent, BegunAt: r.now, Author: "Ana", Origin: "panel", Passed: passed, Failed: 2, Skipped: 1, Took: 1500 * time.Millisecond,
-		Cases: json.RawMessage(`[{"name":"a"}]`), Doc: json.RawMessage(`{"n":` + fmt.Sprint(passed) + `}`),
+		AgentID: agent, BegunAt: r.now, Author: "Ana", Origin: "panel", Passed: passed, Failed: 2, Skipped: 1,
+		Took: 1500 * time.Millisecond, Cases: json.RawMessage(`[{"name":"a"}]`), Doc: json.RawMessage(`{"n":` + fmt.Sprint(passed) + `}`),
 	}
 	if err := r.TestRuns.Add(t.Context(), company, x, r.now); err != nil {
 		t.Fatal(err)

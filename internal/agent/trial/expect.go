@@ -25,7 +25,7 @@ func (c checker) that(holds bool, rule, want, got string) {
 	c.reply.Checks = append(c.reply.Checks, x)
 }
 
-// check compares a reply with what is expected of it, except for Judge.
+// check compares a reply with the expectations, except for Judge.
 func (e *Expect) check(t *TurnResult) {
 	c := checker{t}
 	text := fold(t.Text)

@@ -27,7 +27,7 @@ type Result struct {
 	Turns    []TurnResult `json:"turns,omitempty"`
 }
 
-// TurnResult is what the agent replied to a turn, and how it was checked.
+// TurnResult is the reply to a turn and its checks.
 type TurnResult struct {
 	Say     string        `json:"say"`
 	Text    string        `json:"text"`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon/internal/agent"
@@ -46,21 +47,19 @@ func (x Tester) Run(ctx context.Context, on Target, s *Suite, done func(*Result)
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()
-	slots := make(chan struct{}, parallel)
 	results := make([]chan *Result, len(s.Cases))
 	for i := range results {
 		results[i] = make(chan *Result, 1)
 	}
-	work.Go(func() {
-		for i := range s.Cases {
-			slots <- struct{}{}
-			work.Go(func() {
-				defer func() { <-slots }()
+	var next atomic.Int64
+	for range parallel {
+		work.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(s.Cases); i = int(next.Add(1)) - 1 {
 				t := talk{Tester: x, on: on, suite: s, c: &s.Cases[i]}
 				results[i] <- t.run(ctx)
-			})
-		}
-	})
+			}
+		})
+	}
 	for _, r := range results {
 		if err := done(<-r); err != nil {
 			return err

@@ -175,8 +175,9 @@ func (x Runner) keep(ctx context.Context, o Order, begin time.Time, all []*Resul
 		return "", fmt.Errorf("write a run of tests: %w", err)
 	}
 	run := &resources.TestRun{
-		AgentID: o.Agent.ID, BegunAt: begin, Author: o.Author, Origin: o.Origin, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped,
-		Took: time.Duration(sum.MS) * time.Millisecond, Cases: cases, Doc: doc,
+		AgentID: o.Agent.ID, BegunAt: begin, Author: o.Author, Origin: o.Origin,
+		Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Took: time.Duration(sum.MS) * time.Millisecond,
+		Cases: cases, Doc: doc,
 	}
 	err = x.Store.TestRuns.Add(ctx, o.CompanyID, run, time.Now())
 	return run.ID, err

@@ -1,6 +1,6 @@
-// Package trial tests agents: a suite is a file of conversations with what the agent must and must not say, call, set
-// and offer. Read parses a suite, Run talks with the agent and checks the replies, and Runner runs the stored suites of
-// an agent and keeps the results.
+// Package trial tests agents. A suite is a file of conversations with expectations: texts, articles, tools, results and
+// choices that a reply must or must not have. Read parses a suite, Tester talks with the agent and checks the replies,
+// and Runner runs the stored suites of an agent and keeps the results.
 //
 // Nothing in a run leaves the program except requests to the agent's own engine: no conversation is stored, and a
 // suite contains the results of tools. The format is described in docs/reference/agent-tests.md.
@@ -42,7 +42,7 @@ type Case struct {
 	Turns    []Turn            `json:"turns"`
 }
 
-// Turn is a message of the contact, and what the reply must be.
+// Turn is a message of the contact, with the expectations of the reply.
 type Turn struct {
 	Say    string  `json:"say"`
 	Expect *Expect `json:"expect,omitempty"`
@@ -72,7 +72,7 @@ type Call struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// Not is what a reply must not be.
+// Not excludes properties of a reply.
 type Not struct {
 	Text    string   `json:"text,omitempty"`
 	Article string   `json:"article,omitempty"`

@@ -139,7 +139,9 @@ cases:
     turns: [{say: book, expect: {contains: [by the suite], calls: [{tool: book, arguments: {day: 2.0}}]}}]
   - name: of the case
     tools: {book: Booked by the case}
-    turns: [{say: book, expect: {contains: [by the case], calls: [{tool: book, arguments: {people: {adults: 1}}}], not: {calls: [pay]}}}]
+    turns:
+      - say: book
+        expect: {contains: [by the case], calls: [{tool: book, arguments: {people: {adults: 1}}}], not: {calls: [pay]}}
   - name: other arguments
     turns: [{say: book, expect: {calls: [{tool: book, arguments: {day: 3}}]}}]
   - name: without a result
@@ -166,7 +168,8 @@ func TestAConversationGoesOnFromTurnToTurn(t *testing.T) {
 		if n := len(r.Said); n > 1 {
 			last = r.Said[n-2].Text
 		}
-		x := agent.Action{Say: fmt.Sprintf("%d/%s/%s/%s/%s/%t", len(r.Said), last, r.Asked, r.Language, r.ContactName, r.Aloud), Asks: "people"}
+		say := fmt.Sprintf("%d/%s/%s/%s/%s/%t", len(r.Said), last, r.Asked, r.Language, r.ContactName, r.Aloud)
+		x := agent.Action{Say: say, Asks: "people"}
 		if r.Message() == "person" {
 			x.Handoff = "asked"
 		}
@@ -205,7 +208,8 @@ func TestAFailureOfTheEngineFailsTheCase(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	broken := thinker(func(context.Context, *agent.Request, func(agent.Action) error) error { return errors.New("disk full") })
-	if got := failures(runs(t, trial.Tester{Thinker: broken}, trial.Target{}, s)[0]); len(got) != 1 || !strings.Contains(got[0], "disk full") {
+	got := failures(runs(t, trial.Tester{Thinker: broken}, trial.Target{}, s)[0])
+	if len(got) != 1 || !strings.Contains(got[0], "disk full") {
 		t.Errorf("%q", got)
 	}
 }
@@ -334,7 +338,10 @@ func TestFaultsOfASuiteHaveLines(t *testing.T) {
 			"cases:\n  - {name: x, turns: [{say: Hi, expect: {text: a}}]}\n  - {name: x, turns: [{say: Hi, expect: {text: a}}]}",
 			"t.yaml:3:12: name names the same twice",
 		},
-		{"language: x y\ncases:\n  - {name: x, turns: [{say: Hi, expect: {text: a}}]}", "t.yaml:1:11: language must be a language such as es or pt-BR"},
+		{
+			"language: x y\ncases:\n  - {name: x, turns: [{say: Hi, expect: {text: a}}]}",
+			"t.yaml:1:11: language must be a language such as es or pt-BR",
+		},
 		{"source: x\ncases:\n  - {name: x, turns: [{say: Hi, expect: {text: a}}]}", ""},
 		{"cases:\n  - [", ""},
 		{strings.Repeat("#", trial.MaxFile+1), "t.yaml:1:1: the file is larger than 1048576 bytes"},

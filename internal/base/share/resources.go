@@ -76,8 +76,8 @@ var (
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestRuns, TestCalls, SignIns, Calls,
-		SIPTransactions,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestRuns, TestCalls, SignIns,
+		Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
 		Transcribers,
 	}

@@ -37,8 +37,9 @@ func NewTestRuns(d *db.DB) *TestRuns { return &TestRuns{d} }
 func (s *TestRuns) Add(ctx context.Context, companyID string, x *TestRun, now time.Time) error {
 	x.ID = carillon.NewID(now)
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `INSERT INTO test_run (company_id, agent_id, id, begun_at, author, origin, passed, failed, skipped, took_ms,
-			cases, doc) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, companyID, x.AgentID, x.ID, db.Millis(x.BegunAt), x.Author,
+		if _, err := tx.Exec(ctx, `INSERT INTO test_run
+			(company_id, agent_id, id, begun_at, author, origin, passed, failed, skipped, took_ms, cases, doc)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, companyID, x.AgentID, x.ID, db.Millis(x.BegunAt), x.Author,
 			x.Origin, x.Passed, x.Failed, x.Skipped, x.Took.Milliseconds(), string(x.Cases), string(x.Doc)); err != nil {
 			return db.Wrap(err, "write a run of tests")
 		}

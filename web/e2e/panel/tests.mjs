@@ -52,7 +52,7 @@ describe("tests of an agent", () => {
     await p.keyboard.type("-");
     assert.match(await source.inputValue(), /^ {2}- -$/m);
     await source.fill(suite);
-    await p.getByText("2 tests", { exact: true }).waitFor();
+    await p.getByText("Tests: 2", { exact: true }).waitFor();
     await p.getByRole("button", { name: "Save" }).click();
     await p.getByText("Not run yet").waitFor();
     await p.getByRole("button", { name: "Run the tests" }).click();
@@ -95,7 +95,7 @@ describe("tests of an agent", () => {
     await p.keyboard.press("Backspace");
     await save.click();
     const gate = p.getByRole("dialog", { name: "Run the tests before saving" });
-    await gate.getByText("3 tests fail with your changes. 3 of them passed in the run before.").waitFor();
+    await gate.getByText("Failing with your changes: 3. Passed in the run before: 3.").waitFor();
     await gate.locator("summary", { hasText: "opening hours" }).click();
     await gate.getByText("When are you open?").waitFor();
     await accessible(p, "tests that fail before a change is saved");
@@ -121,7 +121,7 @@ describe("tests of an agent", () => {
     await p.getByRole("dialog", { name: "Article" }).getByRole("button", { name: "Remove" }).click();
     await p.getByRole("dialog", { name: "Remove “Opening hours”?" }).getByRole("button", { name: "Remove" }).click();
     const gate = p.getByRole("dialog", { name: "Run the tests before saving" });
-    await gate.getByText("1 tests fail with your changes.").waitFor();
+    await gate.getByText("Failing with your changes: 1.").waitFor();
     await gate.getByRole("button", { name: "Back to editing" }).click();
     await gate.waitFor({ state: "detached" });
     assert.equal((await call("GET", "/panel/v1/knowledge/hours", company.token)).articles.length, 2);

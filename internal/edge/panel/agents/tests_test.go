@@ -35,7 +35,8 @@ func newTested(t *testing.T) *tested {
 	w.Want("POST", "/panel/v1/knowledge", w.admin,
 		`{"id":"faq","articles":[{"title":"Opening hours","text":"We are open from nine to five.","url":"","language":"en"}]}`, 201, "", "")
 	w.agent = w.Want("POST", "/panel/v1/agents", w.admin,
-		`{"name":"Reception","language":"en","engine":"builtin","knowledge":["faq"],"tools":["search","handoff"]}`, 201, "", "")["id"].(string)
+		`{"name":"Reception","language":"en","engine":"builtin","knowledge":["faq"],"tools":["search","handoff"]}`,
+		201, "", "")["id"].(string)
 	w.suite = w.Want("POST", "/panel/v1/suites", w.admin, w.body("agent", w.agent, "source", testSource), 201, "", "")["id"].(string)
 	return w
 }
@@ -98,7 +99,8 @@ func TestTheTestsOfAnAgentRun(t *testing.T) {
 	t.Parallel()
 	w := newTested(t)
 	all, last := w.run(`{}`)
-	if len(all) != 2 || all[0].State != trial.Passed || all[1].State != trial.Passed || !strings.HasPrefix(last, `done {"passed":2,"failed":0,`) {
+	if len(all) != 2 || all[0].State != trial.Passed || all[1].State != trial.Passed ||
+		!strings.HasPrefix(last, `done {"passed":2,"failed":0,`) {
 		t.Fatalf("%+v, %s", all, last)
 	}
 	listed := w.Want("GET", "/panel/v1/agents/"+w.agent+"/tests", w.As("viewer@acme.test"), "", 200, "", "")
@@ -133,7 +135,8 @@ func TestTestsRunBeforeAChangeIsSaved(t *testing.T) {
 	}
 	// So does a draft of the base without the article.
 	all, last := w.run(`{"base":{"id":"faq","articles":[{"title":"Dogs","text":"Dogs are welcome on board.","url":"","language":"en"}]}}`)
-	if len(all) != 2 || all[0].State != trial.Failed || all[1].State != trial.Failed || !strings.HasPrefix(last, `done {"passed":0,"failed":2,`) {
+	if len(all) != 2 || all[0].State != trial.Failed || all[1].State != trial.Failed ||
+		!strings.HasPrefix(last, `done {"passed":0,"failed":2,`) {
 		t.Errorf("%+v, %s", all, last)
 	}
 	if all, _ := w.run(`{}`); all[0].State != trial.Passed {
@@ -158,15 +161,16 @@ func TestASuiteIsCheckedBeforeItIsStored(t *testing.T) {
 	if problem["line"] != 2.0 || problem["text"] != `unknown field "nam": did you mean name?` {
 		t.Errorf("%v", got)
 	}
-	if got := w.Want("POST", check, w.admin, w.body("source", testSource), 200, "", ""); got["cases"] != 2.0 || len(got["problems"].([]any)) != 0 {
+	got = w.Want("POST", check, w.admin, w.body("source", testSource), 200, "", "")
+	if got["cases"] != 2.0 || len(got["problems"].([]any)) != 0 {
 		t.Errorf("%v", got)
 	}
 	got = w.Want("POST", check, w.admin, w.body("source", "agent: Somebody\n"+testSource), 200, "", "")
 	if len(got["problems"].([]any)) != 1 {
 		t.Errorf("%v", got)
 	}
-	w.Want("PUT", "/panel/v1/suites/"+w.suite, w.admin, w.body("agent", w.agent, "source", "cases:\n  - nam: x\n"), 400, "validation_failed",
-		"source")
+	w.Want("PUT", "/panel/v1/suites/"+w.suite, w.admin, w.body("agent", w.agent, "source", "cases:\n  - nam: x\n"), 400,
+		"validation_failed", "source")
 	w.Want("POST", "/panel/v1/suites", w.admin, w.body("agent", w.agent, "source", testSource), 409, "conflict", "")
 	w.Want("POST", "/panel/v1/agents/"+w.agent+"/tests/run", w.admin, w.body("source", "cases: x"), 400, "validation_failed", "source")
 	w.Want("POST", "/panel/v1/agents/"+w.agent+"/tests/run", w.admin, `{"origin":"draft"}`, 400, "validation_failed", "origin")
