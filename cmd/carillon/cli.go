@@ -46,7 +46,7 @@ type commands struct {
 	Templates     templatesCommand     `cmd:"" help:"List, show, create, submit and delete templates."`
 	Senders       sendersCommand       `cmd:"" help:"List, show, add and remove senders."`
 	Numbers       numbersCommand       `cmd:"" help:"Settle whose a telephone number is that several companies have."`
-	Agents        agentsCommand        `cmd:"" help:"List, show, set and remove agents."`
+	Agents        agentsCommand        `cmd:"" help:"List, show, set, test and remove agents."`
 	Suppressions  suppressionsCommand  `cmd:"" help:"List, add and remove suppressed numbers."`
 	People        peopleCommand        `cmd:"" help:"Export and erase everything that is stored about one person."`
 	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`

@@ -67,7 +67,7 @@ func TestSetUpsOfThePages(t *testing.T) {
 	o.File = func(name string) (string, error) { text, _ := o.Env(name); return text, nil }
 	read := 0
 	for _, x := range snippets(t) {
-		if x.language != "yaml" {
+		if x.language != "yaml" || strings.HasPrefix(x.code, "agent: ") { // a suite of tests, which cmd/carillon runs
 			continue
 		}
 		code := x.code

@@ -24,6 +24,9 @@ type Request struct {
 	// UseTool makes the contact's page run one of the agent's client tools and returns the result. The agent reads its
 	// error. It is nil if no page runs tools.
 	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
+	// ReplaceTools means that UseTool returns the results of all tools, also of those on servers, in tests of agents. No
+	// tool is then run.
+	ReplaceTools bool
 }
 
 // Tools returns the client tools that can be used in this conversation.

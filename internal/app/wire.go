@@ -17,6 +17,7 @@ import (
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/openai"
 	"carillon/internal/agent/translate"
+	"carillon/internal/agent/trial"
 	"carillon/internal/base/config"
 	"carillon/internal/base/cpu"
 	"carillon/internal/base/egress"
@@ -43,6 +44,7 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
+	"carillon/internal/store/resources"
 	"carillon/internal/store/settings"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/effect"
@@ -82,6 +84,7 @@ type parts struct {
 	engines    *egress.Client // requests the engines of agents
 	pages      *egress.Client // downloads pages that become articles
 	thinker    agent.Thinker
+	tests      trial.Runner
 	translator *translate.Client // nil disables translation
 
 	files         *files.Files
@@ -261,10 +264,18 @@ func (p *parts) wireThinking(a *App) {
 	p.search = knowledge.NewSearch(a.store.Resources, a.log)
 	p.engines = egress.New(egress.Options{AllowPrivate: private, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.onClose(p.engines.Close)
-	p.thinker = openai.New(openai.Options{
-		Client: p.engines, Builtin: agent.NewBuiltin(p.search), Search: p.search, Log: a.log,
-		Allow: agent.EngineTurns{Companies: a.store.Accounts, Limits: p.limits}.Allow,
-	})
+	think := func(search *knowledge.Search) *openai.Thinker {
+		return openai.New(openai.Options{
+			Client: p.engines, Builtin: agent.NewBuiltin(search), Search: search, Log: a.log,
+			Allow: agent.EngineTurns{Companies: a.store.Accounts, Limits: p.limits}.Allow,
+		})
+	}
+	thinker := think(p.search)
+	p.thinker = thinker
+	p.tests = trial.Runner{
+		Tester: trial.Tester{Thinker: thinker, Judge: thinker}, Store: a.store,
+		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
+	}
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
 	if a.cfg.TranslateURL != "" {

@@ -1,16 +1,29 @@
 package config
 
 import (
-	_ "embed" // embeds demo.yaml
+	_ "embed" // embeds the set-up's files
 	"fmt"
+	"slices"
+
+	"carillon/internal/base/resource"
 )
 
-//go:embed demo.yaml
-var demoText []byte
+// The set-up of the demo, and the tests of its agent, which are a second file of the same company.
+var (
+	//go:embed demo.yaml
+	demoText []byte
+	//go:embed demo-tests.yaml
+	demoTests []byte
+)
 
 // Demo returns the demo's set-up and the credentials in it. The set-up is embedded, so an error is a bug.
 func Demo(o ProvisionOptions) (*Provision, DemoFacts, error) {
-	p, err := ParseProvision("demo.yaml", demoText, o)
+	r := newReader(o)
+	r.file("demo.yaml", demoText)
+	if slices.ContainsFunc(o.Kinds, func(k resource.Kind) bool { return k.Name == "suite" }) {
+		r.file("demo-tests.yaml", demoTests)
+	}
+	p, err := r.end()
 	if err != nil {
 		return nil, DemoFacts{}, fmt.Errorf("read the demo's set-up: %w", err)
 	}

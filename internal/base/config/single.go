@@ -20,9 +20,23 @@ func ReadResource(name string, kind resource.Kind, o ProvisionOptions) (resource
 	if err != nil {
 		return nil, err
 	}
-	r := newReader(o)
+	return parseResource(name, text, kind, newReader(o))
+}
+
+// ParseResource is ReadResource for a text, without {env: NAME} and {file: PATH}. name is its file in the problems.
+func ParseResource(name string, text []byte, kind resource.Kind) (resource.Resource, error) {
+	r := newReader(ProvisionOptions{})
+	r.values = true
+	return parseResource(name, text, kind, r)
+}
+
+func parseResource(name string, text []byte, kind resource.Kind, r *reader) (resource.Resource, error) {
 	r.name = name
-	x := r.single(r.parseYAML(name, text), kind)
+	root := r.parseYAML(name, text)
+	if root == nil && len(r.problems) > 0 {
+		return nil, r.problems.Sorted()
+	}
+	x := r.single(root, kind)
 	return x, r.problems.Sorted()
 }
 

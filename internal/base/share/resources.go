@@ -49,6 +49,7 @@ var (
 	Imports     = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
 	Playgrounds = Resource{Name: "playgrounds", Holds: "answers of playgrounds", Node: 16, Company: 8, Session: 4}
 	Listening   = Resource{Name: "listening", Holds: "voices that are listened to", Node: 8, Company: 4, Session: 2}
+	TestRuns    = Resource{Name: "test_runs", Holds: "runs of tests of agents", Node: 6, Company: 4, Session: 2}
 	TestCalls   = Resource{Name: "test_calls", Holds: "test calls", Node: 8, Company: 4, Session: 2}
 	SignIns     = Resource{Name: "sign_ins", Holds: "passwords to check", Node: 257, Client: 64}
 	// SIPTransactions are kept for 32 s after their response: a busy trunk holds 64 for each call that begins or ends
@@ -75,8 +76,8 @@ var (
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, Calls,
-		SIPTransactions,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestRuns, TestCalls, SignIns,
+		Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
 		Transcribers,
 	}

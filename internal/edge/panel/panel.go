@@ -18,6 +18,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
@@ -62,6 +63,7 @@ type Deps struct {
 
 	Search  *knowledge.Search
 	Thinker agent.Thinker
+	Tests   trial.Runner   // tests of agents
 	Pages   *egress.Client // fetches the pages that become articles
 
 	Talks    inbox.Talks              // visitors' spoken conversations on this node
@@ -136,6 +138,7 @@ func Routes(d Deps) []httpio.Route {
 		agents.Playground{
 			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
 		}.Routes(),
+		agents.Tests{Gate: gate, Store: d.Store, Runner: d.Tests, Share: d.Shares.Of(share.TestRuns)}.Routes(),
 		agents.Listening{Gate: gate, Store: d.Store, Speakers: d.Speakers, Share: d.Shares.Of(share.Listening)}.Routes(),
 		agents.Trying{Gate: gate, Store: d.Store, Trials: d.Trials, Conversations: d.Conversations}.Routes(),
 

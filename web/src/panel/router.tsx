@@ -144,6 +144,7 @@ const agent = createRoute({
   getParentRoute: () => shell,
   path: "/agents/$id",
   component: lazyRouteComponent(() => import("./features/agents/AgentPage"), "AgentPage"),
+  validateSearch: (s: Record<string, unknown>): { tab?: "tests" } => (s.tab === "tests" ? { tab: "tests" } : {}),
 });
 const knowledge = createRoute({
   getParentRoute: () => shell,

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/secret"
@@ -36,6 +37,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/resources"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
@@ -119,7 +121,11 @@ func New(t *testing.T) *World {
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
 		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind()},
+		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind(), trial.Kind()},
+		Tests: trial.Runner{
+			Tester: trial.Tester{Thinker: agent.NewBuiltin(search)}, Store: s,
+			Thinking: func(s *resources.Store) agent.Thinker { return agent.NewBuiltin(knowledge.NewSearch(s, log)) },
+		},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
 				return "it gets no events yet"

@@ -83,7 +83,8 @@ export function SaveBar<T>({ draft }: { draft: Draft<T> }) {
   useBlocker({
     disabled: !draft.dirty,
     enableBeforeUnload: () => draft.dirty,
-    shouldBlockFn: async () =>
+    shouldBlockFn: async ({ current, next }) =>
+      current.pathname !== next.pathname && // another tab of the page loses nothing
       !(await confirm({ title: t.leave, text: t.leaveText, action: t.discard, cancel: t.stay, danger: true })),
   });
   if (!draft.dirty) return null;

@@ -28,8 +28,12 @@ export function succeeded(text: string): void {
   });
 }
 
+/** Canceled is thrown where the member decides not to go on: it is no failure to show. */
+export class Canceled extends Error {}
+
 /** failed shows a failure until it is closed. */
 export function failed(e: unknown): void {
+  if (e instanceof Canceled) return;
   const id = requestOf(e);
   const t = shared[currentLanguage()];
   notifications.show({

@@ -1,6 +1,7 @@
-import { Button } from "@mantine/core";
+import { Button, Loader, Tabs } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useCallback } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
@@ -14,7 +15,11 @@ import { shared } from "../../ui/texts";
 import { answerTexts } from "../knowledge/answerTexts";
 import { AgentForm } from "./AgentForm";
 import { Playground } from "./Playground";
+import { testBefore } from "./tests/gate";
+import { texts as testTexts } from "./tests/texts";
 import { texts } from "./texts";
+
+const TestsTab = lazy(() => import("./tests/TestsTab").then((m) => ({ default: m.TestsTab })));
 
 export function AgentPage() {
   const { id } = useParams({ from: "/shell/agents/$id" });
@@ -36,15 +41,25 @@ function Loaded({ id }: { id: string }) {
   );
 }
 
-/** Editor changes an agent, which can be tried at its side. */
+/** Editor changes an agent, which can be tried at its side and tested. */
 function Editor({ stored }: { stored: Agent }) {
   const t = useTexts(texts);
   const a = useTexts(answerTexts);
   const s = useTexts(shared);
+  const tt = useTexts(testTexts);
+  const { tab = "settings" } = useSearch({ from: "/shell/agents/$id" });
   const can = useCan()("resources:write");
   const navigate = useNavigate();
   const { replace, remove } = useChanges<Agent>("agents");
-  const draft = useDraft(stored, replace);
+  const publish = useCallback(
+    async (a: Agent) => {
+      const { warning: _, ...change } = a;
+      await testBefore([a], { agent: change });
+      return replace(a);
+    },
+    [replace],
+  );
+  const draft = useDraft(stored, publish);
   const ask = async () => {
     if (
       !(await confirm({
@@ -90,15 +105,39 @@ function Editor({ stored }: { stored: Agent }) {
           <Note tone="warn">{stored.warning}</Note>
         </div>
       )}
-      <div className="side-by-side">
-        <div>
-          <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
-            <AgentForm draft={draft} />
-          </fieldset>
-          <SaveBar draft={draft} />
-        </div>
-        {can && <Playground agent={draft.value} stored={stored} changed={draft.dirty} />}
-      </div>
+      <Tabs
+        value={tab}
+        onChange={(v) =>
+          void navigate({
+            to: "/agents/$id",
+            params: { id: stored.id! },
+            search: v === "tests" ? { tab: "tests" } : {},
+          })
+        }
+      >
+        <Tabs.List mb={16}>
+          <Tabs.Tab value="settings">{tt.settings}</Tabs.Tab>
+          <Tabs.Tab value="tests">{tt.tests}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="settings">
+          <div className="side-by-side">
+            <div>
+              <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+                <AgentForm draft={draft} />
+              </fieldset>
+              <SaveBar draft={draft} />
+            </div>
+            {can && <Playground agent={draft.value} stored={stored} changed={draft.dirty} />}
+          </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="tests">
+          {tab === "tests" && (
+            <Suspense fallback={<Loader size="sm" m="auto" />}>
+              <TestsTab agent={stored} />
+            </Suspense>
+          )}
+        </Tabs.Panel>
+      </Tabs>
     </Page>
   );
 }

@@ -1,15 +1,17 @@
 import { ActionIcon, Button, Loader, SegmentedControl, TextInput } from "@mantine/core";
-import { IconRefresh, IconSend2 } from "@tabler/icons-react";
+import { IconChecklist, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
-import { post } from "../../api";
+import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { Agent, Played } from "../../types";
 import { Certainty } from "../../ui/Certainty";
 import { Note } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, succeeded } from "../../ui/problem";
 import { answerTexts } from "../knowledge/answerTexts";
 import { useLines } from "../lines/useLines";
 import { callTexts } from "./callTexts";
+import { keepConversation } from "./tests/keep";
+import { texts as testTexts } from "./tests/texts";
 import { texts } from "./texts";
 import { voiceTexts } from "./voiceTexts";
 import "./playground.css";
@@ -94,6 +96,19 @@ function Written({ agent }: { agent: Agent }) {
       setBusy(false);
     }
   };
+  const [keeping, setKeeping] = useState(false);
+  const tt = useTexts(testTexts);
+  const keep = async () => {
+    setKeeping(true);
+    try {
+      if (await keepConversation(agent, said)) succeeded(tt.kept);
+      else failed(new Problem(0, "", tt.unfit, {}, "", 0));
+    } catch (e) {
+      failed(e);
+    } finally {
+      setKeeping(false);
+    }
+  };
   const submit = (e: FormEvent) => {
     e.preventDefault();
     if (text.trim() && !busy) void ask(text.trim());
@@ -102,6 +117,19 @@ function Written({ agent }: { agent: Agent }) {
     <>
       <div className="try-head">
         <p className="small muted">{t.tryHelp}</p>
+        {said.length > 0 && agent.engine !== "elevenlabs" && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            leftSection={<IconChecklist size={14} />}
+            loading={keeping}
+            disabled={busy}
+            onClick={() => void keep()}
+          >
+            {tt.keep}
+          </Button>
+        )}
         {said.length > 0 && (
           <Button
             variant="subtle"

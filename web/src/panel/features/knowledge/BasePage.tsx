@@ -2,17 +2,18 @@ import { Button, TextInput } from "@mantine/core";
 import { IconBook2, IconFileImport, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { get, post } from "../../api";
+import { everything, get, post } from "../../api";
 import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Article, Base } from "../../types";
+import type { Agent, Article, Base } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
+import { testBefore } from "../agents/tests/gate";
 import { useAnswering } from "./answering";
 import { ArticleCounts, useArticleCounts } from "./ArticleCounts";
 import { ArticleDrawer } from "./ArticleDrawer";
@@ -65,7 +66,13 @@ function Articles({ base }: { base: Base }) {
   /** change edits the articles as they are stored now, which somebody else may have changed meanwhile. */
   const change = async (edit: (articles: Article[]) => Article[]) => {
     const fresh = await get<Base>("/knowledge/" + encodeURIComponent(base.id));
-    await replace({ ...fresh, articles: edit(fresh.articles) });
+    const next = { ...fresh, articles: edit(fresh.articles) };
+    const using = await everything<Agent>("/agents").catch(() => []); // saving does not depend on the tests
+    await testBefore(
+      using.filter((a) => a.knowledge.includes(base.id)),
+      { base: next },
+    );
+    await replace(next);
   };
   const old = typeof article === "number" ? base.articles[article] : undefined;
   const same = (x: Article) => !!old && x.title === old.title && x.text === old.text && x.url === old.url;
