@@ -14,6 +14,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
 	"carillon/internal/agent"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/openai"
 	"carillon/internal/agent/translate"
@@ -81,6 +82,7 @@ type parts struct {
 	search     *knowledge.Search
 	engines    *egress.Client // requests the engines of agents
 	pages      *egress.Client // downloads pages that become articles
+	documents  *document.Reader
 	thinker    agent.Thinker
 	translator *translate.Client // nil disables translation
 
@@ -267,6 +269,10 @@ func (p *parts) wireThinking(a *App) {
 	})
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
+	p.documents = document.New(a.shares)
+	if err := p.documents.Available(); err != nil {
+		a.log.Warn("run without pdftotext: PDFs do not become articles; install poppler-utils")
+	}
 	if a.cfg.TranslateURL != "" {
 		p.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 		a.onClose(p.translator.Close)

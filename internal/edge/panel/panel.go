@@ -17,6 +17,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
@@ -63,6 +64,8 @@ type Deps struct {
 	Search  *knowledge.Search
 	Thinker agent.Thinker
 	Pages   *egress.Client // fetches the pages that become articles
+
+	Documents *document.Reader // reads the files that become articles
 
 	Talks    inbox.Talks              // visitors' spoken conversations on this node
 	Trials   agents.Trials            // spoken tests of agents
@@ -130,7 +133,10 @@ func Routes(d Deps) []httpio.Route {
 		calls.Handset{Gate: gate, Store: d.Store, Messages: d.Messages, Mobile: d.Mobile}.Routes(),
 
 		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
-		agents.Knowledge{Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports)}.Routes(),
+		agents.Knowledge{
+			Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports),
+			Uploads: d.Shares.Of(share.DocumentUploads), Files: d.Documents,
+		}.Routes(),
 		agents.Playground{
 			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
 		}.Routes(),

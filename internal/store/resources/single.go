@@ -45,6 +45,37 @@ func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resourc
 	})
 }
 
+// Edit changes a stored resource in its transaction. edit gets it without its secrets, and may run more than
+// once. Errors: not_found, those of edit and Validate, and those of PutResource.
+func Edit(ctx context.Context, s *Store, companyID string, k resource.Kind, id string, edit func(x resource.Resource) error) error {
+	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
+		tx.Changes(companyID)
+		row, err := findResource(ctx, tx, companyID, k.Name, id)
+		if err != nil {
+			return false, err
+		}
+		if !row.found {
+			return false, carillon.Absent(k.Title())
+		}
+		x := k.New()
+		if err := json.Unmarshal([]byte(row.doc), x); err != nil {
+			return false, fmt.Errorf("read %s %s: %w", k.Name, id, err)
+		}
+		if err := edit(x); err != nil {
+			return false, err
+		}
+		if err := x.Validate(); err != nil {
+			return false, err
+		}
+		e, _, err := PutResource(ctx, tx, companyID, k, x, time.Now())
+		return e != configure.Unchanged, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.Index(context.WithoutCancel(ctx), companyID, k, id)
+}
+
 func (s *Store) putResource(ctx context.Context, companyID string, k resource.Kind, x resource.Resource,
 	check func(context.Context, *configure.Tx) error,
 ) (made bool, err error) {

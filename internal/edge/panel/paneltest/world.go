@@ -17,6 +17,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
@@ -114,7 +115,7 @@ func New(t *testing.T) *World {
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
-		Search: search, Thinker: agent.NewBuiltin(search),
+		Search: search, Thinker: agent.NewBuiltin(search), Documents: document.New(nil),
 		Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
 		Speakers:  map[string]voice.Speaker{"espeak": there},
