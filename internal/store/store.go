@@ -28,6 +28,7 @@ import (
 	"carillon/internal/store/purge"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/settings"
+	"carillon/internal/store/sites"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )
@@ -91,6 +92,7 @@ type Store struct {
 	Templates    *settings.Templates
 	Suppressions *settings.Suppressions
 	Resources    *resources.Store
+	Sites        *sites.Store
 
 	Notifications *messages.Notifications
 	Messages      *messages.Messages
@@ -172,8 +174,8 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
 		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),
 		Senders: settings.NewSenders(d, sealer, config), Templates: settings.NewTemplates(d, config, event.Subscribed),
-		Resources: resources.New(d, sealer, config),
-		Breakers:  work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
+		Resources: resources.New(d, sealer, config), Sites: sites.New(d),
+		Breakers: work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
 		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),

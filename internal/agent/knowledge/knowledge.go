@@ -102,6 +102,19 @@ func (b *Base) Validate() error {
 	return c.Err()
 }
 
+// Keep implements resource.Keeper: the articles of sites, unless the new base has some.
+func (b *Base) Keep(stored resource.Resource) {
+	old, ok := stored.(*Base)
+	if !ok || slices.ContainsFunc(b.Articles, func(a Article) bool { return a.Site != "" }) {
+		return
+	}
+	for _, a := range old.Articles {
+		if a.Site != "" {
+			b.Articles = append(b.Articles, a)
+		}
+	}
+}
+
 // Passages implements resource.Searchable.
 func (b *Base) Passages() []resource.Passage {
 	var all []resource.Passage

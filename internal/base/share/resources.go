@@ -73,6 +73,7 @@ var (
 	}
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
 	Documents    = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
+	Sites        = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
 	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
@@ -83,7 +84,7 @@ func Resources() []Resource {
 		Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, Calls,
 		SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
-		Transcribers, Documents,
+		Transcribers, Documents, Sites,
 	}
 }
 

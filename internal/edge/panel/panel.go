@@ -66,6 +66,7 @@ type Deps struct {
 	Pages   *egress.Client // fetches the pages that become articles
 
 	Documents *document.Reader // reads the files that become articles
+	WakeSites func()           // starts the looks at sites that are due; nil without background work
 
 	Talks    inbox.Talks              // visitors' spoken conversations on this node
 	Trials   agents.Trials            // spoken tests of agents
@@ -137,6 +138,7 @@ func Routes(d Deps) []httpio.Route {
 			Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports),
 			Uploads: d.Shares.Of(share.DocumentUploads), Files: d.Documents,
 		}.Routes(),
+		agents.Sites{Gate: gate, Store: d.Store, Wake: d.WakeSites}.Routes(),
 		agents.Playground{
 			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
 		}.Routes(),

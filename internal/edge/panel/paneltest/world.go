@@ -19,6 +19,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/site"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/secret"
@@ -120,7 +121,7 @@ func New(t *testing.T) *World {
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
 		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind()},
+		Kinds:     []resource.Kind{knowledge.Kind(), site.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
 				return "it gets no events yet"
