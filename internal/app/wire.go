@@ -125,7 +125,8 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
-		p.voices.Run, p.search.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run, effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
+		p.voices.Run, p.search.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
+		effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
 	)
 	if p.mailer != nil {
 		a.background = append(a.background, p.mailer.Run)

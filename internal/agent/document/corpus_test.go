@@ -171,7 +171,8 @@ func docxFile(t testing.TB, parts ...string) []byte {
 const (
 	wordSpace = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"`
 	wordRels  = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" ` +
-		`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`
+		`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/>` +
+		`</Relationships>`
 	wordStyles = `<w:styles ` + wordSpace + `><w:style w:styleId="Ttulo1"><w:name w:val="heading 1"/></w:style>` +
 		`<w:style w:styleId="Mine"><w:name w:val="mine"/><w:basedOn w:val="Ttulo1"/></w:style>` +
 		`<w:style w:styleId="T"><w:name w:val="Title"/></w:style></w:styles>`
@@ -250,7 +251,8 @@ func pdfSamples() []sample {
 			fmt.Fprintf(&mapping, "<%04X> <%04X>\n", k+1, r)
 		}
 		cmap := f.stream("", []byte("/CIDInit /ProcSet findresource begin begincmap 1 "+
-			"begincodespacerange <0000> <FFFF> endcodespacerange "+fmt.Sprintf("%d beginbfchar\n%sendbfchar endcmap", len([]rune(letters)), mapping.String())))
+			"begincodespacerange <0000> <FFFF> endcodespacerange "+
+			fmt.Sprintf("%d beginbfchar\n%sendbfchar endcmap", len([]rune(letters)), mapping.String())))
 		f.objects[2] = fmt.Sprintf("<< /Type /Font /Subtype /Type0 /BaseFont /Any /Encoding /Identity-H /ToUnicode %d 0 R "+
 			"/DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Any /DW 600 "+
 			"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>", cmap)
@@ -322,7 +324,10 @@ func docxSamples(t testing.TB) []sample {
 		{name: "deep.docx", content: docxOf(t, deep), reasons: []Reason{TooComplex}},
 		{name: "bomb.docx", build: func() []byte { return docxOf(t, para(strings.Repeat(" ", 200<<20))) }, reasons: []Reason{TooLarge}},
 		{name: "words.docx", build: func() []byte { return docxOf(t, para(strings.Repeat("word ", 8<<20))) }, reasons: []Reason{TooLarge}},
-		{name: "attribute.docx", build: func() []byte { return docxOf(t, `<w:p x="`+strings.Repeat("y", 100<<20)+`"/>`) }, reasons: []Reason{TooLarge}},
+		{
+			name: "attribute.docx", reasons: []Reason{TooLarge},
+			build: func() []byte { return docxOf(t, `<w:p x="`+strings.Repeat("y", 100<<20)+`"/>`) },
+		},
 		{
 			name: "entities.docx", content: docxFile(t, "_rels/.rels", wordRels, "word/document.xml", entities),
 			reasons: []Reason{Damaged},

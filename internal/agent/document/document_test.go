@@ -232,12 +232,14 @@ func TestWordsDocumentsAreRead(t *testing.T) {
 	cell := func(text string) string { return "<w:tc>" + para(text) + "</w:tc>" }
 	body := styled("T", "House rules") + styled("Ttulo1", "Hours") +
 		`<w:p><w:r><w:t xml:space="preserve">Nine </w:t></w:r><w:del><w:r><w:delText>eight</w:delText></w:r></w:del>` +
-		`<w:ins><w:r><w:t>to</w:t></w:r></w:ins><w:r><w:tab/><w:t>five.</w:t></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>` +
+		`<w:ins><w:r><w:t>to</w:t></w:r></w:ins><w:r><w:tab/><w:t>five.</w:t></w:r>` +
+		`<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>` +
 		item("0", "Monday") + item("1", "Morning") + item("0", "Tuesday") +
 		"<w:tbl><w:tr>" + cell("Day") + cell("Hours") + "</w:tr><w:tr>" + cell("Mon") + cell("9–5") + "</w:tr></w:tbl>" +
 		styled("Mine", "Returns") + para("Within &lt;30&gt; days.") + para("# no heading") +
 		"<w:p><w:r><mc:AlternateContent xmlns:mc=\"x\"><mc:Choice>" + "<w:txbxContent>" + para("Box.") +
-		"</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>" + para("Box.") + "</w:txbxContent></mc:Fallback></mc:AlternateContent><w:t>Around.</w:t></w:r></w:p>"
+		"</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>" + para("Box.") +
+		"</w:txbxContent></mc:Fallback></mc:AlternateContent><w:t>Around.</w:t></w:r></w:p>"
 	want := knowledge.Article{
 		Title: "House rules", File: "r.docx",
 		Text: "# Hours\n\nNine to five.\n\n- Monday\n  - Morning\n- Tuesday\n\nDay | Hours\nMon | 9–5\n\n# Returns\n\n" +
@@ -258,7 +260,8 @@ func TestPDFsAreRead(t *testing.T) {
 	pages := make([]string, 0, 8)
 	for i := range 8 {
 		pages = append(pages, show(770, 8, "Acme Inc. confidential")+show(740, 20, "Chapter "+strings.Repeat("I", i+1))+
-			show(700, 12, append(filler, "of "+names[i]+" are fetched at the coun-", "ter of "+names[i]+".")...)+show(20, 8, "Page "+string(rune('1'+i))))
+			show(700, 12, append(filler, "of "+names[i]+" are fetched at the coun-", "ter of "+names[i]+".")...)+
+			show(20, 8, "Page "+string(rune('1'+i))))
 	}
 	f := pdfOf(pages...)
 	f.trailer = "/Info << /Title (Rules of the house) >>"

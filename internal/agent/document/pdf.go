@@ -119,7 +119,7 @@ func pdfFault(err error, text string) error {
 	return fault(Damaged)
 }
 
-// bounded keeps the beginning of what is written.
+// bounded is a writer that keeps the beginning of its input.
 type bounded struct {
 	text bytes.Buffer
 	most int64

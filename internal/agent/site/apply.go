@@ -23,7 +23,7 @@ const (
 	LeftOut  = "left_out"  // the page changed, and its article was removed here
 )
 
-// Change is what a look did with an article.
+// Change is the change of an article by a look.
 type Change struct {
 	Kind   string `json:"kind"`
 	URL    string `json:"url"`

@@ -245,13 +245,13 @@ func (x *Looks) finish(ctx context.Context, k sites.Key, s *Site, c *crawl, err 
 		}
 		return err
 	}
-	err = resources.Edit(ctx, x.o.Store.Resources, k.CompanyID, knowledge.Kind(), s.Knowledge, edit, func(ctx context.Context, tx *db.Tx) error {
-		return sites.Finish(ctx, tx, k, x.o.Node, l, pages, due)
-	})
+	finish := func(ctx context.Context, tx *db.Tx) error { return sites.Finish(ctx, tx, k, x.o.Node, l, pages, due) }
+	err = resources.Edit(ctx, x.o.Store.Resources, k.CompanyID, knowledge.Kind(), s.Knowledge, edit, finish)
 	if full := new(carillon.Error); errors.As(err, &full) &&
 		(full.Code == carillon.ValidationFailed || full.Code == carillon.LimitExceeded) {
 		reason, _ := full.Details.Find("reason").(string)
-		*l = sites.Look{ID: l.ID, At: now, Pages: c.done, Fault: Full, Detail: carillon.Shorten(cmp.Or(reason, full.Message)), Changes: "[]"}
+		*l = sites.Look{ID: l.ID, At: now, Pages: c.done, Fault: Full, Changes: "[]"}
+		l.Detail = carillon.Shorten(cmp.Or(reason, full.Message))
 		err = x.o.Store.Sites.FinishAlone(ctx, k, x.o.Node, l, "", due)
 	}
 	return lost(err)

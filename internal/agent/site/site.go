@@ -22,7 +22,7 @@ type Site struct {
 	Name      string   `json:"name"` // the address unless given
 	Knowledge string   `json:"knowledge"`
 	Address   string   `json:"address"`
-	Include   []string `json:"include"` // prefixes of the paths to read; none: those below the address
+	Include   []string `json:"include"` // prefixes of the paths to read, by default the path of the address
 	Exclude   []string `json:"exclude"`
 	MaxPages  int      `json:"max_pages"`
 }

@@ -127,6 +127,11 @@ var rolesOf = map[string]string{
 	"PUT /panel/v1/canned-replies/{id}":           "owner admin teammate",
 	"DELETE /panel/v1/canned-replies/{id}":        "owner admin teammate",
 	"POST /panel/v1/{resources}/import":           "owner admin developer",
+	"POST /panel/v1/{resources}/import/file":      "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/articles":    "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/state":        "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/{id}/look":        "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/looks/{look}": "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/{resources}/search":            "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/questions":                     "owner admin developer marketer teammate viewer",
 	"DELETE /panel/v1/questions/{id}":             "owner admin developer",
@@ -208,7 +213,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 const rolesPage = "../../../docs/reference/roles.md"
 
 // resourcePath matches the kinds of resources that have the same roles.
-var resourcePath = regexp.MustCompile(`/(agents|knowledge|flows|widgets)\b`)
+var resourcePath = regexp.MustCompile(`/(agents|knowledge|sites|flows|widgets)\b`)
 
 // documented returns the row of a route in docs/reference/roles.md.
 func documented(route httpio.Route) string {
