@@ -113,8 +113,8 @@ func Finish(ctx context.Context, tx *db.Tx, k Key, node string, l *Look, pages s
 		return nil
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO site_look (company_id, site_id, id, at, pages, added, changed, removed, kept, fault,
-		detail, changes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, k.CompanyID, k.ID, l.ID, db.Millis(l.At), l.Pages, l.Added, l.Changed,
-		l.Removed, l.Kept, l.Fault, l.Detail, l.Changes); err != nil {
+		detail, changes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, k.CompanyID, k.ID, l.ID,
+		db.Millis(l.At), l.Pages, l.Added, l.Changed, l.Removed, l.Kept, l.Fault, l.Detail, l.Changes); err != nil {
 		return db.Wrap(err, "keep look")
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM site_look WHERE company_id = $1 AND site_id = $2 AND id NOT IN
