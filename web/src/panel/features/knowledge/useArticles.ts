@@ -30,8 +30,11 @@ export function useArticles(base: string) {
     async (x: { add?: Article[]; remove?: Article[] }) => {
       const path = `/knowledge/${encodeURIComponent(base)}/articles`;
       try {
-        if (x.remove?.length) await post(path, x);
-        else for (const part of inParts(x.add ?? [])) await post(path, { add: part });
+        if (x.remove?.length && x.add?.length) await post(path, x);
+        else {
+          for (const part of inParts(x.remove ?? [])) await post(path, { remove: part });
+          for (const part of inParts(x.add ?? [])) await post(path, { add: part });
+        }
       } finally {
         await client.invalidateQueries({ queryKey: [company.id, "knowledge"] });
       }
