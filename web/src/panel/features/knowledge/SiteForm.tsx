@@ -2,10 +2,11 @@ import { Button, Group, Modal, NumberInput, Stack, Textarea, TextInput } from "@
 import { useForm } from "@mantine/form";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Site } from "../../types";
-import { failed, fieldErrors } from "../../ui/problem";
+import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { siteTexts } from "./siteTexts";
@@ -39,7 +40,7 @@ export function SiteForm({ base, site, close }: { base: string; site?: Site; clo
     const address = v.address.trim();
     const written = {
       knowledge: base,
-      address: /^https?:\/\//i.test(address) ? address : "https://" + address,
+      address: /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : "https://" + address,
       include: lines(v.include),
       exclude: lines(v.exclude),
       max_pages: v.max_pages,
@@ -50,7 +51,9 @@ export function SiteForm({ base, site, close }: { base: string; site?: Site; clo
       await client.invalidateQueries({ queryKey: [company.id, "sites"] });
       close();
     } catch (e) {
-      if (!fieldErrors(e, form)) failed(e);
+      const field = e instanceof Problem ? e.field.split(".")[0]! : "";
+      if (e instanceof Problem && field in form.values) form.setFieldError(field, e.reason || e.message);
+      else failed(e);
     } finally {
       setBusy(false);
     }
