@@ -16,6 +16,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Add("a.md", []byte("# A\n\nText\n\n## B\n\n"+string(bytes.Repeat([]byte(lines), 200))))
+	f.Add("", []byte("#"))
 	f.Add("a.csv", []byte("sep=;\r\npregunta;respuesta;variantes\r\n\"a\";\"b\"\"c\";d|e\r\n"))
 	r := New(nil)
 	r.program = "no-such-program"

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -135,7 +136,7 @@ func (s *splitter) write(title, text string) error {
 			a.Title = oneLine(title) + " (" + strconv.Itoa(n) + ")"
 		}
 		if a.Title == "" {
-			a.Title = oneLine(firstLine(a.Text))
+			a.Title = cmp.Or(oneLine(firstLine(a.Text)), oneLine(a.Text)) // marks alone
 		}
 		s.articles = append(s.articles, a)
 	}
