@@ -267,7 +267,7 @@ var skipped = map[string]bool{
 func (c *crawl) visit(ctx context.Context, address string, first bool) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // no page has that address
 	}
 	if !c.robots.Test(u.RequestURI()) {
 		c.gone[address] = true
@@ -293,10 +293,10 @@ func (c *crawl) visit(ctx context.Context, address string, first bool) error {
 		return unreachable(ctx, err)
 	case errors.As(err, &moved) || errors.Is(err, errTooLarge):
 		c.gone[address] = true
-		return nil
+		return nil //nolint:nilerr // one page less
 	case err != nil:
 		c.failed++
-		return nil
+		return nil //nolint:nilerr // it is counted
 	case resp.status == http.StatusNotModified && before.Hash != "":
 		c.failed = 0
 		c.same[address] = true
@@ -385,7 +385,7 @@ func headOf(root *html.Node) (h head) {
 		if n.Type != html.ElementNode {
 			continue
 		}
-		switch n.DataAtom {
+		switch n.DataAtom { //nolint:exhaustive // the others say nothing to robots
 		case atom.Meta:
 			name := strings.ToLower(attribute(n, "name"))
 			if name == "robots" || name == strings.ToLower(agentName) {

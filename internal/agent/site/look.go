@@ -201,14 +201,13 @@ func (x *Looks) finish(ctx context.Context, k sites.Key, s *Site, c *crawl, err 
 	now := time.Now()
 	l := &sites.Look{ID: carillon.NewID(now), At: now, Pages: c.done, Changes: "[]"}
 	due := now.Add(every + offset(k.ID))
-	var f *faultError
 	if err == nil {
 		err = c.shrunk()
 	}
 	if err == nil && len(c.fresh)+len(c.same) == 0 {
 		err = &faultError{NoPages, ""}
 	}
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*faultError](err); ok {
 		l.Fault, l.Detail = f.fault, carillon.Shorten(f.detail)
 		return lost(x.o.Store.Sites.FinishAlone(ctx, k, x.o.Node, l, "", due))
 	}

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -64,9 +65,7 @@ func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	path := r.URL.RequestURI()
 	body, ok := w.pages[path]
-	for name, values := range w.header[path] {
-		out.Header()[name] = values
-	}
+	maps.Copy(out.Header(), w.header[path])
 	switch {
 	case w.status[path] != 0:
 		w.asked = append(w.asked, path)
@@ -570,9 +569,7 @@ func TestSitesAreChecked(t *testing.T) {
 func fields(err error) (all []any) {
 	joined, _ := err.(interface{ Unwrap() []error })
 	for _, err := range joined.Unwrap() {
-		var e *carillon.Error
-		if ok := carillon.IsCode(err, carillon.ValidationFailed); ok {
-			e, _ = err.(*carillon.Error)
+		if e, ok := errors.AsType[*carillon.Error](err); ok {
 			all = append(all, e.Details.Find("field"))
 		}
 	}
