@@ -293,7 +293,7 @@ func (c *crawl) visit(ctx context.Context, address string, first bool) error {
 		return unreachable(ctx, err)
 	case errors.As(err, &moved) || errors.Is(err, errTooLarge):
 		c.gone[address] = true
-		return nil //nolint:nilerr // one page less
+		return nil
 	case err != nil:
 		c.failed++
 		return nil //nolint:nilerr // it is counted
