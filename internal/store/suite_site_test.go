@@ -73,7 +73,9 @@ func siteIsRead(t *testing.T, r *rig) {
 		l := &sites.Look{ID: carillon.NewID(at), At: at, Added: 1, Changes: `["x"]`}
 		ids = append(ids, l.ID)
 		is("finish", resources.Edit(ctx, r.Resources, ours, k, *id, func(resource.Resource) error { return nil },
-			func(ctx context.Context, tx *db.Tx) error { return sites.Finish(ctx, tx, key, "c", l, `{}`, at.Add(time.Hour)) }))
+			func(ctx context.Context, tx *db.Tx) error {
+				return sites.Finish(ctx, tx, key, "c", l, `{}`, at.Add(time.Hour))
+			}))
 	}
 	looks, err := r.Sites.Looks(ctx, key)
 	if err != nil || len(looks) != 30 || looks[0].ID != ids[31] || looks[29].ID != ids[2] {
