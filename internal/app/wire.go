@@ -14,8 +14,10 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
 	"carillon/internal/agent"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/openai"
+	"carillon/internal/agent/site"
 	"carillon/internal/agent/translate"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/config"
@@ -83,6 +85,8 @@ type parts struct {
 	search     *knowledge.Search
 	engines    *egress.Client // requests the engines of agents
 	pages      *egress.Client // downloads pages that become articles
+	documents  *document.Reader
+	sites      *site.Looks
 	thinker    agent.Thinker
 	tests      trial.Runner
 	translator *translate.Client // nil disables translation
@@ -124,7 +128,8 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
-		p.voices.Run, p.search.Run, p.bulk.Run, p.activity.Run, p.hooks.Run, effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
+		p.voices.Run, p.search.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
+		effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
 	)
 	if p.mailer != nil {
 		a.background = append(a.background, p.mailer.Run)
@@ -278,6 +283,15 @@ func (p *parts) wireThinking(a *App) {
 	}
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
+	web := site.NewClient(egress.Options{AllowPrivate: private})
+	a.onClose(web.Close)
+	p.sites = site.New(site.Options{
+		Store: a.store, Client: web, Suspended: a.suspended, Shares: a.shares, Node: p.queue.ID(), Alone: a.store.DB.SQLite(), Log: a.log,
+	})
+	p.documents = document.New(a.shares)
+	if err := p.documents.Available(); err != nil {
+		a.log.Warn("run without pdftotext: PDFs do not become articles; install poppler-utils")
+	}
 	if a.cfg.TranslateURL != "" {
 		p.translator = translate.New(translate.Options{URL: a.cfg.TranslateURL, Key: a.cfg.TranslateKey.Reveal(), Log: a.log})
 		a.onClose(p.translator.Close)

@@ -79,7 +79,7 @@ func written(t *testing.T, engine string) []string {
 	var files []string
 	for _, pattern := range []string{
 		"*.go", "accounts/*.go", "audit/*.go", "chats/*.go", "configure/*.go", "events/*.go", "messages/jobs.go", "resources/*.go",
-		"settings/*.go", "stats/*.go",
+		"settings/*.go", "sites/*.go", "stats/*.go",
 	} {
 		more, err := filepath.Glob(pattern)
 		if err != nil || len(more) == 0 {
@@ -461,6 +461,13 @@ var filling = []string{
 		SELECT company_id, knowledge_id, n, n, 't', 'x', '', '' FROM knowledge_index, generate_series(0, 20) n`,
 	`INSERT INTO passage_term (company_id, knowledge_id, term, passages)
 		SELECT company_id, knowledge_id, 't' || n, '0' FROM knowledge_index, generate_series(0, 50) n`,
+	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)
+		SELECT ` + company + `, 'site', 's' || i, 's' || i, '{}', i FROM generate_series(0, 5000) i`,
+	`INSERT INTO site_state (company_id, kind, site_id, due_at, whole, node, lease_until, begun_at, done, found, looked_at, read_at,
+		fault, detail, pages) SELECT company_id, kind, id, updated_at, FALSE, '', 0, 0, 0, 0, 0, 0, '', '', '' FROM resource
+		WHERE kind = 'site'`,
+	`INSERT INTO site_look (company_id, site_id, id, at, pages, added, changed, removed, kept, fault, detail, changes)
+		SELECT company_id, site_id, n, n, 1, 1, 0, 0, 0, '', '', '' FROM site_state, generate_series(0, 5) n`,
 	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
 	`INSERT INTO answer_count (company_id, hour, agent_id, answered, offered, handed_over, unanswered, up, down)

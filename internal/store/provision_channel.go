@@ -44,6 +44,9 @@ func (a *applying) sender(ctx context.Context, companyID string, x *config.Sende
 func (a *applying) resources(ctx context.Context, companyID string, c *config.Company) error {
 	for i := range c.Resources {
 		x := &c.Resources[i]
+		if err := resources.Keep(ctx, a.tx, companyID, x.Kind, x.Resource); err != nil {
+			return err
+		}
 		e, _, err := resources.PutResource(ctx, a.tx, companyID, x.Kind, x.Resource, a.now)
 		if carillon.IsCode(err, carillon.ValidationFailed) {
 			a.problems = append(a.problems, x.Problems(err)...)

@@ -28,6 +28,7 @@ import (
 	"carillon/internal/store/purge"
 	"carillon/internal/store/resources"
 	"carillon/internal/store/settings"
+	"carillon/internal/store/sites"
 	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )
@@ -92,6 +93,7 @@ type Store struct {
 	Suppressions *settings.Suppressions
 	Resources    *resources.Store
 	TestRuns     *resources.TestRuns
+	Sites        *sites.Store
 
 	Notifications *messages.Notifications
 	Messages      *messages.Messages
@@ -173,7 +175,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
 		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),
 		Senders: settings.NewSenders(d, sealer, config), Templates: settings.NewTemplates(d, config, event.Subscribed),
-		Resources: resources.New(d, sealer, config), TestRuns: resources.NewTestRuns(d),
+		Resources: resources.New(d, sealer, config), TestRuns: resources.NewTestRuns(d), Sites: sites.New(d),
 		Breakers: work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),

@@ -24,8 +24,8 @@ func sentences() []sentence {
 		accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(),
 		configuring(), templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(),
 		talking(), searching(), questioning(), answering(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(),
-		recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(), erasing(),
-		testingAgents(),
+		recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(), siteSentences(),
+		erasing(), testingAgents(),
 	)
 }
 

@@ -32,6 +32,9 @@ type Article struct {
 	Language string `json:"language,omitempty"` // BCP 47; empty means detected from the text
 	// Questions are other wordings of the question that the article answers.
 	Questions []string `json:"questions,omitempty"`
+	// File is the name of the file, and Site the id of the site, from which the article came.
+	File string `json:"file,omitempty"`
+	Site string `json:"site,omitempty"`
 }
 
 const (
@@ -45,6 +48,7 @@ const (
 	maxAll       = 128 << 20
 	version      = 3  // version of Passages and of their stored form
 	maxTitle     = 80 // characters of a title derived from the text
+	maxFile      = 200
 )
 
 // Kind returns the resource kind of knowledge.
@@ -86,6 +90,9 @@ func (b *Base) Validate() error {
 			c.Name(resource.Index(at+".questions", n), question)
 			size += len(question)
 		}
+		c.That(a.File == "" || len(a.File) <= maxFile && !strings.ContainsAny(a.File, "\r\n\t\x00"), at+".file",
+			"Must be one line of at most 200 bytes")
+		c.UUID(at+".site", &b.Articles[i].Site)
 		c.That(a.Language == "" || resource.ValidLanguage(a.Language), at+".language", "Must be a language such as es or pt-BR")
 		size += len(a.Title) + len(a.Text)
 		parts += strings.Count(a.Text, "\n#") + len(a.Text)/passageLength + 1
@@ -93,6 +100,19 @@ func (b *Base) Validate() error {
 	c.That(parts <= maxParts, "articles", "Must have at most 50,000 articles and headings together")
 	c.That(size <= maxBytes, "articles", "Must have at most 16 MiB of text together")
 	return c.Err()
+}
+
+// Keep implements resource.Keeper: the articles of sites, unless the new base has some.
+func (b *Base) Keep(stored resource.Resource) {
+	old, ok := stored.(*Base)
+	if !ok || slices.ContainsFunc(b.Articles, func(a Article) bool { return a.Site != "" }) {
+		return
+	}
+	for _, a := range old.Articles {
+		if a.Site != "" {
+			b.Articles = append(b.Articles, a)
+		}
+	}
 }
 
 // Passages implements resource.Searchable.

@@ -43,10 +43,24 @@ const (
 // FromHTML reads an article from a page in UTF-8: its title, and the headings, paragraphs and lists of its main
 // content as Markdown, without navigation, scripts and forms.
 func FromHTML(page io.Reader) (Article, error) {
-	root, err := html.Parse(page)
-	if err != nil {
-		return Article{}, fmt.Errorf("read page: %w", err)
+	a, err := FromLongHTML(page, 2*MaxText)
+	if a.Text = shorten(a.Text); err != nil {
+		return Article{}, err
 	}
+	return a, nil
+}
+
+// FromLongHTML is FromHTML with another bound on the text, in bytes. Errors: ErrTooComplex.
+func FromLongHTML(page io.Reader, most int) (Article, error) {
+	root, err := Parse(page)
+	if err != nil {
+		return Article{}, err
+	}
+	return fromNodes(root, most), nil
+}
+
+// fromNodes reads an article from a parsed page.
+func fromNodes(root *html.Node, most int) Article {
 	main := root
 	for _, name := range []atom.Atom{atom.Main, atom.Article, atom.Body} {
 		if found := find(root, name); found != nil {
@@ -54,10 +68,10 @@ func FromHTML(page io.Reader) (Article, error) {
 			break
 		}
 	}
-	var w writer
+	w := writer{most: most}
 	w.node(main, 0)
 	w.end()
-	a := Article{Text: shorten(strings.TrimSpace(w.text.String()))}
+	a := Article{Text: strings.TrimSpace(w.text.String())}
 	for _, name := range []atom.Atom{atom.H1, atom.Title} {
 		if found := find(root, name); found != nil && a.Title == "" {
 			a.Title = clip(plain(found, 0), maxHeading)
@@ -73,7 +87,7 @@ func FromHTML(page io.Reader) (Article, error) {
 			}
 		}
 	}
-	return a, nil
+	return a
 }
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$`)
@@ -104,12 +118,13 @@ func plain(n *html.Node, depth int) string {
 type writer struct {
 	text  strings.Builder
 	line  strings.Builder // the current paragraph
+	most  int             // bytes of text
 	begin string          // prefix of the paragraph: # for a heading, - for a list item
 }
 
 // node writes an element with its contents.
 func (w *writer) node(n *html.Node, depth int) {
-	if depth > maxDepth || w.text.Len() > 2*MaxText {
+	if depth > maxDepth || w.text.Len() > w.most {
 		return
 	}
 	switch {

@@ -75,6 +75,13 @@ type Reference struct {
 	Check func(doc []byte) (reason string)
 }
 
+// Keeper is a resource with parts that the program adds. A set-up file does not have them, and applying it again must
+// not remove them.
+type Keeper interface {
+	// Keep takes over such parts of the stored resource.
+	Keep(stored Resource)
+}
+
 // Headed is a resource with a short summary, which is stored next to the document so that lists need not read all of
 // it.
 type Headed interface {

@@ -44,7 +44,10 @@ var (
 	FileUploads = Resource{
 		Name: "file_uploads", Holds: "files on their way in", Node: 32, Company: 24, Visitors: 16, Client: 12, Session: 6,
 	}
-	ListUploads = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
+	ListUploads     = Resource{Name: "list_uploads", Holds: "lists of contacts on their way in", Node: 8, Company: 4, Session: 2}
+	DocumentUploads = Resource{
+		Name: "document_uploads", Holds: "documents on their way in", Node: 6, Company: 3, Session: 2,
+	}
 	Exports     = Resource{Name: "exports", Holds: "exports", Node: 8, Company: 4, Session: 2}
 	Imports     = Resource{Name: "imports", Holds: "imports of web pages", Node: 8, Company: 4, Session: 4}
 	Playgrounds = Resource{Name: "playgrounds", Holds: "answers of playgrounds", Node: 16, Company: 8, Session: 4}
@@ -70,16 +73,18 @@ var (
 		Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true,
 	}
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Documents    = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
+	Sites        = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
 	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
 func Resources() []Resource {
 	return []Resource{
-		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestRuns, TestCalls, SignIns,
-		Calls, SIPTransactions,
+		Bodies, EventStreams, Talks, FileUploads, ListUploads, DocumentUploads, Exports, Imports, Playgrounds, Listening, TestRuns,
+		TestCalls, SignIns, Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
-		Transcribers,
+		Transcribers, Documents, Sites,
 	}
 }
 

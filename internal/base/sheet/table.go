@@ -29,6 +29,7 @@ type Table struct {
 	csv       *csv.Reader
 	Delimiter rune
 	Names     []string // of the columns
+	MaxCell   int      // characters of a cell
 	skipped   int      // lines before those that the CSV reader counts
 }
 
@@ -40,7 +41,7 @@ type Row struct {
 
 // Open reads the first row, which contains the names of the columns. Errors: validation_failed.
 func Open(file io.Reader) (*Table, error) {
-	t := &Table{decoder: newDecoder(file)}
+	t := &Table{decoder: newDecoder(file), MaxCell: maxCell}
 	text := newBuffered(t.decoder)
 	begin, err := text.begin()
 	if err != nil {
@@ -117,8 +118,8 @@ func (t *Table) Next() (Row, error) {
 		} else if c != "" {
 			return Row{}, atLine(r.Line, fmt.Sprintf("The row has %d cells, and the file %d columns", len(r.Cells), len(t.Names)))
 		}
-		if len(c) > maxCell && utf8.RuneCountInString(c) > maxCell {
-			return Row{}, atLine(r.Line, fmt.Sprintf("A cell has more than %d characters: is a quotation mark missing?", maxCell))
+		if len(c) > t.MaxCell && utf8.RuneCountInString(c) > t.MaxCell {
+			return Row{}, atLine(r.Line, fmt.Sprintf("A cell has more than %d characters: is a quotation mark missing?", t.MaxCell))
 		}
 		if strings.ContainsRune(c, 0) {
 			return Row{}, atLine(r.Line, "A cell has a character that no text has: is this a CSV file?")

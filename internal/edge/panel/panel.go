@@ -17,6 +17,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
@@ -65,6 +66,9 @@ type Deps struct {
 	Thinker agent.Thinker
 	Tests   trial.Runner   // tests of agents
 	Pages   *egress.Client // fetches the pages that become articles
+
+	Documents *document.Reader // reads the files that become articles
+	WakeSites func()           // starts the looks at sites that are due; nil without background work
 
 	Talks    inbox.Talks              // visitors' spoken conversations on this node
 	Trials   agents.Trials            // spoken tests of agents
@@ -132,7 +136,11 @@ func Routes(d Deps) []httpio.Route {
 		calls.Handset{Gate: gate, Store: d.Store, Messages: d.Messages, Mobile: d.Mobile}.Routes(),
 
 		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
-		agents.Knowledge{Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports)}.Routes(),
+		agents.Knowledge{
+			Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports),
+			Uploads: d.Shares.Of(share.DocumentUploads), Files: d.Documents,
+		}.Routes(),
+		agents.Sites{Gate: gate, Store: d.Store, Wake: d.WakeSites}.Routes(),
 		agents.Questions{Gate: gate, Store: d.Store, Search: d.Search}.Routes(),
 		agents.Answers{Gate: gate, Store: d.Store, Exports: exports}.Routes(),
 		agents.Playground{

@@ -164,6 +164,11 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/{resources}/{id}/tests/runs/{run}": "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/{resources}/{id}/tests/check":     "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/tests/run":       "owner admin developer",
+	"POST /panel/v1/{resources}/import/file":          "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/articles":        "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/state":            "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/{id}/look":            "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/looks/{look}":     "owner admin developer marketer teammate viewer",
 
 	"GET /panel/v1/templates":                           "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/templates":                          "owner admin developer marketer",
@@ -218,7 +223,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 const rolesPage = "../../../docs/reference/roles.md"
 
 // resourcePath matches the kinds of resources that have the same roles.
-var resourcePath = regexp.MustCompile(`/(agents|knowledge|flows|widgets|suites)\b`)
+var resourcePath = regexp.MustCompile(`/(agents|knowledge|sites|flows|widgets|suites)\b`)
 
 // documented returns the row of a route in docs/reference/roles.md.
 func documented(route httpio.Route) string {

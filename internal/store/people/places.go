@@ -104,8 +104,8 @@ func Impersonal() []string {
 		"hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node", "number_owner",
 		"number_proof", "passage", "passage_term", "password_link", "password_reset", "presence", "quota", "rate",
 		"recovery_code", "refresh_token", "resource", "resource_head", "second_factor", "secret_use", "sender", "sender_report",
-		"session", "shard", "signing_key", "stat", "stat_block", "stat_campaign", "stat_node", "template", "template_change",
-		"template_creation", "template_sync", "test_run",
+		"session", "shard", "signing_key", "site_look", "site_state", "stat", "stat_block", "stat_campaign", "stat_node",
+		"template", "template_change", "template_creation", "template_sync", "test_run",
 	}
 }
 

@@ -45,9 +45,30 @@ func (s *Store) ReplaceResource(ctx context.Context, companyID string, k resourc
 	})
 }
 
-// Edit changes a stored resource in one transaction, so that no other change is lost. The result is validated. Errors: not_found,
-// those of edit, Validate and PutResource.
-func Edit(ctx context.Context, s *Store, companyID string, k resource.Kind, id string, edit func(x resource.Resource) error) error {
+// Keep takes over the parts of the stored resource that the program added (resource.Keeper).
+func Keep(ctx context.Context, tx *configure.Tx, companyID string, k resource.Kind, x resource.Resource) error {
+	keeper, ok := x.(resource.Keeper)
+	if !ok {
+		return nil
+	}
+	id, _ := x.Key()
+	row, err := findResource(ctx, tx, companyID, k.Name, *id)
+	if err != nil || !row.found {
+		return err
+	}
+	stored := k.New()
+	if err := json.Unmarshal([]byte(row.doc), stored); err != nil {
+		return fmt.Errorf("read %s %s: %w", k.Name, *id, err)
+	}
+	keeper.Keep(stored)
+	return nil
+}
+
+// Edit changes a stored resource in its transaction, and runs besides in it. Both may run more than once. edit gets the
+// resource without its secrets. Errors: not_found, those of edit, besides and Validate, and those of PutResource.
+func Edit(ctx context.Context, s *Store, companyID string, k resource.Kind, id string, edit func(x resource.Resource) error,
+	besides ...func(ctx context.Context, tx *db.Tx) error,
+) error {
 	_, err := s.config.ChangeIf(ctx, func(ctx context.Context, tx *configure.Tx) (bool, error) {
 		tx.Changes(companyID)
 		row, err := findResource(ctx, tx, companyID, k.Name, id)
@@ -68,7 +89,12 @@ func Edit(ctx context.Context, s *Store, companyID string, k resource.Kind, id s
 			return false, err
 		}
 		e, _, err := PutResource(ctx, tx, companyID, k, x, time.Now())
-		return e != configure.Unchanged, err
+		for _, f := range besides {
+			if err == nil {
+				err = f(ctx, tx.Tx)
+			}
+		}
+		return e != configure.Unchanged || len(besides) > 0, err
 	})
 	if err != nil {
 		return err

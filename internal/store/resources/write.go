@@ -15,6 +15,7 @@ import (
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
+	"carillon/internal/store/sites"
 )
 
 // PutResource creates or replaces a validated resource of the company, and fills its id, the ids of its references,
@@ -78,6 +79,11 @@ func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k reso
 	}
 	if e == configure.Created && k.Name == "webhook" {
 		if err := events.BeginHook(ctx, tx.Tx, companyID, *id); err != nil {
+			return configure.Unchanged, false, err
+		}
+	}
+	if k.Name == "site" {
+		if err := sites.Begin(ctx, tx.Tx, companyID, *id, now); err != nil {
 			return configure.Unchanged, false, err
 		}
 	}

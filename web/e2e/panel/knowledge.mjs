@@ -51,6 +51,49 @@ describe("knowledge", () => {
     await p.getByRole("dialog", { name: "Article" }).getByRole("button", { name: "Save" }).click();
     await p.getByText("at all times").waitFor();
 
+    await p
+      .getByLabel("Files that become articles", { exact: true })
+      .locator("input[type=file]")
+      .setInputFiles([
+        {
+          name: "faq.csv",
+          mimeType: "text/csv",
+          buffer: Buffer.from("question,answer\nCats?,Cats sail in a box.\nFish?,No.\n"),
+        },
+        { name: "gaps.csv", mimeType: "text/csv", buffer: Buffer.from("question,answer\nBirds?,\n") },
+      ]);
+    const review = p.getByRole("dialog", { name: "Articles in your files" });
+    await review.getByText("Line 2: the answer is missing.").waitFor();
+    await review.getByRole("checkbox", { name: /Fish/ }).uncheck();
+    await accessible(p, "the articles of files");
+    await shot(p, "panel-files");
+    await review.getByRole("button", { name: "Add 1 article" }).click();
+    await p.getByRole("button", { name: /^Cats/ }).waitFor();
+    assert.equal(await p.getByRole("button", { name: /^Fish/ }).count(), 0);
+
+    await p.getByRole("button", { name: "Add a site" }).click();
+    const form = p.getByRole("dialog", { name: "Add a site" });
+    await form.getByLabel("Address").fill("ftp://site.invalid");
+    await form.getByLabel("Only paths that begin with").fill("help");
+    await form.getByRole("button", { name: "Add a site" }).click();
+    await form.locator(".mantine-InputWrapper-error").first().waitFor();
+    await form.getByLabel("Only paths that begin with").fill("/help/");
+    await form.getByLabel("Address").fill("site.invalid");
+    await form.getByRole("button", { name: "Add a site" }).click();
+    await p.getByText("The site could not be reached.").waitFor();
+    await accessible(p, "a site that cannot be reached");
+    await shot(p, "panel-site");
+    await p.getByRole("button", { name: "What changed" }).click();
+    await p
+      .getByRole("dialog", { name: /What changed/ })
+      .getByText("The site could not be reached.")
+      .waitFor();
+    await p.keyboard.press("Escape");
+    await p.getByRole("button", { name: /^Actions: / }).click();
+    await p.getByRole("menuitem", { name: "Remove the site" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("No site is read into this base.").waitFor();
+
     await p.goto(company.panel_url + "/knowledge?tab=search");
     await p.getByLabel("Question", { exact: true }).fill("What does the lighthouse cost?");
     await p.keyboard.press("Enter");

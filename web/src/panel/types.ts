@@ -179,6 +179,51 @@ export interface Article {
   url: string;
   language?: string;
   questions?: string[];
+  /** file and site are the name of the file, and the id of the site, from which it came. */
+  file?: string;
+  site?: string;
+}
+/** Site is a web site whose pages are articles of a base. */
+export interface Site {
+  id: string;
+  name: string;
+  knowledge: string;
+  address: string;
+  include: string[];
+  exclude: string[];
+  max_pages: number;
+  warning?: string;
+}
+/** SiteLook is a look at a site that found a change or a fault. */
+export interface SiteLook {
+  id: string;
+  at: string;
+  pages: number;
+  added: number;
+  changed: number;
+  removed: number;
+  kept: number;
+  fault: string;
+  detail: string;
+}
+export interface SiteState {
+  reading: boolean;
+  done: number;
+  found: number;
+  looked_at: string | null;
+  read_at: string | null;
+  due_at: string;
+  fault: string;
+  detail: string;
+  looks: SiteLook[];
+}
+export interface SiteChange {
+  kind: string;
+  url: string;
+  title: string;
+  before: string;
+  after: string;
+  cut?: boolean;
 }
 export interface Base {
   id: string;

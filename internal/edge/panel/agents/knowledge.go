@@ -12,6 +12,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
@@ -29,6 +30,8 @@ type Knowledge struct {
 	Search  *knowledge.Search
 	Pages   *egress.Client // fetches the pages that become articles
 	Imports *share.Share
+	Uploads *share.Share
+	Files   *document.Reader
 }
 
 const (
@@ -41,6 +44,8 @@ const (
 func (x Knowledge) Routes() []httpio.Route {
 	return []httpio.Route{
 		x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
+		x.Gate.Upload("/knowledge/import/file", auth.MayWriteResources, document.MaxFile+1<<20, x.importFile),
+		x.editRoute(),
 		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
 	}
 }

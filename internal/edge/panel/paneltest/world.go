@@ -17,7 +17,9 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
+	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/site"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
@@ -116,12 +118,12 @@ func New(t *testing.T) *World {
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
-		Search: search, Thinker: agent.NewBuiltin(search),
+		Search: search, Thinker: agent.NewBuiltin(search), Documents: document.New(nil),
 		Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
 		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind(), trial.Kind()},
+		Kinds:     []resource.Kind{knowledge.Kind(), site.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind(), trial.Kind()},
 		Tests: trial.Runner{
 			Tester: trial.Tester{Thinker: agent.NewBuiltin(search)}, Store: s,
 			Thinking: func(s *resources.Store) agent.Thinker { return agent.NewBuiltin(knowledge.NewSearch(s, log)) },

@@ -4,7 +4,7 @@ import { useCallback } from "react";
 import { del, everything, get, post, put } from "../api";
 import { useCompany } from "../session";
 
-export type Kind = "agents" | "knowledge" | "widgets";
+export type Kind = "agents" | "knowledge" | "sites" | "widgets";
 
 /** useList is all of a kind. */
 export function useList<T>(kind: Kind) {

@@ -77,6 +77,7 @@ export const kinds = [
   "template",
   "agent",
   "knowledge",
+  "site",
   "flow",
   "widget",
   "secret",

@@ -5,9 +5,11 @@ import { useTexts } from "../../i18n";
 import type { Article } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { LanguageField } from "../../ui/LanguageField";
+import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { questionTexts } from "./questionTexts";
+import { siteTexts } from "./siteTexts";
 import { texts } from "./texts";
 
 /** ArticleDrawer shows an article, and changes it. */
@@ -29,6 +31,7 @@ export function ArticleDrawer({
   const t = useTexts(texts);
   const q = useTexts(questionTexts);
   const s = useTexts(shared);
+  const st = useTexts(siteTexts);
   const [a, set] = useState<Article>(article ?? { title: "", text: "", url: "" });
   const [wordings, setWordings] = useState((article?.questions ?? []).join("\n"));
   const questions = wordings
@@ -97,6 +100,7 @@ export function ArticleDrawer({
           className="form"
           style={{ border: 0, margin: 0, padding: 0, maxWidth: "none", minWidth: 0 }}
         >
+          {article?.site && mayEdit && <Note>{st.fromHelp}</Note>}
           <TextInput
             label={t.articleTitle}
             maxLength={255}

@@ -2,23 +2,28 @@ import { Button, TextInput } from "@mantine/core";
 import { IconBook2, IconFileImport, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { everything, get, post } from "../../api";
+import { post } from "../../api";
 import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent, Article, Base } from "../../types";
+import type { Article, Base } from "../../types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
-import { testBefore } from "../agents/tests/gate";
 import { useAnswering } from "./answering";
 import { ArticleCounts, useArticleCounts } from "./ArticleCounts";
 import { ArticleDrawer } from "./ArticleDrawer";
+import { Files } from "./Files";
 import { Import } from "./Import";
+import { Sites } from "./Sites";
+import { siteTexts } from "./siteTexts";
 import { texts } from "./texts";
+import { useArticles } from "./useArticles";
+
+const page = 200; // articles that are shown at first, and then more
 
 export function BasePage() {
   const { id } = useParams({ from: "/shell/knowledge/$id" });
@@ -44,11 +49,14 @@ function Loaded({ id }: { id: string }) {
 function Articles({ base }: { base: Base }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
+  const st = useTexts(siteTexts);
   const language = useLanguage();
   const can = useCan()("resources:write");
   const navigate = useNavigate();
   const { article, title } = useSearch({ from: "/shell/knowledge/$id" });
-  const { replace, remove } = useChanges<Base>("knowledge");
+  const { remove } = useChanges<Base>("knowledge");
+  const edit = useArticles(base.id);
+  const [most, setMost] = useState(page);
   const answering = useAnswering();
   const counts = useArticleCounts(base.id);
   const [importing, setImporting] = useState(false);
@@ -63,21 +71,9 @@ function Articles({ base }: { base: Base }) {
       words.every((w) => [a.title, a.text, ...(a.questions ?? [])].join(" ").toLowerCase().includes(w)),
     );
 
-  /** change edits the articles as they are stored now, which somebody else may have changed meanwhile. */
-  const change = async (edit: (articles: Article[]) => Article[]) => {
-    const fresh = await get<Base>("/knowledge/" + encodeURIComponent(base.id));
-    const next = { ...fresh, articles: edit(fresh.articles) };
-    const using = await everything<Agent>("/agents").catch(() => []); // saving does not depend on the tests
-    await testBefore(
-      using.filter((a) => a.knowledge.includes(base.id)),
-      { base: next },
-    );
-    await replace(next);
-  };
   const old = typeof article === "number" ? base.articles[article] : undefined;
-  const same = (x: Article) => !!old && x.title === old.title && x.text === old.text && x.url === old.url;
   const save = async (a: Article) => {
-    await change((all) => (old && all.some(same) ? all.map((x) => (same(x) ? a : x)) : [...all, a]));
+    await edit(old ? { remove: [old], add: [a] } : { add: [a] });
     if (article === "new" && answering?.questions.length)
       await post("/questions/resolve", { questions: answering.questions });
     succeeded(s.saved);
@@ -96,7 +92,7 @@ function Articles({ base }: { base: Base }) {
     )
       return;
     try {
-      await change((all) => all.filter((x) => !same(x)));
+      await edit({ remove: [old] });
       succeeded(t.removed);
       open(undefined);
     } catch (e) {
@@ -167,10 +163,11 @@ function Articles({ base }: { base: Base }) {
               <Empty icon={<IconSearch size={22} />} title={t.noMatch} text={search} />
             ) : (
               <ul className="articles">
-                {shown.map(({ a, at }) => (
+                {shown.slice(0, most).map(({ a, at }) => (
                   <li key={at}>
                     <button type="button" onClick={() => open(at)}>
                       <span className="row-title">{a.title || t.untitled}</span>
+                      {a.site && <Tag>{st.from}</Tag>}
                       {a.language && <Tag>{languageName(a.language, language)}</Tag>}
                       <span className="muted excerpt">{a.text.replace(/\s+/g, " ").slice(0, 200)}</span>
                       <ArticleCounts counts={counts(a.title)} />
@@ -180,8 +177,17 @@ function Articles({ base }: { base: Base }) {
               </ul>
             )}
           </Card>
+          {most < shown.length && (
+            <div style={{ textAlign: "center" }}>
+              <Button variant="default" onClick={() => setMost(most + page)}>
+                {s.more}
+              </Button>
+            </div>
+          )}
         </div>
       )}
+      {can && <Files base={base.id} has={base.articles} add={(all) => edit({ add: all })} />}
+      <Sites base={base} edit={edit} />
       <ArticleDrawer
         key={String(article) + (title ?? "") + (proposed ? "p" : "")}
         article={

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { Problem } from "../../api";
+import { fileTexts } from "./fileTexts";
+import { found, whyNot } from "./files";
+import { inParts } from "./useArticles";
+
+const article = (title: string, text = "x") => ({ title, text, url: "" });
+
+test("duplicates are those of the base and of earlier files", () => {
+  const all = found([article("A"), article("B"), article("B"), article("B", "y")], [article("A")]);
+  expect(all.map((f) => f.duplicate)).toEqual([true, false, true, false]);
+});
+
+test("a fault is said in the language of the page, with its line", () => {
+  const problem = (fault: string, line?: number) =>
+    new Problem(400, "validation_failed", "", { field: "file", reason: "The file is damaged", fault, line });
+  expect(whyNot(problem("no_answer", 7), fileTexts.es)).toBe("Línea 7: falta la respuesta.");
+  expect(whyNot(problem("encrypted"), fileTexts.en)).toBe("The file has a password. Save it without one.");
+  expect(whyNot(problem("new_one"), fileTexts.en)).toContain("The file is damaged");
+  expect(whyNot(new Problem(413, "payload_too_large", ""), fileTexts.en)).toBe(fileTexts.en.tooBig);
+});
+
+test("articles are sent in requests of bounded size, in order", () => {
+  const all = Array.from({ length: 7 }, (_, i) => article(String(i), "x".repeat(1_000_000)));
+  const parts = inParts(all);
+  expect(parts.map((p) => p.length)).toEqual([2, 2, 2, 1]);
+  expect(parts.flat()).toEqual(all);
+  expect(inParts([])).toEqual([]);
+});

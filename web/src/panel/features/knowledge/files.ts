@@ -1,0 +1,34 @@
+import { Problem } from "../../api";
+import { fill } from "../../i18n";
+import type { Article } from "../../types";
+import { problemText } from "../../ui/problem";
+import { fileTexts } from "./fileTexts";
+
+type Texts = (typeof fileTexts)["en"];
+
+/** Found is an article of a file; duplicate means that the base, or an earlier file, has it already. */
+export interface Found {
+  article: Article;
+  duplicate: boolean;
+}
+
+/** found marks the duplicates among the articles of files. */
+export function found(articles: Article[], base: Article[]): Found[] {
+  const key = (a: Article) => a.title + "\u0000" + a.text;
+  const seen = new Set(base.map(key));
+  return articles.map((article) => {
+    const duplicate = seen.has(key(article));
+    seen.add(key(article));
+    return { article, duplicate };
+  });
+}
+
+/** whyNot says in plain words why a file could not be read. */
+export function whyNot(e: unknown, t: Texts): string {
+  if (!(e instanceof Problem)) return problemText(e);
+  if (e.status === 413) return t.tooBig;
+  const known = (t as Record<string, string>)["fault_" + String(e.details.fault)];
+  if (!known) return problemText(e);
+  const line = Number(e.details.line);
+  return line > 0 ? fill(t.line, { n: line, text: known }) : known.charAt(0).toUpperCase() + known.slice(1);
+}
