@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"carillon/internal/agent/knowledge"
 )
@@ -24,6 +25,21 @@ type Request struct {
 	// UseTool makes the contact's page run one of the agent's client tools and returns the result. The agent reads its
 	// error. It is nil if no page runs tools.
 	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
+	// Toolbox runs the agent's tools at servers. nil means that there are none.
+	Toolbox Toolbox
+	Memory  Memory    // kept from the previous response
+	Turn    int64     // seq of the message within its conversation
+	Now     time.Time // in the company's time zone; zero means the current time in UTC
+	// Claim stores a memory before a tool changes something. It fails if somebody else responds in the conversation. It
+	// is nil if no conversation is stored.
+	Claim func(ctx context.Context, m Memory) error
+}
+
+func (r *Request) now() time.Time {
+	if r.Now.IsZero() {
+		return time.Now().UTC()
+	}
+	return r.Now
 }
 
 // Tools returns the client tools that can be used in this conversation.
@@ -74,6 +90,8 @@ type Action struct {
 	Outcome Outcome
 	// Failure is the reason why the agent's engine did not respond itself, for the administrator.
 	Failure string
+	Memory  *Memory // replaces that of the request
+	Used    *Use    // a tool was called
 }
 
 // Outcome tells whether the response to a question answers it. Small talk, answers to the agent's own questions and
