@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ const maxAttempts = 3
 
 // beginCall starts the call of a tool that has a phrase in the message. done is false if there is none.
 func beginCall(ctx context.Context, r *Request, words []string, emit func(Action) error) (done bool, err error) {
-	tools, err := r.offered(ctx)
+	tools, err := r.Offered(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -127,7 +128,7 @@ func canceling(message string) bool {
 // PendingTool returns the tool of the pending call. It returns nil if the agent may not use the tool any more.
 func (r *Request) PendingTool(ctx context.Context) (*ServerTool, error) {
 	call := r.Memory.Call
-	tools, err := r.offered(ctx)
+	tools, err := r.Offered(ctx)
 	if err != nil || call == nil {
 		return nil, err
 	}
@@ -218,9 +219,7 @@ func (r *Request) Report(c *Call, ran Ran, emit func(Action) error) error {
 	say := ran.Say
 	switch ran.Status {
 	case RanWell:
-		if say == "" {
-			say = texts.done
-		}
+		say = ran.SayOr(r)
 		x := Action{Say: say, Memory: &Memory{}, Used: UseOf(c, ran)}
 		if q := r.Agent.Question(r.Asked); q != nil { // of the agent, which still waits
 			x.Say, x.Choices, x.Asks = say+" "+q.Question, q.Offers(r.Language), q.Name
@@ -241,6 +240,11 @@ func (r *Request) Report(c *Call, ran Ran, emit func(Action) error) error {
 		x.Failure = "The tool " + c.Tool + " failed: " + ran.Reason
 	}
 	return emit(x)
+}
+
+// SayOr returns the result for a person, or that it is done.
+func (ran Ran) SayOr(r *Request) string {
+	return cmp.Or(ran.Say, toolTextsOf(r.Language, r.Agent.Language).done)
 }
 
 // offerPerson returns an action that gives up a call and offers a person.

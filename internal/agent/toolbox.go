@@ -55,7 +55,7 @@ type Memory struct {
 }
 
 // maxMemory bounds the stored form of a Memory, in bytes.
-const maxMemory = 16 << 10
+const maxMemory = 64 << 10
 
 // ReadMemory decodes a stored memory. A damaged or foreign text is an empty memory.
 func ReadMemory(text string) (m Memory) {
@@ -131,17 +131,20 @@ func (r *Request) NewCall(t *ServerTool, arguments map[string]any, ordinal int) 
 	return c
 }
 
-// Confirmation is the name of the question whether to run a tool, and the prefix of the questions for its parameters.
-// No result has this name.
-const Confirmation = "-tool"
+// toolQuestion begins the names of the questions of calls. No result's name does.
+const toolQuestion = "-tool"
 
-// asks returns the name of the call's open question.
+// asks returns the name of the call's open question. That of a confirmation differs for each call, so that the answer
+// to an earlier one confirms nothing.
 func (c *Call) asks() string {
 	if c.Parameter == "" {
-		return Confirmation
+		return toolQuestion + "/" + c.Key
 	}
-	return Confirmation + "." + c.Parameter
+	return toolQuestion + "." + c.Parameter
 }
+
+// Open reports whether the question of a name is the call's. A nil call has none.
+func (c *Call) Open(asked string) bool { return c != nil && !c.Started && c.asks() == asked }
 
 // Pending returns the call whose question is open, or nil.
 func (r *Request) Pending() *Call {
@@ -151,8 +154,8 @@ func (r *Request) Pending() *Call {
 	return nil
 }
 
-// offered returns the tools that can be used in this conversation.
-func (r *Request) offered(ctx context.Context) ([]ServerTool, error) {
+// Offered returns the tools at servers that can be used in this conversation.
+func (r *Request) Offered(ctx context.Context) ([]ServerTool, error) {
 	if r.Toolbox == nil || len(r.Agent.ServerTools) == 0 {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/tools"
 	"carillon/internal/base/config"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/schedule"
@@ -76,7 +77,9 @@ func ProvisionOptions() config.ProvisionOptions {
 
 // kinds returns the kinds of resources. Each refers only to kinds before it.
 func kinds() []resource.Kind {
-	return []resource.Kind{knowledge.Kind(), agent.Kind(), widget.Kind(), secret.Kind(), flow.Kind(), hook.Kind()}
+	return []resource.Kind{
+		knowledge.Kind(), secret.Kind(), tools.Kind(), agent.Kind(), widget.Kind(), flow.Kind(), hook.Kind(),
+	}
 }
 
 // engineOf returns the database engine that the settings select.

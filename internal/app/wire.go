@@ -16,6 +16,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/openai"
+	"carillon/internal/agent/tools"
 	"carillon/internal/agent/translate"
 	"carillon/internal/base/config"
 	"carillon/internal/base/cpu"
@@ -79,6 +80,7 @@ type parts struct {
 	bulk     *bulk.Jobs
 
 	search     *knowledge.Search
+	toolbox    *tools.Box
 	engines    *egress.Client // requests the engines of agents
 	pages      *egress.Client // downloads pages that become articles
 	thinker    agent.Thinker
@@ -265,6 +267,11 @@ func (p *parts) wireThinking(a *App) {
 		Client: p.engines, Builtin: agent.NewBuiltin(p.search), Search: p.search, Log: a.log,
 		Allow: agent.EngineTurns{Companies: a.store.Accounts, Limits: p.limits}.Allow,
 	})
+	servers := tools.NewClient(private)
+	a.onClose(servers.Close)
+	p.toolbox = tools.New(tools.Options{
+		Resources: a.store.Resources, Client: servers, Limits: p.limits, Shares: a.shares, Observer: a.metrics.Chat, Log: a.log,
+	})
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
 	if a.cfg.TranslateURL != "" {
@@ -285,7 +292,7 @@ func (p *parts) wireTalking(a *App) error {
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)
 	p.conversations = conversation.New(conversation.Options{
-		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Publisher: p.hub, Observer: a.metrics.Chat,
+		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Toolbox: p.toolbox, Publisher: p.hub, Observer: a.metrics.Chat,
 		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs,
 		Suspended: a.suspended, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(), Log: a.log,
 	})

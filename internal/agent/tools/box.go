@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"net"
 	"net/netip"
 	"time"
@@ -305,7 +304,7 @@ var errTooLarge = errors.New("the response is too large")
 // values returns the arguments as texts for the placeholders of sentences.
 func (x *exchange) values() map[string]string {
 	all := make(map[string]string, len(x.call.Arguments))
-	for name := range maps.Keys(x.call.Arguments) {
+	for name := range x.call.Arguments {
 		all[name] = x.offered.Shown(x.request, name, x.call.Arguments[name])
 	}
 	return all

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -203,15 +202,21 @@ func pick(doc any, pointer string) (any, bool) {
 	return doc, true
 }
 
-// shown returns the filled-in address and headers of a request for the administrator, with the secrets hidden.
-func (t *Tool) shown(f filling) (string, error) {
+// shown returns the address and the body of a request for the administrator, with the secrets hidden.
+func (t *Tool) shown(f filling) (address, body string, err error) {
 	hidden := map[string]string{}
 	for name := range f.secrets {
 		hidden[name] = secret.Hidden
 	}
-	address, err := filling{f.arguments, hidden}.address(t.HTTP, t.unplaced(f.arguments))
-	if err != nil {
-		return "", err
+	f.secrets = hidden
+	unplaced := t.unplaced(f.arguments)
+	if address, err = f.address(t.HTTP, unplaced); err != nil {
+		return "", "", err
 	}
-	return fmt.Sprintf("%s %s", t.HTTP.Method, strings.ReplaceAll(address, url.QueryEscape(secret.Hidden), secret.Hidden)), nil
+	address = t.HTTP.Method + " " + strings.ReplaceAll(address, url.QueryEscape(secret.Hidden), secret.Hidden)
+	if t.HTTP.bodied() {
+		text, err := f.body(t.HTTP, unplaced)
+		return address, string(text), err
+	}
+	return address, "", nil
 }

@@ -18,6 +18,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/tools"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/share"
@@ -62,6 +63,7 @@ type Deps struct {
 
 	Search  *knowledge.Search
 	Thinker agent.Thinker
+	Toolbox *tools.Box     // runs the tools of agents
 	Pages   *egress.Client // fetches the pages that become articles
 
 	Talks    inbox.Talks              // visitors' spoken conversations on this node
@@ -132,8 +134,9 @@ func Routes(d Deps) []httpio.Route {
 		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
 		agents.Knowledge{Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports)}.Routes(),
 		agents.Playground{
-			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
+			Gate: gate, Store: d.Store, Thinker: d.Thinker, Toolbox: d.Toolbox, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
 		}.Routes(),
+		agents.Tools{Gate: gate, Store: d.Store, Toolbox: d.Toolbox, Trials: d.Shares.Of(share.Playgrounds)}.Routes(),
 		agents.Listening{Gate: gate, Store: d.Store, Speakers: d.Speakers, Share: d.Shares.Of(share.Listening)}.Routes(),
 		agents.Trying{Gate: gate, Store: d.Store, Trials: d.Trials, Conversations: d.Conversations}.Routes(),
 

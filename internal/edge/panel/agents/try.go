@@ -32,6 +32,7 @@ type Playground struct {
 	Gate    *member.Gate
 	Store   *store.Store
 	Thinker agent.Thinker
+	Toolbox agent.Toolbox
 	Unbuilt func(resource.Resource) string
 	Plays   *share.Share
 }
@@ -56,6 +57,9 @@ type playResponse struct {
 	Unanswered bool           `json:"unanswered"`
 	MS         int64          `json:"ms"`
 	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond
+	Tools      []agent.Use    `json:"tools,omitempty"` // calls of tools at servers
+	// Memory is what the agent keeps until the next message; the page sends it back.
+	Memory *agent.Memory `json:"memory,omitempty"`
 }
 
 type playedSource struct {
@@ -68,7 +72,7 @@ func (x Playground) play(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "said", "asked", "language", "agent")
+	o, err := form.Object(r, "said", "asked", "language", "agent", "memory")
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +83,10 @@ func (x Playground) play(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := &agent.Request{CompanyID: by.CompanyID, CompanyName: company.Name, Agent: a}
+	request := &agent.Request{CompanyID: by.CompanyID, CompanyName: company.Name, Agent: a, Toolbox: x.Toolbox}
+	if request.Memory, err = memory(o); err != nil {
+		return nil, err
+	}
 	if request.Said, err = said(o); err != nil {
 		return nil, err
 	}
@@ -159,7 +166,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()
-	p := &playResponse{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
+	p := &playResponse{Fault: x.Unbuilt(request.Agent), Memory: &request.Memory, Sources: []playedSource{}, Choices: []string{}}
 	var text strings.Builder
 	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
@@ -172,6 +179,12 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 			p.Handoff = a.Handoff
 		}
 		p.Fault = cmp.Or(a.Failure, p.Fault)
+		if a.Memory != nil {
+			p.Memory = a.Memory
+		}
+		if a.Used != nil && len(p.Tools) < maxTools {
+			p.Tools = append(p.Tools, *a.Used)
+		}
 		p.End, p.Unanswered = p.End || a.End, p.Unanswered || a.Outcome == agent.Unanswered
 		return nil
 	})
