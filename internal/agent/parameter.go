@@ -138,7 +138,7 @@ func (p *Parameter) Fault(value any) string {
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
 		return "must have no control characters"
 	}
-	if found, err := p.pattern(); p.Pattern != "" && (err != nil || found.FindString(text) != text) {
+	if whole, err := regexp.Compile("^(?i:" + p.Pattern + ")$"); p.Pattern != "" && (err != nil || !whole.MatchString(text)) {
 		return "must have the form " + p.Pattern
 	}
 	return ""
