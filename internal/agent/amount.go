@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"carillon/internal/agent/knowledge"
@@ -69,6 +70,12 @@ func joined(before, after string) bool {
 	left, _ := utf8.DecodeLastRuneInString(before)
 	right, _ := utf8.DecodeRuneInString(after)
 	const joints = "-/:#_"
+	if tail := strings.TrimLeft(after, ".,"); tail != after && tail != "" && unicode.IsDigit(rune(tail[0])) {
+		return true // 1.2.3
+	}
+	if head := strings.TrimRight(before, ".,"); head != before && head != "" && unicode.IsDigit(rune(head[len(head)-1])) {
+		return true
+	}
 	return inWord(left) || inWord(right) || strings.ContainsRune(joints, left) || strings.ContainsRune(joints, right)
 }
 
@@ -136,8 +143,8 @@ var (
 	}
 	isoDate   = regexp.MustCompile(`\b(\d{4})-(\d{1,2})-(\d{1,2})\b`)
 	shortDate = regexp.MustCompile(`\b(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d{2}))?\b`)
-	dayMonth  = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|o|º)?(?: of| de)? ([a-z]{3,10})(?:(?:,| of| de| del)? (\d{4}))?\b`)
-	monthDay  = regexp.MustCompile(`\b([a-z]{3,10}) (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?\b`)
+	dayMonth  = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th|º)?(?: of| de)? (\pL{3,10})\.?(?:(?:,| of| de| del)? (\d{4})\b)?`)
+	monthDay  = regexp.MustCompile(`(?i)(\pL{3,10})\.? (\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4})\b)?`)
 )
 
 // datesIn returns the dates of a message. A date without a year is the next one. A date such as 5/6/2026 is read as
@@ -177,13 +184,15 @@ func datesIn(message, tag string, now time.Time) (all []date) {
 		return all
 	}
 	folded := strings.Join(knowledge.Words(message), " ")
-	if m := dayMonth.FindStringSubmatch(folded); m != nil && monthOf(m[2]) > 0 {
-		add(yearOf(m[3], monthOf(m[2]), whole(m[1]), now), monthOf(m[2]), whole(m[1]), message)
-		return all
+	for _, m := range dayMonth.FindAllStringSubmatch(message, maxFound) {
+		if month := monthOf(m[2]); month > 0 && add(yearOf(m[3], month, whole(m[1]), now), month, whole(m[1]), m[0]) {
+			return all
+		}
 	}
-	if m := monthDay.FindStringSubmatch(folded); m != nil && monthOf(m[1]) > 0 {
-		add(yearOf(m[3], monthOf(m[1]), whole(m[2]), now), monthOf(m[1]), whole(m[2]), message)
-		return all
+	for _, m := range monthDay.FindAllStringSubmatch(message, maxFound) {
+		if month := monthOf(m[1]); month > 0 && add(yearOf(m[3], month, whole(m[2]), now), month, whole(m[2]), m[0]) {
+			return all
+		}
 	}
 	spaced := " " + folded + " "
 	for _, x := range relative {
@@ -212,8 +221,9 @@ func whole(text string) int {
 
 // monthOf returns the number of a month's name, 0 if it is none.
 func monthOf(word string) int {
+	folded := strings.Join(knowledge.Words(word), " ")
 	for i, names := range months {
-		if slices.Contains(strings.Split(names, "|"), word) {
+		if slices.Contains(strings.Split(names, "|"), folded) {
 			return i + 1
 		}
 	}
