@@ -402,7 +402,7 @@ func (s *replies) storeReply(
 	if turn = change.Repeated; turn == nil && len(change.Turns) > 0 && change.Turns[0].ClientID == clientID {
 		turn = &change.Turns[0]
 	}
-	return turn, change.Conversation.ReplySeq > c.ReplySeq, true, nil
+	return turn, change.Conversation.ReplySeq > c.ReplySeq, change.Repeated == nil, nil
 }
 
 // handOver asks for a teammate because the agent could not reply.
