@@ -83,16 +83,12 @@ func joined(before, after string) bool {
 // separator before other than three digits is the decimal one in every language.
 func decimal(text, tag string) (float64, bool) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
-	group, point := ".", ","
+	point := ","
 	if language.Base(tag) == "en" || tag == "" {
-		group, point = ",", "."
+		point = "."
 	}
 	if m := thousands.FindStringSubmatch(text); m != nil && (m[1] != point || strings.Count(text, m[1]) > 1) {
-		group = m[1]
-		if point == group {
-			point = map[string]string{".": ",", ",": "."}[group]
-		}
-		text = strings.ReplaceAll(text, group, "")
+		text = strings.ReplaceAll(text, m[1], "")
 	}
 	if strings.Count(text, ".")+strings.Count(text, ",") > 1 {
 		return 0, false
@@ -109,11 +105,13 @@ type date struct{ text, found string } // as 2026-06-05, and as written
 var (
 	months = []string{
 		"jan|january|ene|enero|janeiro", "feb|february|febrero|fev|fevereiro", "mar|march|marzo|marco", "apr|april|abr|abril",
-		"may|mayo|mai|maio", "jun|june|junio|junho", "jul|july|julio|julho", "aug|august|ago|agosto", "sep|sept|september|septiembre|setiembre|set|setembro",
+		"may|mayo|mai|maio", "jun|june|junio|junho", "jul|july|julio|julho", "aug|august|ago|agosto",
+		"sep|sept|september|septiembre|setiembre|set|setembro",
 		"oct|october|octubre|out|outubro", "nov|november|noviembre|novembro", "dec|december|dic|diciembre|dez|dezembro",
 	}
 	weekdays = []string{
-		"sunday|domingo", "monday|lunes|segunda|segunda feira", "tuesday|martes|terca|terca feira", "wednesday|miercoles|quarta|quarta feira",
+		"sunday|domingo", "monday|lunes|segunda|segunda feira", "tuesday|martes|terca|terca feira",
+		"wednesday|miercoles|quarta|quarta feira",
 		"thursday|jueves|quinta|quinta feira", "friday|viernes|sexta|sexta feira", "saturday|sabado",
 	}
 	relative = []struct {

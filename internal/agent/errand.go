@@ -153,7 +153,7 @@ func continueCall(ctx context.Context, r *Request, emit func(Action) error) (don
 	}
 	texts := toolTextsOf(r.Language, r.Agent.Language)
 	if t == nil {
-		return true, emit(r.offerPerson(texts.failed, "The agent may no longer use the tool "+call.Tool))
+		return true, emit(r.suggestPerson(texts.failed, "The agent may no longer use the tool "+call.Tool))
 	}
 	if call.Started {
 		return true, finishCall(ctx, r, t, call, emit)
@@ -170,7 +170,7 @@ func continueCall(ctx context.Context, r *Request, emit func(Action) error) (don
 	}
 	p := t.Parameter(call.Parameter)
 	if p == nil {
-		return true, emit(r.offerPerson(texts.failed, "The tool "+call.Tool+" has no parameter "+call.Parameter+" any more"))
+		return true, emit(r.suggestPerson(texts.failed, "The tool "+call.Tool+" has no parameter "+call.Parameter+" any more"))
 	}
 	refused := Declines(r.Message()) && p.Type != "boolean"
 	if (refused || canceling(r.Message())) && !r.Early {
@@ -184,9 +184,7 @@ func continueCall(ctx context.Context, r *Request, emit func(Action) error) (don
 		return unreadable(r, call, texts, emit)
 	}
 	arguments := map[string]any{p.Name: value}
-	for name, have := range call.Arguments {
-		arguments[name] = have
-	}
+	maps.Copy(arguments, call.Arguments)
 	return true, proceed(ctx, r, t, arguments, emit)
 }
 
@@ -199,7 +197,7 @@ func unreadable(r *Request, call *Call, texts toolTexts, emit func(Action) error
 	}
 	again := *call
 	if again.Attempts++; again.Attempts >= maxAttempts {
-		return true, emit(r.offerPerson(texts.dropped, ""))
+		return true, emit(r.suggestPerson(texts.dropped, ""))
 	}
 	return true, emit(again.ask(texts.unread))
 }
@@ -234,7 +232,7 @@ func (r *Request) Report(c *Call, ran Ran, emit func(Action) error) error {
 	default:
 		say = texts.failed
 	}
-	x := r.offerPerson(say, "")
+	x := r.suggestPerson(say, "")
 	x.Used = UseOf(c, ran)
 	if ran.Status != RanNothing {
 		x.Failure = "The tool " + c.Tool + " failed: " + ran.Reason
@@ -247,8 +245,8 @@ func (ran Ran) SayOr(r *Request) string {
 	return cmp.Or(ran.Say, toolTextsOf(r.Language, r.Agent.Language).done)
 }
 
-// offerPerson returns an action that gives up a call and offers a person.
-func (r *Request) offerPerson(say, failure string) Action {
+// suggestPerson returns an action that gives up a call and offers a person.
+func (r *Request) suggestPerson(say, failure string) Action {
 	x := Action{Say: say, Choices: []string{textsOf(r.Language, r.Agent.Language).person}, Asks: OffersPerson, Memory: &Memory{}}
 	if failure != "" {
 		x.Failure = failure

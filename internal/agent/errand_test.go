@@ -19,7 +19,7 @@ type box struct {
 	keys  []string
 }
 
-func (b *box) Offer(context.Context, *Request) ([]ServerTool, error) { return b.tools, nil }
+func (b *box) Usable(context.Context, *Request) ([]ServerTool, error) { return b.tools, nil }
 
 func (b *box) Run(_ context.Context, _ *Request, t *ServerTool, c *Call) (Ran, error) {
 	arguments, _ := json.Marshal(c.Arguments)
@@ -48,7 +48,10 @@ func newBox() *box {
 		},
 		{
 			ID: "3", Name: "cancel", Phrases: []string{"cancel order"}, Changes: true, Confirm: Texts{"en": "Shall I cancel {{order_id}}?"},
-			Parameters: []Parameter{{Name: "order_id", Type: "text", Required: true, Pattern: `[A-Z]{2}-\d{4}`}, {Name: "why", Type: "text"}},
+			Parameters: []Parameter{{Name: "order_id", Type: "text", Required: true, Pattern: `[A-Z]{2}-\d{4}`}, {
+				Name: "why",
+				Type: "text",
+			}},
 		},
 	}}
 }
@@ -131,13 +134,17 @@ func TestAPhraseCallsATool(t *testing.T) {
 		{"en", []string{"where is my order", "Which order?", "it is ab-1234, I think", "It is done."}},
 		{"es", []string{"¿dónde está mi pedido?", "¿Qué pedido?", "AB-1234", "It is done."}},
 		{"pt", []string{"cadê o meu pedido", "Qual pedido?", "o AB-1234", "It is done."}},
-		{"en", []string{"my order please", "Which order?", "hello", "Which order?", "the blue one", "Which order?", "AB-1234", "It is done."}},
+		{"en", []string{
+			"my order please", "Which order?", "hello", "Which order?", "the blue one", "Which order?", "AB-1234",
+			"It is done.",
+		}},
 	} {
 		x := newChat(t, newBox())
 		x.r.Language = c.language
 		x.expects(c.turns...)
 		x.says("thanks")
-		if len(x.box.calls) != 1 || !strings.EqualFold(x.box.calls[0], `order_status{"order_id":"AB-1234"}`) || x.r.Memory.Call != nil || len(x.used) != 1 {
+		if len(x.box.calls) != 1 || !strings.EqualFold(x.box.calls[0], `order_status{"order_id":"AB-1234"}`) ||
+			x.r.Memory.Call != nil || len(x.used) != 1 {
 			t.Errorf("%v: %v, %+v", c.turns, x.box.calls, x.r.Memory.Call)
 		}
 	}
@@ -227,7 +234,8 @@ func TestThePersonHearsThatACallFailed(t *testing.T) {
 			x := newChat(t, b)
 			x.r.Language = language
 			for _, message := range []string{"my order AB-1234 mi pedido meu pedido"} {
-				if got := x.says(message); got != want || x.r.Asked != OffersPerson || len(x.choices) != 1 || (status == RanNothing) != (x.fault == "") {
+				if got := x.says(message); got != want || x.r.Asked != OffersPerson || len(x.choices) != 1 ||
+					(status == RanNothing) != (x.fault == "") {
 					t.Errorf("%s %s: %q %q %q %v", language, status, got, x.r.Asked, x.fault, x.choices)
 				}
 			}
@@ -273,7 +281,7 @@ func TestAChangeIsNotRepeatedBlindly(t *testing.T) {
 	}
 }
 
-// A tool that the agent may not use any more is not called by what an earlier message left.
+// A tool that the agent may not use any more is not called because of an earlier message.
 func TestAPendingCallNeedsItsTool(t *testing.T) {
 	for name, change := range map[string]func(b *box){
 		"gone":            func(b *box) { b.tools = nil },

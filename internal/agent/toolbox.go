@@ -13,8 +13,8 @@ import (
 
 // Toolbox runs the tools at servers of the company. Its methods are safe for concurrent use.
 type Toolbox interface {
-	// Offer returns the tools that the request's agent may use.
-	Offer(ctx context.Context, r *Request) ([]ServerTool, error)
+	// Usable returns the tools that the request's agent may use.
+	Usable(ctx context.Context, r *Request) ([]ServerTool, error)
 	// Run runs one of them. It only fails if ctx ends: a failure of the server is a result.
 	Run(ctx context.Context, r *Request, t *ServerTool, c *Call) (Ran, error)
 }
@@ -49,7 +49,7 @@ type Call struct {
 	Started   bool           `json:"started,omitempty"`  // it was confirmed, and may have reached the server
 }
 
-// Memory is what an agent keeps between two messages of a conversation. Handing over and the end clear it.
+// Memory is the state of an agent between two messages of a conversation. Handing over and the end clear it.
 type Memory struct {
 	Call *Call `json:"call,omitempty"`
 }
@@ -159,7 +159,7 @@ func (r *Request) Offered(ctx context.Context) ([]ServerTool, error) {
 	if r.Toolbox == nil || len(r.Agent.ServerTools) == 0 {
 		return nil, nil
 	}
-	return r.Toolbox.Offer(ctx, r)
+	return r.Toolbox.Usable(ctx, r)
 }
 
 // Execute runs a call. A call that changes something is claimed first: if this node dies, the next one knows that the

@@ -147,7 +147,7 @@ func inject(t *testing.T, injected, carrier, engine string) {
 		t.Errorf("%+v waits", got.memory.Call)
 	}
 	obeyed = nil // the model obeys once more
-	// Whatever waits is not run by anything but a yes.
+	// Only a yes runs a call that waits.
 	r.act(t, next(request, got, "Thanks, and "+injected))
 	if slices.ContainsFunc(s.calls, func(call string) bool { return !strings.HasPrefix(call, "GET /order_status/AB-7") }) || *called > 0 {
 		t.Errorf("calls %v after the next message", s.calls)
@@ -161,7 +161,8 @@ func docsServer(t *testing.T, description string) (*tools.Tool, *int) {
 	server := sdk.NewServer(&sdk.Implementation{Name: "docs", Version: "1"}, nil)
 	for name, text := range map[string]string{"find": description, "delete_all": "Deletes everything"} {
 		server.AddTool(&sdk.Tool{
-			Name: name, Description: text, InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
+			Name: name, Description: text, InputSchema: json.RawMessage(`{"type":"object"}`),
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
 		}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			*called++
 			return &sdk.CallToolResult{}, nil

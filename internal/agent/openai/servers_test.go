@@ -127,7 +127,7 @@ func (r *rig) act(t *testing.T, request *agent.Request) (x acted) {
 	return x
 }
 
-// next returns the request for the response to the next message, with what the conversation keeps.
+// next returns the request for the response to the next message, with the memory of the conversation.
 func next(r *agent.Request, x acted, message string) *agent.Request {
 	after := *r
 	after.Said = append(slices.Clone(r.Said), agent.Said{Text: x.text}, agent.Said{Contact: true, Text: message})
@@ -171,7 +171,8 @@ func TestFaultyArgumentsGoBackToTheModel(t *testing.T) {
 
 // The model's word changes nothing: the program asks the person, and a yes runs exactly what it showed.
 func TestAChangeIsConfirmedByThePerson(t *testing.T) {
-	r := newRig(t, uses([2]string{"cancel_order", `{"order_id":"AB-1"}`}, [2]string{"cancel_order", `{"order_id":"AB-2"}`}), text("It is canceled."))
+	r := newRig(t, uses([2]string{"cancel_order", `{"order_id":"AB-1"}`}, [2]string{"cancel_order", `{"order_id":"AB-2"}`}),
+		text("It is canceled."))
 	s := newShopServer(t)
 	first := r.equipped(t, "Cancel AB-1", s.tool(t, "shop", "cancel_order", "POST"))
 	asked := r.act(t, first)
@@ -191,7 +192,10 @@ func TestAChangeIsConfirmedByThePerson(t *testing.T) {
 }
 
 func TestWithoutAYesNothingChanges(t *testing.T) {
-	for message, want := range map[string]string{"no": "declined", "and what about shoes?": "not confirmed", "yes but AB-2": "not confirmed"} {
+	for message, want := range map[string]string{
+		"no": "declined", "and what about shoes?": "not confirmed",
+		"yes but AB-2": "not confirmed",
+	} {
 		r, s := newRig(t, uses([2]string{"cancel_order", `{"order_id":"AB-1"}`}), text("All right.")), newShopServer(t)
 		first := r.equipped(t, "Cancel AB-1", s.tool(t, "shop", "cancel_order", "POST"))
 		got := r.act(t, next(first, r.act(t, first), message))

@@ -83,8 +83,8 @@ func (b *Box) find(ctx context.Context, companyID, id string) (*Tool, error) {
 	return t, err
 }
 
-// Offer implements agent.Toolbox. Of several tools with the same name, only the first is offered.
-func (b *Box) Offer(ctx context.Context, r *agent.Request) (all []agent.ServerTool, err error) {
+// Usable implements agent.Toolbox. Of several tools with the same name, only the first is offered.
+func (b *Box) Usable(ctx context.Context, r *agent.Request) (all []agent.ServerTool, err error) {
 	names := map[string]bool{}
 	for _, client := range r.Tools() {
 		names[client.Name] = true
@@ -184,7 +184,7 @@ func (b *Box) admitted(ctx context.Context, r *agent.Request, t *Tool, offered *
 	place, err := b.places.Wait(wait, share.Holder{Company: r.CompanyID})
 	cancel()
 	if err != nil {
-		return refused("Too many calls are under way"), nil //nolint:nilerr // a result of the call
+		return refused("Too many calls are under way"), nil
 	}
 	defer place.Release()
 	values, reason, err := b.secrets(ctx, r.CompanyID, t)

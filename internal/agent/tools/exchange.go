@@ -104,7 +104,8 @@ func (x *exchange) text(text string) agent.Ran {
 
 // ran returns a successful result within its bounds.
 func (x *exchange) ran(text, say string) agent.Ran {
-	return agent.Ran{Status: agent.RanWell, Text: cut(x.redact.Text(text), maxResult), Say: cut(strings.TrimSpace(x.redact.Text(say)), maxSaid)}
+	return agent.Ran{Status: agent.RanWell, Text: cut(x.redact.Text(text), maxResult), Say: cut(strings.TrimSpace(x.redact.Text(say)),
+		maxSaid)}
 }
 
 func decode(text []byte) (doc any, err error) {

@@ -34,7 +34,8 @@ func TestARequestHasItsParametersAndSecrets(t *testing.T) {
 		t.Errorf("%+v", ran)
 	}
 	got := requests()[0]
-	if got.RequestURI != "/orders/AB-1%202%2F%3F&%23?key=s3cr3t%2Fva%2Blueours" || got.Header.Get("Authorization") != "Bearer "+secretValue+ours ||
+	if got.RequestURI != "/orders/AB-1%202%2F%3F&%23?key=s3cr3t%2Fva%2Blueours" ||
+		got.Header.Get("Authorization") != "Bearer "+secretValue+ours ||
 		len(got.Header.Get("Idempotency-Key")) != 32 || got.Method != "GET" {
 		t.Errorf("%s %s %v", got.Method, got.RequestURI, got.Header)
 	}
@@ -56,13 +57,21 @@ func TestABodyHasTypedValues(t *testing.T) {
 		{Name: "note", Type: "text"},
 	}
 	plain := put(t, ours, &Tool{Name: "book", Description: "Books", HTTP: &HTTP{Method: "POST", URL: url}, Parameters: parameters})
-	nested := put(t, ours, &Tool{Name: "book_nested", Description: "Books", Parameters: parameters, HTTP: &HTTP{Method: "PUT", URL: url, Body: json.RawMessage(
-		`{"v":1,"key":"{{secret.shop_key}}","booking":{"n":"{{people}}","text":"for {{people}} on {{day}}","vegan":"{{ vegan }}","notes":["{{note}}"]}}`)}})
-	remove := put(t, ours, &Tool{Name: "drop", Description: "Drops", HTTP: &HTTP{Method: "DELETE", URL: url + "/x?a=1"}, Parameters: parameters})
+	nested := put(t, ours, &Tool{Name: "book_nested", Description: "Books", Parameters: parameters, HTTP: &HTTP{
+		Method: "PUT",
+		URL:    url, Body: json.RawMessage(
+			`{"v":1,"key":"{{secret.shop_key}}","booking":{"n":"{{people}}",` +
+				`"text":"for {{people}} on {{day}}","vegan":"{{ vegan }}","notes":["{{note}}"]}}`),
+	}})
+	remove := put(t, ours, &Tool{
+		Name: "drop", Description: "Drops", HTTP: &HTTP{Method: "DELETE", URL: url + "/x?a=1"},
+		Parameters: parameters,
+	})
 	arguments := map[string]any{"people": 4.0, "day": "2026-06-05", "note": "Say \"hi\"\n{{secret.shop_key}}"}
 	for tool, want := range map[*Tool]string{
-		plain:  `{"day":"2026-06-05","note":"Say \"hi\"\n{{secret.shop_key}}","people":4}`,
-		nested: `{"booking":{"n":4,"notes":["Say \"hi\"\n{{secret.shop_key}}"],"text":"for 4 on 2026-06-05"},"key":"` + secretValue + ours + `","v":1}`,
+		plain: `{"day":"2026-06-05","note":"Say \"hi\"\n{{secret.shop_key}}","people":4}`,
+		nested: `{"booking":{"n":4,"notes":["Say \"hi\"\n{{secret.shop_key}}"],` +
+			`"text":"for 4 on 2026-06-05"},"key":"` + secretValue + ours + `","v":1}`,
 		remove: "",
 	} {
 		if ran := newWorld(t).run(request(tool), arguments); ran.Status != agent.RanWell {
@@ -83,7 +92,10 @@ func TestABodyHasTypedValues(t *testing.T) {
 // A value never leaves its part of the address, and a secret only goes to its host.
 func TestAnAddressCannotBeLeft(t *testing.T) {
 	url, requests := serve(t, answer("application/json", `{"order":{}}`))
-	for _, value := range []string{"..", ".", "../admin", "..%2Fadmin", "a/../../b", "@evil.test", "?x=1", "#x", "\\..\\x", "//evil.test/"} {
+	for _, value := range []string{
+		"..", ".", "../admin", "..%2Fadmin", "a/../../b", "@evil.test", "?x=1", "#x", "\\..\\x",
+		"//evil.test/",
+	} {
 		newWorld(t).run(request(put(t, ours, order(url))), map[string]any{"order_id": value})
 	}
 	for _, r := range requests() {
@@ -98,7 +110,8 @@ func TestAnAddressCannotBeLeft(t *testing.T) {
 	stolen := order(url)
 	stolen.Name = "stolen"
 	stolen.HTTP.Headers["X"] = "{{secret.bank_key}}"
-	if _, err := base.Resources.PutResource(t.Context(), ours, Kind(), stolen); err == nil || !strings.Contains(err.Error(), "(http.headers.X)") {
+	if _, err := base.Resources.PutResource(t.Context(), ours, Kind(), stolen); err == nil || !strings.Contains(err.Error(),
+		"(http.headers.X)") {
 		t.Errorf("%v", err)
 	}
 }
@@ -186,25 +199,34 @@ func TestAServerThatLies(t *testing.T) {
 		read, change agent.Status
 		reason       string
 	}{
-		"silent":            {hang, agent.RanFailed, agent.RanUnknown, "in time"},
-		"slow body":         {drip, agent.RanFailed, agent.RanUnknown, "in time"},
-		"10 MB":             {endless("application/json"), agent.RanFailed, agent.RanUnknown, "too large"},
-		"10 MB of text":     {endless("text/plain"), agent.RanFailed, agent.RanUnknown, "too large"},
-		"a promised 10 MB":  {status(200, "Content-Length", "10000000", "Content-Type", "text/plain"), agent.RanFailed, agent.RanUnknown, "too large"},
-		"a shorter body":    {status(200, "Content-Length", "9000", "Content-Type", "application/json"), agent.RanFailed, agent.RanUnknown, "No response"},
-		"HTML":              {answer("text/html", "<p>"+ok), agent.RanFailed, agent.RanUnknown, "neither JSON"},
-		"no type":           {status(200, "Content-Type", ""), agent.RanFailed, agent.RanUnknown, "neither JSON"},
-		"an image":          {answer("image/png", ok), agent.RanFailed, agent.RanUnknown, "neither JSON"},
-		"no JSON":           {answer("application/json", "{x"), agent.RanFailed, agent.RanUnknown, "said to be JSON"},
-		"two documents":     {answer("application/json", ok+ok), agent.RanFailed, agent.RanUnknown, "said to be JSON"},
-		"something else":    {answer("application/json", `{"cart":1}`), agent.RanFailed, agent.RanUnknown, "nothing at /order"},
-		"500":               {status(500), agent.RanFailed, agent.RanUnknown, "500"},
-		"400":               {status(400), agent.RanFailed, agent.RanFailed, "400"},
-		"401":               {status(401), agent.RanFailed, agent.RanFailed, "401"},
-		"404":               {status(404), agent.RanNothing, agent.RanNothing, "404"},
-		"to another host":   {status(302, "Location", elsewhere), agent.RanFailed, agent.RanFailed, "redirect"},
-		"to the same host":  {status(307, "Location", "/other"), agent.RanFailed, agent.RanFailed, "redirect"},
-		"to metadata":       {status(301, "Location", "http://169.254.169.254/latest/meta-data"), agent.RanFailed, agent.RanFailed, "redirect"},
+		"silent":        {hang, agent.RanFailed, agent.RanUnknown, "in time"},
+		"slow body":     {drip, agent.RanFailed, agent.RanUnknown, "in time"},
+		"10 MB":         {endless("application/json"), agent.RanFailed, agent.RanUnknown, "too large"},
+		"10 MB of text": {endless("text/plain"), agent.RanFailed, agent.RanUnknown, "too large"},
+		"a promised 10 MB": {
+			status(200, "Content-Length", "10000000", "Content-Type", "text/plain"), agent.RanFailed,
+			agent.RanUnknown, "too large",
+		},
+		"a shorter body": {
+			status(200, "Content-Length", "9000", "Content-Type", "application/json"), agent.RanFailed,
+			agent.RanUnknown, "No response",
+		},
+		"HTML":             {answer("text/html", "<p>"+ok), agent.RanFailed, agent.RanUnknown, "neither JSON"},
+		"no type":          {status(200, "Content-Type", ""), agent.RanFailed, agent.RanUnknown, "neither JSON"},
+		"an image":         {answer("image/png", ok), agent.RanFailed, agent.RanUnknown, "neither JSON"},
+		"no JSON":          {answer("application/json", "{x"), agent.RanFailed, agent.RanUnknown, "said to be JSON"},
+		"two documents":    {answer("application/json", ok+ok), agent.RanFailed, agent.RanUnknown, "said to be JSON"},
+		"something else":   {answer("application/json", `{"cart":1}`), agent.RanFailed, agent.RanUnknown, "nothing at /order"},
+		"500":              {status(500), agent.RanFailed, agent.RanUnknown, "500"},
+		"400":              {status(400), agent.RanFailed, agent.RanFailed, "400"},
+		"401":              {status(401), agent.RanFailed, agent.RanFailed, "401"},
+		"404":              {status(404), agent.RanNothing, agent.RanNothing, "404"},
+		"to another host":  {status(302, "Location", elsewhere), agent.RanFailed, agent.RanFailed, "redirect"},
+		"to the same host": {status(307, "Location", "/other"), agent.RanFailed, agent.RanFailed, "redirect"},
+		"to metadata": {
+			status(301, "Location", "http://169.254.169.254/latest/meta-data"), agent.RanFailed, agent.RanFailed,
+			"redirect",
+		},
 		"to a private host": {status(308, "Location", "http://10.0.0.1/"), agent.RanFailed, agent.RanFailed, "redirect"},
 		"another protocol":  {status(101, "Upgrade", "x", "Connection", "Upgrade"), agent.RanFailed, agent.RanUnknown, "No response"},
 		"hung up": {func(w http.ResponseWriter, _ *http.Request) {
@@ -222,7 +244,8 @@ func TestAServerThatLies(t *testing.T) {
 				before := len(requests())
 				began := time.Now()
 				ran := w.run(request(put(t, ours, tool)), map[string]any{"order_id": "AB-1"})
-				if ran.Status != want || !strings.Contains(ran.Reason, x.reason) || len(ran.Text)+len(ran.Say)+len(ran.Reason) > maxResult+maxSaid {
+				if ran.Status != want || !strings.Contains(ran.Reason, x.reason) ||
+					len(ran.Text)+len(ran.Say)+len(ran.Reason) > maxResult+maxSaid {
 					t.Errorf("%s: %+v", method, ran)
 				}
 				if n := len(requests()) - before; n != 1 && !(method == "GET" && n == 2 && name == "hung up") {
@@ -256,8 +279,9 @@ func TestAServerThatCannotBeReached(t *testing.T) {
 
 func TestASecretThatAServerRepeatsIsHidden(t *testing.T) {
 	for kind, text := range map[string]string{
-		"application/json": `{"order":{"status":"` + secretValue + ours + `","price":"s3cr3\u0074/va+lueours","` + secretValue + ours + `":1}}`,
-		"text/plain":       "The key is " + secretValue + ours + ".",
+		"application/json": `{"order":{"status":"` + secretValue + ours + `",` +
+			`"price":"s3cr3\u0074/va+lueours","` + secretValue + ours + `":1}}`,
+		"text/plain": "The key is " + secretValue + ours + ".",
 	} {
 		url, _ := serve(t, answer(kind, text))
 		tool := order(url)
@@ -298,7 +322,7 @@ func TestOnlyTheAgentsToolsAreOffered(t *testing.T) {
 	foreign := put(t, theirs, &Tool{Name: "foreign", Description: "x", HTTP: &HTTP{URL: url}})
 	w := newWorld(t)
 	r := request(mine, foreign, &Tool{ID: "gone"})
-	offered, err := w.Offer(t.Context(), r)
+	offered, err := w.Usable(t.Context(), r)
 	if err != nil || len(offered) != 1 || offered[0].Name != "mine" {
 		t.Errorf("%+v, %v", offered, err)
 	}

@@ -167,7 +167,8 @@ func (x *exchange) session(ctx context.Context) (*sdk.ClientSession, error) {
 	if err != nil {
 		return nil, errors.New("the address cannot be read")
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "carillon", Version: "1"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
+	client := sdk.NewClient(&sdk.Implementation{Name: "carillon", Version: "1"},
+		&sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return client.Connect(ctx, &sdk.StreamableClientTransport{
 		Endpoint: x.tool.MCP.URL, HTTPClient: &http.Client{Transport: wire{x, u.Host}, CheckRedirect: stay}, MaxRetries: -1,

@@ -91,15 +91,17 @@ func TestAnMCPServersApprovedToolsAreCalled(t *testing.T) {
 	s, w := newMCP(t), newWorld(t)
 	x := w.approve(s, s.resource("shop"), "get_order")
 	r := request(x)
-	offered, err := w.Offer(t.Context(), r)
+	offered, err := w.Usable(t.Context(), r)
 	if err != nil || len(offered) != 1 || offered[0].Name != "shop__get_order" || offered[0].Changes || len(offered[0].Parameters) != 2 ||
 		!offered[0].Parameters[0].Required || offered[0].Parameters[1].Type != "integer" {
 		t.Fatalf("%+v, %v", offered, err)
 	}
-	if ran := w.run(r, map[string]any{"order_id": "4711"}); ran.Status != agent.RanWell || ran.Say != "Order 4711 is shipped." || ran.Text != ran.Say {
+	if ran := w.run(r, map[string]any{"order_id": "4711"}); ran.Status != agent.RanWell || ran.Say != "Order 4711 is shipped." ||
+		ran.Text != ran.Say {
 		t.Errorf("%+v", ran)
 	}
-	if len(s.calls) != 1 || string(s.calls[0].Params.Arguments) != `{"order_id":"4711"}` || s.calls[0].Params.Meta["carillon/idempotency-key"] == "" {
+	if len(s.calls) != 1 || string(s.calls[0].Params.Arguments) != `{"order_id":"4711"}` ||
+		s.calls[0].Params.Meta["carillon/idempotency-key"] == "" {
 		t.Errorf("%+v", s.calls)
 	}
 	for reason, arguments := range map[string]map[string]any{
@@ -117,7 +119,8 @@ func TestAnMCPServersApprovedToolsAreCalled(t *testing.T) {
 	if _, err := w.Try(t.Context(), ours, x, "cancel_order", map[string]any{"order_id": "1"}, "en"); err == nil {
 		t.Error("a tool without approval was called")
 	}
-	if trial, err := w.Try(t.Context(), ours, x, "get_order", map[string]any{"order_id": "1"}, "en"); err != nil || trial.Status != agent.RanWell {
+	if trial, err := w.Try(t.Context(), ours, x, "get_order", map[string]any{"order_id": "1"}, "en"); err != nil ||
+		trial.Status != agent.RanWell {
 		t.Errorf("%+v, %v", trial, err)
 	}
 }
@@ -128,7 +131,7 @@ func TestAnMCPToolChangesUnlessItsServerSaysOtherwise(t *testing.T) {
 	w.approve(s, x, "cancel_order")
 	x.MCP.Tools[0].Say = agent.Texts{"en": "Order {{/order}} is {{/state}}."}
 	r := request(put(t, ours, x))
-	if offered, err := w.Offer(t.Context(), r); err != nil || !offered[0].Changes {
+	if offered, err := w.Usable(t.Context(), r); err != nil || !offered[0].Changes {
 		t.Errorf("%+v, %v", offered, err)
 	}
 	if ran := w.run(r, map[string]any{"order_id": "A"}); ran.Say != "Order A is canceled." || ran.Status != agent.RanWell {
@@ -249,7 +252,8 @@ func TestAnMCPServersListIsBounded(t *testing.T) {
 		t.Fatalf("%d, %s, %v", len(all), reason, err)
 	}
 	for _, x := range all {
-		if strings.HasPrefix(x.Name, "a_") != (x.Fault != "") || x.Fault != "" && (x.Hash != "" || strings.Contains(x.Description, "s3cr3t")) {
+		if strings.HasPrefix(x.Name, "a_") != (x.Fault != "") || x.Fault != "" && (x.Hash != "" || strings.Contains(x.Description,
+			"s3cr3t")) {
 			t.Errorf("%+v", x)
 		}
 	}

@@ -117,7 +117,8 @@ var (
 	headerForm = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 	ownNames   = []string{"search", "handoff", "hang_up", "end_call"} //nolint:gochecknoglobals // read-only
 	ownHeaders = []string{                                            //nolint:gochecknoglobals // read-only
-		"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "accept-encoding",
+		"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect",
+		"accept-encoding",
 		"idempotency-key", "cookie", "mcp-session-id", "mcp-protocol-version", "last-event-id",
 	}
 	placeholder = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
@@ -180,7 +181,8 @@ func (v *validation) http() {
 	v.placeholders("http.url", query, names, true)
 	for i := range v.Parameters {
 		p := &v.Parameters[i]
-		v.That(p.Required || !mentions(path, p.Name), resource.Index("parameters", i)+".required", "Must be true for a parameter in the path")
+		v.That(p.Required || !mentions(path, p.Name), resource.Index("parameters", i)+".required",
+			"Must be true for a parameter in the path")
 		v.That(len(h.Body) == 0 || mentions(h.URL, p.Name) || mentions(string(h.Body), p.Name), resource.Index("parameters", i)+".name",
 			"Stands neither in the address nor in the body")
 	}
@@ -241,7 +243,8 @@ func (v *validation) headers(at string, all map[string]string) {
 	v.That(len(all) <= maxHeaders, at, "Must have at most 20 entries")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value := all[name]
-		v.That(headerForm.MatchString(name) && !slices.Contains(ownHeaders, strings.ToLower(name)), at+"."+name, "Cannot be set as a header")
+		v.That(headerForm.MatchString(name) && !slices.Contains(ownHeaders, strings.ToLower(name)), at+"."+name,
+			"Cannot be set as a header")
 		v.That(len(value) <= maxHeader && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }), at+"."+name,
 			"Must be one line of at most 2,000 bytes")
 		v.placeholders(at+"."+name, value, nil, true)
@@ -265,7 +268,8 @@ func (v *validation) mcp() {
 	for i := range m.Tools {
 		a, at := &m.Tools[i], resource.Index("mcp.tools", i)
 		v.approved(a, at)
-		v.That(!slices.ContainsFunc(m.Tools[:i], func(x Approved) bool { return v.offeredName(x.Name) == v.offeredName(a.Name) }), at+".name",
+		v.That(!slices.ContainsFunc(m.Tools[:i], func(x Approved) bool { return v.offeredName(x.Name) == v.offeredName(a.Name) }),
+			at+".name",
 			"Names the same twice")
 	}
 }
@@ -281,7 +285,8 @@ func (v *validation) approved(a *Approved, at string) {
 	v.phrases(at+".phrases", a.Phrases)
 	names := map[string]bool{}
 	parameters, whole := parametersOf(a)
-	v.That(whole || len(a.Phrases) == 0, at+".phrases", "Cannot trigger a tool that needs a list or an object: people cannot be asked for it")
+	v.That(whole || len(a.Phrases) == 0, at+".phrases",
+		"Cannot trigger a tool that needs a list or an object: people cannot be asked for it")
 	for i := range parameters {
 		names[parameters[i].Name] = true
 	}

@@ -23,7 +23,10 @@ func TestFaultsOfToolsNameTheirField(t *testing.T) {
 		return get(func(x *Tool) { x.HTTP.Method, x.HTTP.Body = "POST", json.RawMessage(body) })
 	}
 	server := func(change func(a *Approved)) *Tool {
-		a := Approved{Name: "get", Parameters: json.RawMessage(`{"type":"object","properties":{"list":{"type":"array"},"id":{"type":"string"}}}`)}
+		a := Approved{
+			Name:       "get",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"list":{"type":"array"},"id":{"type":"string"}}}`),
+		}
 		a.Hash = a.hash()
 		change(&a)
 		return &Tool{Name: "shop", MCP: &MCP{URL: "https://shop.example.com/mcp", Tools: []Approved{a}}}
@@ -111,8 +114,7 @@ func fieldsOf(err error) string {
 	}
 	fields := " "
 	for _, err := range joined.Unwrap() {
-		var x *carillon.Error
-		if errors.As(err, &x) {
+		if x, ok := errors.AsType[*carillon.Error](err); ok {
 			field, _ := x.Details.Find("field").(string)
 			fields += field + " "
 		}
@@ -135,9 +137,13 @@ func TestAllMethodsButGetChangeSomething(t *testing.T) {
 }
 
 func TestHeadersAreHiddenFromMembersWhoOnlyRead(t *testing.T) {
-	x := Tool{HTTP: &HTTP{URL: "https://a.example.com/x?key=1", Headers: map[string]string{"X-Key": "plain"}, Body: json.RawMessage(`{"k":1}`)}}
+	x := Tool{HTTP: &HTTP{
+		URL: "https://a.example.com/x?key=1", Headers: map[string]string{"X-Key": "plain"},
+		Body: json.RawMessage(`{"k":1}`),
+	}}
 	x.HideRequests()
-	if text, _ := json.Marshal(x); strings.Contains(string(text), "plain") || strings.Contains(string(text), "key=1") || strings.Contains(string(text), `"k"`) {
+	if text, _ := json.Marshal(x); strings.Contains(string(text), "plain") || strings.Contains(string(text), "key=1") ||
+		strings.Contains(string(text), `"k"`) {
 		t.Errorf("%s", text)
 	}
 }

@@ -121,7 +121,7 @@ func request(all ...*Tool) *agent.Request {
 // run calls the only tool of a request.
 func (w *world) run(r *agent.Request, arguments map[string]any) agent.Ran {
 	w.t.Helper()
-	offered, err := w.Offer(w.t.Context(), r)
+	offered, err := w.Usable(w.t.Context(), r)
 	if err != nil || len(offered) != 1 {
 		w.t.Fatalf("offered %+v, %v", offered, err)
 	}

@@ -78,7 +78,8 @@ func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, Exports, Imports, Playgrounds, Listening, TestCalls, SignIns, Calls,
 		SIPTransactions,
-		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, ChannelSends, ListJobs, MediaChecks, Lists, Speakers,
+		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, ChannelSends, ListJobs, MediaChecks,
+		Lists, Speakers,
 		Transcribers,
 	}
 }

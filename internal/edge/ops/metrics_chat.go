@@ -47,8 +47,9 @@ func (m *Metrics) ofConversations() {
 		tools: m.vec("carillon_tool_calls_total",
 			"Agents' calls of tools at servers, by kind (http, mcp) and outcome: ok, not_found, refused (not made), failed, "+
 				"unknown (a change that may have happened).", "kind", "status"),
-		toolTook: m.histogramVec("carillon_tool_seconds", "Duration of these calls, by kind.", prometheus.ExponentialBuckets(0.01, 3, 9), "kind"),
-		opened:   prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
+		toolTook: m.histogramVec("carillon_tool_seconds", "Duration of these calls, by kind.", prometheus.ExponentialBuckets(0.01, 3,
+			9), "kind"),
+		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
 	m.Registry.MustRegister(x.opened)
 	m.Chat = x

@@ -58,7 +58,7 @@ type playResponse struct {
 	MS         int64          `json:"ms"`
 	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond
 	Tools      []agent.Use    `json:"tools,omitempty"` // calls of tools at servers
-	// Memory is what the agent keeps until the next message; the page sends it back.
+	// Memory is kept by the page, which sends it back with the next message.
 	Memory *agent.Memory `json:"memory,omitempty"`
 }
 
