@@ -253,6 +253,8 @@ export interface Turn {
   sources?: { title: string; url?: string }[];
   file?: ChatFile;
   event?: string;
+  /** tools are the calls of the event tool_called. */
+  tools?: ToolUse[];
   rating?: number;
   voice?: Aloud;
   notification?: string;
