@@ -81,7 +81,7 @@ func (e *exchange) resume(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return false, e.stop(err)
 		}
-		if ran.Status != agent.RanWell { // the person hears it from the program, not in the words of the server
+		if ran.Status != agent.RanWell { // said in the words of the program, not of the server
 			return true, e.stop(r.Report(call, ran, e.emit))
 		}
 		result, e.result = resultOf(ran), ran.SayOr(r)

@@ -314,7 +314,7 @@ func TestResultsWithoutASentence(t *testing.T) {
 	}
 }
 
-// An agent has the tools of its own company that it lists, and no others.
+// An agent has the tools that it lists, of the same company, and no others.
 func TestOnlyTheAgentsToolsAreOffered(t *testing.T) {
 	url, requests := serve(t, answer("application/json", `{}`))
 	mine := put(t, ours, &Tool{Name: "mine", Description: "x", HTTP: &HTTP{URL: url}})

@@ -324,7 +324,7 @@ func listed(t *sdk.Tool) Listed {
 
 const maxRemote = 128 // bytes of a tool's name at its server
 
-// List reads the tools of an MCP server, for their approval. reason tells why it cannot be read.
+// List reads the tools of an MCP server, for their approval. reason is set if it cannot be read.
 func (b *Box) List(ctx context.Context, companyID string, t *Tool) (all []Listed, reason string, err error) {
 	values, reason, err := b.secrets(ctx, companyID, t)
 	if reason != "" || err != nil {

@@ -3,7 +3,7 @@
 //
 // An agent reaches only what an administrator named: the address, its parameters and their types, the headers, the
 // secrets by name, and of an MCP server the tools whose description was approved. A result is data for the person or
-// the engine, bounded and without the secrets; it never causes another call by itself.
+// the engine, bounded and without the secrets; it never causes another call.
 //
 // The package does not decide when a tool is called, and does not ask the person: see agent.
 package tools
@@ -187,7 +187,8 @@ func (v *validation) http() {
 			"Stands neither in the address nor in the body")
 	}
 	v.That(h.bodied() || len(h.Body) == 0, "http.body", "Belongs to the methods POST, PUT and PATCH")
-	v.That(len(h.Body) == 0 || json.Valid(h.Body), "http.body", "Must be JSON")
+	first := strings.TrimLeft(string(h.Body), " \t\r\n")
+	v.That(first == "" || json.Valid(h.Body) && (first[0] == '{' || first[0] == '['), "http.body", "Must be a JSON object or list")
 	v.That(len(h.Body) <= maxBody, "http.body", "Must have at most 16 KiB")
 	v.placeholders("http.body", string(h.Body), names, true)
 	v.That(h.Pick == "" || strings.HasPrefix(h.Pick, "/"), "http.pick", "Must be a JSON Pointer such as /orders/0")

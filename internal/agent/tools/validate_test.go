@@ -61,6 +61,7 @@ func TestFaultsOfToolsNameTheirField(t *testing.T) {
 		{"http.url", get(func(x *Tool) { x.HTTP.URL += "#x" })},
 		{"http.body", get(func(x *Tool) { x.HTTP.Body = json.RawMessage(`{}`) })},
 		{"http.body", post(`{"id":"{{unknown}}"}`)},
+		{"http.body", post(`"{\"id\":"`)},
 		{"http.pick", get(func(x *Tool) { x.HTTP.Pick = "order.id" })},
 		{"http.headers.Host", header("Host", "x")},
 		{"http.headers.Idempotency-Key", header("Idempotency-Key", "x")},

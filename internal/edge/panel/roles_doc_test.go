@@ -132,6 +132,8 @@ var rolesOf = map[string]string{
 	"DELETE /panel/v1/questions/{id}":             "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/playground":  "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/talk":        "owner admin developer",
+	"POST /panel/v1/{resources}/{id}/try":         "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/remote":       "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/speak":       "owner admin developer",
 	"GET /panel/v1/conversations/{id}/voice":      "owner admin teammate",
 	"GET /panel/v1/conversations":                 "owner admin developer marketer teammate viewer",
@@ -208,7 +210,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 const rolesPage = "../../../docs/reference/roles.md"
 
 // resourcePath matches the kinds of resources that have the same roles.
-var resourcePath = regexp.MustCompile(`/(agents|knowledge|flows|widgets)\b`)
+var resourcePath = regexp.MustCompile(`/(agents|knowledge|tools|flows|widgets)\b`)
 
 // documented returns the row of a route in docs/reference/roles.md.
 func documented(route httpio.Route) string {
@@ -252,7 +254,7 @@ operates the installation.
 		line(cells...)
 	}
 	b.WriteString(
-		"\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `flows` and `widgets`, if they have the route.\n\n",
+		"\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `tools`, `flows` and `widgets`, if they have the route.\n\n",
 	)
 	line("Route", "Permission", "Roles")
 	line("---", "---", "---")

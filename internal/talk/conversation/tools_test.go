@@ -136,7 +136,7 @@ func TestACallIsConfirmedMadeOnceAndRecorded(t *testing.T) {
 }
 
 // A node that dies during the call leaves its claim. The next node makes the call again only if the server recognizes
-// its key, and the person hears what is not known.
+// its key, and otherwise says that the outcome is unknown.
 func TestANodeThatDiesDuringACall(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		for _, idempotent := range []bool{false, true} {

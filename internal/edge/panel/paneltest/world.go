@@ -18,6 +18,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/tools"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/secret"
@@ -115,11 +116,15 @@ func New(t *testing.T) *World {
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
 		Search: search, Thinker: agent.NewBuiltin(search),
+		Toolbox: tools.New(tools.Options{
+			Resources: s.Resources, Client: tools.NewClient([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}), Limits: limits,
+			Log: log,
+		}),
 		Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
 		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind()},
+		Kinds:     []resource.Kind{knowledge.Kind(), secret.Kind(), tools.Kind(), agent.Kind(), flow.Kind(), hook.Kind()},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
 				return "it gets no events yet"
