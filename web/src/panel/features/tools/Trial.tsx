@@ -110,6 +110,7 @@ function Result({ tried: x }: { tried: Tried }) {
         </span>
       </div>
       {x.reason && <Note tone={x.status === "not_found" ? "warn" : "danger"}>{x.reason}</Note>}
+      {x.request && <b className="small">{t.request}</b>}
       {x.request && <Snippet label={t.request} code={x.request + (x.body ? "\n\n" + x.body : "")} />}
       {x.say && (
         <div>
@@ -117,6 +118,7 @@ function Result({ tried: x }: { tried: Tried }) {
           <p style={{ margin: 0, overflowWrap: "anywhere" }}>{x.say}</p>
         </div>
       )}
+      {x.text && <b className="small">{t.forEngine}</b>}
       {x.text && <Snippet label={t.forEngine} code={x.text} />}
     </div>
   );
