@@ -83,7 +83,6 @@ func (a *agentsShow) Run(ctx context.Context, env *environment) error {
 		{"greeting", x.Greeting},
 		{"knowledge", strings.Join(x.Knowledge, ", ")},
 		{"tools", strings.Join(x.Tools, ", ")},
-		{"server tools", strings.Join(x.ServerTools, ", ")},
 		{"record", fmt.Sprint(x.Record)},
 	}
 	for _, r := range x.Result {

@@ -166,7 +166,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()
-	p := &playResponse{Fault: x.Unbuilt(request.Agent), Memory: &request.Memory, Sources: []playedSource{}, Choices: []string{}}
+	p := &playResponse{Fault: x.Unbuilt(request.Agent), Memory: kept(request.Memory), Sources: []playedSource{}, Choices: []string{}}
 	var text strings.Builder
 	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
@@ -180,7 +180,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 		}
 		p.Fault = cmp.Or(a.Failure, p.Fault)
 		if a.Memory != nil {
-			p.Memory = a.Memory
+			p.Memory = kept(*a.Memory)
 		}
 		if a.Used != nil && len(p.Tools) < maxTools {
 			p.Tools = append(p.Tools, *a.Used)
@@ -190,6 +190,14 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	})
 	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()
 	return p, err
+}
+
+// kept returns a memory for the page, or nil if it is empty.
+func kept(m agent.Memory) *agent.Memory {
+	if m.Text() == "" {
+		return nil
+	}
+	return &m
 }
 
 // agentOf returns the agent named in the path. Errors: not_found.
