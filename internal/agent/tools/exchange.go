@@ -29,6 +29,7 @@ func (x *exchange) http(ctx context.Context) agent.Ran {
 	if err != nil {
 		return refused(x.redact.Text(err.Error()))
 	}
+	x.once(r)
 	resp, err := x.o.Client.Do(r)
 	if err != nil {
 		return x.failed(err)
@@ -37,6 +38,18 @@ func (x *exchange) http(ctx context.Context) agent.Ran {
 	ran := x.response(resp)
 	ran.Code = resp.StatusCode
 	return ran
+}
+
+// once keeps net/http from sending a change again after a broken connection, which it does for requests with an
+// Idempotency-Key whose body it can read again.
+func (x *exchange) once(r *http.Request) {
+	if !x.offered.Changes || x.offered.Idempotent {
+		return
+	}
+	r.GetBody = nil
+	if r.Body == nil || r.Body == http.NoBody {
+		r.Body = io.NopCloser(strings.NewReader(""))
+	}
 }
 
 // response reads a response. A change whose server reported success may have happened even if the rest is unusable.

@@ -331,3 +331,31 @@ func TestOnlyTheAgentsToolsAreOffered(t *testing.T) {
 		t.Errorf("%+v, %v, %d requests", ran, err, len(requests()))
 	}
 }
+
+// net/http repeats a request with an Idempotency-Key when a used connection breaks. A change must not be repeated.
+func TestAChangeIsNotRepeatedOnABrokenConnection(t *testing.T) {
+	for _, method := range []string{"POST", "DELETE"} {
+		for _, idempotent := range []bool{false, true} {
+			broken := false
+			url, requests := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if !broken {
+					answer("application/json", `{"order":{"status":"x","price":1}}`)(w, r)
+					return
+				}
+				c, _, _ := http.NewResponseController(w).Hijack()
+				_ = c.Close()
+			})
+			tool := order(url)
+			tool.Name, tool.HTTP.Method, tool.Idempotent = "broken", method, idempotent
+			w, r := newWorld(t), request(put(t, ours, tool))
+			if ran := w.run(r, map[string]any{"order_id": "AB-1"}); ran.Status != agent.RanWell {
+				t.Errorf("%+v", ran)
+			}
+			broken = true
+			ran := w.run(r, map[string]any{"order_id": "AB-2"})
+			if n := len(requests()); ran.Status != agent.RanUnknown || (n != 2) != idempotent {
+				t.Errorf("%s, idempotent %t: %+v, %d requests", method, idempotent, ran, n)
+			}
+		}
+	}
+}

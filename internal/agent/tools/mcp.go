@@ -156,6 +156,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("User-Agent", "Carillon")
 	if w.call != nil {
 		r.Header.Set("Idempotency-Key", w.call.Key)
+		w.once(r)
 	}
 	w.filling.headers(r.Header, w.tool.MCP.Headers)
 	return w.o.Client.Do(r)
