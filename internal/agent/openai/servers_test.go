@@ -193,7 +193,7 @@ func TestAChangeIsConfirmedByThePerson(t *testing.T) {
 
 func TestWithoutAYesNothingChanges(t *testing.T) {
 	for message, want := range map[string]string{
-		"no": "declined", "and what about shoes?": "not confirmed",
+		"no": "declined", "do you have shoes?": "not confirmed",
 		"yes but AB-2": "not confirmed",
 	} {
 		r, s := newRig(t, uses([2]string{"cancel_order", `{"order_id":"AB-1"}`}), text("All right.")), newShopServer(t)
