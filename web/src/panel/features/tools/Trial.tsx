@@ -20,7 +20,7 @@ function objectOf(text: string): Record<string, unknown> | null {
 
 const tones = { ok: "ok", not_found: "warn", refused: "danger", failed: "danger", unknown: "danger" } as const;
 
-/** example is what a call of the tool could be given. */
+/** example is a possible call of the tool, as JSON. */
 function example(tool: Tool, name: string): string {
   const of: Record<string, unknown> = { text: "", number: 1, integer: 1, boolean: true, date: "2026-06-05" };
   const given = tool.mcp
