@@ -87,7 +87,7 @@ cases:
 	try(exitUsage, good, "--agent", "Nobody")
 	try(exitUsage)
 	try(exitUsage, good, "--url", "http://127.0.0.1:1", "--token", "x")
-	if out := try(exitOK, "--agent", "Reception"); !strings.Contains(out, "60 passed, 0 failed in ") {
+	if out := try(exitOK, "--agent", "Reception"); !strings.Contains(out, "71 passed, 0 failed in ") {
 		t.Error(out)
 	}
 }

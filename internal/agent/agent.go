@@ -31,6 +31,7 @@ type Agent struct {
 	Transfer   *Transfer   `json:"transfer,omitempty"` // of calls to a number; nil disables it
 	// ClientTools are tools that the page of a voice widget runs for the agent.
 	ClientTools []ClientTool `json:"client_tools,omitempty"`
+	ServerTools []string     `json:"server_tools,omitempty"` // ids of tools that servers of the company run
 }
 
 // Result is a piece of information that calls collect.
@@ -80,11 +81,14 @@ func (a *Agent) Secrets() []resource.Secret {
 	return all
 }
 
-// References returns references to the knowledge that the agent searches.
+// References returns references to the knowledge that the agent searches, and to its tools.
 func (a *Agent) References() []resource.Reference {
 	var all []resource.Reference
 	for i := range a.Knowledge {
 		all = append(all, resource.Reference{Field: resource.Index("knowledge", i), Kind: "knowledge", To: &a.Knowledge[i]})
+	}
+	for i := range a.ServerTools {
+		all = append(all, resource.Reference{Field: resource.Index("server_tools", i), Kind: "tool", To: &a.ServerTools[i]})
 	}
 	return all
 }
@@ -118,6 +122,7 @@ func (a *Agent) Validate() error {
 		a.Transfer.validate(&c)
 	}
 	validateTools(&c, a.ClientTools)
+	a.validateServerTools(&c)
 	a.Result = resource.List(a.Result)
 	c.That(len(a.Result) <= maxResults, "result", "Must have at most 50 entries")
 	names := map[string]bool{}

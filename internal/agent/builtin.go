@@ -27,6 +27,9 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	if done, err := fillIn(r, texts, emit); done || err != nil {
 		return err
 	}
+	if done, err := continueCall(ctx, r, emit); done || err != nil {
+		return err
+	}
 	kind := talkOf(words)
 	switch {
 	case kind == wantsPerson, kind == agrees && r.Asked == OffersPerson:
@@ -47,6 +50,9 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	}
 	if tool := toolFor(r, words); tool != nil {
 		return useTool(ctx, r, tool, texts, emit)
+	}
+	if done, err := beginCall(ctx, r, words, emit); done || err != nil {
+		return err
 	}
 	return b.respond(ctx, r, texts, emit)
 }

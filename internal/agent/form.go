@@ -85,6 +85,9 @@ func fillIn(r *Request, t texts, emit func(Action) error) (done bool, err error)
 
 // askAgain repeats the current question after the given words. It returns false if there is no current question.
 func askAgain(r *Request, words string, emit func(Action) error) (bool, error) {
+	if call := r.Pending(); call != nil && !call.Started {
+		return true, emit(Action{Say: strings.TrimSpace(words + " " + call.Question), Choices: call.Choices, Asks: call.asks()})
+	}
 	q := r.Agent.Question(r.Asked)
 	if q == nil {
 		return false, nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"carillon/internal/agent/knowledge"
 )
@@ -27,6 +28,21 @@ type Request struct {
 	// ReplaceTools means that UseTool returns the results of all tools, also of those on servers, in tests of agents. No
 	// tool is then run.
 	ReplaceTools bool
+	// Toolbox runs the agent's tools at servers. nil means that there are none.
+	Toolbox Toolbox
+	Memory  Memory    // kept from the previous response
+	Turn    int64     // seq of the message within its conversation
+	Now     time.Time // in the company's time zone; zero means the current time in UTC
+	// Claim stores a memory before a tool changes something. It fails if somebody else responds in the conversation. It
+	// is nil if no conversation is stored.
+	Claim func(ctx context.Context, m Memory) error
+}
+
+func (r *Request) now() time.Time {
+	if r.Now.IsZero() {
+		return time.Now().UTC()
+	}
+	return r.Now
 }
 
 // Tools returns the client tools that can be used in this conversation.
@@ -77,9 +93,11 @@ type Action struct {
 	Outcome Outcome
 	// Failure is the reason why the agent's engine did not respond itself, for the administrator.
 	Failure string
+	Memory  *Memory // replaces that of the request
+	Used    *Use    // a tool was called
 }
 
-// Outcome tells whether the response to a question answers it. Small talk, answers to the agent's own questions and
+// Outcome says whether the response to a question answers it. Small talk, answers to the agent's own questions and
 // results of tools have none.
 type Outcome string
 

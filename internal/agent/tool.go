@@ -63,3 +63,17 @@ func (t *ClientTool) validate(c *resource.Check, at string) {
 			resource.Index(at+".phrases", i), "Must have 1 to 100 characters")
 	}
 }
+
+// maxServerTools bounds the tools at servers, each of which may be an MCP server with several.
+const maxServerTools = 20
+
+func (a *Agent) validateServerTools(c *resource.Check) {
+	const at = "server_tools"
+	c.That(len(a.ServerTools) <= maxServerTools, at, "Must have at most 20 entries")
+	c.That(len(a.ServerTools) == 0 || a.Engine != "elevenlabs", at,
+		"Are not called by the engine elevenlabs: declare the tools in the agent at ElevenLabs")
+	for i, id := range a.ServerTools {
+		c.Required(resource.Index(at, i), id)
+		c.That(!slices.Contains(a.ServerTools[:i], id), resource.Index(at, i), "Names the same twice")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/site"
+	"carillon/internal/agent/tools"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/config"
 	"carillon/internal/base/resource"
@@ -79,7 +80,7 @@ func ProvisionOptions() config.ProvisionOptions {
 // kinds returns the kinds of resources. Each refers only to kinds before it.
 func kinds() []resource.Kind {
 	return []resource.Kind{
-		knowledge.Kind(), site.Kind(), agent.Kind(), widget.Kind(), secret.Kind(), flow.Kind(), hook.Kind(), trial.Kind(),
+		knowledge.Kind(), secret.Kind(), site.Kind(), tools.Kind(), agent.Kind(), widget.Kind(), flow.Kind(), hook.Kind(), trial.Kind(),
 	}
 }
 

@@ -73,8 +73,8 @@ func (x *demoTests) failed(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := done.Passed + done.Failed; n != 60 || done.Skipped != 0 {
-		t.Errorf("%d tests, %d skipped, want 60", n, done.Skipped)
+	if n := done.Passed + done.Failed; n != 71 || done.Skipped != 0 {
+		t.Errorf("%d tests, %d skipped, want 71", n, done.Skipped)
 	}
 	return all
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"carillon"
+	"carillon/internal/agent"
 	"carillon/internal/base/config"
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/httpio"
@@ -118,6 +119,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.metrics.Chat.Moved(chats.Queued, chats.Active, time.Minute)
 	a.metrics.Chat.Turned(chats.Teammate, time.Second)
 	a.metrics.Chat.Ran("completed")
+	a.metrics.Chat.Called("http", agent.RanWell, time.Second)
 	a.metrics.Files.Checked(99, 1)
 	a.metrics.Files.Accepted(99)
 	a.metrics.Chat.Wrote("text", "shown")

@@ -32,6 +32,7 @@ func TestResourcesOfTheExampleAreRead(t *testing.T) {
 	want := []string{
 		`knowledge {"id":"faq","articles":[{"title":"Equipaje","text":"Puede llevar una maleta de 23 kg y un bolso de mano.",` +
 			`"url":"https://acme.test/faq/equipaje"}]}`,
+		`secret {"name":"shop_key","hosts":["api.acme.test"],"value":"change-me-to-the-key"}`,
 		`agent {"id":"7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11","name":"Recepción","language":"es","engine":"builtin",` +
 			`"greeting":"Hola {{first_name}}, le llamamos de Acme Travel.","knowledge":["faq"],"tools":["search","handoff",` +
 			`"hang_up"],"record":true,` +
@@ -42,8 +43,7 @@ func TestResourcesOfTheExampleAreRead(t *testing.T) {
 			`"appearance":{"primary_color":"#0b6e4f","position":"bottom-right","animation":"pulse","title":"Acme Travel"},` +
 			`"allowed_origins":[],` +
 			`"identity_secret":"change-me-to-32-random-bytes"}`,
-		got[3],
-		`secret {"name":"shop_key","hosts":["api.acme.test"],"value":"change-me-to-the-key"}`,
+		got[4],
 		`flow {"name":"order-follow-up","trigger":{"event":"order-shipped"},"steps":[{"say":"Hola {{name}}, ¿recibió su pedido?"},` +
 			`{"ask":"received","choices":["sí","no"]},{"if":"received == 'no'","then":[{"handoff":"support"}],` +
 			`"else":[{"say":"¡Gracias!"}]}]}`,
@@ -51,8 +51,30 @@ func TestResourcesOfTheExampleAreRead(t *testing.T) {
 	if diff := cmp.Diff(want, got[:6]); diff != "" {
 		t.Error(diff)
 	}
-	if len(got) != 7 || !strings.Contains(got[3], `"kind":"voice"`) || !strings.Contains(got[6], `"events":["*"]`) {
+	if len(got) != 7 || !strings.Contains(got[4], `"kind":"voice"`) || !strings.Contains(got[6], `"events":["*"]`) {
 		t.Errorf("%d resources: %v", len(got), got[3:])
+	}
+}
+
+// The set-up in docs/reference/tools.md is one.
+func TestToolsOfTheReferenceAreRead(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/tools.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, found := strings.Cut(rest, "```")
+	t.Setenv("SHOP_KEY", "12345678")
+	p, err := config.ParseProvision("tools.yaml", []byte(text), app.ProvisionOptions())
+	if err != nil || !found {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, x := range p.Companies[0].Resources {
+		kinds = append(kinds, x.Kind.Name)
+	}
+	if got := strings.Join(kinds, " "); got != "secret tool agent" {
+		t.Error(got)
 	}
 }
 

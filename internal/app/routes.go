@@ -53,8 +53,8 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 	d := panel.Deps{
 		Store: a.store, Auth: p.auth, Notify: p.notify, Catalog: p.catalog, Decide: p.sandbox.Decide, Events: p.hub, Calls: p.calls,
 		Conversations: p.conversations, Files: p.files, Addresses: a.addresses, Proxies: a.cfg.TrustedProxies, Search: p.search,
-		Thinker: p.thinker, Tests: p.tests, Pages: p.pages, Documents: p.documents, WakeSites: p.sites.Wake, People: people,
-		Kinds: kinds(), Unbuilt: unbuiltResource,
+		Thinker: p.thinker, Tests: p.tests, Toolbox: p.toolbox, Pages: p.pages, Documents: p.documents, WakeSites: p.sites.Wake,
+		People: people, Kinds: kinds(), Unbuilt: unbuiltResource,
 		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate),
 		Lines:     lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
 		Messages: p.messaging, Mobile: p.sandbox, Limits: p.limits, Shares: a.shares, Jobs: p.bulk, Hooks: p.hooks, Talks: p.voices,

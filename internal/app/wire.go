@@ -18,6 +18,7 @@ import (
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/openai"
 	"carillon/internal/agent/site"
+	"carillon/internal/agent/tools"
 	"carillon/internal/agent/translate"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/config"
@@ -83,6 +84,7 @@ type parts struct {
 	bulk     *bulk.Jobs
 
 	search     *knowledge.Search
+	toolbox    *tools.Box
 	engines    *egress.Client // requests the engines of agents
 	pages      *egress.Client // downloads pages that become articles
 	documents  *document.Reader
@@ -281,6 +283,11 @@ func (p *parts) wireThinking(a *App) {
 		Tester: trial.Tester{Thinker: thinker, Judge: thinker}, Store: a.store,
 		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
 	}
+	servers := tools.NewClient(private)
+	a.onClose(servers.Close)
+	p.toolbox = tools.New(tools.Options{
+		Resources: a.store.Resources, Client: servers, Limits: p.limits, Shares: a.shares, Observer: a.metrics.Chat, Log: a.log,
+	})
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
 	web := site.NewClient(egress.Options{AllowPrivate: private})
@@ -310,7 +317,7 @@ func (p *parts) wireTalking(a *App) error {
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)
 	p.conversations = conversation.New(conversation.Options{
-		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Publisher: p.hub, Observer: a.metrics.Chat,
+		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Toolbox: p.toolbox, Publisher: p.hub, Observer: a.metrics.Chat,
 		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs,
 		Suspended: a.suspended, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(), Log: a.log,
 	})

@@ -124,9 +124,13 @@ func (l *lexicon) add(members []string, language string, asks bool) {
 			continue
 		}
 		p := phrase{words: w, weight: 1}
-		if asks || !slices.ContainsFunc(w, func(word string) bool { return !stopped(word, language) }) {
+		subject := slices.ContainsFunc(w, func(word string) bool { return !stopped(word, language) })
+		switch {
+		case asks && subject: // its words have synonyms themselves
+			continue
+		case asks || !subject:
 			p.weight = askedWeight
-		} else {
+		default:
 			p.forms = []form{{forms[i].stems, 1}}
 		}
 		p.forms = append(p.forms, others...)

@@ -29,8 +29,8 @@ type form struct {
 const (
 	synonymWorth = 0.8
 	typoWorth    = 0.9
-	apartWorth   = 0.6 // of a word of a phrase
-	partsWorth   = 0.9 // of a compound word written as two, and the reverse
+	apartWorth   = 0.75 // of a word of a phrase
+	partsWorth   = 0.9  // of a compound word written as two, and the reverse
 
 	lightWeight  = 0.35 // of words that say little about the subject
 	numberWeight = 0.5

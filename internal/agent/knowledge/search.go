@@ -139,7 +139,8 @@ func (s *Search) Find(ctx context.Context, query Query) ([]Hit, error) {
 	for i := range found {
 		m := &found[i]
 		hits = append(hits, Hit{
-			Knowledge: m.knowledge, Article: m.hit.Article, Title: m.hit.Title, Text: m.hit.Text, Excerpt: m.excerpt(), URL: m.hit.URL, Language: m.hit.Language,
+			Knowledge: m.knowledge, Article: m.hit.Article, Title: m.hit.Title, Text: m.hit.Text, Excerpt: m.excerpt(),
+			URL: m.hit.URL, Language: m.hit.Language,
 			Foreign: m.foreign, Passage: m.passage, Score: math.Round(m.sure*1000) / 1000, sentences: m.sentences(), best: m.best,
 		})
 	}
@@ -381,11 +382,11 @@ func judge(all []match) []match {
 	})
 	for i := range all {
 		m := &all[i]
-		switch {
-		case i+1 < len(all) && all[i+1].foreign == m.foreign:
-			m.features[fMargin] = min(1, (m.rank-all[i+1].rank)/maxMargin)
-		case i == 0 || all[i-1].foreign != m.foreign: // the only one
+		if i == 0 || all[i-1].foreign != m.foreign { // only the best one stands out
 			m.features[fMargin] = 1
+			if i+1 < len(all) && all[i+1].foreign == m.foreign {
+				m.features[fMargin] = min(1, (m.rank-all[i+1].rank)/maxMargin)
+			}
 		}
 		m.sure = 1 / (1 + math.Exp(-dot(sureWeights, m.features)))
 		if m.features[fCovered] < minCovered {

@@ -107,6 +107,10 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 		failure.Say = "…"
 		return emit(failure)
 	}
+	if e.result != "" {
+		failure.Say = e.result
+		return emit(failure)
+	}
 	if err := emit(failure); err != nil {
 		return err
 	}
@@ -123,6 +127,10 @@ type exchange struct {
 	said     int             // bytes
 	handoff  bool
 	emitErr  error // error of emit
+	servers  []agent.ServerTool
+	calls    int    // of tools at servers
+	waits    bool   // for the person's confirmation of a call
+	result   string // of a confirmed call, said if the server then fails
 }
 
 var (
@@ -137,8 +145,15 @@ func (e *exchange) run(ctx context.Context) error {
 	if err := e.search(ctx, e.request.Message()); err != nil {
 		return err
 	}
-	e.messages = prompt(e.request, e.found)
-	tools := toolsOf(e.request)
+	var err error
+	if e.servers, err = e.request.Offered(ctx); err != nil {
+		return fmt.Errorf("offer tools: %w", err)
+	}
+	e.messages = prompt(e.request, e.found, len(e.servers) > 0)
+	if done, err := e.resume(ctx); done || err != nil {
+		return err
+	}
+	tools := append(toolsOf(e.request), e.serverTools()...)
 	for round := 0; ; round++ {
 		if round == maxRounds {
 			tools = nil
@@ -160,7 +175,7 @@ func (e *exchange) run(ctx context.Context) error {
 			}
 			e.messages = append(e.messages, message{Role: "tool", ToolCallID: call.ID, Content: result})
 		}
-		if e.handoff {
+		if e.handoff || e.waits {
 			return nil
 		}
 	}

@@ -23,6 +23,7 @@ type server struct {
 	mu       sync.Mutex
 	script   []step
 	requests []completion
+	obey     func(c completion) step // replaces the script
 }
 
 // step is a response: lines of a stream, optionally followed by silence.
@@ -86,6 +87,9 @@ func (s *server) next(c completion) step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, c)
+	if s.obey != nil {
+		return s.obey(c)
+	}
 	if len(s.script) == 0 {
 		s.t.Error("one request more than expected")
 		return step{status: 500}

@@ -90,6 +90,9 @@ func (e *exchange) useClient(ctx context.Context, call toolCall) (string, error)
 // it.
 func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 	name := call.Function.Name
+	if at := slices.IndexFunc(e.servers, func(t agent.ServerTool) bool { return t.Name == name }); at >= 0 {
+		return e.useServer(ctx, &e.servers[at], call)
+	}
 	if slices.ContainsFunc(e.request.Tools(), func(t agent.ClientTool) bool { return t.Name == name }) {
 		return e.useClient(ctx, call)
 	}

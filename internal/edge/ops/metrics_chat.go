@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"carillon/internal/agent"
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/flow"
 )
@@ -20,6 +21,9 @@ type Chat struct {
 	ran     *prometheus.CounterVec
 	wrote   *prometheus.CounterVec
 	replies *prometheus.CounterVec
+	tools   *prometheus.CounterVec
+
+	toolTook *prometheus.HistogramVec
 }
 
 // ofConversations registers the metrics of conversations.
@@ -40,6 +44,11 @@ func (m *Metrics) ofConversations() {
 				"(it names no author, or is to a number that no sender has).", "kind", "result"),
 		replies: m.vec("carillon_replies_total",
 			"Replies over senders that came into a state: sending, sent, delivered, read, failed, unknown.", "state"),
+		tools: m.vec("carillon_tool_calls_total",
+			"Agents' calls of tools at servers, by kind (http, mcp) and outcome: ok, not_found, refused (not made), failed, "+
+				"unknown (a change that may have happened).", "kind", "status"),
+		toolTook: m.histogramVec("carillon_tool_seconds", "Duration of these calls, by kind.", prometheus.ExponentialBuckets(0.01, 3,
+			9), "kind"),
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
 	m.Registry.MustRegister(x.opened)
@@ -51,6 +60,12 @@ func (x *Chat) Opened(chats.State) { x.opened.Inc() }
 
 // Ran implements conversation.Observer.
 func (x *Chat) Ran(state flow.State) { x.ran.WithLabelValues(string(state)).Inc() }
+
+// Called implements tools.Observer.
+func (x *Chat) Called(kind string, status agent.Status, took time.Duration) {
+	x.tools.WithLabelValues(kind, string(status)).Inc()
+	x.toolTook.WithLabelValues(kind).Observe(took.Seconds())
+}
 
 // Wrote implements messaging.Observer.
 func (x *Chat) Wrote(label, result string) { x.wrote.WithLabelValues(label, result).Inc() }

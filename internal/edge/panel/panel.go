@@ -19,6 +19,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/tools"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
@@ -65,6 +66,7 @@ type Deps struct {
 	Search  *knowledge.Search
 	Thinker agent.Thinker
 	Tests   trial.Runner   // tests of agents
+	Toolbox *tools.Box     // runs the tools of agents
 	Pages   *egress.Client // fetches the pages that become articles
 
 	Documents *document.Reader // reads the files that become articles
@@ -144,9 +146,10 @@ func Routes(d Deps) []httpio.Route {
 		agents.Questions{Gate: gate, Store: d.Store, Search: d.Search}.Routes(),
 		agents.Answers{Gate: gate, Store: d.Store, Exports: exports}.Routes(),
 		agents.Playground{
-			Gate: gate, Store: d.Store, Thinker: d.Thinker, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
+			Gate: gate, Store: d.Store, Thinker: d.Thinker, Toolbox: d.Toolbox, Unbuilt: d.Unbuilt, Plays: d.Shares.Of(share.Playgrounds),
 		}.Routes(),
 		agents.Tests{Gate: gate, Store: d.Store, Runner: d.Tests, Share: d.Shares.Of(share.TestRuns)}.Routes(),
+		agents.Tools{Gate: gate, Store: d.Store, Toolbox: d.Toolbox, Trials: d.Shares.Of(share.Playgrounds)}.Routes(),
 		agents.Listening{Gate: gate, Store: d.Store, Speakers: d.Speakers, Share: d.Shares.Of(share.Listening)}.Routes(),
 		agents.Trying{Gate: gate, Store: d.Store, Trials: d.Trials, Conversations: d.Conversations}.Routes(),
 

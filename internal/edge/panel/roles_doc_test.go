@@ -169,6 +169,8 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/{resources}/{id}/state":            "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/{resources}/{id}/look":            "owner admin developer",
 	"GET /panel/v1/{resources}/{id}/looks/{look}":     "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/{resources}/{id}/try":             "owner admin developer",
+	"GET /panel/v1/{resources}/{id}/remote":           "owner admin developer",
 
 	"GET /panel/v1/templates":                           "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/templates":                          "owner admin developer marketer",
@@ -223,7 +225,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 const rolesPage = "../../../docs/reference/roles.md"
 
 // resourcePath matches the kinds of resources that have the same roles.
-var resourcePath = regexp.MustCompile(`/(agents|knowledge|sites|flows|widgets|suites)\b`)
+var resourcePath = regexp.MustCompile(`/(agents|knowledge|sites|tools|flows|widgets|suites)\b`)
 
 // documented returns the row of a route in docs/reference/roles.md.
 func documented(route httpio.Route) string {
@@ -266,9 +268,8 @@ operates the installation.
 		}
 		line(cells...)
 	}
-	b.WriteString(
-		"\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `flows`, `widgets` and `suites`, if they have the route.\n\n",
-	)
+	b.WriteString("\n## Routes\n\n`{resources}` stands for `agents`, `knowledge`, `sites`, `tools`, `flows`, `widgets` and `suites`, " +
+		"if they have the route.\n\n")
 	line("Route", "Permission", "Roles")
 	line("---", "---", "---")
 	var own, open []string

@@ -148,7 +148,7 @@ func demoTexts() []demoText {
 			}),
 			Questions: "Experimente o chat",
 			Asks: []string{
-				"Qual é o horário?", "Como posso pagar?", "E se o tempo estiver ruim?", "Posso levar meu cachorro?",
+				"Qual é o horário?", "Como posso pagar?", "O que acontece se chover?", "Posso levar meu cachorro?",
 				"Quero falar com uma pessoa",
 			},
 			Try: "O botão no canto é o chat do Carillon. Ele responde com o que a empresa da demonstração sabe e indica a " +

@@ -94,6 +94,7 @@ type Conversation struct {
 	ReplyAt    time.Time
 	Asks       string // open question of the agent, in the terms of package agent; empty for none
 	AskedSeq   int64  // turn that first asked it, also for questions of flows; 0 if unknown
+	Memory     string // what the agent keeps until the next message, in the terms of package agent; empty for nothing
 	Rating     int    // 1 to 5; 0 for none
 	Comment    string
 	OpenedAt   time.Time
@@ -103,11 +104,15 @@ type Conversation struct {
 // Unread reports whether the contact said something that no teammate has read.
 func (c *Conversation) Unread() bool { return c.VisitorSeq > c.ReadSeq }
 
-// SetState changes the state at an instant. An open question is dropped, unless the agent continues or may continue.
+// SetState changes the state at an instant. An open question is dropped, unless the agent continues or may continue. The
+// agent's memory is cleared, unless it continues.
 func (c *Conversation) SetState(to State, now time.Time) {
 	c.State, c.StateAt, c.ResolvedAt = to, now, time.Time{}
 	if to != Automated && to != Queued {
 		c.Asks, c.AskedSeq = "", 0
+	}
+	if to != Automated {
+		c.Memory = ""
 	}
 	if to == Resolved {
 		c.ResolvedAt = now
@@ -150,11 +155,22 @@ type Extra struct {
 	Digits string  `json:"digits,omitempty"` // telephone keys pressed
 	Early  bool    `json:"early,omitempty"`  // said before the response to the previous turn was heard
 	Bound  *Bound  `json:"bound,omitempty"`  // for a reply to a notification with a name_event
+	Tools  []Use   `json:"tools,omitempty"`  // for the event tool_called
 
 	Notification string `json:"notification,omitempty"` // for the event template_sent: its id
 	Run          string `json:"run,omitempty"`          // for flow_began, and for handoff_requested by a flow: its id
 
 	provider.Enclosed // for a contact's message over a channel
+}
+
+// Use is a call of a tool by an agent.
+type Use struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments,omitempty"` // JSON, may be cut off
+	Status    string `json:"status"`              // ok, not_found, refused, failed or unknown
+	Code      int    `json:"code,omitempty"`      // HTTP status
+	Reason    string `json:"reason,omitempty"`    // of a failure
+	MS        int64  `json:"ms"`
 }
 
 // Bound is the notification whose flow a reply starts.
@@ -261,7 +277,7 @@ func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags,
 	last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
-	asked_at, asks, asked_seq`
+	asked_at, asks, asked_seq, memory`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
@@ -270,7 +286,7 @@ func scan(row db.Scan) (*Conversation, error) {
 	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee,
 		&c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
-		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq); err != nil {
+		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq, &c.Memory); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)

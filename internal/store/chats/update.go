@@ -31,6 +31,7 @@ var fields = []field{
 	{"asked_at", "bigint", true, func(c *Conversation) any { return db.Millis(c.AskedAt) }},
 	{"asks", "text", true, func(c *Conversation) any { return c.Asks }},
 	{"asked_seq", "bigint", true, func(c *Conversation) any { return c.AskedSeq }},
+	{"memory", "text", true, func(c *Conversation) any { return c.Memory }},
 	{"agent_id", "text", false, func(c *Conversation) any { return c.AgentID }},
 	{"state", "text", false, func(c *Conversation) any { return string(c.State) }},
 	{"state_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.StateAt) }},

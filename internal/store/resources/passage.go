@@ -271,7 +271,8 @@ func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, num
 		err := scan(&n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language, &p.Questions)
 		all[n] = p
 		return err
-	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language, p.questions FROM knowledge_index AS x JOIN passage AS p ON p.company_id = "+
+	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language, p.questions "+
+		"FROM knowledge_index AS x JOIN passage AS p ON p.company_id = "+
 		"x.company_id"+
 		" AND p.knowledge_id = "+used+" WHERE x.company_id = $1 AND x.knowledge_id = $2 AND x.version > 0 AND p.n "+s.d.In(3),
 		companyID, knowledgeID, s.d.List(numbers))

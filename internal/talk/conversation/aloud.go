@@ -213,6 +213,9 @@ func (a Aloud) asked(ctx context.Context, companyID, id string) (*voice.Pending,
 	if err != nil || t.Agent == nil || t.Conversation.State != chats.Automated {
 		return nil, err
 	}
+	if call := agent.ReadMemory(t.Conversation.Memory).Call; call.Open(t.Conversation.Asks) {
+		return &voice.Pending{Question: call.Question, Choices: call.Choices, Number: call.Number}, nil
+	}
 	q := t.Agent.Question(t.Conversation.Asks)
 	if q == nil {
 		return nil, nil

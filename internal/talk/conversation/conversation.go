@@ -72,12 +72,13 @@ func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
 
-// Options configure Conversations. All fields are required except Flows, Effects, Suspended, Questions and those with
-// a default.
+// Options configure Conversations. All fields are required except Toolbox, Flows, Effects, Suspended, Questions and
+// those with a default.
 type Options struct {
 	Store     *store.Store
 	Agents    Agents
 	Thinker   agent.Thinker
+	Toolbox   agent.Toolbox // nil means that agents have no tools at servers
 	Publisher Publisher
 	Log       *slog.Logger
 	// Flows and Effects run flows; nil disables them.

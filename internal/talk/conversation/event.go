@@ -9,19 +9,20 @@ import (
 // Events of a conversation: the values of Extra.Event in turns of kind event. Screens translate them.
 const (
 	Asked      = "handoff_requested"
-	Missed     = "missed"     // no teammate was present, or none came in time
-	Joined     = "joined"     // a teammate took it; Extra.Name is their name
-	Released   = "released"   // a teammate gave it back to the queue
-	Returned   = "returned"   // a teammate gave it back to the agent
-	Resolved   = "resolved"   // by a teammate
-	Reopened   = "reopened"   // by a teammate, or because the contact wrote again
-	Left       = "left"       // the contact ended it
-	Abandoned  = "abandoned"  // the contact left the queue
-	Introduced = "introduced" // the contact left a name or an e-mail address
-	Noted      = "noted"      // the agent recorded results: Extra.Set
-	Rated      = "rated"      // Extra.Rating; the text is the comment
-	CalledOff  = "called_off" // the contact no longer wants a teammate
-	FlowBegan  = "flow_began" // the text is the flow's name
+	Missed     = "missed"      // no teammate was present, or none came in time
+	Joined     = "joined"      // a teammate took it; Extra.Name is their name
+	Released   = "released"    // a teammate gave it back to the queue
+	Returned   = "returned"    // a teammate gave it back to the agent
+	Resolved   = "resolved"    // by a teammate
+	Reopened   = "reopened"    // by a teammate, or because the contact wrote again
+	Left       = "left"        // the contact ended it
+	Abandoned  = "abandoned"   // the contact left the queue
+	Introduced = "introduced"  // the contact left a name or an e-mail address
+	Noted      = "noted"       // the agent recorded results: Extra.Set
+	ToolCalled = "tool_called" // the agent called tools: Extra.Tools; a note for teammates
+	Rated      = "rated"       // Extra.Rating; the text is the comment
+	CalledOff  = "called_off"  // the contact no longer wants a teammate
+	FlowBegan  = "flow_began"  // the text is the flow's name
 	// NoSuchFlow: the contact replied to a notification whose name_event starts no flow; the text is the event.
 	NoSuchFlow = "event_unknown"
 	Reacted    = "reacted"        // to the message Extra.About; the text is the emoji, empty if withdrawn

@@ -262,10 +262,18 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		return nil, false, err
 	}
 	request.UseTool, request.Aloud = use, emit != nil
+	request.Toolbox, request.Claim = s.o.Toolbox, s.claim(c)
 	s.screens.Typing(c.CompanyID, c.ID, chats.Agent, request.Agent.Name, "")
 	var said answer
 	checked := time.Now()
+	stored := false
+	defer func() {
+		if !stored {
+			s.keepUses(ctx, c, said.used)
+		}
+	}()
 	err = s.o.Thinker.Reply(ctx, request, func(a agent.Action) error {
+		said.use(a.Used)
 		if time.Since(checked) >= checkEvery { // a teammate may have taken it on another node
 			checked = time.Now()
 			if have, err := s.store.Chats.Find(ctx, c.CompanyID, c.ID); err != nil || have.State != chats.Automated {
@@ -291,7 +299,7 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 		return nil, false, err
 	}
 	err = s.keep(ctx, func() (err error) {
-		turn, rerun, err = s.storeReply(ctx, c, request, &said, result)
+		turn, rerun, stored, err = s.storeReply(ctx, c, request, &said, result)
 		return err
 	})
 	return turn, rerun, err
@@ -343,11 +351,11 @@ func (s *replies) putOff(ctx context.Context, c *chats.Conversation) error {
 
 func (s *replies) storeReply(
 	ctx context.Context, c *chats.Conversation, r *agent.Request, said *answer, result *chats.Result,
-) (turn *chats.Turn, rerun bool, err error) {
+) (turn *chats.Turn, rerun, stored bool, err error) {
 	there := true
 	if said.handoff != "" {
 		if there, err = s.anybodyThere(ctx, c.CompanyID); err != nil {
-			return nil, false, err
+			return nil, false, false, err
 		}
 	}
 	now, clientID, outdated := s.now(), replyID(c.ReplySeq), false
@@ -371,6 +379,12 @@ func (s *replies) storeReply(
 			noted.Extra.Set = said.set
 			turns = append(turns, noted)
 		}
+		if len(said.used) > 0 {
+			turns = append(turns, usesTurn(said.used, now))
+		}
+		if said.memory != nil {
+			have.Memory = said.memory.Text()
+		}
 		switch {
 		case said.handoff != "":
 			asked := ask(have, said.handoff, there, now)
@@ -386,15 +400,15 @@ func (s *replies) storeReply(
 		return turns, nil
 	})
 	if errors.Is(err, errOvertaken) {
-		return nil, outdated, nil
+		return nil, outdated, false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, false, err
 	}
 	if turn = change.Repeated; turn == nil && len(change.Turns) > 0 && change.Turns[0].ClientID == clientID {
 		turn = &change.Turns[0]
 	}
-	return turn, change.Conversation.ReplySeq > c.ReplySeq, nil
+	return turn, change.Conversation.ReplySeq > c.ReplySeq, change.Repeated == nil, nil
 }
 
 // handOver asks for a teammate because the agent could not reply.
@@ -432,7 +446,10 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 	}
 	r := &agent.Request{
 		CompanyID: c.CompanyID, CompanyName: company, ConversationID: c.ID, Agent: a, Language: c.Language,
-		ContactName: known(c, contact).Name,
+		ContactName: known(c, contact).Name, Memory: agent.ReadMemory(c.Memory), Turn: c.ReplySeq,
+	}
+	if r.Now, err = s.localTime(ctx, c.CompanyID, a); err != nil {
+		return nil, err
 	}
 	r.Asked = c.Asks
 	switch bearingOf(c, turns) {
@@ -473,6 +490,8 @@ type answer struct {
 	end     bool
 	outcome agent.Outcome
 	set     []chats.Value
+	memory  *agent.Memory
+	used    []chats.Use
 }
 
 var errTooLong = errors.New("the agent's answer is too long")
@@ -495,6 +514,9 @@ func (a *answer) add(x agent.Action) error {
 	}
 	if x.Asks != "" {
 		a.asks = x.Asks
+	}
+	if x.Memory != nil {
+		a.memory = x.Memory
 	}
 	a.end = a.end || x.End
 	a.outcome = cmp.Or(x.Outcome, a.outcome)

@@ -32,6 +32,7 @@ type rig struct {
 	cat      By
 	agent    *script
 	laid     *laid
+	toolbox  agent.Toolbox
 
 	mu        sync.Mutex
 	clock     time.Time
@@ -77,7 +78,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 // node returns another node on the rig's database.
 func (r *rig) node() *Conversations {
 	c := New(Options{
-		Store: r.db, Agents: r.agent, Thinker: r.agent, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now,
+		Store: r.db, Agents: r.agent, Thinker: r.agent, Toolbox: r.toolbox, Publisher: r, Log: slog.New(slog.DiscardHandler), Now: r.now,
 		MissedAfter: 5 * time.Minute,
 		Flows:       r.laid, Effects: r.laid, Runs: r.db.Runs, Node: "node",
 		Suspended: func(context.Context, string) (bool, error) { return r.suspended.Load(), nil },

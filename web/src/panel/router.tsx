@@ -170,6 +170,16 @@ const base = createRoute({
     ...(s.title === undefined ? {} : { title: String(s.title) }),
   }),
 });
+const tools = createRoute({
+  getParentRoute: () => shell,
+  path: "/tools",
+  component: lazyRouteComponent(() => import("./features/tools/ToolsPage"), "ToolsPage"),
+});
+const tool = createRoute({
+  getParentRoute: () => shell,
+  path: "/tools/$id",
+  component: lazyRouteComponent(() => import("./features/tools/ToolPage"), "ToolPage"),
+});
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 
 /** exact reads a value of an address. A number that JavaScript would round, such as an id, stays the text that it is. */
@@ -196,6 +206,8 @@ export const router = createRouter({
       agent,
       knowledge,
       base,
+      tools,
+      tool,
       widgets,
       widget,
       lost,

@@ -72,6 +72,7 @@ export interface Agent {
   elevenlabs?: { agent_id: string; api_key?: string; base_url?: string };
   voice?: Voice;
   client_tools?: ClientTool[];
+  server_tools?: string[];
   record: boolean;
   voicemail?: string;
   result: Result[];
@@ -126,6 +127,18 @@ export interface Played {
   end: boolean;
   unanswered: boolean;
   outcome?: Outcome;
+  ms: number;
+  /** What the agent keeps until the next message. */
+  memory?: unknown;
+  tools?: ToolUse[];
+}
+/** ToolUse is a call of a tool by an agent. */
+export interface ToolUse {
+  tool: string;
+  arguments?: string;
+  status: "ok" | "not_found" | "refused" | "failed" | "unknown";
+  code?: number;
+  reason?: string;
   ms: number;
 }
 export interface Found {
@@ -327,6 +340,8 @@ export interface Turn {
   score?: "like" | "dislike";
   file?: ChatFile;
   event?: string;
+  /** tools are the calls of the event tool_called. */
+  tools?: ToolUse[];
   rating?: number;
   voice?: Aloud;
   notification?: string;

@@ -317,8 +317,8 @@ func (x Questions) attach(r *http.Request, by member.Member) (any, error) {
 	if !resource.ValidIdentifier(base) {
 		return nil, carillon.Absent(knowledge.Kind().Title())
 	}
-	number, err := strconv.Atoi(string(o.Find("article").Raw()))
-	if err != nil || number < 0 {
+	index, err := strconv.Atoi(string(o.Find("article").Raw()))
+	if err != nil || index < 0 {
 		return nil, carillon.Invalid("article", "Must be the index of an article, from 0")
 	}
 	title, _, err := o.String("title", "title")
@@ -336,17 +336,17 @@ func (x Questions) attach(r *http.Request, by member.Member) (any, error) {
 	done := resolved{}
 	err = resources.Edit(r.Context(), x.Store.Resources, by.CompanyID, knowledge.Kind(), base, func(have resource.Resource) error {
 		b, _ := have.(*knowledge.Base)
-		if number >= len(b.Articles) || !titled(&b.Articles[number], title) {
+		if index >= len(b.Articles) || !titled(&b.Articles[index], title) {
 			return carillon.InConflict("The article has changed meanwhile")
 		}
-		if !b.Articles[number].HasRoom() {
+		if !b.Articles[index].HasRoom() {
 			return carillon.Invalid("article", "Has 100 wordings already; remove some first")
 		}
 		texts := make([]string, len(all))
 		for i := range all {
 			texts[i] = wording(all[i].Text)
 		}
-		done.Added = b.Articles[number].AddQuestions(texts)
+		done.Added = b.Articles[index].AddQuestions(texts)
 		return nil
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/agent/tools"
 	"carillon/internal/base/config"
 	"carillon/internal/base/resource"
 	"carillon/internal/edge/httpio"
@@ -70,7 +71,7 @@ func (s Resources) list(r *http.Request, by member.Member) (any, error) {
 			return nil, err
 		}
 		for _, x := range part {
-			flows.HideRequests(by, x)
+			hideRequests(by, x)
 			rows = append(rows, row{idOf(x), s.show(x, false)})
 		}
 		if len(part) < batch || httpio.Fit(rows) < len(rows) {
@@ -79,6 +80,14 @@ func (s Resources) list(r *http.Request, by member.Member) (any, error) {
 		after = rows[len(rows)-1].id
 	}
 	return httpio.ListOf(page, s.kind.Name, rows, func(x row) string { return x.id }, func(x row) row { return x }), nil
+}
+
+// hideRequests hides the confidential parts of requests to servers from members who may not change them.
+func hideRequests(by member.Member, x resource.Resource) {
+	if t, ok := x.(*tools.Tool); ok && !by.Role.Can(auth.MayWriteResources) {
+		t.HideRequests()
+	}
+	flows.HideRequests(by, x)
 }
 
 // batch is the number of resources read at a time. It is small because a document may have a megabyte, which is also
@@ -104,7 +113,7 @@ func (s Resources) get(r *http.Request, by member.Member, id string) (any, error
 	if err != nil {
 		return nil, err
 	}
-	flows.HideRequests(by, x)
+	hideRequests(by, x)
 	return s.show(x, false), nil
 }
 

@@ -32,6 +32,7 @@ type Playground struct {
 	Gate    *member.Gate
 	Store   *store.Store
 	Thinker agent.Thinker
+	Toolbox agent.Toolbox
 	Unbuilt func(resource.Resource) string
 	Plays   *share.Share
 }
@@ -57,6 +58,9 @@ type playResponse struct {
 	Outcome    agent.Outcome  `json:"outcome,omitempty"` // empty if nothing was asked
 	MS         int64          `json:"ms"`
 	Fault      string         `json:"fault,omitempty"` // why the agent's engine did not respond
+	Tools      []agent.Use    `json:"tools,omitempty"` // calls of tools at servers
+	// Memory is kept by the page, which sends it back with the next message.
+	Memory *agent.Memory `json:"memory,omitempty"`
 }
 
 type playedSource struct {
@@ -72,7 +76,7 @@ func (x Playground) play(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "said", "asked", "language", "agent")
+	o, err := form.Object(r, "said", "asked", "language", "agent", "memory")
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +87,10 @@ func (x Playground) play(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := &agent.Request{CompanyID: by.CompanyID, CompanyName: company.Name, Agent: a}
+	request := &agent.Request{CompanyID: by.CompanyID, CompanyName: company.Name, Agent: a, Toolbox: x.Toolbox}
+	if request.Memory, err = memory(o); err != nil {
+		return nil, err
+	}
 	if request.Said, err = said(o); err != nil {
 		return nil, err
 	}
@@ -163,7 +170,7 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 	ctx, cancel := context.WithTimeout(ctx, playTimeout)
 	defer cancel()
 	begin := time.Now()
-	p := &playResponse{Fault: x.Unbuilt(request.Agent), Sources: []playedSource{}, Choices: []string{}}
+	p := &playResponse{Fault: x.Unbuilt(request.Agent), Memory: kept(request.Memory), Sources: []playedSource{}, Choices: []string{}}
 	var text strings.Builder
 	err = x.Thinker.Reply(ctx, request, func(a agent.Action) error {
 		text.WriteString(a.Say)
@@ -177,11 +184,25 @@ func (x Playground) reply(ctx context.Context, by member.Member, request *agent.
 		}
 		p.Fault = cmp.Or(a.Failure, p.Fault)
 		p.Outcome = cmp.Or(a.Outcome, p.Outcome)
+		if a.Memory != nil {
+			p.Memory = kept(*a.Memory)
+		}
+		if a.Used != nil && len(p.Tools) < maxTools {
+			p.Tools = append(p.Tools, *a.Used)
+		}
 		p.End, p.Unanswered = p.End || a.End, p.Outcome == agent.Unanswered
 		return nil
 	})
 	p.Text, p.MS = strings.TrimSpace(text.String()), time.Since(begin).Milliseconds()
 	return p, err
+}
+
+// kept returns a memory for the page, or nil if it is empty.
+func kept(m agent.Memory) *agent.Memory {
+	if m.Text() == "" {
+		return nil
+	}
+	return &m
 }
 
 // agentOf returns the agent named in the path. Errors: not_found.

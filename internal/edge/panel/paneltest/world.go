@@ -20,6 +20,7 @@ import (
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/site"
+	"carillon/internal/agent/tools"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
 	"carillon/internal/base/resource"
@@ -119,11 +120,17 @@ func New(t *testing.T) *World {
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
 		Search: search, Thinker: agent.NewBuiltin(search), Documents: document.New(nil),
+		Toolbox: tools.New(tools.Options{
+			Resources: s.Resources, Client: tools.NewClient([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}), Limits: limits,
+			Log: log,
+		}),
 		Pages: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: 64 << 10}),
 		Store: s, Auth: a, Events: hub, Conversations: conversations, Messages: channel, Mobile: channel, Talks: there, Trials: there,
 		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
-		Kinds:     []resource.Kind{knowledge.Kind(), site.Kind(), agent.Kind(), secret.Kind(), flow.Kind(), hook.Kind(), trial.Kind()},
+		Kinds: []resource.Kind{
+			knowledge.Kind(), secret.Kind(), site.Kind(), tools.Kind(), agent.Kind(), flow.Kind(), hook.Kind(), trial.Kind(),
+		},
 		Tests: trial.Runner{
 			Tester: trial.Tester{Thinker: agent.NewBuiltin(search)}, Store: s,
 			Thinking: func(s *resources.Store) agent.Thinker { return agent.NewBuiltin(knowledge.NewSearch(s, log)) },

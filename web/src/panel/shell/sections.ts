@@ -20,6 +20,7 @@ import {
   IconSettings,
   IconSpeakerphone,
   IconTemplate,
+  IconTool,
   IconUserSearch,
   IconUsers,
   IconWebhook,
@@ -135,6 +136,13 @@ export const sections: Section[] = [
         icon: IconBook2,
         needs: "resources:read",
         keywords: "articles import search questions faq",
+      },
+      {
+        to: "/tools",
+        text: "tools",
+        icon: IconTool,
+        needs: "resources:read",
+        keywords: "http mcp api functions actions endpoints",
       },
       {
         to: "/flows",

@@ -1,10 +1,10 @@
-// Agents, knowledge and widgets: things of one kind that the company keeps.
+// Agents, knowledge, tools and widgets: things of one kind that the company keeps.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { del, everything, get, post, put } from "../api";
 import { useCompany } from "../session";
 
-export type Kind = "agents" | "knowledge" | "sites" | "widgets";
+export type Kind = "agents" | "knowledge" | "sites" | "tools" | "widgets";
 
 /** useList is all of a kind. */
 export function useList<T>(kind: Kind) {

@@ -6,6 +6,8 @@ import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { Card, Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { texts as toolTexts } from "../tools/texts";
+import type { Tool } from "../tools/types";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
 import { texts } from "./texts";
@@ -109,9 +111,33 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
           />
         </div>
       </Card>
+      {(a.engine !== "elevenlabs" || a.server_tools) && <ServerTools draft={draft} />}
       {a.engine !== "elevenlabs" && <CallForm draft={draft} />}
       {a.engine !== "elevenlabs" && <ClientTools draft={draft} />}
     </div>
+  );
+}
+
+/** ServerTools chooses the tools at servers that the agent may call. */
+function ServerTools({ draft }: { draft: Draft<Agent> }) {
+  const t = useTexts(toolTexts);
+  const list = useList<Tool>("tools");
+  const chosen = draft.value.server_tools ?? [];
+  const known = (list.data ?? []).map((x) => ({ value: x.id!, label: x.name }));
+  const others = chosen.filter((id) => !known.some((x) => x.value === id));
+  return (
+    <Card title={t.agentTools}>
+      <MultiSelect
+        searchable
+        aria-label={t.agentTools}
+        description={list.data?.length === 0 ? t.noTools : t.agentToolsHelp}
+        data={[...known, ...others.map((id) => ({ value: id, label: id }))]}
+        maxValues={20}
+        value={chosen}
+        onChange={(all) => draft.set({ server_tools: all.length ? all : undefined })}
+        error={draft.error("server_tools")}
+      />
+    </Card>
   );
 }
 

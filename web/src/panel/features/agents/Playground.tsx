@@ -9,6 +9,7 @@ import { Note } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { answerTexts } from "../knowledge/answerTexts";
 import { useLines } from "../lines/useLines";
+import { texts as toolTexts } from "../tools/texts";
 import { callTexts } from "./callTexts";
 import { keepConversation } from "./tests/keep";
 import { texts as testTexts } from "./tests/texts";
@@ -85,6 +86,7 @@ function Written({ agent }: { agent: Agent }) {
           .slice(-most)
           .map(({ contact, text }) => ({ contact, text })),
         asked: before?.contact === false ? before.played.asks : undefined,
+        memory: before?.contact === false ? before.played.memory : undefined,
         agent: draft,
       });
       setSaid([...asked, { contact: false, text: played.text, played }]);
@@ -185,6 +187,7 @@ function Written({ agent }: { agent: Agent }) {
 function Answer({ played: p, choose }: { played: Played; choose?: (choice: string) => void }) {
   const t = useTexts(texts);
   const a = useTexts(answerTexts);
+  const o = useTexts(toolTexts);
   return (
     <div className="answer">
       {p.text && <div className="said">{p.text}</div>}
@@ -197,6 +200,12 @@ function Answer({ played: p, choose }: { played: Played; choose?: (choice: strin
           ))}
         </div>
       )}
+      {p.tools?.map((x, i) => (
+        <Note key={i} tone={x.status === "ok" ? "ok" : "warn"}>
+          <code>{x.tool}</code> {x.arguments} · {o[`status_${x.status}`]}
+          {x.reason && ": " + x.reason}
+        </Note>
+      ))}
       {p.handoff !== undefined && <Note tone="ok">{t.handedOver}</Note>}
       {p.end && <Note>{t.ended}</Note>}
       {p.unanswered && <Note tone="warn">{t.unanswered}</Note>}

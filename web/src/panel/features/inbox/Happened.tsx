@@ -1,7 +1,8 @@
 import { IconRoute } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { absolute } from "../../format";
-import { fill } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
+import { texts as toolTexts } from "../tools/texts";
 import type { InboxTexts } from "./texts";
 import type { Turn } from "./types";
 
@@ -30,6 +31,7 @@ export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; lan
               ? "event_handoff_flow"
               : "event_handoff_failed"
             : `event_${turn.event}`;
+  if (turn.event === "tool_called") return <Called turn={turn} language={language} />;
   const text = t[key as keyof InboxTexts];
   if (!text) return null;
   const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
@@ -47,5 +49,21 @@ export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; lan
       )}
       {turn.about && <span className="inbox-about">{turn.about}</span>}
     </p>
+  );
+}
+
+/** Called is the note of the agent's calls of tools, which the visitor does not see. */
+function Called({ turn, language }: { turn: Turn; language: string }) {
+  const t = useTexts(toolTexts);
+  return (
+    <>
+      {turn.tools?.map((x, i) => (
+        <p key={i} className="inbox-event" title={absolute(turn.at, language)}>
+          {fill(t.called, { tool: x.tool })} · {t[`status_${x.status}`]} · {fill(t.took, { n: x.ms })}
+          {x.reason && `: ${x.reason}`}
+          {x.arguments && x.arguments !== "{}" && <span className="inbox-about">{x.arguments}</span>}
+        </p>
+      ))}
+    </>
   );
 }
