@@ -53,6 +53,12 @@ async function seed() {
     hosts: ["shop.example.com"],
     value: "a-key-of-the-shop",
   });
+  const { id: tool } = await call("POST", "/panel/v1/tools", token, {
+    name: "order_status",
+    description: "Finds the state of an order by its number.",
+    http: { url: "https://shop.example.com/orders/{{order_id}}" },
+    parameters: [{ name: "order_id", type: "text", required: true, question: { en: "Which order?" } }],
+  });
   const { id: flow } = await call("POST", "/panel/v1/flows/drafts", token, {
     flow: {
       name: "Boat trip",
@@ -138,6 +144,7 @@ async function seed() {
   );
   return {
     ...company,
+    tool,
     company,
     webhook,
     notification,
