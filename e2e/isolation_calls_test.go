@@ -68,6 +68,10 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"widgets": `{"name":"Curious"}`, "webhooks": `{"url":"https://beta.test/curious"}`,
 		"secrets": `{"name":"curious","hosts":["beta.test"],"value":"curious-value"}`,
 		"senders": `{"number":"15555550277","channel":"messaging","provider":"sandbox"}`,
+		"tools":   `{"name":"curious","description":"Curious","http":{"url":"https://beta.test/curious"}}`,
+		"sites":   `{"name":"Curious","knowledge":"alphafaq","address":"https://beta.test/"}`,
+		"suites": `{"name":"curious","agent":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2",` +
+			`"cases":[{"name":"curious","turns":[{"say":"swordfish","expect":{"contains":["a"]}}]}]}`,
 	}
 	all := map[string][]call{
 		"POST " + v1 + "/auth": {{
@@ -336,6 +340,17 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["PUT /panel/v1/canned-replies/{id}"] = withBody(reply, panel(call{}))
 	all["DELETE /panel/v1/canned-replies/{id}"] = panel(call{})
 	all["POST /panel/v1/knowledge/import"] = withBody(`{"markdown":"# Curious"}`, panel(call{kind: own}))
+	all["POST /panel/v1/knowledge/import/file"] = panel(call{kind: own})
+	all["POST /panel/v1/knowledge/{id}/articles"] = withBody(`{"add":[{"title":"Curious","text":"Curious"}]}`, panel(call{}))
+	all["GET /panel/v1/sites/{id}/state"] = panel(call{})
+	all["POST /panel/v1/sites/{id}/look"] = withBody(`{}`, panel(call{}))
+	all["GET /panel/v1/sites/{id}/looks/{look}"] = panel(call{})
+	all["GET /panel/v1/tools/{id}/remote"] = panel(call{})
+	all["POST /panel/v1/tools/{id}/try"] = withBody(`{"arguments":{}}`, panel(call{}))
+	all["GET /panel/v1/agents/{id}/tests"] = panel(call{})
+	all["GET /panel/v1/agents/{id}/tests/runs/{run}"] = panel(call{})
+	all["POST /panel/v1/agents/{id}/tests/check"] = withBody(`{"source":"cases: []"}`, panel(call{}))
+	all["POST /panel/v1/agents/{id}/tests/run"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/knowledge/search"] = []call{
 		{query: "q=swordfish&company=" + alphaID}, {kind: own, query: "q=swordfish"}, {kind: own, query: "q=swordfish&knowledge=alphafaq"},
 	}

@@ -116,6 +116,10 @@ func (c *companies) populate(t *testing.T) *belongings {
 		message, doc)
 		VALUES ($1, $2, 1, 1, 400, 'alphacode', 'POST', '/alphapath', 'k', 'req_alpha', 0, 1, 'm', '{"body":"Alphabody"}') RETURNING id`,
 		alphaID, carillon.NewID(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)))
+	c.field(t, "id", "POST", "/panel/v1/tools",
+		`{"name":"alphatool","description":"Alphatool","http":{"url":"https://alpha.test/alphatool"}}`, "Authorization", "Bearer "+owner)
+	c.field(t, "id", "POST", "/panel/v1/suites", `{"name":"alphasuite","agent":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2",`+
+		`"cases":[{"name":"alphacase","turns":[{"say":"Alphaturn","expect":{"contains":["a"]}}]}]}`, "Authorization", "Bearer "+owner)
 	draft := c.field(t, "id", "POST", "/panel/v1/flows/drafts", `{"flow":{"name":"Alphadraft","trigger":{},"steps":[]}}`,
 		"Authorization", "Bearer "+owner)
 	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
