@@ -14,8 +14,8 @@ var followers = map[string][]string{ //nolint:gochecknoglobals // read-only
 
 // pointers are the folded words that stand for the subject before.
 var pointers = map[string]map[string]bool{ //nolint:gochecknoglobals // read-only
-	"en": setOf("it that this they them those these there one ones its"),
-	"es": setOf("eso esto ello ellos ellas esa ese esos esas lo la los las ahi alli"),
+	"en": setOf("it that this they them those these one ones its"),
+	"es": setOf("eso esto ello ellos ellas esa ese esos esas ahi alli"),
 	"pt": setOf("isso isto ele ela eles elas disso nisso dele dela aquilo essa esse la ali"),
 }
 
@@ -95,7 +95,7 @@ func follow(q *question, w *weights, words []string, topic, all []match) []match
 	case w.total == w.unknown && says && t.hasFact(q) && (q.asks != anyFact || len(q.words) == 0), // "how much is that?"
 		covered >= minTopic && covered >= share*other:
 		t.sure = max(t.sure, topicAnswered)
-	case !says:
+	case !says, covered == 0 && len(q.words) > 0 && w.total == w.unknown: // of nothing that is known
 		return all
 	default:
 		t.sure = max(t.sure, topicOffered)
