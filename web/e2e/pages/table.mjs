@@ -211,7 +211,7 @@ async function through(p, rows, look) {
 const unnamed = (p) =>
   p.evaluate(
     () =>
-      document.body.innerText.replace(/\{\{[^}]*\}\}/g, "").match(/\{\w+\}|\bundefined\b|\[object Object\]|\bNaN\b/g) ??
+      document.body.innerText.replace(/\{\{[^}]*\}\}/g, "").match(/\{[a-z]\w*\}|\bundefined\b|\[object Object\]|\bNaN\b/g) ??
       [],
   );
 
