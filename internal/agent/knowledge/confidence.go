@@ -19,12 +19,12 @@ const (
 //nolint:gochecknoglobals // read-only
 var (
 	rankWeights = [features]float64{
-		fCovered: 2.13, fSentence: 1.9, fPair: 1.62, fTitle: 0.95, fTitleNamed: 1.37, fMissing: -0.06, fMatched: 1.5,
-		fNear: 1.53, fFact: -0.44, fExact: 1.9,
+		fCovered: 2.17, fSentence: 2.01, fPair: 1.75, fTitle: 0.94, fTitleNamed: 1.44, fMissing: -0.29, fMatched: 1.35,
+		fNear: 1.5, fFact: -0.45, fExact: 1.99,
 	}
 	sureWeights = [features]float64{
-		fBias: -4.86, fCovered: 2.0, fKnown: -0.3, fSentence: 0.75, fPair: -0.38, fTitle: 1.25, fTitleNamed: 2.49,
-		fUnknown: -0.9, fMissing: -0.18, fMatched: 1.39, fNear: 0.78, fFact: -0.81, fMargin: 3.48, fExact: -0.23,
-		fWords: 1.16,
+		fBias: -4.8, fCovered: 1.96, fKnown: -1.2, fSentence: 1.25, fPair: -0.47, fTitle: 1.71, fTitleNamed: 1.29,
+		fUnknown: -1.01, fMissing: -0.52, fMatched: 1.14, fNear: 0.86, fFact: -0.77, fMargin: 2.82, fExact: 1.4,
+		fWords: 2.08, fUntitled: -0.98,
 	}
 )
