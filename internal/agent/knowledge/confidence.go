@@ -19,12 +19,8 @@ const (
 //nolint:gochecknoglobals // read-only
 var (
 	rankWeights = [features]float64{
-		fCovered: 2.17, fSentence: 2.01, fPair: 1.75, fTitle: 0.94, fTitleNamed: 1.44, fMissing: -0.29, fMatched: 1.35,
-		fNear: 1.5, fFact: -0.45, fExact: 1.99,
+		fCovered: 2.4, fSentence: 1.79, fPair: 1.54, fTitle: 1.12, fTitleNamed: 1.9, fMissing: -0.21, fMatched: 1.51,
+		fNear: 1.12, fFact: -0.62, fExact: 1.6,
 	}
-	sureWeights = [features]float64{
-		fBias: -4.8, fCovered: 1.96, fKnown: -1.2, fSentence: 1.25, fPair: -0.47, fTitle: 1.71, fTitleNamed: 1.29,
-		fUnknown: -1.01, fMissing: -0.52, fMatched: 1.14, fNear: 0.86, fFact: -0.77, fMargin: 2.82, fExact: 1.4,
-		fWords: 2.08, fUntitled: -0.98,
-	}
+	sureWeights = [features]float64{fBias: -5.1, fCovered: 1.97, fKnown: -0.97, fSentence: 0.94, fPair: -0.39, fTitle: 1.65, fTitleNamed: 1.23, fUnknown: -1.37, fMissing: -0.16, fMatched: 0.8, fNear: 0.89, fFact: -0.7, fMargin: 3.17, fExact: 1.11, fWords: 2.35, fUntitled: -0.63}
 )
