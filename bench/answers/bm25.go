@@ -18,7 +18,7 @@ func (m *measurement) rankByBM25(ctx context.Context, s *set) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // each connection would have a database of its own
+	db.SetMaxOpenConns(1) // another connection would open another database
 	words := "unicode61 remove_diacritics 2"
 	if s.language == "en" {
 		words = "porter " + words

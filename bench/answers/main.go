@@ -5,7 +5,7 @@
 //	git clone --depth 1 https://github.com/liafacom/faquad
 //	cd bench && go run ./answers en=../../xquad/xquad.en.json es=../../xquad/xquad.es.json pt=../../faquad/data/dataset.json
 //
-// The first table has the shares at the threshold of the program beside those of BM25 (SQLite's FTS5), the second one the
+// The first table has the shares at the threshold of the program, and those of BM25 (SQLite's FTS5); the second one has the
 // price of answering more: for each share answered right, the share of questions without their paragraph that are
 // answered all the same.
 package main

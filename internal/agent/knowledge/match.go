@@ -71,7 +71,7 @@ const (
 	fMargin     // distance to the next article
 	fExact      // matched words that are no synonyms
 	fWords      // number of the question's words
-	fUntitled   // the passage has no title of its own
+	fUntitled   // the passage has no title
 	features
 )
 
