@@ -63,7 +63,8 @@ func TestOnlyWhatWasProposedIsAgreedTo(t *testing.T) {
 
 func TestTheLanguageIsTheConversationsElseTheAgents(t *testing.T) {
 	for _, c := range [][3]string{
-		{"pt-BR", "es", "Não encontrei essa informação."}, {"fr", "es", "No he encontrado esa información."},
+		{"pt-BR", "es", "Não encontrei essa informação."},
+		{"fr", "es", "No he encontrado esa información."},
 		{"fr", "de", "I couldn't find that"},
 	} {
 		text, all := replies(t, Builtin{}, &Request{

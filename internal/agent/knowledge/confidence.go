@@ -19,12 +19,12 @@ const (
 //nolint:gochecknoglobals // read-only
 var (
 	rankWeights = [features]float64{
-		fCovered: 2.13, fSentence: 1.9, fPair: 1.62, fTitle: 0.95, fTitleNamed: 1.37, fMissing: -0.06, fMatched: 1.5,
-		fNear: 1.53, fFact: -0.44, fExact: 1.9,
+		fCovered: 2.4, fSentence: 1.79, fPair: 1.54, fTitle: 1.12, fTitleNamed: 1.9, fMissing: -0.21, fMatched: 1.51,
+		fNear: 1.12, fFact: -0.62, fExact: 1.6,
 	}
 	sureWeights = [features]float64{
-		fBias: -4.86, fCovered: 2.0, fKnown: -0.3, fSentence: 0.75, fPair: -0.38, fTitle: 1.25, fTitleNamed: 2.49,
-		fUnknown: -0.9, fMissing: -0.18, fMatched: 1.39, fNear: 0.78, fFact: -0.81, fMargin: 3.48, fExact: -0.23,
-		fWords: 1.16,
+		fBias: -5.1, fCovered: 1.97, fKnown: -0.97, fSentence: 0.94, fPair: -0.39, fTitle: 1.65, fTitleNamed: 1.23,
+		fUnknown: -1.37, fMissing: -0.16, fMatched: 0.8, fNear: 0.89, fFact: -0.7, fMargin: 3.17, fExact: 1.11,
+		fWords: 2.35, fUntitled: -0.63,
 	}
 )

@@ -30,15 +30,26 @@ const (
 
 // continues returns whether a question may continue the subject before, and whether it says so.
 func (q *question) continues(words []string) (may, says bool) {
-	for _, f := range followers[q.language] {
-		if beginning := Words(f); len(words) > len(beginning) && equal(beginning, words) {
-			return true, true
-		}
+	if q.follows(words) {
+		return true, true
 	}
 	if slices.ContainsFunc(words, func(w string) bool { return pointers[q.language][w] }) {
 		return true, true
 	}
 	return len(q.words) <= fewWords, false
+}
+
+// follows reports whether a question begins like one that continues the subject before.
+func (q *question) follows(words []string) bool {
+	return slices.ContainsFunc(followers[q.language], func(f string) bool {
+		beginning := Words(f)
+		return len(words) > len(beginning) && equal(beginning, words)
+	})
+}
+
+// asksAlone reports whether a question has no word that indicates a subject, such as "how much is that?".
+func (q *question) asksAlone() bool {
+	return q.asks != anyFact && !slices.ContainsFunc(q.words, func(w wanted) bool { return w.weight > askedWeight })
 }
 
 // topicReach is the number of passages before and after the topic that may belong to its article.
@@ -71,7 +82,8 @@ func (s *Search) addTopic(ctx context.Context, query *Query, best []ranked) ([]r
 // the topic's article first, unsorted, then the judged ones, one per article.
 func follow(q *question, w *weights, words []string, topic, all []match) []match {
 	may, says := q.continues(words)
-	if !may || len(topic) == 0 {
+	alone := q.asksAlone()
+	if says = says || alone; !may || len(topic) == 0 {
 		return all
 	}
 	slices.SortStableFunc(topic, func(a, b match) int { return compareFloats(b.rank, a.rank) })
@@ -90,12 +102,15 @@ func follow(q *question, w *weights, words []string, topic, all []match) []match
 		share = besideOther
 	}
 	covered := t.features[fCovered]
+	unknown := w.total == w.unknown
 	at := 0
 	switch {
-	case w.total == w.unknown && says && t.hasFact(q) && (q.asks != anyFact || len(q.words) == 0), // "how much is that?"
+	case alone && t.hasFact(q), // "how much is that?"
+		says && len(q.words) == 0,
+		says && unknown && q.asks != anyFact && t.hasFact(q),
 		covered >= minTopic && covered >= share*other:
 		t.sure = max(t.sure, topicAnswered)
-	case !says, covered == 0 && len(q.words) > 0 && w.total == w.unknown: // of nothing that is known
+	case !says, covered == 0 && unknown && !(q.follows(words) && len(q.words) <= fewWords): // of nothing that is known
 		return all
 	default:
 		t.sure = max(t.sure, topicOffered)

@@ -75,7 +75,7 @@ func readLexicon(text, language string) *lexicon {
 			continue
 		}
 		if forms, ok := strings.CutPrefix(line, "="); ok {
-			l.addForms(Words(forms), language)
+			l.addForms(strings.Split(forms, ","), language)
 			continue
 		}
 		line, asks := strings.CutPrefix(line, "?")
@@ -84,16 +84,34 @@ func readLexicon(text, language string) *lexicon {
 	return l
 }
 
-// addForms adds forms of one word.
-func (l *lexicon) addForms(words []string, language string) {
-	stems := make([]string, 0, len(words))
-	for _, w := range words {
-		if s := stem(w, language); !slices.Contains(stems, s) && !stopped(w, language) {
+// addForms adds forms of one word. Those of several words, such as "wi fi", find the others and are found by them.
+func (l *lexicon) addForms(members []string, language string) {
+	var stems []string
+	var phrases [][]string
+	for _, m := range members {
+		words := Words(m)
+		if !slices.ContainsFunc(words, func(w string) bool { return !stopped(w, language) }) {
+			continue
+		}
+		if len(words) > 1 {
+			phrases = append(phrases, words)
+			continue
+		}
+		if s := stem(words[0], language); !slices.Contains(stems, s) {
 			stems = append(stems, s)
 		}
 	}
 	for i, s := range stems {
 		l.forms[s] = append(append(l.forms[s], stems[:i]...), stems[i+1:]...)
+	}
+	for _, words := range phrases {
+		apart := stemsOf(words, language)
+		p := phrase{words: words, weight: 1, forms: []form{{apart, 1}}}
+		for _, s := range stems {
+			l.words[s] = append(l.words[s], form{apart, float64(len(apart)) / float64(len(words))})
+			p.forms = append(p.forms, form{[]string{s}, 1})
+		}
+		l.phrases[words[0]] = append(l.phrases[words[0]], p)
 	}
 }
 
@@ -151,28 +169,45 @@ func stemsOf(words []string, language string) []string {
 	return all
 }
 
-// phraseAt returns the longest phrase with which the words begin. n is its number of words, 0 if there is none.
-func (l *lexicon) phraseAt(words []string, language string) (w wanted, n int) {
+// phraseAt returns the longest phrase with which the words begin, as one wanted word, or as one for each of its words
+// that indicate a subject. n is its number of words, 0 if there is none.
+func (l *lexicon) phraseAt(words []string, language string) (all []wanted, n int) {
+	var longest phrase
 	for _, p := range both(l, func(l *lexicon) []phrase { return l.phrases[words[0]] }) {
-		if len(p.words) <= n || len(p.words) > len(words) || !equal(p.words, words[:len(p.words)]) {
-			continue
-		}
-		n = len(p.words)
-		w = wanted{text: strings.Join(p.words, " "), forms: p.forms, weight: p.weight}
-		if p.weight == 1 {
-			w.own = 1
+		if len(p.words) > n && len(p.words) <= len(words) && equal(p.words, words[:len(p.words)]) {
+			longest, n = p, len(p.words)
 		}
 	}
-	w.forms = slices.Clone(w.forms)
-	for _, word := range words[:n] { // a passage may have the words apart
-		if stopped(word, language) {
-			continue
+	if n == 0 {
+		return nil, 0
+	}
+	var subjects []string
+	for _, word := range longest.words {
+		if !stopped(word, language) {
+			subjects = append(subjects, word)
 		}
+	}
+	if longest.weight == 1 && len(subjects) > 1 { // a passage may have only some of its words
+		for _, word := range subjects {
+			w := l.word(word, language)
+			for i := w.own; i < len(w.forms); i++ {
+				w.forms[i].worth *= apartWorth
+			}
+			w.forms = append(w.forms, longest.forms[1:]...)
+			all = append(all, w)
+		}
+		return all, n
+	}
+	w := wanted{text: strings.Join(longest.words, " "), forms: slices.Clone(longest.forms), weight: longest.weight}
+	if w.weight == 1 {
+		w.own = 1
+	}
+	for _, word := range subjects {
 		for _, f := range l.word(word, language).forms {
 			w.forms = append(w.forms, form{f.stems, f.worth * apartWorth})
 		}
 	}
-	return w, n
+	return []wanted{w}, n
 }
 
 func equal(a, b []string) bool {

@@ -71,6 +71,7 @@ const (
 	fMargin     // distance to the next article
 	fExact      // matched words that are no synonyms
 	fWords      // number of the question's words
+	fUntitled   // the passage has no title
 	features
 )
 
@@ -106,6 +107,9 @@ func compare(q *question, w *weights, r ranked) match {
 	pair = max(pair, best)
 	m.fill(q, w, &title, whole, best, pair)
 	m.features[fTitleNamed] = named
+	if len(title.words) == 0 {
+		m.features[fUntitled] = 1
+	}
 	return m
 }
 

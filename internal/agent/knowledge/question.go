@@ -47,16 +47,19 @@ func parse(text, given, synonyms string) *question {
 	lexicon := lexiconOf(q.language).with(synonyms, q.language)
 	seen := map[string]bool{}
 	for i := 0; i < len(words); i++ {
-		w, n := lexicon.phraseAt(words[i:], q.language)
+		all, n := lexicon.phraseAt(words[i:], q.language)
 		if n == 0 {
 			n = 1
 			if stopped(words[i], q.language) {
 				continue
 			}
-			w = lexicon.word(words[i], q.language)
+			all = []wanted{lexicon.word(words[i], q.language)}
 		}
-		key := strings.Join(w.forms[0].stems, " ")
-		if !seen[key] {
+		for _, w := range all {
+			key := strings.Join(w.forms[0].stems, " ")
+			if seen[key] {
+				continue
+			}
 			seen[key] = true
 			q.words = append(q.words, w)
 			if i > 0 && n == 1 { // "wheel chair" is also written in one word

@@ -380,6 +380,7 @@ func judge(all []match) []match {
 		seen[m.article()] = true
 		return again
 	})
+	first := 0.0 // confidence of the best one in the same language, or in others
 	for i := range all {
 		m := &all[i]
 		if i == 0 || all[i-1].foreign != m.foreign { // only the best one stands out
@@ -391,6 +392,11 @@ func judge(all []match) []match {
 		m.sure = 1 / (1 + math.Exp(-dot(sureWeights, m.features)))
 		if m.features[fCovered] < minCovered {
 			m.sure = min(m.sure, thinlyCovered)
+		}
+		if i > 0 && all[i-1].foreign == m.foreign { // one article answers the question
+			m.sure = min(m.sure, 1-first)
+		} else {
+			first = m.sure
 		}
 	}
 	return all
