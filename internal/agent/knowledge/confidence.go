@@ -23,8 +23,8 @@ var (
 		fNear: 1.12, fFact: -0.62, fExact: 1.6,
 	}
 	sureWeights = [features]float64{
-		fBias: -5.1, fCovered: 1.97, fKnown: -0.97, fSentence: 0.94, fPair: -0.39, fTitle: 1.65, fTitleNamed: 1.23,
+		fBias: -5.25, fCovered: 1.97, fKnown: -0.97, fSentence: 0.94, fPair: -0.39, fTitle: 1.65, fTitleNamed: 1.23,
 		fUnknown: -1.37, fMissing: -0.16, fMatched: 0.8, fNear: 0.89, fFact: -0.7, fMargin: 3.17, fExact: 1.11,
-		fWords: 2.35, fUntitled: -0.63,
+		fWords: 2.35, fUntitled: -0.48,
 	}
 )

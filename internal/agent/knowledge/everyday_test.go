@@ -86,7 +86,7 @@ func (s *tally) add(found []Hit, err error, language, subject string, t *testing
 	}
 }
 
-// At least 84 % of the questions are answered by their article or offer it, none in another language; of those that no
+// At least 86 % of the questions are answered by their article or offer it, none in another language; of those that no
 // article answers, at most one in 15 is answered all the same. The sets internet, library and rental measure the search
 // with new companies: it must not be tuned to them.
 func TestEverydayQuestionsFindTheirArticles(t *testing.T) {
@@ -126,7 +126,7 @@ func TestEverydayQuestionsFindTheirArticles(t *testing.T) {
 		t.Logf("%s: %+v", id, here)
 	}
 	t.Logf("all: %+v, follow-ups: %+v", total, follow)
-	if n := total.right + total.offered; n*100 < 84*(n+total.missed) {
+	if n := total.right + total.offered; n*100 < 86*(n+total.missed) {
 		t.Errorf("%d of %d questions are answered by their article or offer it", n, n+total.missed)
 	}
 	if n := follow.right + follow.offered; n*100 < 84*(n+follow.missed) {
