@@ -394,6 +394,10 @@ func phones(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	want(chats.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
+	if err := s.MarkPhone(t.Context(), ours, 7, number, r.now, time.Time{}); err != nil { // read, while a reply is being written
+		t.Fatal(err)
+	}
+	want(chats.Phone{Unreachable: true, ReadAt: r.now, TypingUntil: r.now.Add(time.Minute)})
 	if err := s.SetUnreachable(t.Context(), theirs, 7, number, false, r.now); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type Options struct {
 	// Unreachable returns the unreachable phones. It is called every second. If nil, all phones are reachable.
 	Unreachable func(ctx context.Context) ([]Recipient, error)
 	// Marked is called when the company has read a phone's message. The typing indicator is shown until typingUntil;
-	// the zero time means not at all.
+	// the zero time leaves it as it is.
 	Marked func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error
 	Delays Delays
 	Logger *slog.Logger

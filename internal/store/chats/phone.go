@@ -75,12 +75,14 @@ func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID
 	}), "write phone")
 }
 
-// MarkPhone records that a company has read a phone's messages up to now, and the end of its typing indicator.
+// MarkPhone records that a company has read a phone's messages up to now. A later end of its typing indicator replaces
+// the one before; the zero time keeps it.
 func (s *Phones) MarkPhone(ctx context.Context, companyID string, senderUID int64, number string, now, typingUntil time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sandbox_phone (company_id, sender_uid, number, read_at, typing_until, changed_at) VALUES ($1, $2, $3, $4, $5, $4)
-		ON CONFLICT (sender_uid, number) DO UPDATE SET read_at = excluded.read_at, typing_until = excluded.typing_until,
-			changed_at = excluded.changed_at
+		ON CONFLICT (sender_uid, number) DO UPDATE SET read_at = excluded.read_at, changed_at = excluded.changed_at,
+			typing_until = CASE WHEN excluded.typing_until > sandbox_phone.typing_until
+				THEN excluded.typing_until ELSE sandbox_phone.typing_until END
 		WHERE sandbox_phone.company_id = excluded.company_id`, companyID, senderUID, number, db.Millis(now), db.Millis(typingUntil))
 	return db.Wrap(err, "write phone")
 }
