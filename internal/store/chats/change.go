@@ -41,6 +41,9 @@ type Change struct {
 	// Score is set on a turn, together with the turns of Edit; nil for none. Nothing changes if the turn has it already.
 	Score *Score
 
+	// Review is stored in place of an earlier one; nil for none.
+	Review *Review
+
 	// The results. Turns are the appended turns.
 	Conversation *Conversation
 	Turns        []Turn
@@ -121,6 +124,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if err := x.writeAnswers(ctx, tx); err != nil {
 		return err
 	}
+	if err := writeReviews(ctx, tx, changes); err != nil {
+		return err
+	}
 	for _, c := range changes {
 		if c.Spoken != nil && c.err == nil {
 			if err := setSpoken(ctx, tx, c.ConversationID, c.Spoken); err != nil {
@@ -131,7 +137,7 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	for _, c := range changes {
 		if len(c.Turns) > 0 || c.changed {
 			s.record(ctx, tx, c.Conversation, c.Turns)
-			if err := s.recordOutward(ctx, tx, c.before, c.Conversation, c.Turns); err != nil {
+			if err := s.recordOutward(ctx, tx, c.before, c.Conversation, c.Turns, c.Review); err != nil {
 				return err
 			}
 		}
@@ -257,6 +263,7 @@ func (x *changing) apply(c *Change) {
 		return
 	}
 	c.Turns, c.Conversation, c.changed, row.have = number(&have, turns), &have, true, &have
+	scheduleReview(before, &have, c.Turns)
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		addTurn(x.turns, c.ConversationID, t)

@@ -408,7 +408,7 @@ func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
 			return err
 		}
 		c.s.record(ctx, c.tx, &have, turns)
-		if err := c.s.recordOutward(ctx, c.tx, before, &have, turns); err != nil {
+		if err := c.s.recordOutward(ctx, c.tx, before, &have, turns, nil); err != nil {
 			return err
 		}
 	}
