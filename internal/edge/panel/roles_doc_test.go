@@ -136,6 +136,7 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/answers":                           "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/answers/export":                    "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/answers/articles":                  "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/answers/reviews":                   "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/{resources}/{id}/playground":      "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/talk":            "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/speak":           "owner admin developer",

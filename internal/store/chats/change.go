@@ -136,7 +136,7 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	}
 	for _, c := range changes {
 		if len(c.Turns) > 0 || c.changed {
-			s.record(ctx, tx, c.Conversation, c.Turns)
+			s.record(ctx, tx, c.Conversation, c.Turns, c.Review)
 			if err := s.recordOutward(ctx, tx, c.before, c.Conversation, c.Turns, c.Review); err != nil {
 				return err
 			}
@@ -365,7 +365,7 @@ func extraText(x *Extra) string {
 
 // record publishes changes after the commit: each turn on the conversation's own topic, whose rows are the turns, and
 // the conversation on the inbox topic, if anybody follows it.
-func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []Turn) {
+func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []Turn, review *Review) {
 	for i := range turns {
 		events.Record(tx, turnEvent(c.CompanyID, c.ID, &turns[i]))
 	}
@@ -374,6 +374,6 @@ func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []
 	}
 	events.Record(tx, &events.Event{
 		CompanyID: c.CompanyID, Topic: InboxTopic, Kind: "conversation.updated", Subject: c.ID, At: time.Now(),
-		Payload: jsonOf(Update{Version: 1, Conversation: Summarize(c), Turns: Views(turns)}),
+		Payload: jsonOf(Update{Version: 1, Conversation: Summarize(c), Turns: Views(turns), Review: review.View()}),
 	})
 }

@@ -407,7 +407,7 @@ func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
 		if err := standing.Write(ctx, c.tx); err != nil {
 			return err
 		}
-		c.s.record(ctx, c.tx, &have, turns)
+		c.s.record(ctx, c.tx, &have, turns, nil)
 		if err := c.s.recordOutward(ctx, c.tx, before, &have, turns, nil); err != nil {
 			return err
 		}

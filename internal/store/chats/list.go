@@ -22,6 +22,8 @@ type Filter struct {
 	Search    string // text in the contact's name, username or e-mail address, or in the newest turn; empty for all
 	ContactID string // empty for all
 	Tag       string // empty for all; without quotation marks
+	Goal      string // verdict of the review; empty for all
+	Topic     string // of the review; empty for all
 	Cursor    string // from the previous page; empty for the first
 	Limit     int
 }
@@ -76,6 +78,14 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	if f.Tag != "" {
 		tag, _ := json.Marshal(f.Tag) // as stored among the tags; marshaling a text cannot fail
 		add(`c.tags LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
+	}
+	if f.Goal != "" {
+		add("EXISTS (SELECT 1 FROM review AS v WHERE v.conversation_id = c.id AND v.goal = ?)", f.Goal)
+	}
+	if f.Topic != "" {
+		topic, _ := json.Marshal(f.Topic) // as stored among the topics; marshaling a text cannot fail
+		add(`EXISTS (SELECT 1 FROM review AS v WHERE v.conversation_id = c.id AND v.topics LIKE ? ESCAPE '\')`,
+			"%"+likeEscaper.Replace(string(topic))+"%")
 	}
 	if f.Cursor != "" {
 		at, id, err := parseCursor(f.Cursor)

@@ -181,7 +181,7 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 		}
 	}
 	o.Conversation, o.Made = c, true
-	s.record(ctx, tx, &c, turns)
+	s.record(ctx, tx, &c, turns, nil)
 	if err := s.recordOutward(ctx, tx, nil, &c, turns, nil); err != nil {
 		return err
 	}

@@ -56,8 +56,14 @@ type GoalView struct {
 	Reason  string `json:"reason"`
 }
 
-// View returns the review in JSON's form.
+// Goals are the verdicts about a goal.
+func Goals() []string { return []string{"yes", "no", "unknown"} }
+
+// View returns the review in JSON's form; nil for no review.
 func (r *Review) View() *ReviewView {
+	if r == nil {
+		return nil
+	}
 	v := &ReviewView{
 		Summary: r.Text.Summary, Topics: append([]string{}, r.Topics...), By: r.Maker, Failure: r.Text.Failure, Turn: r.Seq,
 		EndedAt: formatTime(r.EndedAt), At: formatTime(r.At),
