@@ -365,6 +365,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	for _, path := range []string{"", "/export"} {
 		all["GET /panel/v1/answers"+path] = panel(call{kind: own}, call{kind: own, query: alphaAgent})
 	}
+	all["GET /panel/v1/answers/reviews"] = panel(call{kind: own}, call{kind: own, query: alphaAgent})
 	all["GET /panel/v1/answers/articles"] = panel(call{kind: empty, query: "knowledge=alphafaq"})
 	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))

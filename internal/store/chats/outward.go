@@ -100,7 +100,7 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 		return db.Wrap(db.Ignore(err), "read contact")
 	}
 	if review != nil && c.Channel == "phone" {
-		id, err := callOf(ctx, tx, c, who.Number)
+		id, err := callOf(ctx, tx, c)
 		if err != nil {
 			return err
 		}

@@ -261,18 +261,13 @@ func (r *Review) count(counts map[reviewKey]int64, n int64) {
 }
 
 // callOf returns the id of the call whose conversation is c; empty if it is unknown.
-func callOf(ctx context.Context, tx *db.Tx, c *Conversation, number string) (id string, err error) {
-	if number == "" {
-		return "", nil
-	}
+func callOf(ctx context.Context, tx *db.Tx, c *Conversation) (id string, err error) {
 	for _, query := range []string{
-		// The concatenation keeps SQLite from the index of the company.
-		`SELECT n.id FROM call AS x CROSS JOIN notification AS n WHERE x.number = $1 AND x.company_id || '' = $2
-			AND x.conversation_id = $3 AND n.seq = x.id / 128 ORDER BY x.id DESC LIMIT 1`,
-		`SELECT x.id FROM incoming_call AS x WHERE x.number = $1 AND x.company_id || '' = $2 AND x.conversation_id = $3
-			ORDER BY x.id DESC LIMIT 1`,
+		`SELECT n.id FROM call AS x CROSS JOIN notification AS n WHERE x.conversation_id = $1 AND x.conversation_id <> ''
+			AND n.seq = x.id / 128 AND n.company_id = $2`,
+		"SELECT id FROM incoming_call WHERE conversation_id = $1 AND conversation_id <> '' AND company_id || '' = $2",
 	} {
-		err := tx.Row(ctx, []any{&id}, query, number, c.CompanyID, c.ID)
+		err := tx.Row(ctx, []any{&id}, query, c.ID, c.CompanyID)
 		if err == nil || db.Ignore(err) != nil {
 			return id, db.Wrap(err, "find the call of a conversation")
 		}

@@ -31,3 +31,7 @@ CREATE TABLE review_count (
   PRIMARY KEY (company_id, hour, agent_id, kind, name, value)
 ){without_rowid};
 CREATE INDEX review_count_hour ON review_count (hour);
+
+-- The call that a conversation belongs to.
+CREATE INDEX call_conversation ON call (conversation_id) WHERE conversation_id <> '';
+CREATE INDEX incoming_call_conversation ON incoming_call (conversation_id) WHERE conversation_id <> '';
