@@ -164,6 +164,26 @@ func reviewsCounted(t *testing.T, r *rig) {
 	if diff := cmp.Diff(last, all[one]); diff != "" {
 		t.Error(diff)
 	}
+	for _, x := range []struct {
+		goal, topic string
+		want        []string
+	}{
+		{"yes", "", []string{one}},
+		{"no", "", []string{two}},
+		{"", "Prices", []string{one, two}},
+		{"", "Price", nil},
+		{"", "%", nil},
+		{"no", "Dogs", nil},
+	} {
+		page, _, err := r.Chats.List(t.Context(), chats.Filter{CompanyID: ours, Folder: "all", Goal: x.goal, Topic: x.topic, Limit: 10})
+		var got []string
+		for i := range page {
+			got = append(got, page[i].ID)
+		}
+		if diff := cmp.Diff(x.want, got); diff != "" || err != nil {
+			t.Errorf("%q about %q: %s %v", x.goal, x.topic, diff, err)
+		}
+	}
 }
 
 func reviewsDropped(t *testing.T, r *rig) {

@@ -76,13 +76,34 @@ export interface Agent {
   record: boolean;
   voicemail?: string;
   result: Result[];
+  goal?: string;
+  goal_result?: string;
+  topics?: Topic[];
   ask_callers?: boolean;
   transfer?: { number: string; phrases?: string[]; message?: string };
   warning?: string;
 }
-/** Result is something that a call is to find out. */
+/** Topic is what a conversation may be about. */
+export interface Topic {
+  name: string;
+  words?: string[];
+}
+/** Review is the judgment of a conversation after its end. */
+export interface Review {
+  summary: string;
+  goal?: { goal: string; reached: "yes" | "no" | "unknown"; reason: string };
+  result?: Record<string, string | number | boolean>;
+  topics: string[];
+  by: string;
+  failure?: string;
+  turn: number;
+  ended_at: string;
+  at: string;
+}
+/** Result is something that a conversation is to find out. */
 export interface Result {
   name: string;
+  description?: string;
   type: "text" | "number" | "boolean" | "choice";
   choices?: string[];
   question?: string;
@@ -423,6 +444,7 @@ export interface Thread {
   turns: Turn[];
   more: boolean;
   window?: ReplyWindow;
+  review?: Review;
   deliveries?: Delivery[];
 }
 /** ReplyWindow is until when replies may be sent over a messaging channel, to whom and by whom. */
@@ -495,6 +517,7 @@ export interface Update {
   v: number;
   conversation: Conversation;
   turns: Turn[];
+  review?: Review;
 }
 /** Passing is the data of the events typing and viewing. */
 export interface Passing {

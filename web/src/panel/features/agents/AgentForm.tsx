@@ -10,6 +10,7 @@ import { texts as toolTexts } from "../tools/texts";
 import type { Tool } from "../tools/types";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
+import { GoalForm } from "./GoalForm";
 import { texts } from "./texts";
 import { VoiceForm } from "./VoiceForm";
 import { voiceTexts } from "./voiceTexts";
@@ -113,6 +114,7 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
       </Card>
       {(a.engine !== "elevenlabs" || a.server_tools) && <ServerTools draft={draft} />}
       {a.engine !== "elevenlabs" && <CallForm draft={draft} />}
+      <GoalForm draft={draft} />
       {a.engine !== "elevenlabs" && <ClientTools draft={draft} />}
     </div>
   );

@@ -176,6 +176,14 @@ function Field({
         onChange={(e) => change({ question: e.currentTarget.value || undefined })}
         error={error(at + ".question")}
       />
+      <TextInput
+        label={t.description}
+        description={t.descriptionHelp}
+        maxLength={500}
+        value={r.description ?? ""}
+        onChange={(e) => change({ description: e.currentTarget.value || undefined })}
+        error={error(at + ".description")}
+      />
     </fieldset>
   );
 }

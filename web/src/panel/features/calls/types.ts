@@ -1,4 +1,4 @@
-import type { Aloud, Turn } from "../../types";
+import type { Aloud, Review, Turn } from "../../types";
 
 export type CallState =
   | "scheduled"
@@ -92,6 +92,7 @@ export interface Call extends CallRow {
   recorded_at?: string;
   turns: Said[];
   transfers?: Transfer[];
+  review?: Review;
 }
 
 /** incomingStates are those that a call to a line may have. */

@@ -3,6 +3,7 @@ import { dictionary } from "../../i18n";
 export const answerTexts = dictionary(
   {
     tab: "Answers",
+    view: "What is shown",
     help: "How agents respond to questions. A question counts once: a choice among offered articles makes it answered, a choice of a person handed over.",
     outcomes: "Outcomes",
     answered: "Answered",
@@ -30,6 +31,7 @@ export const answerTexts = dictionary(
   },
   {
     tab: "Respuestas",
+    view: "Lo que se muestra",
     help: "Cómo responden los agentes a las preguntas. Una pregunta cuenta una vez: elegir uno de los artículos ofrecidos la hace respondida; elegir una persona, entregada.",
     outcomes: "Resultados",
     answered: "Respondidas",
@@ -57,6 +59,7 @@ export const answerTexts = dictionary(
   },
   {
     tab: "Respostas",
+    view: "O que é mostrado",
     help: "Como os agentes respondem às perguntas. Uma pergunta conta uma vez: escolher um dos artigos oferecidos torna-a respondida; escolher uma pessoa, transferida.",
     outcomes: "Resultados",
     answered: "Respondidas",
