@@ -52,7 +52,16 @@ type Thing struct {
 	Trigger        Trigger             `json:"trigger"`
 	Articles       []map[string]string `json:"articles,omitempty"`
 	Result         []Sought            `json:"result,omitempty"`
+	Goal           string              `json:"goal,omitempty"`
+	GoalResult     string              `json:"goal_result,omitempty"`
+	Topics         []Topic             `json:"topics,omitempty"`
 	Steps          []Step              `json:"steps,omitempty"`
+}
+
+// Topic is a subject of conversations.
+type Topic struct {
+	Name  string   `json:"name"`
+	Words []string `json:"words"`
 }
 
 // Trigger starts a flow.

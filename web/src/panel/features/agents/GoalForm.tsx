@@ -1,4 +1,3 @@
-import "../reviews/reviews.css";
 import { ActionIcon, Button, Select, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
@@ -56,36 +55,33 @@ export function GoalForm({ draft }: { draft: Draft<Agent> }) {
             {t.formTopicsHelp}
           </p>
         </div>
-        {topics.length > 0 && (
-          <div className="stack topics-fields" style={{ gap: 12 }}>
-            {topics.map((topic, i) => (
-              <fieldset key={i} aria-label={topic.name || fill(t.topic, { n: i + 1 })}>
-                <TextInput
-                  label={t.topicName}
-                  maxLength={60}
-                  value={topic.name}
-                  error={error(`topics.${i}.name`)}
-                  onChange={(e) => change(i, { name: e.currentTarget.value })}
-                />
-                <TagsInput
-                  label={t.topicWords}
-                  maxTags={50}
-                  value={topic.words ?? []}
-                  acceptValueOnBlur
-                  error={error(`topics.${i}.words`)}
-                  onChange={(words) => change(i, { words: words.length ? words : undefined })}
-                />
-                <Remove
-                  text={fill(t.removeTopic, { name: topic.name || i + 1 })}
-                  act={() => keep(topics.filter((_, n) => n !== i))}
-                />
-              </fieldset>
-            ))}
-            <p className="small muted" style={{ margin: 0 }}>
-              {t.topicWordsHelp}
-            </p>
-          </div>
-        )}
+        {topics.map((topic, i) => (
+          <fieldset key={i} className="tool" aria-label={topic.name || fill(t.topic, { n: i + 1 })}>
+            <div style={{ display: "flex", gap: 8, alignItems: "flex-end" }}>
+              <TextInput
+                style={{ flex: 1 }}
+                label={t.topicName}
+                maxLength={60}
+                value={topic.name}
+                error={error(`topics.${i}.name`)}
+                onChange={(e) => change(i, { name: e.currentTarget.value })}
+              />
+              <Remove
+                text={fill(t.removeTopic, { name: topic.name || i + 1 })}
+                act={() => keep(topics.filter((_, n) => n !== i))}
+              />
+            </div>
+            <TagsInput
+              label={t.topicWords}
+              description={t.topicWordsHelp}
+              maxTags={50}
+              value={topic.words ?? []}
+              acceptValueOnBlur
+              error={error(`topics.${i}.words`)}
+              onChange={(words) => change(i, { words: words.length ? words : undefined })}
+            />
+          </fieldset>
+        ))}
         <div>
           <Button
             variant="default"
@@ -104,7 +100,7 @@ export function GoalForm({ draft }: { draft: Draft<Agent> }) {
 function Remove({ text, act }: { text: string; act: () => void }) {
   return (
     <Tooltip label={text}>
-      <ActionIcon variant="subtle" color="gray" size={36} mt={24} aria-label={text} onClick={act}>
+      <ActionIcon variant="subtle" color="gray" size={36} aria-label={text} onClick={act}>
         <IconTrash size={16} />
       </ActionIcon>
     </Tooltip>
