@@ -180,7 +180,8 @@ func TestGoalsAndTopicsAreChecked(t *testing.T) {
 		"nothing": {agent.Agent{}, nil},
 		"all": {
 			agent.Agent{
-				Goal: "They book", GoalResult: "sure", Result: results, Topics: []agent.Topic{{Name: "Prices", Words: []string{"how much"}}},
+				Goal: "They book", GoalResult: "sure", Result: results,
+				Topics: []agent.Topic{{Name: "Prices", Words: []string{"how much"}}},
 			}, nil,
 		},
 		"a long goal":            {agent.Agent{Goal: strings.Repeat("é", 501)}, []string{"goal"}},
@@ -191,7 +192,9 @@ func TestGoalsAndTopicsAreChecked(t *testing.T) {
 		"a long name":            {agent.Agent{Topics: []agent.Topic{{Name: strings.Repeat("x", 61)}}}, []string{"topics.0.name"}},
 		"a quotation mark":       {agent.Agent{Topics: []agent.Topic{{Name: `"x"`}}}, []string{"topics.0.name"}},
 		"the same twice":         {agent.Agent{Topics: []agent.Topic{{Name: "Dogs"}, {Name: "dogs "}}}, []string{"topics.1.name"}},
-		"an empty word":          {agent.Agent{Topics: []agent.Topic{{Name: "x", Words: []string{"a", " "}}}}, []string{"topics.0.words.1"}},
+		"an empty word": {
+			agent.Agent{Topics: []agent.Topic{{Name: "x", Words: []string{"a", " "}}}}, []string{"topics.0.words.1"},
+		},
 		"a long description": {
 			agent.Agent{Result: []agent.Result{{Name: "a", Description: strings.Repeat("x", 501)}}}, []string{"result.0.description"},
 		},

@@ -15,7 +15,8 @@ func talk(language, question, reply string) *Material {
 		Agent: &agent.Agent{
 			Language: language, Goal: "The person has an answer",
 			Topics: []agent.Topic{
-				{Name: "Prices", Words: []string{"how much", "precio", "preço"}}, {Name: "Dogs", Words: []string{"dog", "perro", "cachorro"}},
+				{Name: "Prices", Words: []string{"how much", "precio", "preço"}},
+				{Name: "Dogs", Words: []string{"dog", "perro", "cachorro"}},
 			},
 		},
 		Language: language,
@@ -49,23 +50,24 @@ func TestRulesInThreeLanguages(t *testing.T) {
 	}{
 		{
 			talk("en", "How much are the tours?", "Sorry."),
-			"Began with “How much are the tours?”. Questions: 2 answered, 1 unanswered. The person asked for the team. Nobody from the team " +
-				"came. Tools: find (nothing found), book, send (outcome unknown), pay (failed). Last reply: “Sorry.”.",
+			"Began with “How much are the tours?”. Questions: 2 answered, 1 unanswered. The person asked for the team. Nobody from the " +
+				"team came. Tools: find (nothing found), book, send (outcome unknown), pay (failed). Last reply: “Sorry.”.",
 			"Nobody from the team came.",
 			[]string{"Prices"},
 		},
 		{
 			talk("es-ES", "¿Qué precios tienen y puedo llevar perros?", "Lo siento."),
-			"Empezó con «¿Qué precios tienen y puedo llevar perros?». Preguntas: 2 respondidas, 1 sin respuesta. La persona pidió hablar con " +
-				"el equipo. No atendió nadie del equipo. Herramientas: find (sin resultados), book, send (resultado desconocido), pay (falló). " +
-				"Última respuesta: «Lo siento.».",
+			"Empezó con «¿Qué precios tienen y puedo llevar perros?». Preguntas: 2 respondidas, 1 sin respuesta. La persona pidió hablar " +
+				"con el equipo. No atendió nadie del equipo. Herramientas: find (sin resultados), book, send (resultado desconocido), " +
+				"pay (falló). Última respuesta: «Lo siento.».",
 			"No atendió nadie del equipo.",
 			[]string{"Prices", "Dogs"},
 		},
 		{
 			talk("pt-BR", "Quais são os preços?", "Desculpe."),
-			"Começou com “Quais são os preços?”. Perguntas: 2 respondidas, 1 sem resposta. A pessoa pediu para falar com a equipe. Ninguém da " +
-				"equipe atendeu. Ferramentas: find (nada encontrado), book, send (resultado desconhecido), pay (falhou). Última resposta: “Desculpe.”.",
+			"Começou com “Quais são os preços?”. Perguntas: 2 respondidas, 1 sem resposta. A pessoa pediu para falar com a equipe. " +
+				"Ninguém da equipe atendeu. Ferramentas: find (nada encontrado), book, send (resultado desconhecido), pay (falhou). " +
+				"Última resposta: “Desculpe.”.",
 			"Ninguém da equipe atendeu.",
 			[]string{"Prices"},
 		},
@@ -97,27 +99,43 @@ func TestTheGoalByRules(t *testing.T) {
 		},
 		"a tool that only reads": {Material{Used: []agent.Use{{Tool: "find", Status: agent.RanWell}}}, "", Unknown, ""},
 		"a tool that failed":     {Material{Used: []agent.Use{{Tool: "book", Status: agent.RanFailed, Changes: true}}}, "", Unknown, ""},
-		"the result says yes":    {Material{Set: []agent.Value{set("confirmed", "boolean", "true")}}, "confirmed", Reached, "The result confirmed is: yes."},
+		"the result says yes": {
+			Material{Set: []agent.Value{set("confirmed", "boolean", "true")}}, "confirmed", Reached, "The result confirmed is: yes.",
+		},
 		"the result says no": {
 			Material{Set: []agent.Value{set("confirmed", "boolean", "true"), set("confirmed", "boolean", "false")}, Rating: 5},
 			"confirmed",
 			NotReached, "The result confirmed is: no.",
 		},
-		"the result is a number":   {Material{Set: []agent.Value{set("people", "number", "3")}}, "people", Reached, "The result people is: 3."},
-		"the result was asked for": {Material{Rating: 5}, "confirmed", NotReached, "The person did not answer the question about confirmed."},
-		"a teammate took over":     {Material{Rating: 5, Joined: true}, "confirmed", Reached, "The person rated the conversation 5 out of 5."},
-		"not asked for":            {Material{Rating: 2}, "people", NotReached, "The person rated the conversation 2 out of 5."},
+		"the result is a number": {
+			Material{Set: []agent.Value{set("people", "number", "3")}}, "people", Reached, "The result people is: 3.",
+		},
+		"the result was asked for": {
+			Material{Rating: 5}, "confirmed", NotReached, "The person did not answer the question about confirmed.",
+		},
+		"a teammate took over": {
+			Material{Rating: 5, Joined: true}, "confirmed", Reached, "The person rated the conversation 5 out of 5.",
+		},
+		"not asked for": {Material{Rating: 2}, "people", NotReached, "The person rated the conversation 2 out of 5."},
 		"all answers": {
 			Material{Set: []agent.Value{set("confirmed", "boolean", "true"), set("people", "number", "3")}},
 			"", Reached,
 			"The agent has all the answers that it asks for.",
 		},
-		"one answer is no":  {Material{Set: []agent.Value{set("confirmed", "boolean", "false"), set("people", "number", "3")}}, "", Unknown, ""},
+		"one answer is no": {
+			Material{Set: []agent.Value{set("confirmed", "boolean", "false"), set("people", "number", "3")}}, "", Unknown, "",
+		},
 		"one is missing":    {Material{Set: []agent.Value{set("people", "number", "3")}}, "", Unknown, ""},
 		"a middling rating": {Material{Rating: 3}, "", Unknown, ""},
-		"a thumb up":        {Material{Lines: []Line{{By: Agent, Score: -1}, {By: Agent, Score: 1}}}, "", Reached, "The person marked the answer as helpful."},
-		"a thumb down":      {Material{Lines: []Line{{By: Agent, Score: -1}}}, "", NotReached, "The person marked the answer as not helpful."},
-		"no answer":         {Material{Lines: []Line{{By: Agent, Outcome: agent.Unanswered}}}, "", NotReached, "The agent could not answer."},
+		"a thumb up": {
+			Material{Lines: []Line{{By: Agent, Score: -1}, {By: Agent, Score: 1}}}, "", Reached, "The person marked the answer as helpful.",
+		},
+		"a thumb down": {
+			Material{Lines: []Line{{By: Agent, Score: -1}}}, "", NotReached, "The person marked the answer as not helpful.",
+		},
+		"no answer": {
+			Material{Lines: []Line{{By: Agent, Outcome: agent.Unanswered}}}, "", NotReached, "The agent could not answer.",
+		},
 		"some answers": {
 			Material{Lines: []Line{{By: Agent, Outcome: agent.Unanswered}, {By: Agent, Outcome: agent.Answered}}}, "", Unknown, "",
 		},
@@ -187,7 +205,8 @@ func TestTopicsByRules(t *testing.T) {
 		t.Errorf("without declared topics: %v", got)
 	}
 	m.Agent.Topics = []agent.Topic{
-		{Name: "Kite"}, {Name: "Dog"}, {Name: "Vouchers"}, {Name: "Rental", Words: []string{"rent kayak"}}, {Name: "!", Words: []string{"?"}},
+		{Name: "Kite"}, {Name: "Dog"}, {Name: "Vouchers"}, {Name: "Rental", Words: []string{"rent kayak"}},
+		{Name: "!", Words: []string{"?"}},
 	}
 	if got := ByRules(m).Topics; !cmp.Equal(got, []string{"Dog", "Vouchers", "Rental"}) {
 		t.Errorf("%v", got)

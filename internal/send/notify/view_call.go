@@ -94,7 +94,8 @@ func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, err
 		return nil, err
 	}
 	return &CallDetail{
-		Review: review, Transfers: transfers, CallView: viewCall(n.ID, c), Direction: outgoing, NotificationID: n.ID, RecipientID: n.Labels.RecipientID,
+		Review:    review,
+		Transfers: transfers, CallView: viewCall(n.ID, c), Direction: outgoing, NotificationID: n.ID, RecipientID: n.Labels.RecipientID,
 		Number: c.Number, AgentID: n.Labels.AgentID, State: callState(n, c.Call, time.Now()), Reason: c.Reason,
 		Turns: callTurns(c.turns, c.Recording, "callee"),
 	}, nil
