@@ -13,7 +13,7 @@ import (
 
 const (
 	maxQuoted  = 140 // characters of a quotation in a summary
-	maxNamed   = 5   // tools in a summary
+	maxNamed   = 5   // tools or results in a summary
 	goodRating = 4
 	badRating  = 2
 )
@@ -21,7 +21,8 @@ const (
 // ByRules makes a review without any other service.
 func ByRules(m *Material) *Review {
 	t := textsOf(m.Agent.Language, m.Language)
-	r := &Review{Summary: m.summary(t), Results: m.results(), Topics: m.topics(), By: Rules}
+	results := m.results()
+	r := &Review{Summary: m.summary(t, results), Results: results, Topics: m.topics(), By: Rules}
 	if m.Agent.Goal != "" {
 		r.Goal, r.Reason = m.goal(t, r.Results)
 		r.Reason = Clip(r.Reason, MaxReason)
@@ -30,13 +31,20 @@ func ByRules(m *Material) *Review {
 }
 
 // summary says what the person began with, how the agent responded, and how it ended.
-func (m *Material) summary(t texts) string {
+func (m *Material) summary(t texts, results []agent.Value) string {
 	var parts []string
 	if first := m.question(); first != "" {
 		parts = append(parts, t.with(t.began, Clip(first, maxQuoted)))
 	}
 	if counts := m.counts(t); counts != "" {
 		parts = append(parts, counts)
+	}
+	if len(results) > 0 {
+		var all []string
+		for _, v := range results[:min(len(results), maxNamed)] {
+			all = append(all, v.Name+": "+t.shown(v))
+		}
+		parts = append(parts, t.with(t.results, Clip(strings.Join(all, ", "), maxQuoted)))
 	}
 	if m.AskedForTeam {
 		parts = append(parts, m.team(t))
@@ -50,11 +58,17 @@ func (m *Material) summary(t texts) string {
 	return Clip(strings.Join(parts, " "), MaxSummary)
 }
 
-// question returns the person's first message that is not small talk, or else the first one.
+// question returns the person's first message that is neither small talk nor the answer to a question of the agent, or else the
+// first small talk.
 func (m *Material) question() (first string) {
+	answers := false
 	for i := range m.Lines {
 		l := &m.Lines[i]
-		if l.By != Person || strings.TrimSpace(l.Text) == "" {
+		if l.By != Person {
+			answers = m.Agent.Asking(l.Text) != ""
+			continue
+		}
+		if strings.TrimSpace(l.Text) == "" || answers {
 			continue
 		}
 		if !agent.SmallTalk(l.Text) {
@@ -221,13 +235,10 @@ func (m *Material) byResult(t texts, results []agent.Value) (Verdict, string) {
 		if v.Name != m.Agent.GoalResult {
 			continue
 		}
-		if v.Type == "boolean" {
-			if v.Text == "false" {
-				return NotReached, t.with(t.result, v.Name, t.no)
-			}
-			return Reached, t.with(t.result, v.Name, t.yes)
+		if v.Type == "boolean" && v.Text == "false" {
+			return NotReached, t.with(t.result, v.Name, t.shown(v))
 		}
-		return Reached, t.with(t.result, v.Name, v.Text)
+		return Reached, t.with(t.result, v.Name, t.shown(v))
 	}
 	q := m.Agent.Question(m.Agent.GoalResult)
 	if q == nil || m.Joined {

@@ -205,7 +205,10 @@ func TestTopicsByRules(t *testing.T) {
 		t.Errorf("without declared topics: %v", got)
 	}
 	m.Agent.Topics = []agent.Topic{
-		{Name: "Kite"}, {Name: "Dog"}, {Name: "Vouchers"}, {Name: "Rental", Words: []string{"rent kayak"}},
+		{Name: "Kite"},
+		{Name: "Dog"},
+		{Name: "Vouchers"},
+		{Name: "Rental", Words: []string{"rent kayak"}},
 		{Name: "!", Words: []string{"?"}},
 	}
 	if got := ByRules(m).Topics; !cmp.Equal(got, []string{"Dog", "Vouchers", "Rental"}) {
@@ -226,5 +229,29 @@ func TestAReviewIsBounded(t *testing.T) {
 	}
 	if strings.Contains((texts{}).with("“%s” “%s”", "%s", "b"), "bb") {
 		t.Error("a value adds a place")
+	}
+}
+
+func TestTheSummaryOfACallWithQuestions(t *testing.T) {
+	m := &Material{
+		Agent: &agent.Agent{Language: "pt-BR", Result: []agent.Result{
+			{Name: "vem", Type: "boolean", Question: "Você vem?"}, {Name: "pessoas", Type: "number", Question: "Quantas pessoas?"},
+		}},
+		Lines: []Line{
+			{By: Agent, Text: "Olá! Você vem?"},
+			{By: Person, Text: "Sim"},
+			{By: Agent, Text: "Quantas pessoas?"},
+			{By: Person, Text: "4"},
+			{By: Agent, Text: "Anotado."},
+		},
+		Set: []agent.Value{{Name: "vem", Text: "true"}, {Name: "pessoas", Text: "4"}},
+	}
+	if got := ByRules(m).Summary; got != "Dados: vem: sim, pessoas: 4. Última resposta: “Anotado.”." {
+		t.Error(got)
+	}
+	m.Lines = append(m.Lines, Line{By: Person, Text: "Posso levar um cachorro?"}, Line{By: Agent, Text: "Sim!"})
+	want := "Começou com “Posso levar um cachorro?”. Dados: vem: sim, pessoas: 4. Última resposta: “Sim!”."
+	if got := ByRules(m).Summary; got != want {
+		t.Error(got)
 	}
 }

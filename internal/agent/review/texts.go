@@ -9,17 +9,18 @@ import (
 
 // texts are the texts of reviews by rules, in one language. %s stands for a value.
 type texts struct {
-	began, questions, team, teamFor, joined, alone, tools, last string
-	nothing, unsure, failed                                     string
-	outcomes                                                    map[agent.Outcome][2]string // for one, and for several
-	result, missing, didTool, collected, rated, liked, disliked string
-	unanswered, unclear, yes, no                                string
+	began, questions, results, team, teamFor, joined, alone, tools, last string
+	nothing, unsure, failed                                              string
+	outcomes                                                             map[agent.Outcome][2]string // for one, and for several
+	result, missing, didTool, collected, rated, liked, disliked          string
+	unanswered, unclear, yes, no                                         string
 }
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read-only
 	"en": {
 		began:     "Began with “%s”.",
 		questions: "Questions: %s.",
+		results:   "Results: %s.",
 		outcomes: map[agent.Outcome][2]string{
 			agent.Answered: {"answered", "answered"}, agent.Offered: {"with suggestions", "with suggestions"},
 			agent.HandedOver: {"passed to the team", "passed to the team"}, agent.Unanswered: {"unanswered", "unanswered"},
@@ -48,6 +49,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read-only
 	"es": {
 		began:     "Empezó con «%s».",
 		questions: "Preguntas: %s.",
+		results:   "Datos: %s.",
 		outcomes: map[agent.Outcome][2]string{
 			agent.Answered: {"respondida", "respondidas"}, agent.Offered: {"con sugerencias", "con sugerencias"},
 			agent.HandedOver: {"pasada al equipo", "pasadas al equipo"}, agent.Unanswered: {"sin respuesta", "sin respuesta"},
@@ -76,6 +78,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read-only
 	"pt": {
 		began:     "Começou com “%s”.",
 		questions: "Perguntas: %s.",
+		results:   "Dados: %s.",
 		outcomes: map[agent.Outcome][2]string{
 			agent.Answered: {"respondida", "respondidas"}, agent.Offered: {"com sugestões", "com sugestões"},
 			agent.HandedOver: {"passada para a equipe", "passadas para a equipe"}, agent.Unanswered: {"sem resposta", "sem resposta"},
@@ -104,6 +107,17 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read-only
 }
 
 func textsOf(tags ...string) texts { return language.Of(languages, tags...) }
+
+// shown returns a value as people read it.
+func (t texts) shown(v agent.Value) string {
+	switch {
+	case v.Type == "boolean" && v.Text == "true":
+		return t.yes
+	case v.Type == "boolean":
+		return t.no
+	}
+	return v.Text
+}
 
 // with puts values in the places of a text. A value cannot add places.
 func (texts) with(text string, values ...string) string {

@@ -80,12 +80,11 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		add(`c.tags LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
 	}
 	if f.Goal != "" {
-		add("EXISTS (SELECT 1 FROM review AS v WHERE v.conversation_id = c.id AND v.goal = ?)", f.Goal)
+		add(ofReview+"v.goal = ?)", f.Goal)
 	}
 	if f.Topic != "" {
 		topic, _ := json.Marshal(f.Topic) // as stored among the topics; marshaling a text cannot fail
-		add(`EXISTS (SELECT 1 FROM review AS v WHERE v.conversation_id = c.id AND v.topics LIKE ? ESCAPE '\')`,
-			"%"+likeEscaper.Replace(string(topic))+"%")
+		add(ofReview+`v.topics LIKE ? ESCAPE '\')`, "%"+likeEscaper.Replace(string(topic))+"%")
 	}
 	if f.Cursor != "" {
 		at, id, err := parseCursor(f.Cursor)
@@ -106,6 +105,9 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	last := page[f.Limit-1]
 	return page, strconv.FormatInt(db.Millis(last.at), 10) + "." + last.ID, nil
 }
+
+// ofReview begins a condition for the review of a listed conversation.
+const ofReview = "EXISTS (SELECT 1 FROM review AS v WHERE v.conversation_id = c.id AND "
 
 //nolint:gochecknoglobals // read only
 var (
