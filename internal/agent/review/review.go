@@ -21,6 +21,9 @@ const (
 	MaxText = 500
 	// MaxTopics bounds the topics of a conversation.
 	MaxTopics = 5
+
+	// maxPartialWord bounds the part of a word that is dropped where a text is shortened, in bytes.
+	maxPartialWord = 30
 )
 
 // By of a review that rules made. An engine's review has the name of the engine.
@@ -103,11 +106,15 @@ func (m *Material) Complete() bool {
 	return agentSaid && personSaid
 }
 
-// Clip shortens a text to a line of at most `most` characters.
+// Clip shortens a text to a line of at most `most` characters, between words.
 func Clip(text string, most int) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > most {
-		return strings.TrimRight(string(runes[:most-1]), " ,.;:") + "…"
+	if len(runes) <= most {
+		return string(runes)
 	}
-	return string(runes)
+	cut := string(runes[:most-1])
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)-maxPartialWord {
+		cut = cut[:at]
+	}
+	return strings.TrimRight(cut, " ,.;:") + "…"
 }

@@ -265,9 +265,9 @@ func (m *Material) collected(results []agent.Value) bool {
 
 // score returns the person's last score of a response.
 func (m *Material) score() int {
-	for i := len(m.Lines) - 1; i >= 0; i-- {
-		if m.Lines[i].Score != 0 {
-			return m.Lines[i].Score
+	for _, l := range slices.Backward(m.Lines) {
+		if l.Score != 0 {
+			return l.Score
 		}
 	}
 	return 0

@@ -156,7 +156,7 @@ func (s *reviews) judge(ctx context.Context, c *chats.Conversation, m *review.Ma
 	}
 	r := review.ByRules(m)
 	r.Failure = review.Clip(failure.Error(), review.MaxReason)
-	return r, nil
+	return r, nil //nolint:nilerr // the review has the engine's error
 }
 
 // storeReview stores a review, unless the conversation has gone on or another node has the claim.
