@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
-import { newCompany, open } from "../world.mjs";
+import { direct, newCompany, open } from "../world.mjs";
 
-/** asks has a visitor say something in the chat, and waits for the agent's response. */
+/** asks has a visitor say something in the chat, and returns the conversation. */
 async function asks(company, text) {
   const post = async (path, token, body) => {
-    const r = await fetch(`${company.base_url}/functions/v1/chat/${path}`, {
+    const r = await fetch(`${direct()}/functions/v1/chat/${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", ...(token ? { Authorization: "Bearer " + token } : {}) },
       body: JSON.stringify(body),
@@ -29,14 +29,14 @@ describe("reviews", () => {
     const card = p.getByRole("region", { name: "After a conversation" });
     await card.getByLabel("Goal", { exact: true }).fill("The visitor knows when we open");
     await card.getByRole("button", { name: "Add a topic" }).click();
-    const topic = card.getByRole("group", { name: "Topic 1" });
-    await topic.getByLabel("Name").fill("Opening hours");
-    await card.getByRole("group", { name: "Opening hours" }).getByLabel("Words that show it").fill("open");
+    const topic = card.getByRole("group", { name: "Topic 7" });
+    await topic.getByLabel("Name").fill("Opening times");
+    await card.getByRole("group", { name: "Opening times" }).getByLabel("Words that show it").fill("open");
     await p.keyboard.press("Enter");
     await accessible(p, "the goal of an agent");
     await shot(p, "panel-agent-goal");
-    await p.getByRole("button", { name: "Save" }).click();
-    await p.getByText("Saved").first().waitFor();
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.reload();
     assert.equal(await card.getByLabel("Goal", { exact: true }).inputValue(), "The visitor knows when we open");
 
@@ -44,14 +44,14 @@ describe("reviews", () => {
     await p.getByText("Nothing was reviewed in this time").waitFor();
     const id = await asks(company, "When is your office open?");
     await p.goto(company.panel_url + `/inbox?folder=all&c=${id}`);
-    await p.getByRole("button", { name: "Contact details" }).click();
     const details = p.getByRole("complementary", { name: "Contact details" });
     await details.getByRole("heading", { name: "Notifications" }).waitFor();
+    await p.getByText("Why this answer").waitFor(); // the agent has answered
     assert.equal(await details.getByText("By rules").count(), 0);
     await p.getByRole("button", { name: "Resolve" }).first().click();
     await details.getByText(/^Began with “When is your office open\?”/).waitFor(); // as it is made, without a reload
     await details.getByText("Goal: unknown").waitFor();
-    await details.getByRole("list", { name: "Topics" }).getByText("Opening hours").waitFor();
+    await details.getByRole("list", { name: "Topics" }).getByText("Opening times").waitFor();
     await accessible(p, "a review");
     await shot(p, "panel-review");
 
@@ -62,7 +62,7 @@ describe("reviews", () => {
     await shot(p, "panel-reviews");
     await p.getByText("Table", { exact: true }).click();
     await p.getByRole("columnheader", { name: "Goal reached" }).waitFor();
-    await p.getByRole("link", { name: "Show the conversations about Opening hours" }).click();
+    await p.getByRole("link", { name: "Show the conversations about Opening times" }).click();
     await p.locator(".inbox-row").first().waitFor();
     assert.equal(await p.locator(".inbox-row").count(), 1);
   });
