@@ -48,7 +48,7 @@ describe("reviews", () => {
     await details.getByRole("heading", { name: "Notifications" }).waitFor();
     await p.getByText("Why this answer").waitFor(); // the agent has answered
     assert.equal(await details.getByText("By rules").count(), 0);
-    await p.getByRole("button", { name: "Resolve" }).first().click();
+    await p.getByRole("button", { name: "Resolve", exact: true }).click();
     await details.getByText(/^Began with “When is your office open\?”/).waitFor(); // as it is made, without a reload
     await details.getByText("Goal: unknown").waitFor();
     await details.getByRole("list", { name: "Topics" }).getByText("Opening times").waitFor();
