@@ -44,8 +44,8 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 		base := func(word string) *resourcetest.Thing {
 			x := knowledgeOf("faq")
 			for i := range 150 {
-				x.Articles = append(x.Articles, map[string]string{
-					"title": "t", "text": fmt.Sprintf("%s %s%d %s%d %s%d %s", word, word, 3*i, word, 3*i+1, word, 3*i+2,
+				x.Articles = append(x.Articles, resourcetest.Article{
+					Title: "t", Text: fmt.Sprintf("%s %s%d %s%d %s%d %s", word, word, 3*i, word, 3*i+1, word, 3*i+2,
 						strings.Repeat(".", 3000)),
 				})
 			}
@@ -153,7 +153,7 @@ func TestTwoWhoWriteTheSameKnowledgeAtOnceLeaveOneCopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		word, _, _ := strings.Cut(stored.(*resourcetest.Thing).Articles[0]["text"], " ")
+		word, _, _ := strings.Cut(stored.(*resourcetest.Thing).Articles[0].Text, " ")
 		if got := r.occurrences(t, ours, []string{"faq"}, word, "ships"); len(got[word]) != 1 || len(got["ships"]) != 1 {
 			t.Errorf("of %s: %v", word, got)
 		}

@@ -22,7 +22,7 @@ func searching() []sentence {
 func knowledgeOf(id string, texts ...string) *resourcetest.Thing {
 	x := thing(kindOf("knowledge"), id, id)
 	for _, text := range texts {
-		x.Articles = append(x.Articles, map[string]string{"title": "About ships", "text": text, "url": "https://a.test"})
+		x.Articles = append(x.Articles, resourcetest.Article{Title: "About ships", Text: text, URL: "https://a.test"})
 	}
 	return x
 }

@@ -28,34 +28,43 @@ func Kinds() []resource.Kind {
 // Thing is a resource of any kind.
 type Thing struct {
 	kind           string
-	ID             string              `json:"id,omitempty"`
-	Name           string              `json:"name,omitempty"`
-	URL            string              `json:"url,omitempty"`
-	Kind           string              `json:"kind,omitempty"`
-	Language       string              `json:"language,omitempty"`
-	Engine         string              `json:"engine,omitempty"`
-	Greeting       string              `json:"greeting,omitempty"`
-	Voicemail      string              `json:"voicemail,omitempty"`
-	Welcome        string              `json:"welcome,omitempty"`
-	Agent          string              `json:"agent,omitempty"`
-	SecretText     string              `json:"secret,omitempty" secret:"true"`
-	Value          string              `json:"value,omitempty" secret:"true"`
-	Hosts          []string            `json:"hosts,omitempty"`
-	IdentitySecret string              `json:"identity_secret,omitempty" secret:"true"`
-	Record         bool                `json:"record,omitempty"`
-	Knowledge      []string            `json:"knowledge,omitempty"`
-	Tools          []string            `json:"tools,omitempty"`
-	Events         []string            `json:"events,omitempty"`
-	Origins        []string            `json:"allowed_origins,omitempty"`
-	Translations   map[string]string   `json:"translations,omitempty"`
-	Appearance     map[string]string   `json:"appearance,omitempty"`
-	Trigger        Trigger             `json:"trigger"`
-	Articles       []map[string]string `json:"articles,omitempty"`
-	Result         []Sought            `json:"result,omitempty"`
-	Goal           string              `json:"goal,omitempty"`
-	GoalResult     string              `json:"goal_result,omitempty"`
-	Topics         []Topic             `json:"topics,omitempty"`
-	Steps          []Step              `json:"steps,omitempty"`
+	ID             string            `json:"id,omitempty"`
+	Name           string            `json:"name,omitempty"`
+	URL            string            `json:"url,omitempty"`
+	Kind           string            `json:"kind,omitempty"`
+	Language       string            `json:"language,omitempty"`
+	Engine         string            `json:"engine,omitempty"`
+	Greeting       string            `json:"greeting,omitempty"`
+	Voicemail      string            `json:"voicemail,omitempty"`
+	Welcome        string            `json:"welcome,omitempty"`
+	Agent          string            `json:"agent,omitempty"`
+	SecretText     string            `json:"secret,omitempty" secret:"true"`
+	Value          string            `json:"value,omitempty" secret:"true"`
+	Hosts          []string          `json:"hosts,omitempty"`
+	IdentitySecret string            `json:"identity_secret,omitempty" secret:"true"`
+	Record         bool              `json:"record,omitempty"`
+	Knowledge      []string          `json:"knowledge,omitempty"`
+	Tools          []string          `json:"tools,omitempty"`
+	Events         []string          `json:"events,omitempty"`
+	Origins        []string          `json:"allowed_origins,omitempty"`
+	Translations   map[string]string `json:"translations,omitempty"`
+	Appearance     map[string]string `json:"appearance,omitempty"`
+	Trigger        Trigger           `json:"trigger"`
+	Articles       []Article         `json:"articles,omitempty"`
+	Result         []Sought          `json:"result,omitempty"`
+	Goal           string            `json:"goal,omitempty"`
+	GoalResult     string            `json:"goal_result,omitempty"`
+	Topics         []Topic           `json:"topics,omitempty"`
+	Steps          []Step            `json:"steps,omitempty"`
+}
+
+// Article is an article of a knowledge base.
+type Article struct {
+	Title     string   `json:"title"`
+	Text      string   `json:"text"`
+	URL       string   `json:"url,omitempty"`
+	Language  string   `json:"language,omitempty"`
+	Questions []string `json:"questions,omitempty"`
 }
 
 // Topic is a subject of conversations.
@@ -148,9 +157,9 @@ func (x *Thing) SearchSynonyms() string { return "" }
 func (x *Thing) Passages() []resource.Passage {
 	var all []resource.Passage
 	for i, a := range x.Articles {
-		p := resource.Passage{Article: i, Title: a["title"], Text: a["text"], URL: a["url"], Language: a["language"]}
-		for word := range strings.FieldsSeq(a["text"]) {
-			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a["title"], word)})
+		p := resource.Passage{Article: i, Title: a.Title, Text: a.Text, URL: a.URL, Language: a.Language}
+		for word := range strings.FieldsSeq(a.Text) {
+			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a.Title, word)})
 		}
 		all = append(all, p)
 	}
