@@ -3,7 +3,7 @@ import { IconChecklist, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
 import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import type { Agent, Played } from "../../types";
+import type { Agent, Played } from "./types";
 import { Certainty } from "../../ui/Certainty";
 import { Note } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";

@@ -1,4 +1,4 @@
-import type { Aloud, Turn } from "../../types";
+import type { Aloud, Turn } from "../talk/types";
 
 export type CallState =
   | "scheduled"

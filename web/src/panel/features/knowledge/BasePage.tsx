@@ -7,7 +7,7 @@ import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Article, Base } from "../../types";
+import type { Article, Base } from "./types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";

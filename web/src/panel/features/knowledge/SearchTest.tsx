@@ -7,7 +7,7 @@ import { get } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Base, Found } from "../../types";
+import type { Base, Found } from "./types";
 import { Card, Empty, Failed, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { texts } from "./texts";

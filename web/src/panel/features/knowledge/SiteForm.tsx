@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Site } from "../../types";
+import type { Site } from "./types";
 import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";

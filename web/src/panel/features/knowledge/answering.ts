@@ -1,7 +1,7 @@
 // What the page of a base knows about the open questions that a new article answers. It is part of the history's entry, so that it
 // outlives a reload but is not in the address.
 import { useRouterState } from "@tanstack/react-router";
-import type { QuestionGroup } from "../../types";
+import type { QuestionGroup } from "./types";
 
 export interface Answering {
   questions: string[];

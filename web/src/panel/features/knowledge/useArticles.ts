@@ -2,7 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { everything, get, post } from "../../api";
 import { useCompany } from "../../session";
-import type { Agent, Article, Base } from "../../types";
+import type { Agent } from "../agents/types";
+import type { Article, Base } from "./types";
 import { testBefore } from "../agents/tests/gate";
 
 const maxPart = 3_000_000; // characters of the articles in a request

@@ -4,7 +4,7 @@ import "@mantine/core/styles/Progress.css";
 import { modals } from "@mantine/modals";
 import { useSyncExternalStore } from "react";
 import { currentLanguage, fill, useTexts } from "../../../i18n";
-import type { Agent } from "../../../types";
+import type { Agent } from "../types";
 import { Note } from "../../../ui/parts";
 import { Canceled, problemText } from "../../../ui/problem";
 import { shared } from "../../../ui/texts";

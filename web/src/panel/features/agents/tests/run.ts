@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { address, get, Problem, problemOf, Unreachable } from "../../../api";
 import { useCompany } from "../../../session";
-import type { Agent, Base } from "../../../types";
+import type { Agent } from "../types";
+import type { Base } from "../../knowledge/types";
 
 export type State = "passed" | "failed" | "skipped";
 
