@@ -92,7 +92,7 @@ describe("knowledge", () => {
     await p.getByRole("button", { name: /^Actions: / }).click();
     await p.getByRole("menuitem", { name: "Remove the site" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("No site is read into this base.").waitFor();
+    await p.getByText("This base has no web sites.").waitFor();
 
     await p.goto(company.panel_url + "/knowledge?tab=search");
     await p.getByLabel("Question", { exact: true }).fill("What does the lighthouse cost?");

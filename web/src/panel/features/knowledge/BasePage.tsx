@@ -56,7 +56,7 @@ function Articles({ base }: { base: Base }) {
   const { article, title } = useSearch({ from: "/shell/knowledge/$id" });
   const { remove } = useChanges<Base>("knowledge");
   const edit = useArticles(base.id);
-  const [most, setMost] = useState(page);
+  const [limit, setLimit] = useState(page);
   const answering = useAnswering();
   const counts = useArticleCounts(base.id);
   const [importing, setImporting] = useState(false);
@@ -163,7 +163,7 @@ function Articles({ base }: { base: Base }) {
               <Empty icon={<IconSearch size={22} />} title={t.noMatch} text={search} />
             ) : (
               <ul className="articles">
-                {shown.slice(0, most).map(({ a, at }) => (
+                {shown.slice(0, limit).map(({ a, at }) => (
                   <li key={at}>
                     <button type="button" onClick={() => open(at)}>
                       <span className="row-title">{a.title || t.untitled}</span>
@@ -177,9 +177,9 @@ function Articles({ base }: { base: Base }) {
               </ul>
             )}
           </Card>
-          {most < shown.length && (
+          {limit < shown.length && (
             <div style={{ textAlign: "center" }}>
-              <Button variant="default" onClick={() => setMost(most + page)}>
+              <Button variant="default" onClick={() => setLimit(limit + page)}>
                 {s.more}
               </Button>
             </div>

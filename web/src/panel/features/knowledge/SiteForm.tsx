@@ -88,7 +88,7 @@ export function SiteForm({ base, site, close }: { base: string; site?: Site; clo
             {...form.getInputProps("exclude")}
           />
           <NumberInput
-            label={t.most}
+            label={t.maxPages}
             min={1}
             max={2000}
             allowDecimal={false}

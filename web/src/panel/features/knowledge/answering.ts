@@ -14,14 +14,14 @@ declare module "@tanstack/history" {
   }
 }
 
-const most = 100; // wordings of an article
+const maxQuestions = 100; // wordings of an article
 
 /** answeringOf is what a new article takes from a group: its questions, and the wordings besides its title. */
 export function answeringOf(g: QuestionGroup): Answering {
   return {
     questions: g.questions,
     wordings: g.examples
-      .slice(1, most)
+      .slice(1, maxQuestions)
       .map((q) => q.question.replace(/\s+/g, " ").trim())
       .filter((text) => text && new TextEncoder().encode(text).length <= 200),
   };

@@ -83,7 +83,7 @@ export function useTests(id: string) {
 
 export const getTests = (id: string): Promise<Tests> => get<Tests>(path(id));
 
-/** keyOf tells a test from the others of its agent. */
+/** keyOf returns a key that is unique among the tests of an agent. */
 export const keyOf = (r: { suite: string; name: string }): string => r.suite + "\n" + r.name;
 
 /** runTests runs tests and passes the results on as they come. */
