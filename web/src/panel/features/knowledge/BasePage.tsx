@@ -19,6 +19,7 @@ import { ArticleDrawer } from "./ArticleDrawer";
 import { Files } from "./Files";
 import { Import } from "./Import";
 import { Sites } from "./Sites";
+import { Synonyms } from "./Synonyms";
 import { siteTexts } from "./siteTexts";
 import { texts } from "./texts";
 import { useArticles } from "./useArticles";
@@ -188,6 +189,7 @@ function Articles({ base }: { base: Base }) {
       )}
       {can && <Files base={base.id} has={base.articles} add={(all) => edit({ add: all })} />}
       <Sites base={base} edit={edit} />
+      <Synonyms base={base} can={can} />
       <ArticleDrawer
         key={String(article) + (title ?? "") + (proposed ? "p" : "")}
         article={

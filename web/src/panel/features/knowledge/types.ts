@@ -8,6 +8,7 @@ export interface Found {
   url: string;
   score: number;
   answers: boolean;
+  offered: boolean;
 }
 
 export interface OpenQuestion {
@@ -107,6 +108,7 @@ export interface SiteChange {
 export interface Base {
   id: string;
   articles: Article[];
+  synonyms?: string[];
   warning?: string;
   [more: string]: unknown;
 }
