@@ -134,8 +134,9 @@ func TestSynonymsAreChangedWithoutTheArticles(t *testing.T) {
 	w.Company("acme")
 	w.Company("other")
 	owner := w.As("owner@acme.test")
-	w.Want("POST", "/panel/v1/knowledge", owner, faq, 201, "", "")
-	const path, search = "/panel/v1/knowledge/faq/synonyms", "/panel/v1/knowledge/search?q=Can+I+bring+a+wibble"
+	w.Want("POST", "/panel/v1/knowledge", owner, `{"id":"faq","articles":[{"title":"Luggage",`+
+		`"text":"You may bring one bag.","language":"en"}]}`, 201, "", "")
+	const path, search = "/panel/v1/knowledge/faq/synonyms", "/panel/v1/knowledge/search?q=Can+I+bring+a+wibble&language=en"
 	before := w.Want("GET", "/panel/v1/knowledge/faq", owner, "", 200, "", "")["articles"]
 	for _, x := range w.Want("GET", search, owner, "", 200, "", "")["results"].([]any) {
 		if x.(map[string]any)["answers"] == true {
