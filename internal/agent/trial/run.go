@@ -38,7 +38,7 @@ type Target struct {
 type Tester struct {
 	Thinker agent.Thinker
 	Judge   Judge         // nil: no engine judges
-	Tools   agent.Toolbox // offers the tools at servers; nil: none. Its Run is never called
+	Tools   agent.Toolbox // offers the tools at servers, whose Run is never called; may be nil
 }
 
 // Run talks through the cases of a suite, a few at a time, and calls done with each result, in the order of the suite.
