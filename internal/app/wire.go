@@ -281,15 +281,15 @@ func (p *parts) wireThinking(a *App) {
 	}
 	thinker := think(p.search)
 	p.thinker, p.reviewer = thinker, thinker
-	p.tests = trial.Runner{
-		Tester: trial.Tester{Thinker: thinker, Judge: thinker}, Store: a.store,
-		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
-	}
 	servers := tools.NewClient(private)
 	a.onClose(servers.Close)
 	p.toolbox = tools.New(tools.Options{
 		Resources: a.store.Resources, Client: servers, Limits: p.limits, Shares: a.shares, Observer: a.metrics.Chat, Log: a.log,
 	})
+	p.tests = trial.Runner{
+		Tester: trial.Tester{Thinker: thinker, Judge: thinker, Tools: p.toolbox}, Store: a.store,
+		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
+	}
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
 	web := site.NewClient(egress.Options{AllowPrivate: private})

@@ -167,6 +167,7 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/{resources}/{id}/tests/run":       "owner admin developer",
 	"POST /panel/v1/{resources}/import/file":          "owner admin developer",
 	"POST /panel/v1/{resources}/{id}/articles":        "owner admin developer",
+	"PUT /panel/v1/{resources}/{id}/synonyms":         "owner admin developer",
 	"GET /panel/v1/{resources}/{id}/state":            "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/{resources}/{id}/look":            "owner admin developer",
 	"GET /panel/v1/{resources}/{id}/looks/{look}":     "owner admin developer marketer teammate viewer",

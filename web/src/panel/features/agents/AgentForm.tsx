@@ -1,7 +1,8 @@
 import "@mantine/core/styles/Radio.css";
 import { Checkbox, MultiSelect, PasswordInput, Radio, Switch, Textarea, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Agent, Base } from "../../types";
+import type { Agent } from "./types";
+import type { Base } from "../knowledge/types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { Card, Note } from "../../ui/parts";

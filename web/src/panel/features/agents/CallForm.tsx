@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Select, Switch, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
-import type { Agent, Result } from "../../types";
+import type { Agent, Result } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { callTexts } from "./callTexts";

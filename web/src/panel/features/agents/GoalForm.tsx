@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Select, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
-import type { Agent, Topic } from "../../types";
+import type { Agent, Topic } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { reviewTexts } from "../reviews/texts";

@@ -9,7 +9,7 @@ import { useLanguage, useTexts } from "../../i18n";
 import { inbox as stream } from "../../live";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Update } from "../../types";
+import type { Update } from "../talk/types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";

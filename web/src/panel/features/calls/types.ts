@@ -1,4 +1,5 @@
-import type { Aloud, Review, Turn } from "../../types";
+import type { Review } from "../reviews/types";
+import type { Aloud, Turn } from "../talk/types";
 
 export type CallState =
   | "scheduled"

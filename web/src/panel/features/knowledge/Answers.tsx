@@ -9,7 +9,7 @@ import { address, get } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Agent, Outcome } from "../../types";
+import type { Agent, Outcome } from "../agents/types";
 import { useNow } from "../../ui/Ago";
 import { Day } from "../../ui/Day";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";

@@ -1,7 +1,7 @@
 import "./reviews.css";
 import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { Review } from "../../types";
+import type { Review } from "./types";
 import { Tag, type Tone } from "../../ui/parts";
 import { reviewTexts } from "./texts";
 
