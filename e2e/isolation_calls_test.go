@@ -342,6 +342,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/knowledge/import"] = withBody(`{"markdown":"# Curious"}`, panel(call{kind: own}))
 	all["POST /panel/v1/knowledge/import/file"] = panel(call{kind: own})
 	all["POST /panel/v1/knowledge/{id}/articles"] = withBody(`{"add":[{"title":"Curious","text":"Curious"}]}`, panel(call{}))
+	all["PUT /panel/v1/knowledge/{id}/synonyms"] = withBody(`{"synonyms":["curious, swordfish"]}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/state"] = panel(call{})
 	all["POST /panel/v1/sites/{id}/look"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/looks/{look}"] = panel(call{})
@@ -365,6 +366,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	for _, path := range []string{"", "/export"} {
 		all["GET /panel/v1/answers"+path] = panel(call{kind: own}, call{kind: own, query: alphaAgent})
 	}
+	all["GET /panel/v1/answers/reviews"] = panel(call{kind: own}, call{kind: own, query: alphaAgent})
 	all["GET /panel/v1/answers/articles"] = panel(call{kind: empty, query: "knowledge=alphafaq"})
 	all["POST /panel/v1/agents/{id}/playground"] = withBody(`{"said":[{"contact":true,"text":"swordfish"}]}`, panel(call{}))
 	all["POST /panel/v1/agents/{id}/speak"] = withBody(`{"text":"Curious"}`, panel(call{}))

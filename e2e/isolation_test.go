@@ -120,6 +120,12 @@ func (c *companies) populate(t *testing.T) *belongings {
 		`{"name":"alphatool","description":"Alphatool","http":{"url":"https://alpha.test/alphatool"}}`, "Authorization", "Bearer "+owner)
 	c.field(t, "id", "POST", "/panel/v1/suites", `{"name":"alphasuite","agent":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2",`+
 		`"cases":[{"name":"alphacase","turns":[{"say":"Alphaturn","expect":{"contains":["a"]}}]}]}`, "Authorization", "Bearer "+owner)
+	site := "/panel/v1/sites/" + c.field(t, "id", "POST", "/panel/v1/sites",
+		`{"name":"Alphasite","knowledge":"alphafaq","address":"http://127.0.0.1:1/alphapage"}`, "Authorization", "Bearer "+owner)
+	until(t, func() bool { // nothing listens there
+		_, state := c.ask(t, "GET", site+"/state", "", "Authorization", "Bearer "+owner)
+		return strings.Contains(state, `"fault":"unreachable"`)
+	})
 	draft := c.field(t, "id", "POST", "/panel/v1/flows/drafts", `{"flow":{"name":"Alphadraft","trigger":{},"steps":[]}}`,
 		"Authorization", "Bearer "+owner)
 	c.column(t, `INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
@@ -136,7 +142,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM sender WHERE company_id = $1", "SELECT number FROM sender WHERE company_id = $1",
 		"SELECT id FROM incoming_call WHERE company_id = $1", "SELECT flow_id FROM flow_draft WHERE company_id = $1",
 		"SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM bulk_job WHERE company_id = $1",
-		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM conversation WHERE company_id = $1",
+		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM site_look WHERE company_id = $1",
+		"SELECT id FROM conversation WHERE company_id = $1",
 		"SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
 		"SELECT MAX(id) FROM audit WHERE company_id = $1", "SELECT id FROM api_call WHERE company_id = $1",
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",

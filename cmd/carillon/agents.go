@@ -18,7 +18,7 @@ type agentsCommand struct {
 	List   listCommand[agentRow] `cmd:"" help:"List the company's agents."`
 	Show   agentsShow            `cmd:"" help:"Show an agent by id or name."`
 	Set    agentsSet             `cmd:"" help:"Add an agent, or replace the one of its id or name."`
-	Test   agentsTest            `cmd:"" help:"Test an agent with conversations, and compare its replies with what is expected."`
+	Test   agentsTest            `cmd:"" help:"Run an agent through test conversations, and check its replies."`
 	Remove agentsRemove          `cmd:"" help:"Remove an agent that nothing refers to."`
 }
 

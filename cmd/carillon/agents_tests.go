@@ -34,7 +34,7 @@ type testReport struct {
 }
 
 // Run runs the tests on the running program. It returns errFailed if a test fails. Everything else that goes wrong is a
-// usageError, so that a script can tell a broken set-up from a broken agent.
+// usageError, so that a script can distinguish a broken set-up from a broken agent.
 func (a *agentsTest) Run(ctx context.Context, env *environment) error {
 	report, err := a.run(ctx, env)
 	if err != nil {

@@ -21,6 +21,13 @@ type Agent struct {
 	Record    bool     `json:"record"`              // record calls and voice conversations, which is announced first
 	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; empty means hang up
 	Result    []Result `json:"result"`
+	// Goal is a sentence: when a conversation is a success. Reviews say whether it was reached; empty means that they do
+	// not.
+	Goal string `json:"goal,omitempty"`
+	// GoalResult is the name of a result that decides about the goal where no engine does: false means that it was not
+	// reached. It may be empty.
+	GoalResult string  `json:"goal_result,omitempty"`
+	Topics     []Topic `json:"topics,omitempty"` // what conversations may be about, for reviews
 	// AskCallers makes the agent ask the questions of Result in incoming calls too.
 	AskCallers bool    `json:"ask_callers,omitempty"`
 	Persona    string  `json:"persona,omitempty"` // identity and style, for engines that use it
@@ -34,11 +41,12 @@ type Agent struct {
 	ServerTools []string     `json:"server_tools,omitempty"` // ids of tools that servers of the company run
 }
 
-// Result is a piece of information that calls collect.
+// Result is a piece of information that conversations collect.
 type Result struct {
-	Name    string   `json:"name"`
-	Type    string   `json:"type"` // text, number, boolean or choice
-	Choices []string `json:"choices,omitempty"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"` // for engines
+	Type        string   `json:"type"`                  // text, number, boolean or choice
+	Choices     []string `json:"choices,omitempty"`
 	// Question makes the built-in engine ask for the result. Other engines choose their own way of collecting it.
 	Question string `json:"question,omitempty"`
 }
@@ -132,6 +140,7 @@ func (a *Agent) Validate() error {
 		c.That(!names[r.Name], at+".name", "Names the same twice")
 		names[r.Name] = true
 	}
+	a.validateReviews(&c)
 	return c.Err()
 }
 
@@ -144,5 +153,6 @@ func (r *Result) validate(c *resource.Check, at string) {
 	}
 	c.That((r.Type == "choice") == (len(r.Choices) > 0), at+".choices", "Must stand where the type is choice, and only there")
 	c.Text(at+".question", r.Question)
+	c.That(utf8.RuneCountInString(r.Description) <= maxSentence, at+".description", "Must have at most 500 characters")
 	c.That(len(r.Choices) <= maxChoices, at+".choices", "Must have at most 100 entries")
 }

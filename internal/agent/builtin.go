@@ -16,8 +16,8 @@ type Builtin struct{ search *knowledge.Search }
 // NewBuiltin returns a thinker that uses a search.
 func NewBuiltin(s *knowledge.Search) Builtin { return Builtin{s} }
 
-// askedForPerson is the reason of a handoff requested by the contact.
-const askedForPerson = "asked for a person"
+// AskedForPerson is the reason of a handoff requested by the contact.
+const AskedForPerson = "asked for a person"
 
 // Reply implements Thinker. It ignores unexpected key presses. It also ignores a message that the contact said before
 // the current question and that does not answer it: the question itself is then the response.
@@ -33,7 +33,7 @@ func (b Builtin) Reply(ctx context.Context, r *Request, emit func(Action) error)
 	kind := talkOf(words)
 	switch {
 	case kind == wantsPerson, kind == agrees && r.Asked == OffersPerson:
-		return emit(Action{Handoff: askedForPerson, Outcome: HandedOver})
+		return emit(Action{Handoff: AskedForPerson, Outcome: HandedOver})
 	case r.Early && kind != asks:
 		return nil
 	case kind == declines && r.Asked == OffersArticles:

@@ -47,6 +47,7 @@ type Call struct {
 	Number    bool           `json:"number,omitempty"`   // the answer is a number
 	Attempts  int            `json:"attempts,omitempty"` // answers that could not be read
 	Started   bool           `json:"started,omitempty"`  // it was confirmed, and may have reached the server
+	Changes   bool           `json:"changes,omitempty"`  // the tool changes something
 }
 
 // Memory is the state of an agent between two messages of a conversation. Handing over and the end clear it.
@@ -104,6 +105,7 @@ type Use struct {
 	Code      int    `json:"code,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 	MS        int64  `json:"ms"`
+	Changes   bool   `json:"changes,omitempty"` // the tool changes something
 }
 
 const maxUseArguments = 1000 // bytes
@@ -112,13 +114,13 @@ const maxUseArguments = 1000 // bytes
 func UseOf(c *Call, ran Ran) *Use {
 	arguments, _ := json.Marshal(c.Arguments) // decoded JSON can be encoded
 	text := strings.ToValidUTF8(string(arguments[:min(len(arguments), maxUseArguments)]), "")
-	return &Use{c.Tool, text, ran.Status, ran.Code, carillon.Shorten(ran.Reason), ran.MS}
+	return &Use{c.Tool, text, ran.Status, ran.Code, carillon.Shorten(ran.Reason), ran.MS, c.Changes}
 }
 
 // NewCall returns a call that a message of the conversation causes. Its key is the same whenever the message is
 // answered again with the same arguments, on any node.
 func (r *Request) NewCall(t *ServerTool, arguments map[string]any, ordinal int) *Call {
-	c := &Call{ID: t.ID, Tool: t.Name, Arguments: arguments}
+	c := &Call{ID: t.ID, Tool: t.Name, Arguments: arguments, Changes: t.Changes}
 	if r.ConversationID == "" {
 		c.Key = carillon.NewID(r.now())
 		return c

@@ -166,3 +166,42 @@ func TestAgentsOfElevenLabsAreChecked(t *testing.T) {
 		t.Errorf("%+v, %v", a.ElevenLabs, err)
 	}
 }
+
+func TestGoalsAndTopicsAreChecked(t *testing.T) {
+	many := make([]agent.Topic, 51)
+	for i := range many {
+		many[i].Name = strings.Repeat("x", i+1)
+	}
+	results := []agent.Result{{Name: "sure", Type: "boolean", Description: "Whether they come"}}
+	for name, c := range map[string]struct {
+		agent agent.Agent
+		want  []string
+	}{
+		"nothing": {agent.Agent{}, nil},
+		"all": {
+			agent.Agent{
+				Goal: "They book", GoalResult: "sure", Result: results,
+				Topics: []agent.Topic{{Name: "Prices", Words: []string{"how much"}}},
+			}, nil,
+		},
+		"a long goal":            {agent.Agent{Goal: strings.Repeat("é", 501)}, []string{"goal"}},
+		"a result of no name":    {agent.Agent{Goal: "x", GoalResult: "other", Result: results}, []string{"goal_result"}},
+		"a result without goal":  {agent.Agent{GoalResult: "sure", Result: results}, []string{"goal_result"}},
+		"too many topics":        {agent.Agent{Topics: many}, []string{"topics"}},
+		"a topic without a name": {agent.Agent{Topics: []agent.Topic{{Name: " "}}}, []string{"topics.0.name"}},
+		"a long name":            {agent.Agent{Topics: []agent.Topic{{Name: strings.Repeat("x", 61)}}}, []string{"topics.0.name"}},
+		"a quotation mark":       {agent.Agent{Topics: []agent.Topic{{Name: `"x"`}}}, []string{"topics.0.name"}},
+		"the same twice":         {agent.Agent{Topics: []agent.Topic{{Name: "Dogs"}, {Name: "dogs "}}}, []string{"topics.1.name"}},
+		"an empty word": {
+			agent.Agent{Topics: []agent.Topic{{Name: "x", Words: []string{"a", " "}}}}, []string{"topics.0.words.1"},
+		},
+		"a long description": {
+			agent.Agent{Result: []agent.Result{{Name: "a", Description: strings.Repeat("x", 501)}}}, []string{"result.0.description"},
+		},
+	} {
+		c.agent.Name = "Ann"
+		if diff := cmp.Diff(c.want, faults(c.agent.Validate())); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -119,6 +119,7 @@ func TestMetricsKeepToTheConventions(t *testing.T) {
 	a.metrics.Chat.Moved(chats.Queued, chats.Active, time.Minute)
 	a.metrics.Chat.Turned(chats.Teammate, time.Second)
 	a.metrics.Chat.Ran("completed")
+	a.metrics.Chat.Reviewed("rules", "yes", true)
 	a.metrics.Chat.Called("http", agent.RanWell, time.Second)
 	a.metrics.Files.Checked(99, 1)
 	a.metrics.Files.Accepted(99)

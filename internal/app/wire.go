@@ -17,6 +17,7 @@ import (
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/openai"
+	"carillon/internal/agent/review"
 	"carillon/internal/agent/site"
 	"carillon/internal/agent/tools"
 	"carillon/internal/agent/translate"
@@ -90,6 +91,7 @@ type parts struct {
 	documents  *document.Reader
 	sites      *site.Looks
 	thinker    agent.Thinker
+	reviewer   review.Engine
 	tests      trial.Runner
 	translator *translate.Client // nil disables translation
 
@@ -278,16 +280,16 @@ func (p *parts) wireThinking(a *App) {
 		})
 	}
 	thinker := think(p.search)
-	p.thinker = thinker
-	p.tests = trial.Runner{
-		Tester: trial.Tester{Thinker: thinker, Judge: thinker}, Store: a.store,
-		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
-	}
+	p.thinker, p.reviewer = thinker, thinker
 	servers := tools.NewClient(private)
 	a.onClose(servers.Close)
 	p.toolbox = tools.New(tools.Options{
 		Resources: a.store.Resources, Client: servers, Limits: p.limits, Shares: a.shares, Observer: a.metrics.Chat, Log: a.log,
 	})
+	p.tests = trial.Runner{
+		Tester: trial.Tester{Thinker: thinker, Judge: thinker, Tools: p.toolbox}, Store: a.store,
+		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
+	}
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)
 	web := site.NewClient(egress.Options{AllowPrivate: private})
@@ -319,7 +321,8 @@ func (p *parts) wireTalking(a *App) error {
 	p.conversations = conversation.New(conversation.Options{
 		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Toolbox: p.toolbox, Publisher: p.hub, Observer: a.metrics.Chat,
 		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs,
-		Suspended: a.suspended, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(), Log: a.log,
+		Suspended: a.suspended, Reviewer: p.reviewer, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(),
+		Log: a.log,
 	})
 	p.messaging = messaging.New(p.messagingOptions(a))
 	p.speakers = speech.Speakers(p.engines, a.shares)

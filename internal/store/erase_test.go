@@ -66,6 +66,8 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec(`INSERT INTO flow_run (id, company_id, flow_id, version, conversation_id, cause, rev, state, place, path, variables,
 		question, started_at, changed_at)
 		VALUES ($1, $2, 'f', 1, $3, 'keyword', 1, 'completed', 0, '', $4, $4, 1, 1)`, "run"+conversation, company, conversation, x.word)
+	exec("INSERT INTO review (conversation_id, company_id, agent_id, seq, ended_at, at, maker, goal, topics, doc) VALUES ($1, $2, 'a', 1, "+
+		"1, 1, 'rules', '', '[]', $3)", conversation, company, fmt.Sprintf(`{"summary":%q}`, x.word))
 	exec("INSERT INTO flow_entry (run_id, seq, at, path, kind, text) VALUES ($1, 1, 1, '', 'said', $2)", "run"+conversation, x.word)
 	exec("INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, under_way, state, dialed_at) VALUES ($1, $2, "+
 		"$3, 1, '15550000', FALSE, 'ended', 1)",
@@ -170,6 +172,8 @@ func group(t *testing.T, r *rig, company string) {
 		"INSERT INTO file (id, company_id, conversation_id, sent_by, name, type, size, created_at, expires_at) VALUES ($1 || " +
 			"'photo', $1, $1 || 'grouped', 'visitor', '" + annie.word + ".png', 'image/png', 7, 1, 0)",
 		"INSERT INTO file_part (file_id, part, bytes) VALUES ($1 || 'photo', 0, '" + annie.word + "')",
+		"INSERT INTO review (conversation_id, company_id, agent_id, seq, ended_at, at, maker, goal, topics, doc) VALUES ($1 || " +
+			"'grouped', $1, 'a', 4, 1, 1, 'rules', '', '[]', '{\"summary\":\"" + annie.word + "\"}')",
 	} {
 		if _, err := r.DB.Exec(t.Context(), query, company); err != nil {
 			t.Fatal(err)
@@ -528,7 +532,7 @@ func TestAnExportHasEveryTraceOfAPerson(t *testing.T) {
 		"flow_run":   1,
 		"flow_entry": 1, "call_transfer": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1,
 		"inbound_message": 1,
-		"suppression":     1, "sandbox_phone": 1, "question": 1,
+		"suppression":     1, "sandbox_phone": 1, "question": 1, "review": 2,
 	}
 	for table, n := range want {
 		if found[table] != n {

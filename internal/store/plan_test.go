@@ -313,6 +313,11 @@ var meant = []struct {
 	{"DELETE FROM idempotency WHERE (company_id", by("idempotency_expiry")},
 	{"AND assignee = $2 AND assignee <> '' AND state IN", by("conversation_mine")},
 	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},
+	{"FROM conversation WHERE review_at > 0 AND review_at <=", by("conversation_review")},
+	{"FROM review_count WHERE company_id = $1", by("PRIMARY KEY (company_id=? AND hour>?", "review_count_pkey")},
+	{"FROM review WHERE conversation_id", by("PRIMARY KEY", "review_pkey")},
+	{"FROM call AS x CROSS JOIN notification AS n WHERE x.conversation_id", by("call_conversation")},
+	{"FROM incoming_call WHERE conversation_id", by("incoming_call_conversation")},
 	{"FROM conversation AS c WHERE c.company_id = $1 AND c.last_at <", by("conversation_age")},
 	{"UPDATE OR FAIL conversation SET", map[bool]string{false: "sqlite_autoindex_conversation_1"}},
 	{"UPDATE conversation AS c SET", map[bool]string{true: "conversation_pkey"}},
@@ -472,6 +477,8 @@ var filling = []string{
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
 	`INSERT INTO answer_count (company_id, hour, agent_id, answered, offered, handed_over, unanswered, up, down)
 		SELECT DISTINCT ` + company + `, i / 20, 'a', 1, 0, 0, 0, 0, 0 FROM generate_series(0, 20000) i`,
+	`INSERT INTO review_count (company_id, hour, agent_id, kind, name, value, reviews)
+		SELECT ` + company + `, i / 20, 'a', 'topic', '', 't' || i % 20, 1 FROM generate_series(0, 20000) i`,
 	`INSERT INTO article_count (company_id, knowledge_id, title, answered, up, down, at)
 		SELECT ` + company + `, 'k' || i % 3, 't' || i, 1, 0, 0, i FROM generate_series(0, 20000) i`,
 	`INSERT INTO suppression (company_id, number, type, reason, created_at, user_id)
@@ -511,6 +518,9 @@ var filling = []string{
 		WHEN i % 30 = 10 THEN 'queued' ELSE 'active' END,
 		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END,
 			CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
+	"UPDATE conversation SET review_at = last_at + 1 WHERE reply_at > 0",
+	`INSERT INTO review (conversation_id, company_id, agent_id, seq, ended_at, at, maker, goal, topics, doc)
+		SELECT id, company_id, 'a', 4, last_at, last_at, 'rules', 'yes', '[]', '{}' FROM conversation`,
 	`INSERT INTO turn (conversation_id, seq, author, kind, client_id, at, text)
 		SELECT 'v' || i / 4, 1 + i % 4, 'visitor', 'text', 'c' || i, i, 'x' FROM generate_series(0, 80003) i`,
 	`INSERT INTO presence (company_id, account_id, until) SELECT company_id, account_id, 1000000 FROM membership`,

@@ -114,6 +114,7 @@ type Store struct {
 	Files      *chats.Files
 	Addresses  *chats.SignedAddresses
 	Runs       *chats.Runs
+	Reviews    *chats.Reviews
 	Replies    *chats.Replies
 	Phones     *chats.Phones // of the sandbox
 
@@ -180,7 +181,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
 		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),
-		Runs:    chats.NewRuns(d),
+		Runs: chats.NewRuns(d), Reviews: chats.NewReviews(d),
 		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
 		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),
 	}

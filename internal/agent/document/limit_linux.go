@@ -16,10 +16,10 @@ func alone(cmd *exec.Cmd) {
 
 // limit bounds the memory and the processor time of a process, and keeps it from writing files.
 func limit(pid int, memory uint64) error {
-	for resource, most := range map[int]uint64{
+	for resource, limit := range map[int]uint64{
 		unix.RLIMIT_AS: memory, unix.RLIMIT_CPU: uint64(pdfTime.Seconds()), unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 0,
 	} {
-		if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil {
+		if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: limit, Max: limit}, nil); err != nil {
 			return fmt.Errorf("limit pdftotext: %w", err)
 		}
 	}

@@ -24,10 +24,9 @@ const (
 	maxLayout = 96 << 20  // bytes of the program's description of the pages
 	maxPages  = 5000
 
-	// A heading is larger than the text by this factor, and has at most so many characters.
-	larger     = 1.15
-	maxHeading = 150
-	maxRepeats = 4 // of the same line: more are the edges of pages
+	headingSize = 1.15 // minimum size of a heading, as a multiple of that of the text
+	maxHeading  = 150  // characters
+	maxRepeats  = 4    // of a heading; a line with more is a page's header or footer
 )
 
 // Available returns the reason why PDFs cannot be read, or nil if they can.
@@ -39,7 +38,7 @@ func (r *Reader) Available() error {
 }
 
 // pdf extracts the text with pdftotext. Its plain output has the text in reading order, in both directions of writing;
-// the sizes of a second run only tell which of its lines are headings.
+// the sizes in a second run show which of its lines are headings.
 func (r *Reader) pdf(ctx context.Context, content []byte) (document, error) {
 	if err := r.Available(); err != nil {
 		return document{}, err
@@ -64,7 +63,7 @@ func (r *Reader) pdf(ctx context.Context, content []byte) (document, error) {
 }
 
 // run runs the program on a file. The file is given on standard input, once the limits are set.
-func (r *Reader) run(ctx context.Context, content []byte, most int64, args ...string) ([]byte, error) {
+func (r *Reader) run(ctx context.Context, content []byte, maxBytes int64, args ...string) ([]byte, error) {
 	args = append([]string{"-l", strconv.Itoa(maxPages)}, append(args, "-", "-")...)
 	cmd := exec.CommandContext(ctx, r.program, args...) //nolint:gosec // the program and its arguments are constants
 	cmd.Env = []string{"LC_ALL=C.UTF-8", "HOME=/nonexistent", "PATH=" + os.Getenv("PATH")}
@@ -74,8 +73,8 @@ func (r *Reader) run(ctx context.Context, content []byte, most int64, args ...st
 	if err != nil {
 		return nil, err
 	}
-	out := &bounded{most: most, full: func() { _ = cmd.Cancel() }}
-	faults := &bounded{most: 4 << 10}
+	out := &bounded{maxBytes: maxBytes, full: func() { _ = cmd.Cancel() }}
+	faults := &bounded{maxBytes: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, faults
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
@@ -121,14 +120,14 @@ func pdfFault(err error, text string) error {
 
 // bounded is a writer that keeps the beginning of its input.
 type bounded struct {
-	text bytes.Buffer
-	most int64
-	over bool
-	full func() // called when there is more; may be nil
+	text     bytes.Buffer
+	maxBytes int64
+	over     bool
+	full     func() // called when there is more; may be nil
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.most - int64(b.text.Len()); int64(len(p)) > room {
+	if room := b.maxBytes - int64(b.text.Len()); int64(len(p)) > room {
 		b.text.Write(p[:max(room, 0)])
 		if !b.over && b.full != nil {
 			b.full()
@@ -252,7 +251,7 @@ func headingsOf(layout []byte) (title string, headings []line) {
 	}
 	sizes := map[float64]bool{}
 	for _, l := range all {
-		if usual > 0 && l.size >= usual*larger && l.isHeading() && often[l.text] < maxRepeats {
+		if usual > 0 && l.size >= usual*headingSize && l.isHeading() && often[l.text] < maxRepeats {
 			headings = append(headings, l)
 			sizes[l.size] = true
 		}

@@ -175,7 +175,7 @@ func rowFault(err error) error {
 				f.Row, _ = d.Value.(int)
 			}
 		}
-		// The line is told apart.
+		// The line has its own field.
 		if _, rest, ok := strings.Cut(f.Detail, ": "); ok && f.Row > 0 && strings.HasPrefix(f.Detail, "Line ") {
 			f.Detail = rest
 		}

@@ -15,8 +15,8 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// maxControls is the share of control characters above which a file is not a text: one in so many.
-const maxControls = 200
+// minPerControl is the minimum number of characters of a text for each control character; other files are binary.
+const minPerControl = 200
 
 // decode returns a text in UTF-8 with LF line ends. A byte order mark determines the encoding, else a page's declaration,
 // else it is UTF-8 if it is valid, and Windows-1252.
@@ -65,7 +65,7 @@ func isBinary(content []byte) bool {
 			controls++
 		}
 	}
-	return controls*maxControls > len(content)
+	return controls*minPerControl > len(content)
 }
 
 func htmlArticles(text, name string) ([]knowledge.Article, error) {

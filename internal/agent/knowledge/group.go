@@ -31,12 +31,12 @@ func Group(questions []string, languages []string) [][]int {
 	var groups [][]int
 	leading := map[string][]int{} // by term, the groups whose first question has it
 	for i := range questions {
-		best, most := -1, 0.0
+		best, closest := -1, 0.0
 		for _, group := range candidates(terms[i], leading) {
 			first := terms[groups[group][0]]
 			shared := slices.DeleteFunc(slices.Clone(terms[i]), func(term string) bool { return !slices.Contains(first, term) })
-			if same := 2 * weight(shared) / (weight(terms[i]) + weight(first)); same >= alike && same > most {
-				best, most = group, same
+			if same := 2 * weight(shared) / (weight(terms[i]) + weight(first)); same >= alike && same > closest {
+				best, closest = group, same
 			}
 		}
 		if best >= 0 {
@@ -61,7 +61,7 @@ func candidates(terms []string, leading map[string][]int) []int {
 	return slices.Compact(all)
 }
 
-// subject returns the distinct roots of a question's words that tell its subject; all its words if it has only stop words.
+// subject returns the distinct roots of the words of a question that carry its subject, or of all its words if these are only stop words.
 func subject(question, language string) []string {
 	language = languageOf(question, language)
 	words := Words(question)

@@ -51,16 +51,16 @@ func FromHTML(page io.Reader) (Article, error) {
 }
 
 // FromLongHTML is FromHTML with another bound on the text, in bytes. Errors: ErrTooComplex.
-func FromLongHTML(page io.Reader, most int) (Article, error) {
+func FromLongHTML(page io.Reader, maxBytes int) (Article, error) {
 	root, err := Parse(page)
 	if err != nil {
 		return Article{}, err
 	}
-	return fromNodes(root, most), nil
+	return fromNodes(root, maxBytes), nil
 }
 
 // fromNodes reads an article from a parsed page.
-func fromNodes(root *html.Node, most int) Article {
+func fromNodes(root *html.Node, maxBytes int) Article {
 	main := root
 	for _, name := range []atom.Atom{atom.Main, atom.Article, atom.Body} {
 		if found := find(root, name); found != nil {
@@ -68,7 +68,7 @@ func fromNodes(root *html.Node, most int) Article {
 			break
 		}
 	}
-	w := writer{most: most}
+	w := writer{maxBytes: maxBytes}
 	w.node(main, 0)
 	w.end()
 	a := Article{Text: strings.TrimSpace(w.text.String())}
@@ -116,15 +116,15 @@ func plain(n *html.Node, depth int) string {
 
 // writer converts elements to paragraphs of Markdown.
 type writer struct {
-	text  strings.Builder
-	line  strings.Builder // the current paragraph
-	most  int             // bytes of text
-	begin string          // prefix of the paragraph: # for a heading, - for a list item
+	text     strings.Builder
+	line     strings.Builder // the current paragraph
+	maxBytes int             // of text
+	begin    string          // prefix of the paragraph: # for a heading, - for a list item
 }
 
 // node writes an element with its contents.
 func (w *writer) node(n *html.Node, depth int) {
-	if depth > maxDepth || w.text.Len() > w.most {
+	if depth > maxDepth || w.text.Len() > w.maxBytes {
 		return
 	}
 	switch {

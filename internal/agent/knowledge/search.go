@@ -55,8 +55,11 @@ type Hit struct {
 // Answers reports whether the passage answers the question.
 func (h *Hit) Answers() bool { return h.Score >= Threshold }
 
-// MayAnswer reports whether the passage may answer the question, so that it can be offered.
+// MayAnswer reports whether the passage may answer the question.
 func (h *Hit) MayAnswer() bool { return h.Score >= OfferThreshold }
+
+// Offered reports whether the passage is not sure to answer the question, but is offered to the person who asks.
+func (h *Hit) Offered() bool { return h.MayAnswer() && !h.Answers() && !h.Foreign }
 
 // minTopicScore is the minimum score of a passage that a next question may continue.
 const minTopicScore = 0.2
@@ -64,10 +67,10 @@ const minTopicScore = 0.2
 // Certain reports whether the passage can be the topic of the next question.
 func (h *Hit) Certain() bool { return h.Score >= minTopicScore }
 
-// Answer returns the sentences that answer the question, beginning with the best one, in about max characters. A short
+// Answer returns the sentences that answer the question, beginning with the best one, in about maxChars characters. A short
 // passage is returned whole.
-func (h *Hit) Answer(most int) string {
-	if length(h.Text) <= most/2 {
+func (h *Hit) Answer(maxChars int) string {
+	if length(h.Text) <= maxChars/2 {
 		return h.Text
 	}
 	from := h.best
@@ -77,7 +80,7 @@ func (h *Hit) Answer(most int) string {
 	var b strings.Builder
 	size := 0
 	for i, s := range h.sentences[from:] {
-		if size += length(s); i > 0 && size > most {
+		if size += length(s); i > 0 && size > maxChars {
 			break
 		}
 		b.WriteString(s)
@@ -238,7 +241,7 @@ func (f form) occurrences(found map[string][]resources.Occurrence) []resources.O
 }
 
 // score returns the passages with the highest weight of matching words, best first, and the weights of the words.
-func score(q *question, found map[string][]resources.Occurrence, count, most int) ([]ranked, *weights) {
+func score(q *question, found map[string][]resources.Occurrence, count, maxHits int) ([]ranked, *weights) {
 	all := newTable(found)
 	df := make([]int, len(q.words))
 	sums, worth := make([]float64, all.size), make([]float64, all.size) // over all words, and for the current one
@@ -273,7 +276,7 @@ func score(q *question, found map[string][]resources.Occurrence, count, most int
 			sums[at] += worths[i][n] * w.each[i]
 		}
 	}
-	return all.best(sums, most), w
+	return all.best(sums, maxHits), w
 }
 
 // table maps the passages of several bases to rows.
@@ -302,10 +305,10 @@ func newTable(found map[string][]resources.Occurrence) *table {
 func (t *table) row(o resources.Occurrence) int { return t.first[o.KnowledgeID] + o.Passage }
 
 // best returns the rows with the highest sums.
-func (t *table) best(sums []float64, most int) (all []ranked) {
+func (t *table) best(sums []float64, maxHits int) (all []ranked) {
 	var rows []int // in descending order of their sums
 	for row, sum := range sums {
-		if sum == 0 || len(rows) == most && sum <= sums[rows[most-1]] {
+		if sum == 0 || len(rows) == maxHits && sum <= sums[rows[maxHits-1]] {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(rows, sum, func(have int, sum float64) int {
@@ -315,7 +318,7 @@ func (t *table) best(sums []float64, most int) (all []ranked) {
 			return -1 // among equal rows the earlier one stays first
 		})
 		rows = slices.Insert(rows, at, row)
-		rows = rows[:min(len(rows), most)]
+		rows = rows[:min(len(rows), maxHits)]
 	}
 	for _, row := range rows {
 		i := len(t.ids) - 1
@@ -436,9 +439,9 @@ func (m *match) excerpt() string {
 	return clipText(strings.TrimSpace(b.String()), maxExcerpt)
 }
 
-func clipText(text string, most int) string {
-	if length(text) <= most {
+func clipText(text string, maxChars int) string {
+	if length(text) <= maxChars {
 		return text
 	}
-	return clip(text, most)
+	return clip(text, maxChars)
 }

@@ -61,11 +61,11 @@ func split(text string) (all []part) {
 }
 
 // pieces splits a text into pieces of at most that many characters, between sentences if possible.
-func pieces(text string, most int) (all []string) {
+func pieces(text string, maxChars int) (all []string) {
 	now := ""
 	for _, sentence := range sentences(text) {
-		for length(sentence) > most {
-			cut := string([]rune(sentence)[:most])
+		for length(sentence) > maxChars {
+			cut := string([]rune(sentence)[:maxChars])
 			if space := strings.LastIndexFunc(cut, unicode.IsSpace); space > len(cut)/2 {
 				cut = cut[:space]
 			}
@@ -73,7 +73,7 @@ func pieces(text string, most int) (all []string) {
 			all = appendText(all, cut)
 			now, sentence = "", sentence[len(cut):]
 		}
-		if length(now)+length(sentence) > most {
+		if length(now)+length(sentence) > maxChars {
 			all = appendText(all, now)
 			now = ""
 		}
@@ -136,12 +136,12 @@ func sentenceEnd(text string) int {
 func length(s string) int { return utf8.RuneCountInString(s) }
 
 // clip returns the beginning of a text on one line, of at most that many characters.
-func clip(s string, most int) string {
+func clip(s string, maxChars int) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if length(s) <= most {
+	if length(s) <= maxChars {
 		return s
 	}
-	cut := string([]rune(s)[:most])
+	cut := string([]rune(s)[:maxChars])
 	if space := strings.LastIndexByte(cut, ' '); space > len(cut)/2 {
 		cut = cut[:space]
 	}

@@ -43,6 +43,17 @@ func Words(text string) (all []string) {
 	return all
 }
 
+// Stems returns the words of a text without their endings in a language. A space stands before and after each of them, so that
+// a phrase is found in a text as a part of it.
+func Stems(text, language string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	for _, word := range Words(text) {
+		b.WriteString(stem(word, base(language)) + " ")
+	}
+	return b.String()
+}
+
 // termsOf returns the distinct terms of a passage in a language.
 func termsOf(title, text, language string) []resource.Term {
 	var all []resource.Term

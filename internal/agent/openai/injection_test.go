@@ -44,7 +44,7 @@ func obedient(obeyed *[]string) func(c completion) step {
 	}
 }
 
-func stepText() step { return text("I did what I was told.") }
+func stepText() step { return text("I followed the instruction.") }
 
 // Ten commands reach a model that obeys all of them, over six ways. No call happens that the administrator did not
 // allow, nobody else's data reaches the model, and no secret leaves.
@@ -122,7 +122,7 @@ func inject(t *testing.T, injected, carrier, engine string) {
 	request.Agent.Engine, request.ContactName, request.Agent.Knowledge = engine, name, []string{base}
 	got := r.act(t, request)
 	if engine == Engine && len(obeyed) == 0 {
-		t.Error("the model was told nothing")
+		t.Error("the model received no messages")
 	}
 	if slices.Sort(s.calls); !slices.Equal(s.calls, allowed) || *called > 0 {
 		t.Errorf("calls %v and %d of MCP, allowed %v", s.calls, *called, allowed)

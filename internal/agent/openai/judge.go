@@ -68,13 +68,19 @@ func judged(r *agent.Request, reply, criterion string) (string, error) {
 	return string(text), err
 }
 
-// verdict reads the server's response. Many models put JSON into a code block.
-func verdict(text string) (meets bool, reason string, err error) {
+// unfenced returns a response without a code block around it, into which many models put JSON.
+func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, "```"); ok {
 		inner = strings.TrimPrefix(inner, "json")
 		text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(inner), "```"))
 	}
+	return text
+}
+
+// verdict reads the server's response.
+func verdict(text string) (meets bool, reason string, err error) {
+	text = unfenced(text)
 	if len(text) > maxVerdict {
 		return false, "", errVerdict
 	}

@@ -8,6 +8,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,6 +126,8 @@ type exchange struct {
 	messages []message
 	found    []knowledge.Hit // articles sent to the server
 	said     int             // bytes
+	most     int             // bounds said; 0 means maxAnswer
+	format   *format         // of the response; nil means a text
 	handoff  bool
 	emitErr  error // error of emit
 	servers  []agent.ServerTool
@@ -221,7 +224,7 @@ func (e *exchange) finish() error {
 
 // say passes on a piece of text.
 func (e *exchange) say(text string) error {
-	if e.said+len(text) > maxAnswer {
+	if e.said+len(text) > cmp.Or(e.most, maxAnswer) {
 		return errTooLong
 	}
 	e.said += len(text)

@@ -22,6 +22,17 @@ type completion struct {
 	Stream      bool      `json:"stream"`
 	Temperature *float64  `json:"temperature,omitempty"`
 	Tools       []tool    `json:"tools,omitempty"`
+	Format      *format   `json:"response_format,omitempty"`
+}
+
+// format requires a response in JSON by a schema.
+type format struct {
+	Type   string `json:"type"` // json_schema
+	Schema struct {
+		Name   string         `json:"name"`
+		Strict bool           `json:"strict"`
+		Schema map[string]any `json:"schema"`
+	} `json:"json_schema"`
 }
 
 // chunk is an event of the stream.
@@ -103,6 +114,7 @@ func (e *exchange) post(ctx context.Context, tools []tool) (*http.Response, erro
 	server := e.request.Agent.OpenAI
 	body, err := json.Marshal(completion{
 		Model: server.Model, Messages: e.messages, Stream: true, Temperature: server.Temperature, Tools: tools,
+		Format: e.format,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write the request: %w", err)

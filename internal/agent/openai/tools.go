@@ -125,7 +125,7 @@ func (e *exchange) use(ctx context.Context, call toolCall) (string, error) {
 }
 
 // argument reads the only argument of a tool, a text. fault is the reply to the server if it is invalid.
-func argument(arguments, name string, most int) (value, fault string) {
+func argument(arguments, name string, maxChars int) (value, fault string) {
 	var all map[string]any
 	if err := json.Unmarshal([]byte(arguments), &all); err != nil {
 		return "", "Error: the arguments are no JSON object"
@@ -137,7 +137,7 @@ func argument(arguments, name string, most int) (value, fault string) {
 		return "", "Error: the arguments must be {\"" + name + "\": text}"
 	case value == "":
 		return "", "Error: " + name + " must not be empty"
-	case utf8.RuneCountInString(value) > most:
+	case utf8.RuneCountInString(value) > maxChars:
 		return "", "Error: " + name + " is too long"
 	}
 	return value, ""

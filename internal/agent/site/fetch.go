@@ -53,7 +53,7 @@ func (e *movedError) Error() string { return "redirected to " + e.host }
 var errTooLarge = errors.New("too large")
 
 // fetch fetches an address. etag and modified are those of the last look, and empty without one.
-func (c *crawl) fetch(ctx context.Context, u *url.URL, most int64, etag, modified string) (*response, error) {
+func (c *crawl) fetch(ctx context.Context, u *url.URL, maxBytes int64, etag, modified string) (*response, error) {
 	for range maxRedirects + 1 {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {
@@ -83,13 +83,13 @@ func (c *crawl) fetch(ctx context.Context, u *url.URL, most int64, etag, modifie
 			etag, modified = "", ""
 			continue
 		}
-		return c.read(resp, u, most)
+		return c.read(resp, u, maxBytes)
 	}
 	return nil, errors.New("too many redirects")
 }
 
 // read reads a response.
-func (c *crawl) read(resp *http.Response, u *url.URL, most int64) (*response, error) {
+func (c *crawl) read(resp *http.Response, u *url.URL, maxBytes int64) (*response, error) {
 	defer func() { _ = resp.Body.Close() }()
 	x := &response{
 		url: u, status: resp.StatusCode, etag: short(resp.Header.Get("ETag")), modified: short(resp.Header.Get("Last-Modified")),
@@ -102,11 +102,11 @@ func (c *crawl) read(resp *http.Response, u *url.URL, most int64) (*response, er
 	if resp.StatusCode != http.StatusOK {
 		return x, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if c.bytes += int64(len(body)); int64(len(body)) > most {
+	if c.bytes += int64(len(body)); int64(len(body)) > maxBytes {
 		return nil, errTooLarge
 	}
 	x.body = body

@@ -43,6 +43,7 @@ type Options struct {
 	Node      string        // identifies this process
 	Alone     bool          // no other process uses the database
 	Pause     time.Duration // between requests; 0 means a second
+	Looked    func()        // called after each look; may be nil
 	Log       *slog.Logger
 }
 
@@ -103,6 +104,9 @@ var errLost = errors.New("another node reads the site")
 
 // look reads a site that is due. It reports whether another may be due.
 func (x *Looks) look(ctx context.Context, k sites.Key) bool {
+	if x.o.Looked != nil {
+		defer x.o.Looked()
+	}
 	now := time.Now()
 	text, whole, ok, err := x.o.Store.Sites.Claim(ctx, k, x.o.Node, now, now.Add(lease))
 	if err == nil && ok {

@@ -523,10 +523,13 @@ func TestOneNodeReadsASite(t *testing.T) {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
+		looked := make(chan struct{}, 1)
+		w.looks.o.Looked = func() { looked <- struct{}{} }
 		ended := make(chan error)
 		go func() { ended <- w.looks.Run(ctx) }()
-		for len(w.articles()) < 2 {
-			<-time.After(10 * time.Millisecond)
+		<-looked
+		if n := len(w.articles()); n < 2 {
+			t.Errorf("%d articles after the look", n)
 		}
 		cancel()
 		if err := <-ended; err != nil {

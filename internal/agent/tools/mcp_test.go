@@ -259,7 +259,7 @@ func TestAnMCPServersListIsBounded(t *testing.T) {
 	}
 }
 
-// The same message has the same keys, whichever node answers it.
+// The keys of a message are the same on every node.
 func TestTheKeyOfACallIsStable(t *testing.T) {
 	x := &agent.ServerTool{ID: "t", Name: "t"}
 	r := request()

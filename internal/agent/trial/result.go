@@ -104,10 +104,10 @@ const (
 )
 
 // clip truncates a text to a number of characters.
-func clip(s string, most int) string {
+func clip(s string, maxChars int) string {
 	n := 0
 	for i := range s {
-		if n++; n > most {
+		if n++; n > maxChars {
 			return s[:i] + "…"
 		}
 	}

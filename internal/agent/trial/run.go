@@ -37,7 +37,8 @@ type Target struct {
 // Tester runs suites.
 type Tester struct {
 	Thinker agent.Thinker
-	Judge   Judge // nil: no engine judges
+	Judge   Judge         // nil: no engine judges
+	Tools   agent.Toolbox // offers the tools at servers, whose Run is never called; may be nil
 }
 
 // Run talks through the cases of a suite, a few at a time, and calls done with each result, in the order of the suite.
@@ -76,6 +77,8 @@ type talk struct {
 	c     *Case
 	said  []agent.Said
 	asked string
+	// memory is kept between the turns: a call that waits for the person.
+	memory agent.Memory
 }
 
 func (t *talk) run(ctx context.Context) *Result {
@@ -128,11 +131,14 @@ func (t *talk) turn(ctx context.Context, turn *Turn, language string) TurnResult
 	t.said = append(t.said, agent.Said{Contact: true, Text: turn.Say})
 	r := &agent.Request{
 		CompanyID: t.on.CompanyID, CompanyName: t.on.CompanyName, Agent: t.on.Agent, Language: language, ContactName: t.c.Contact,
-		Said: t.said, Asked: t.asked, Aloud: t.c.Aloud,
+		Said: t.said, Asked: t.asked, Aloud: t.c.Aloud, Memory: t.memory,
 	}
 	tools := &answers{reply: &x, results: []map[string]string{t.c.Tools, t.suite.Tools}}
 	r.UseTool, r.ReplaceTools = tools.use, true
-	text, failure, err := collect(ctx, t.Thinker, r, &x)
+	if t.Tools != nil {
+		r.Toolbox = replacement{t.Tools, tools}
+	}
+	text, failure, err := t.collect(ctx, r, &x)
 	x.MS = time.Since(begin).Milliseconds()
 	x.Text = clip(text, maxShownText)
 	check := checker{&x}
@@ -167,9 +173,9 @@ func reason(ctx context.Context, err error) string {
 }
 
 // collect asks the thinker for a reply.
-func collect(ctx context.Context, thinker agent.Thinker, r *agent.Request, x *TurnResult) (text, failure string, err error) {
+func (t *talk) collect(ctx context.Context, r *agent.Request, x *TurnResult) (text, failure string, err error) {
 	var said strings.Builder
-	err = thinker.Reply(ctx, r, func(a agent.Action) error {
+	err = t.Thinker.Reply(ctx, r, func(a agent.Action) error {
 		said.WriteString(a.Say)
 		for _, s := range a.Sources {
 			x.Sources = append(x.Sources, clip(s.Title, maxShown))
@@ -186,6 +192,9 @@ func collect(ctx context.Context, thinker agent.Thinker, r *agent.Request, x *Tu
 			x.Outcome = agent.HandedOver
 		}
 		failure = cmp.Or(failure, a.Failure)
+		if a.Memory != nil {
+			t.memory = *a.Memory
+		}
 		return nil
 	})
 	return strings.TrimSpace(said.String()), failure, err
@@ -243,4 +252,24 @@ func (a *answers) use(_ context.Context, name, parameters string) (string, error
 	}
 	a.missing = cmp.Or(a.missing, name)
 	return "", errNoResult
+}
+
+// replacement offers the tools at servers, and replaces their calls by the results in the suite.
+type replacement struct {
+	agent.Toolbox
+
+	results *answers
+}
+
+// Run implements agent.Toolbox. The result is both for the engine and in the words of the built-in agent.
+func (x replacement) Run(ctx context.Context, _ *agent.Request, t *agent.ServerTool, c *agent.Call) (agent.Ran, error) {
+	arguments, err := json.Marshal(c.Arguments)
+	if err != nil {
+		return agent.Ran{}, err
+	}
+	result, err := x.results.use(ctx, t.Name, string(arguments))
+	if err != nil {
+		return agent.Ran{Status: agent.RanFailed, Reason: err.Error()}, nil //nolint:nilerr // the call failed, not the conversation
+	}
+	return agent.Ran{Status: agent.RanWell, Text: result, Say: result}, nil
 }

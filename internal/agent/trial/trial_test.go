@@ -381,3 +381,54 @@ func TestASuiteKeepsItsText(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 }
+
+// box offers tools that must not run.
+type box struct{ t *testing.T }
+
+func (b box) Usable(context.Context, *agent.Request) ([]agent.ServerTool, error) {
+	order := []agent.Parameter{{Name: "order", Type: "text", Required: true, Pattern: "[A-Z]-[0-9]{2}"}}
+	return []agent.ServerTool{
+		{ID: "1", Name: "order_status", Parameters: order, Phrases: []string{"order status"}},
+		{ID: "2", Name: "cancel_order", Parameters: order, Phrases: []string{"cancel my order"}, Changes: true},
+	}, nil
+}
+
+func (b box) Run(_ context.Context, _ *agent.Request, t *agent.ServerTool, _ *agent.Call) (agent.Ran, error) {
+	b.t.Errorf("the tool %s runs", t.Name)
+	return agent.Ran{Status: agent.RanWell}, nil
+}
+
+func TestToolsAtServersAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := suiteOf(t, `
+tools: {order_status: It is on its way., cancel_order: It is canceled.}
+cases:
+  - name: reads
+    turns: [{say: order status of A-12, expect: {text: It is on its way., calls: [{tool: order_status, arguments: {order: A-12}}]}}]
+  - name: asks
+    turns:
+      - {say: order status, expect: {not: {calls: [order_status]}}}
+      - {say: A-12, expect: {contains: [on its way]}}
+  - name: changes
+    turns:
+      - {say: cancel my order A-12, expect: {not: {calls: [cancel_order]}}}
+      - {say: "yes", expect: {contains: [canceled], calls: [{tool: cancel_order}]}}
+  - name: declined
+    turns:
+      - {say: cancel my order A-12, expect: {lacks: [canceled]}}
+      - {say: "no", expect: {not: {calls: [cancel_order]}}}
+`)
+	on := trial.Target{Agent: &agent.Agent{Name: "Ann", Language: "en", Engine: "builtin", ServerTools: []string{"1", "2"}}}
+	x := trial.Tester{Thinker: agent.NewBuiltin(nil), Tools: box{t}}
+	for _, r := range runs(t, x, on, s) {
+		if r.State != trial.Passed {
+			t.Errorf("%s: %q %+v", r.Name, failures(r), r.Turns)
+		}
+	}
+	s.Tools = nil
+	for _, r := range runs(t, x, on, s)[:1] {
+		if got := failures(r); len(got) != 1 || got[0] != "reply: a result of the tool order_status in the suite, under tools, none" {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -76,6 +76,7 @@ var (
 	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
 	Documents    = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
 	Sites        = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
+	Reviews      = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
 	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
@@ -86,6 +87,7 @@ func Resources() []Resource {
 		TestCalls, SignIns, Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, ChannelSends, ListJobs, MediaChecks,
 		Lists, Speakers, Transcribers, Documents, Sites,
+		Reviews,
 	}
 }
 

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,6 +23,8 @@ type Chat struct {
 	wrote   *prometheus.CounterVec
 	replies *prometheus.CounterVec
 	tools   *prometheus.CounterVec
+	reviews *prometheus.CounterVec
+	failed  prometheus.Counter // requests for a review that an engine did not answer
 
 	toolTook *prometheus.HistogramVec
 }
@@ -49,9 +52,15 @@ func (m *Metrics) ofConversations() {
 				"unknown (a change that may have happened).", "kind", "status"),
 		toolTook: m.histogramVec("carillon_tool_seconds", "Duration of these calls, by kind.", prometheus.ExponentialBuckets(0.01, 3,
 			9), "kind"),
+		reviews: m.vec("carillon_reviews_total",
+			"Reviews of conversations by maker (rules, or the engine) and by verdict about the goal: yes, no, unknown, none (no goal).",
+			"maker", "goal"),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carillon_review_engine_failures_total", Help: "Reviews that rules made because the engine failed or was at its limit.",
+		}),
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
-	m.Registry.MustRegister(x.opened)
+	m.Registry.MustRegister(x.opened, x.failed)
 	m.Chat = x
 }
 
@@ -65,6 +74,14 @@ func (x *Chat) Ran(state flow.State) { x.ran.WithLabelValues(string(state)).Inc(
 func (x *Chat) Called(kind string, status agent.Status, took time.Duration) {
 	x.tools.WithLabelValues(kind, string(status)).Inc()
 	x.toolTook.WithLabelValues(kind).Observe(took.Seconds())
+}
+
+// Reviewed implements conversation.Observer.
+func (x *Chat) Reviewed(maker, goal string, failed bool) {
+	x.reviews.WithLabelValues(maker, cmp.Or(goal, "none")).Inc()
+	if failed {
+		x.failed.Inc()
+	}
 }
 
 // Wrote implements messaging.Observer.

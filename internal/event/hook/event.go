@@ -137,6 +137,12 @@ func sampleOf(kind string) string {
 			`"number":"34600111222","campaign":"Test","sender_id":"test","state":"` + state + `"}`
 	case group == "template":
 		return `{"template_id":"0197f0a2-0000-7000-8000-000000000002","name":"test","language":"en","state":"` + state + `"}`
+	case kind == "conversation.reviewed":
+		return `{` + conversation + `,"state":"resolved","review":{` +
+			`"summary":"Began with “How much is a tour?”. Questions: 1 answered.",` +
+			`"goal":{"goal":"The person knows the price","reached":"yes","reason":"The person marked the answer as helpful."},` +
+			`"result":{"people":2},"topics":["Prices"],"by":"rules","turn":3,` +
+			`"ended_at":"2026-06-05T09:30:00Z","at":"2026-06-05T09:30:10Z"}}`
 	case kind == "feedback.received":
 		return `{` + conversation + `,"rating":5}`
 	}

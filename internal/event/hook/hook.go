@@ -75,7 +75,7 @@ func Types() []string {
 		"notification.accepted", "message.sent", "message.delivered", "message.read", "message.failed",
 		"message.canceled", "message.skipped", "message.received", "call.started", "call.completed", "call.failed",
 		"template.approved", "template.rejected", "template.paused", "conversation.started", "conversation.handoff",
-		"conversation.resolved", "feedback.received",
+		"conversation.resolved", "conversation.reviewed", "feedback.received",
 	}
 }
 

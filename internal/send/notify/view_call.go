@@ -46,15 +46,16 @@ const (
 // CallDetail is a call in `GET calls/{call_id}`.
 type CallDetail struct {
 	*CallView
-	Direction      string          `json:"direction"`
-	NotificationID string          `json:"notification_id,omitempty"` // of an outgoing call
-	RecipientID    string          `json:"recipient_id"`              // the line as named in the request
-	Number         string          `json:"number"`                    // of the other party; empty if the caller hid it
-	AgentID        string          `json:"agent_id"`
-	State          carillon.State  `json:"state"`
-	Reason         carillon.Reason `json:"reason,omitempty"`
-	Transfers      []TransferView  `json:"transfers,omitempty"`
-	Turns          []CallTurn      `json:"turns"`
+	Direction      string            `json:"direction"`
+	NotificationID string            `json:"notification_id,omitempty"` // of an outgoing call
+	RecipientID    string            `json:"recipient_id"`              // the line as named in the request
+	Number         string            `json:"number"`                    // of the other party; empty if the caller hid it
+	AgentID        string            `json:"agent_id"`
+	State          carillon.State    `json:"state"`
+	Reason         carillon.Reason   `json:"reason,omitempty"`
+	Transfers      []TransferView    `json:"transfers,omitempty"`
+	Review         *chats.ReviewView `json:"review,omitempty"` // made after the call
+	Turns          []CallTurn        `json:"turns"`
 }
 
 // CallTurn is an utterance in a call.
@@ -88,7 +89,12 @@ func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, err
 	if err != nil {
 		return nil, err
 	}
+	review, err := reviewOf(ctx, x.Store, companyID, c.ConversationID)
+	if err != nil {
+		return nil, err
+	}
 	return &CallDetail{
+		Review:    review,
 		Transfers: transfers, CallView: viewCall(n.ID, c), Direction: outgoing, NotificationID: n.ID, RecipientID: n.Labels.RecipientID,
 		Number: c.Number, AgentID: n.Labels.AgentID, State: callState(n, c.Call, time.Now()), Reason: c.Reason,
 		Turns: callTurns(c.turns, c.Recording, "callee"),

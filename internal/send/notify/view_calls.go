@@ -112,11 +112,21 @@ func calledName(body string, flat bool) string {
 // CallPage is a call with all details, for members of the company.
 type CallPage struct {
 	CallRow
-	Detail     string         `json:"detail,omitempty"` // of the last attempt, for the operator of the line
-	Tries      []TryView      `json:"tries"`
-	RecordedAt string         `json:"recorded_at,omitempty"` // when the recording begins
-	Turns      []SpokenRow    `json:"turns"`
-	Transfers  []TransferView `json:"transfers,omitempty"`
+	Detail     string            `json:"detail,omitempty"` // of the last attempt, for the operator of the line
+	Tries      []TryView         `json:"tries"`
+	RecordedAt string            `json:"recorded_at,omitempty"` // when the recording begins
+	Turns      []SpokenRow       `json:"turns"`
+	Transfers  []TransferView    `json:"transfers,omitempty"`
+	Review     *chats.ReviewView `json:"review,omitempty"` // made after the call
+}
+
+// reviewOf returns the review of a conversation; nil if there is none.
+func reviewOf(ctx context.Context, s *store.Store, companyID, conversationID string) (*chats.ReviewView, error) {
+	if conversationID == "" {
+		return nil, nil //nolint:nilnil // nobody talked
+	}
+	all, err := s.Reviews.Of(ctx, companyID, conversationID)
+	return all[conversationID].View(), err
 }
 
 // TryView is one attempt at a call, which may still be in progress.
@@ -163,6 +173,9 @@ func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error)
 		RecordedAt: instant(recordedAt(c.Recording)),
 	}
 	p.Result = resultOf(turns)
+	if p.Review, err = reviewOf(ctx, x.Store, companyID, c.ConversationID); err != nil {
+		return nil, err
+	}
 	if p.Transfers, err = transfersOf(ctx, x.Store.Incoming, companyID, c.ConversationID); err != nil {
 		return nil, err
 	}

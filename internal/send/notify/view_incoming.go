@@ -73,6 +73,9 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
 	}
+	if d.Review, err = reviewOf(ctx, s, companyID, c.ConversationID); err != nil {
+		return nil, err
+	}
 	line, err := s.Senders.Sender(ctx, c.SenderUID)
 	switch {
 	case err == nil:
@@ -107,6 +110,9 @@ func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, e
 		RecordedAt: instant(recordedAt(c.Recording)),
 	}
 	p.Result, p.Transfers = resultOf(c.turns), c.transfers
+	if p.Review, err = reviewOf(ctx, x.Store, companyID, c.ConversationID); err != nil {
+		return nil, err
+	}
 	if p.Name, err = x.callerName(ctx, companyID, c.ConversationID); err != nil {
 		return nil, err
 	}

@@ -307,12 +307,12 @@ type ArticleAnswers struct {
 	Answered, Up, Down int64
 }
 
-// ArticleAnswers returns the counts of the articles of a base, at most `most`, by title.
-func (s *Questions) ArticleAnswers(ctx context.Context, companyID, knowledgeID string, most int) ([]ArticleAnswers, error) {
+// ArticleAnswers returns the counts of at most limit articles of a base, by title.
+func (s *Questions) ArticleAnswers(ctx context.Context, companyID, knowledgeID string, limit int) ([]ArticleAnswers, error) {
 	return db.Collect(ctx, s.d, "counts of articles", func(scan db.Scan) (a ArticleAnswers, err error) {
 		a.Knowledge = knowledgeID
 		err = scan(&a.Title, &a.Answered, &a.Up, &a.Down)
 		return a, err
 	}, `SELECT title, answered, up, down FROM article_count WHERE company_id = $1 AND knowledge_id = $2
-		ORDER BY company_id, knowledge_id, title LIMIT $3`, companyID, knowledgeID, most)
+		ORDER BY company_id, knowledge_id, title LIMIT $3`, companyID, knowledgeID, limit)
 }

@@ -41,6 +41,9 @@ type Change struct {
 	// Score is set on a turn, together with the turns of Edit; nil for none. Nothing changes if the turn has it already.
 	Score *Score
 
+	// Review is stored in place of an earlier one; nil for none.
+	Review *Review
+
 	// The results. Turns are the appended turns.
 	Conversation *Conversation
 	Turns        []Turn
@@ -121,6 +124,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if err := x.writeAnswers(ctx, tx); err != nil {
 		return err
 	}
+	if err := writeReviews(ctx, tx, changes); err != nil {
+		return err
+	}
 	for _, c := range changes {
 		if c.Spoken != nil && c.err == nil {
 			if err := setSpoken(ctx, tx, c.ConversationID, c.Spoken); err != nil {
@@ -130,8 +136,8 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	}
 	for _, c := range changes {
 		if len(c.Turns) > 0 || c.changed {
-			s.record(ctx, tx, c.Conversation, c.Turns)
-			if err := s.recordOutward(ctx, tx, c.before, c.Conversation, c.Turns); err != nil {
+			s.record(ctx, tx, c.Conversation, c.Turns, c.Review)
+			if err := s.recordOutward(ctx, tx, c.before, c.Conversation, c.Turns, c.Review); err != nil {
 				return err
 			}
 		}
@@ -257,6 +263,7 @@ func (x *changing) apply(c *Change) {
 		return
 	}
 	c.Turns, c.Conversation, c.changed, row.have = number(&have, turns), &have, true, &have
+	scheduleReview(before, &have, c.Turns)
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		addTurn(x.turns, c.ConversationID, t)
@@ -358,7 +365,7 @@ func extraText(x *Extra) string {
 
 // record publishes changes after the commit: each turn on the conversation's own topic, whose rows are the turns, and
 // the conversation on the inbox topic, if anybody follows it.
-func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []Turn) {
+func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []Turn, review *Review) {
 	for i := range turns {
 		events.Record(tx, turnEvent(c.CompanyID, c.ID, &turns[i]))
 	}
@@ -367,6 +374,6 @@ func (s *Store) record(ctx context.Context, tx *db.Tx, c *Conversation, turns []
 	}
 	events.Record(tx, &events.Event{
 		CompanyID: c.CompanyID, Topic: InboxTopic, Kind: "conversation.updated", Subject: c.ID, At: time.Now(),
-		Payload: jsonOf(Update{Version: 1, Conversation: Summarize(c), Turns: Views(turns)}),
+		Payload: jsonOf(Update{Version: 1, Conversation: Summarize(c), Turns: Views(turns), Review: review.View()}),
 	})
 }

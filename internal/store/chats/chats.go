@@ -92,13 +92,16 @@ type Conversation struct {
 	AskedAt    time.Time // time of the contact's first unanswered turn; zero if all are answered
 	ReplySeq   int64     // contact's turn that waits for the agent; 0 for none
 	ReplyAt    time.Time
-	Asks       string // open question of the agent, in the terms of package agent; empty for none
-	AskedSeq   int64  // turn that first asked it, also for questions of flows; 0 if unknown
-	Memory     string // what the agent keeps until the next message, in the terms of package agent; empty for nothing
-	Rating     int    // 1 to 5; 0 for none
-	Comment    string
-	OpenedAt   time.Time
-	ResolvedAt time.Time
+	Asks       string    // open question of the agent, in the terms of package agent; empty for none
+	AskedSeq   int64     // turn that first asked it, also for questions of flows; 0 if unknown
+	ReviewAt   time.Time // when the review is due, or until when it is claimed; zero for none
+	// ReviewTries is the number of times that the due review was begun.
+	ReviewTries int64
+	Memory      string // what the agent keeps until the next message, in the terms of package agent; empty for nothing
+	Rating      int    // 1 to 5; 0 for none
+	Comment     string
+	OpenedAt    time.Time
+	ResolvedAt  time.Time
 }
 
 // Unread reports whether the contact said something that no teammate has read.
@@ -171,6 +174,7 @@ type Use struct {
 	Code      int    `json:"code,omitempty"`      // HTTP status
 	Reason    string `json:"reason,omitempty"`    // of a failure
 	MS        int64  `json:"ms"`
+	Changes   bool   `json:"changes,omitempty"` // the tool changes something
 }
 
 // Bound is the notification whose flow a reply starts.
@@ -277,20 +281,22 @@ func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags,
 	last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
-	asked_at, asks, asked_seq, memory`
+	asked_at, asks, asked_seq, memory, review_at, review_tries`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
-	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt int64
+	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt, reviewAt int64
 	var tags string
 	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee,
 		&c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
-		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq, &c.Memory); err != nil {
+		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq, &c.Memory,
+		&reviewAt, &c.ReviewTries); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)
 	c.OpenedAt, c.ResolvedAt, c.AskedAt = db.Instant(openedAt), db.Instant(resolvedAt), db.Instant(askedAt)
+	c.ReviewAt = db.Instant(reviewAt)
 	return &c, json.Unmarshal([]byte(tags), &c.Tags)
 }
 

@@ -407,8 +407,8 @@ func (c *claimer) resolveOlder(ctx context.Context, a, b string) error {
 		if err := standing.Write(ctx, c.tx); err != nil {
 			return err
 		}
-		c.s.record(ctx, c.tx, &have, turns)
-		if err := c.s.recordOutward(ctx, c.tx, before, &have, turns); err != nil {
+		c.s.record(ctx, c.tx, &have, turns, nil)
+		if err := c.s.recordOutward(ctx, c.tx, before, &have, turns, nil); err != nil {
 			return err
 		}
 	}

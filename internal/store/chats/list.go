@@ -22,6 +22,8 @@ type Filter struct {
 	Search    string // text in the contact's name, username or e-mail address, or in the newest turn; empty for all
 	ContactID string // empty for all
 	Tag       string // empty for all; without quotation marks
+	Goal      string // verdict of the review; empty for all
+	Topic     string // of the review; empty for all
 	Cursor    string // from the previous page; empty for the first
 	Limit     int
 }
@@ -77,6 +79,13 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		tag, _ := json.Marshal(f.Tag) // as stored among the tags; marshaling a text cannot fail
 		add(`c.tags LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
 	}
+	if f.Goal != "" {
+		add(ofReview+"v.goal = ?)", f.Goal)
+	}
+	if f.Topic != "" {
+		topic, _ := json.Marshal(f.Topic) // as stored among the topics; marshaling a text cannot fail
+		add(ofReview+`v.topics LIKE ? ESCAPE '\')`, "%"+likeEscaper.Replace(string(topic))+"%")
+	}
 	if f.Cursor != "" {
 		at, id, err := parseCursor(f.Cursor)
 		if err != nil {
@@ -96,6 +105,9 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	last := page[f.Limit-1]
 	return page, strconv.FormatInt(db.Millis(last.at), 10) + "." + last.ID, nil
 }
+
+// ofReview begins a condition for the review of a listed conversation.
+const ofReview = "EXISTS (SELECT 1 FROM review AS v WHERE v.conversation_id = c.id AND "
 
 //nolint:gochecknoglobals // read only
 var (

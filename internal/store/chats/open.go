@@ -181,8 +181,8 @@ func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 		}
 	}
 	o.Conversation, o.Made = c, true
-	s.record(ctx, tx, &c, turns)
-	if err := s.recordOutward(ctx, tx, nil, &c, turns); err != nil {
+	s.record(ctx, tx, &c, turns, nil)
+	if err := s.recordOutward(ctx, tx, nil, &c, turns, nil); err != nil {
 		return err
 	}
 	return nil

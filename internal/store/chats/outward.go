@@ -28,6 +28,10 @@ type outward struct {
 	File *File  `json:"file,omitempty"`
 	provider.Enclosed
 
+	// For conversation.reviewed.
+	Review *ReviewView `json:"review,omitempty"`
+	CallID string      `json:"call_id,omitempty"` // of a telephone call
+
 	// For feedback.received.
 	Rating  int    `json:"rating,omitempty"`
 	Comment string `json:"comment,omitempty"`
@@ -44,7 +48,7 @@ type person struct {
 
 // recordOutward records the events of a change for subscribers, if the company has any; before is nil for a new
 // conversation. Turns said aloud have no events: their transcript comes with the call or the conversation.
-func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Conversation, turns []Turn) error {
+func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Conversation, turns []Turn, review *Review) error {
 	if !s.followed(ctx, c.CompanyID, events.Conversations) {
 		return nil
 	}
@@ -81,6 +85,11 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 			add("feedback.received", o, lastAt(turns))
 		}
 	}
+	if review != nil {
+		o := base
+		o.Review = review.View()
+		add("conversation.reviewed", o, review.At)
+	}
 	if len(all) == 0 {
 		return nil
 	}
@@ -89,6 +98,13 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 		"SELECT name, number, email, user_id, username FROM contact WHERE id = $1 AND company_id = $2", c.ContactID,
 		c.CompanyID); err != nil {
 		return db.Wrap(db.Ignore(err), "read contact")
+	}
+	if review != nil && c.Channel == "phone" {
+		id, err := callOf(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		all[len(all)-1].what.CallID = id
 	}
 	for _, x := range all {
 		x.what.Contact = &who

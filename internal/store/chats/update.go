@@ -32,6 +32,8 @@ var fields = []field{
 	{"asks", "text", true, func(c *Conversation) any { return c.Asks }},
 	{"asked_seq", "bigint", true, func(c *Conversation) any { return c.AskedSeq }},
 	{"memory", "text", true, func(c *Conversation) any { return c.Memory }},
+	{"review_at", "bigint", true, func(c *Conversation) any { return db.Millis(c.ReviewAt) }},
+	{"review_tries", "bigint", true, func(c *Conversation) any { return c.ReviewTries }},
 	{"agent_id", "text", false, func(c *Conversation) any { return c.AgentID }},
 	{"state", "text", false, func(c *Conversation) any { return string(c.State) }},
 	{"state_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.StateAt) }},

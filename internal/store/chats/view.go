@@ -117,6 +117,8 @@ type Update struct {
 	Version      int        `json:"v"`
 	Conversation Summary    `json:"conversation"`
 	Turns        []TurnView `json:"turns"`
+	// Review is set after a new review.
+	Review *ReviewView `json:"review,omitempty"`
 }
 
 // turnEvent returns the event of a turn, which is stored in the table of turns.

@@ -25,7 +25,7 @@ const (
 	Notifications = "notifications" // notification.accepted, message.sent, .delivered, .read, .failed, .canceled, .skipped
 	Calls         = "calls"         // call.started, .completed, .failed
 	Templates     = "templates"     // template.approved, .rejected, .paused
-	Conversations = "conversations" // conversation.started, .handoff, .resolved; message.received, feedback.received
+	Conversations = "conversations" // conversation.started, .handoff, .resolved, .reviewed; message.received, feedback.received
 	Requested     = "requested"     // replays and tests that somebody requested, as they are delivered
 	Inbox         = "inbox"         // conversation.updated, for teammates
 )

@@ -39,6 +39,17 @@ func notifications(d *db.DB, p *Person) any {
 func messages(d *db.DB, p *Person) any { return d.List(p.Messages) }
 func files(d *db.DB, p *Person) any    { return d.List(p.Files) }
 
+// groups returns the conversations of groups in which the person wrote. Their reviews may quote the person and others.
+func groups(d *db.DB, p *Person) any {
+	var ids []string
+	for _, s := range p.Said {
+		if !slices.Contains(ids, s.Conversation) {
+			ids = append(ids, s.Conversation)
+		}
+	}
+	return d.List(ids)
+}
+
 func turns(d *db.DB, p *Person) any {
 	keys := make([]string, len(p.Said))
 	for i, s := range p.Said {
@@ -80,6 +91,8 @@ func Places() []Place {
 		{Table: "signed_address", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id key_id"},
 		{Table: "flow_run", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "flow_entry", Where: ofRun, Of: conversations, With: "flow_run"},
+		{Table: "review", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
+		{Table: "review", Where: company + "conversation_id IN {list}", Of: groups, Hidden: "company_id topics doc"},
 		{Table: "call_transfer", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender"},
 		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee"},
 		{Table: "contact_identity", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
@@ -100,12 +113,12 @@ func Mentioning() []string {
 func Impersonal() []string {
 	return []string{
 		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker",
-		"browser_session", "bulk_job", "canned_reply", "company", "event_interest", "event_topic", "flow_draft", "flow_version",
-		"hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node", "number_owner",
-		"number_proof", "passage", "passage_term", "password_link", "password_reset", "presence", "quota", "rate",
-		"recovery_code", "refresh_token", "resource", "resource_head", "second_factor", "secret_use", "sender", "sender_report",
-		"session", "shard", "signing_key", "site_look", "site_state", "stat", "stat_block", "stat_campaign", "stat_node",
-		"template", "template_change", "template_creation", "template_sync", "test_run",
+		"browser_session", "bulk_job", "canned_reply", "company", "event_interest", "event_topic", "flow_draft",
+		"flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node",
+		"number_owner", "number_proof", "passage", "passage_term", "password_link", "password_reset", "presence", "quota",
+		"rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count", "second_factor", "secret_use",
+		"sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state", "stat", "stat_block",
+		"stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync", "test_run",
 	}
 }
 

@@ -56,8 +56,8 @@ func Begin(ctx context.Context, tx *db.Tx, companyID, id string, now time.Time) 
 
 // Due returns sites of any company that are due and that nobody reads, except those of the companies in without,
 // longest waiting first.
-func (s *Store) Due(ctx context.Context, now time.Time, most int, without []string) ([]Key, error) {
-	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
+func (s *Store) Due(ctx context.Context, now time.Time, limit int, without []string) ([]Key, error) {
+	others, args := db.NotIn("company_id", without, []any{db.Millis(now), limit})
 	return db.Collect(ctx, s.d, "due sites", func(scan db.Scan) (k Key, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err

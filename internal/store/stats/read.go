@@ -213,6 +213,8 @@ func Drop(ctx context.Context, tx *db.Tx, before time.Time, most int) (rows int,
 			"ORDER BY at LIMIT $2)",
 		`DELETE FROM answer_count WHERE (company_id, hour, agent_id) IN (
 			SELECT company_id, hour, agent_id FROM answer_count WHERE hour < $1 ORDER BY hour LIMIT $2)`,
+		`DELETE FROM review_count WHERE (company_id, hour, agent_id, kind, name, value) IN (
+			SELECT company_id, hour, agent_id, kind, name, value FROM review_count WHERE hour < $1 ORDER BY hour LIMIT $2)`,
 		`DELETE FROM article_count WHERE (company_id, knowledge_id, title) IN (
 			SELECT company_id, knowledge_id, title FROM article_count WHERE at < $1 ORDER BY at LIMIT $2)`,
 	} {

@@ -23,6 +23,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/agent/review"
 	"carillon/internal/base/cache"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
@@ -63,6 +64,9 @@ type Observer interface {
 	Turned(author chats.Author, replied time.Duration)
 	// Ran is called when a run of a flow begins (Ready) or ends in the given state.
 	Ran(state flow.State)
+	// Reviewed is called for each review, with its maker and the verdict about the goal; failed means that the engine
+	// made none.
+	Reviewed(maker, goal string, failed bool)
 }
 
 type nobody struct{}
@@ -71,8 +75,9 @@ func (nobody) Opened(chats.State)                            {}
 func (nobody) Moved(chats.State, chats.State, time.Duration) {}
 func (nobody) Turned(chats.Author, time.Duration)            {}
 func (nobody) Ran(flow.State)                                {}
+func (nobody) Reviewed(string, string, bool)                 {}
 
-// Options configure Conversations. All fields are required except Toolbox, Flows, Effects, Suspended, Questions and
+// Options configure Conversations. All fields are required except Toolbox, Flows, Effects, Suspended, Reviewer, Questions and
 // those with a default.
 type Options struct {
 	Store     *store.Store
@@ -87,6 +92,7 @@ type Options struct {
 	Runs    *chats.Runs
 	// Suspended reports whether a company is suspended: its agents and flows do not respond. nil: no company is.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
+	Reviewer  review.Engine    // makes reviews for agents with an engine; nil means that rules make all
 	Questions *chats.Questions // keeps the questions that agents could not answer; nil means they are not kept
 	Observer  Observer         // default: no-op
 	// MissedAfter is the maximum time that a contact waits for a teammate; default 5 minutes.
@@ -106,6 +112,7 @@ type Conversations struct {
 	Attendance *Attendance
 	replies    *replies
 	Runner     *Runner
+	reviews    *reviews
 }
 
 // core stores changes of conversations.
@@ -142,6 +149,7 @@ func New(o Options) *Conversations {
 	return &Conversations{
 		core: c, Screens: screens, Desk: &Desk{core: c, replies: replies},
 		Attendance: &Attendance{core: c, attended: map[teammate]*attended{}}, Runner: runner, replies: replies,
+		reviews: newReviews(c),
 	}
 }
 
@@ -406,6 +414,9 @@ func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats
 			return nil, nil
 		case chats.Missed:
 			if c.Channel == "phone" { // a caller who hangs up still wants an answer
+				if !c.ReviewAt.IsZero() {
+					c.ReviewAt = now.Add(chats.ReviewAfterEnd)
+				}
 				return nil, nil
 			}
 		case chats.Active:

@@ -512,6 +512,10 @@ func (o *observed) Moved(from, to chats.State, after time.Duration) {
 
 func (*observed) Ran(flow.State) {}
 
+func (o *observed) Reviewed(maker, goal string, failed bool) {
+	*o = append(*o, fmt.Sprintf("reviewed by %s: %s, failed %t", maker, goal, failed))
+}
+
 func (o *observed) Turned(author chats.Author, replied time.Duration) {
 	*o = append(*o, fmt.Sprintf("%s %s", author, replied))
 }

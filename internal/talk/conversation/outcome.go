@@ -30,9 +30,9 @@ func passagesOf(sources []agent.Source) []chats.Passage {
 	return all
 }
 
-func cut(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
+func cut(text string, maxChars int) string {
+	if runes := []rune(text); len(runes) > maxChars {
+		return string(runes[:maxChars-1]) + "…"
 	}
 	return text
 }

@@ -92,6 +92,7 @@ func (s *Conversations) Run(ctx context.Context) error {
 	g.Go(func() error { return s.replies.run(ctx) })
 	g.Go(func() error { return s.Runner.rounds.run(ctx) })
 	g.Go(func() error { return s.sweep(ctx) })
+	g.Go(func() error { return s.reviews.run(ctx) })
 	g.Go(func() error { return s.Attendance.run(ctx) })
 	return g.Wait()
 }

@@ -18,7 +18,7 @@ func (a *answer) use(u *agent.Use) {
 		return
 	}
 	a.used = append(a.used, chats.Use{
-		Tool: u.Tool, Arguments: u.Arguments, Status: string(u.Status), Code: u.Code, Reason: u.Reason, MS: u.MS,
+		Tool: u.Tool, Arguments: u.Arguments, Status: string(u.Status), Code: u.Code, Reason: u.Reason, MS: u.MS, Changes: u.Changes,
 	})
 }
 

@@ -92,7 +92,17 @@ describe("knowledge", () => {
     await p.getByRole("button", { name: /^Actions: / }).click();
     await p.getByRole("menuitem", { name: "Remove the site" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("No site is read into this base.").waitFor();
+    await p.getByText("This base has no web sites.").waitFor();
+
+    const synonyms = p.getByRole("textbox", { name: "Synonyms" });
+    await synonyms.fill("lighthouse, beacon\nalone");
+    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByText("Line 2 must have 2 to 16 words").waitFor();
+    await synonyms.fill("lighthouse, beacon");
+    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByRole("button", { name: "Discard changes" }).waitFor({ state: "detached" });
+    await p.reload();
+    assert.equal(await synonyms.inputValue(), "lighthouse, beacon");
 
     await p.goto(company.panel_url + "/knowledge?tab=search");
     await p.getByLabel("Question", { exact: true }).fill("What does the lighthouse cost?");

@@ -86,7 +86,7 @@ describe("what visitors ask", () => {
 
   it("comes back when a visitor marks the answer as wrong, and the outcomes are counted", async (t) => {
     const p = await open(t, company, "/knowledge?tab=answers");
-    await p.getByText("Nothing was asked in this time").waitFor();
+    await p.getByText("No questions in this period").waitFor();
     const visitor = await visit(p);
     const question = "When is your office open?";
     await visitor.ask(question);

@@ -95,7 +95,7 @@ describe("tests of an agent", () => {
     await p.keyboard.press("Backspace");
     await save.click();
     const gate = p.getByRole("dialog", { name: "Run the tests before saving" });
-    await gate.getByText("Failing with your changes: 3. Passed in the run before: 3.").waitFor();
+    await gate.getByText("Failing with your changes: 3. Of these, passed in the last run: 3.").waitFor();
     await gate.locator("summary", { hasText: "opening hours" }).click();
     await gate.getByText("When are you open?").waitFor();
     await accessible(p, "tests that fail before a change is saved");

@@ -152,8 +152,9 @@ const knowledge = createRoute({
   component: lazyRouteComponent(() => import("./features/knowledge/KnowledgePage"), "KnowledgePage"),
   validateSearch: (
     s: Record<string, unknown>,
-  ): { tab?: string; q?: string; range?: string; from?: string; to?: string; agent?: string } => ({
+  ): { tab?: string; q?: string; range?: string; from?: string; to?: string; agent?: string; view?: "reviews" } => ({
     ...(s.tab === "search" || s.tab === "questions" || s.tab === "answers" ? { tab: s.tab } : {}),
+    ...(s.view === "reviews" ? { view: s.view } : {}),
     ...(s.range === undefined ? {} : { range: String(s.range) }),
     ...(s.from === undefined ? {} : { from: String(s.from) }),
     ...(s.to === undefined ? {} : { to: String(s.to) }),

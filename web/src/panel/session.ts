@@ -2,7 +2,7 @@
 import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { useRouteContext } from "@tanstack/react-router";
 import { get, Problem, Unreachable } from "./api";
-import type { Company, Me } from "./types";
+import type { Company, Me } from "./features/session/types";
 
 export const queries = new QueryClient({
   defaultOptions: {

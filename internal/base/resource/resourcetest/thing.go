@@ -52,6 +52,9 @@ type Thing struct {
 	Trigger        Trigger           `json:"trigger"`
 	Articles       []Article         `json:"articles,omitempty"`
 	Result         []Sought          `json:"result,omitempty"`
+	Goal           string            `json:"goal,omitempty"`
+	GoalResult     string            `json:"goal_result,omitempty"`
+	Topics         []Topic           `json:"topics,omitempty"`
 	Steps          []Step            `json:"steps,omitempty"`
 }
 
@@ -62,6 +65,12 @@ type Article struct {
 	URL       string   `json:"url,omitempty"`
 	Language  string   `json:"language,omitempty"`
 	Questions []string `json:"questions,omitempty"`
+}
+
+// Topic is a subject of conversations.
+type Topic struct {
+	Name  string   `json:"name"`
+	Words []string `json:"words"`
 }
 
 // Trigger starts a flow.

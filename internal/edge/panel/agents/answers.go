@@ -22,7 +22,7 @@ import (
 	"carillon/internal/store/chats"
 )
 
-// Answers serves the outcomes of agents' responses to questions, and the scores of answers by article.
+// Answers serves the outcomes of agents' responses to questions, the scores of answers by article, and the counts of reviews.
 type Answers struct {
 	Gate    *member.Gate
 	Store   *store.Store
@@ -41,6 +41,7 @@ func (x Answers) Routes() []httpio.Route {
 		x.Gate.Route("GET", "/answers", auth.MayReadResources, x.show),
 		x.Gate.Raw("GET", "/answers/export", auth.MayReadResources, x.export),
 		x.Gate.Route("GET", "/answers/articles", auth.MayReadResources, x.articles),
+		x.Gate.Route("GET", "/answers/reviews", auth.MayReadResources, x.reviews),
 	}
 }
 

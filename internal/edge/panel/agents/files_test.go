@@ -128,3 +128,40 @@ func TestArticlesAreChangedWithoutTheWholeBase(t *testing.T) {
 		t.Error(all)
 	}
 }
+
+func TestSynonymsAreChangedWithoutTheArticles(t *testing.T) {
+	w := paneltest.New(t)
+	w.Company("acme")
+	w.Company("other")
+	owner := w.As("owner@acme.test")
+	w.Want("POST", "/panel/v1/knowledge", owner, `{"id":"faq","articles":[{"title":"Luggage",`+
+		`"text":"You may bring one bag.","language":"en"}]}`, 201, "", "")
+	const path, search = "/panel/v1/knowledge/faq/synonyms", "/panel/v1/knowledge/search?q=Can+I+bring+a+wibble&language=en"
+	before := w.Want("GET", "/panel/v1/knowledge/faq", owner, "", 200, "", "")["articles"]
+	for _, x := range w.Want("GET", search, owner, "", 200, "", "")["results"].([]any) {
+		if x.(map[string]any)["answers"] == true {
+			t.Error("an unknown word has an answer", x)
+		}
+	}
+	w.Want("PUT", path, owner, `{"synonyms":["wibble, luggage, bag"]}`, 200, "", "")
+	got := w.Want("GET", "/panel/v1/knowledge/faq", owner, "", 200, "", "")
+	if diff := cmp.Diff([]any{before, []any{"wibble, luggage, bag"}}, []any{got["articles"], got["synonyms"]}); diff != "" {
+		t.Error(diff)
+	}
+	first := w.Want("GET", search, owner, "", 200, "", "")["results"].([]any)[0].(map[string]any)
+	if first["title"] != "Luggage" || first["answers"] != true && first["offered"] != true {
+		t.Error(first)
+	}
+	for body, field := range map[string]string{
+		`{}`: "synonyms", `{"synonyms":"a, b"}`: "synonyms", `{"synonyms":["a, b","alone"]}`: "synonyms.1",
+		`{"synonyms":["a, ?"]}`: "synonyms.0", `{"all":[]}`: "body",
+	} {
+		w.Want("PUT", path, owner, body, 400, "validation_failed", field)
+	}
+	w.Want("PUT", "/panel/v1/knowledge/none/synonyms", owner, `{"synonyms":[]}`, 404, "not_found", "")
+	w.Want("PUT", path, w.As("owner@other.test"), `{"synonyms":[]}`, 404, "not_found", "")
+	w.Want("PUT", path, w.As("viewer@acme.test"), `{"synonyms":[]}`, 403, "forbidden", "")
+	if got := w.Want("PUT", path, owner, `{"synonyms":[]}`, 200, "", ""); len(got["synonyms"].([]any)) != 0 {
+		t.Error(got)
+	}
+}

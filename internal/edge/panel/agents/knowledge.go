@@ -46,6 +46,7 @@ func (x Knowledge) Routes() []httpio.Route {
 		x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
 		x.Gate.Upload("/knowledge/import/file", auth.MayWriteResources, document.MaxFile+1<<20, x.importFile),
 		x.editRoute(),
+		x.Gate.Write("PUT", "/knowledge/{id}/synonyms", auth.MayWriteResources, x.setSynonyms),
 		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
 	}
 }
@@ -158,7 +159,8 @@ type searched struct {
 	Text      string  `json:"text"`
 	URL       string  `json:"url"`
 	Score     float64 `json:"score"`
-	Answers   bool    `json:"answers"` // good enough for an agent to answer with
+	Answers   bool    `json:"answers"` // an agent answers with it
+	Offered   bool    `json:"offered"` // the built-in agent offers it
 }
 
 func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
@@ -190,7 +192,7 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 	}
 	results := []searched{}
 	for _, h := range found {
-		results = append(results, searched{h.Knowledge, h.Title, h.Text, h.URL, h.Score, h.Answers()})
+		results = append(results, searched{h.Knowledge, h.Title, h.Text, h.URL, h.Score, h.Answers(), h.Offered()})
 	}
 	return struct {
 		Results []searched `json:"results"`

@@ -37,7 +37,7 @@ func TestKnowledgeIsTried(t *testing.T) {
 			delete(r, "score")
 			if diff := cmp.Diff(map[string]any{
 				"knowledge": "faq", "title": "Opening hours", "text": "We are open from nine to five.", "url": "https://acme.test/hours",
-				"answers": true,
+				"answers": true, "offered": false,
 			}, r); diff != "" {
 				t.Error(diff)
 			}

@@ -270,3 +270,56 @@ func TestOutcomesAreShownOverTime(t *testing.T) {
 	}
 	w.Want("GET", "/panel/v1/answers/articles", viewer, "", 400, "validation_failed", "knowledge")
 }
+
+func TestReviewsAreCounted(t *testing.T) {
+	w := newAsking(t)
+	now := time.Now().Truncate(time.Hour).UTC()
+	for _, x := range []struct {
+		kind, name, value string
+		ago               time.Duration
+		n                 int
+	}{
+		{"maker", "", "rules", 0, 5},
+		{"maker", "", "openai", 2 * time.Hour, 2},
+		{"maker", "", "rules", 30 * 24 * time.Hour, 40},
+		{"goal", "", "yes", 0, 3},
+		{"goal", "", "no", 0, 1},
+		{"goal", "", "unknown", 2 * time.Hour, 2},
+		{"goal", "", "no", 3 * time.Hour, -1}, // replaced outside of the range
+		{"topic", "", "Prices", 0, 4},
+		{"topic", "", "Dogs", 0, 1},
+		{"topic", "", "Prices", 2 * time.Hour, 1},
+		{"topic", "", "Gone", 2 * time.Hour, 0},
+		{"result", "confirmed", "true", 0, 2},
+		{"result", "confirmed", "false", 0, 3},
+	} {
+		w.Execute(`INSERT INTO review_count (company_id, hour, agent_id, kind, name, value, reviews) VALUES ($1, $2, 'a', $3, $4, $5, $6)`,
+			w.company, now.Add(-x.ago).UnixMilli(), x.kind, x.name, x.value, x.n)
+	}
+	viewer := w.As("viewer@acme.test")
+	got := w.Want("GET", "/panel/v1/answers/reviews", viewer, "", 200, "", "")
+	delete(got, "from")
+	delete(got, "to")
+	count := func(value string, n float64) map[string]any { return map[string]any{"value": value, "reviews": n} }
+	want := map[string]any{
+		"reviews": 7., "by": []any{count("rules", 5), count("openai", 2)},
+		"goals": map[string]any{"yes": 3., "no": 0., "unknown": 2.},
+		"hours": []any{
+			map[string]any{"hour": carillon.FormatTime(now.Add(-2 * time.Hour)), "yes": 0., "no": 0., "unknown": 2.},
+			map[string]any{"hour": carillon.FormatTime(now), "yes": 3., "no": 1., "unknown": 0.},
+		},
+		"topics":  []any{count("Prices", 5), count("Dogs", 1)},
+		"results": []any{map[string]any{"name": "confirmed", "values": []any{count("false", 3), count("true", 2)}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got = w.Want("GET", "/panel/v1/answers/reviews?agent_id=0190a2b4-0000-7000-8000-000000000001", viewer, "", 200, "", "")
+	if got["reviews"] != 0. || len(got["topics"].([]any)) != 0 {
+		t.Error("of another agent:", got)
+	}
+	if got := w.Want("GET", "/panel/v1/answers/reviews", w.As("owner@other.test"), "", 200, "", ""); got["reviews"] != 0. {
+		t.Error("another company sees", got)
+	}
+	w.Want("GET", "/panel/v1/answers/reviews?from=x", viewer, "", 400, "validation_failed", "from")
+}

@@ -46,18 +46,18 @@ func TestSitesAreReadIntoKnowledge(t *testing.T) {
 	if state["reading"] != true || state["looked_at"] != nil || len(state["looks"].([]any)) != 0 {
 		t.Error(state)
 	}
+	looked := make(chan struct{}, 1)
 	looks := site.New(site.Options{
-		Store: w.Store, Node: "n", Pause: time.Nanosecond, Log: slog.New(slog.DiscardHandler),
+		Looked: func() { looked <- struct{}{} },
+		Store:  w.Store, Node: "n", Pause: time.Nanosecond, Log: slog.New(slog.DiscardHandler),
 		Client: site.NewClient(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error)
 	go func() { ended <- looks.Run(ctx) }()
-	for state["reading"] == true {
-		<-time.After(10 * time.Millisecond)
-		state = w.Want("GET", path+"/state", viewer, "", 200, "", "")
-	}
+	<-looked
+	state = w.Want("GET", path+"/state", viewer, "", 200, "", "")
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -138,9 +138,9 @@ func memory(o *jsonbody.Object) (m agent.Memory, err error) {
 }
 
 // decoded decodes a field of a body, if it is there.
-func decoded(o *jsonbody.Object, name string, most int, to any) error {
+func decoded(o *jsonbody.Object, name string, maxBytes int, to any) error {
 	text := o.Find(name).Raw()
-	if len(text) > most || len(text) > 0 && json.Unmarshal(text, to) != nil {
+	if len(text) > maxBytes || len(text) > 0 && json.Unmarshal(text, to) != nil {
 		return carillon.Invalid(name, "Must be a smaller object")
 	}
 	return nil

@@ -33,6 +33,7 @@ const (
 	MaxTurns       = 100 // turns in a response
 	maxSearch      = 100 // characters
 	maxTag         = 40
+	maxTopic       = 140
 	maxTags        = 20
 	conversationID = "conversation" // cursor kind
 )
@@ -98,7 +99,16 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	if f.Tag, err = form.Query(q, "tag", maxTag); err == nil && f.Tag != "" {
 		err = checkTag("tag", f.Tag)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if f.Topic, err = form.Query(q, "topic", maxTopic); err != nil {
+		return err
+	}
+	if f.Goal = q.Get("goal"); f.Goal != "" && !slices.Contains(chats.Goals(), f.Goal) {
+		return carillon.Invalid("goal", "Must be one of "+strings.Join(chats.Goals(), ", "))
+	}
+	return nil
 }
 
 func (x Inbox) counts(r *http.Request, by member.Member) (any, error) {
@@ -119,6 +129,7 @@ type thread struct {
 	Conversation chats.Summary     `json:"conversation"`
 	Contact      chats.ContactView `json:"contact"`
 	Window       *windowView       `json:"window,omitempty"` // only for a messaging channel
+	Review       *chats.ReviewView `json:"review,omitempty"`
 	part
 }
 
@@ -151,8 +162,12 @@ func (x Inbox) get(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	reviews, err := x.Store.Reviews.Of(r.Context(), by.CompanyID, c.ID)
+	if err != nil {
+		return nil, err
+	}
 	p := part{Views(by.CompanyID, c.ID, turns), sent, len(turns) > 0 && turns[0].Seq > 1}
-	return thread{chats.Summarize(c), contact.View(), window, p}, nil
+	return thread{chats.Summarize(c), contact.View(), window, reviews[c.ID].View(), p}, nil
 }
 
 // turns responds with the turns immediately before or after a seq.

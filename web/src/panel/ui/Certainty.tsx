@@ -13,13 +13,16 @@ export function certainty(confidence: number): keyof (typeof texts)["en"] {
   return confidence >= 0.25 ? "possible" : "unlikely";
 }
 
-/** Certainty is how sure it is that a passage answers a question, as a word and in percent. */
+/** Certainty is how sure it is that a passage answers a question, as a bar, a word and in percent. */
 export function Certainty({ of }: { of: number }) {
   const t = useTexts(texts);
   const percent = new Intl.NumberFormat(useLanguage(), { style: "percent" }).format(of);
   return (
-    <>
+    <span className="certainty">
+      <i aria-hidden="true">
+        <i style={{ inlineSize: `${Math.round(of * 100)}%` }} />
+      </i>
       {t[certainty(of)]} ({percent})
-    </>
+    </span>
   );
 }

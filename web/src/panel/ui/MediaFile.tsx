@@ -1,6 +1,14 @@
 import { IconPaperclip } from "@tabler/icons-react";
-import type { ChatFile } from "../types";
 import "./media.css";
+
+/** ChatFile is a file of a conversation. It has no address when it is missing. */
+export interface ChatFile {
+  id: string;
+  name: string;
+  type: string;
+  size: number;
+  url?: string;
+}
 
 const size = (n: number): string =>
   n < 1 << 20 ? Math.max(1, Math.round(n / 1024)) + " kB" : (n / (1 << 20)).toFixed(1) + " MB";

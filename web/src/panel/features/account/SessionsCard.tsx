@@ -4,7 +4,7 @@ import { useState } from "react";
 import { del, get } from "../../api";
 import { browserName } from "../../format";
 import { useTexts } from "../../i18n";
-import type { Session } from "../../types";
+import type { Session } from "./types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Failed, Rows, Tag } from "../../ui/parts";

@@ -2,7 +2,8 @@ import { Button, Group, Modal, MultiSelect, Stack, TextInput } from "@mantine/co
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useLanguage, useTexts } from "../../i18n";
-import type { Agent, Base } from "../../types";
+import type { Agent } from "./types";
+import type { Base } from "../knowledge/types";
 import { LanguageField } from "../../ui/LanguageField";
 import { failed, fieldErrors } from "../../ui/problem";
 import { useChanges, useList } from "../../ui/resources";

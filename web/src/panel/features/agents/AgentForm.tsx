@@ -1,7 +1,8 @@
 import "@mantine/core/styles/Radio.css";
 import { Checkbox, MultiSelect, PasswordInput, Radio, Switch, Textarea, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Agent, Base } from "../../types";
+import type { Agent } from "./types";
+import type { Base } from "../knowledge/types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { Card, Note } from "../../ui/parts";
@@ -10,6 +11,7 @@ import { texts as toolTexts } from "../tools/texts";
 import type { Tool } from "../tools/types";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
+import { GoalForm } from "./GoalForm";
 import { texts } from "./texts";
 import { VoiceForm } from "./VoiceForm";
 import { voiceTexts } from "./voiceTexts";
@@ -113,6 +115,7 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
       </Card>
       {(a.engine !== "elevenlabs" || a.server_tools) && <ServerTools draft={draft} />}
       {a.engine !== "elevenlabs" && <CallForm draft={draft} />}
+      <GoalForm draft={draft} />
       {a.engine !== "elevenlabs" && <ClientTools draft={draft} />}
     </div>
   );

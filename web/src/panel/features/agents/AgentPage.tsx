@@ -5,7 +5,7 @@ import { lazy, Suspense, useCallback } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent } from "../../types";
+import type { Agent } from "./types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Failed, Note, Page, Rows } from "../../ui/parts";

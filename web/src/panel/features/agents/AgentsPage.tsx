@@ -6,7 +6,7 @@ import { languageName } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent } from "../../types";
+import type { Agent } from "./types";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddAgent } from "./AddAgent";

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Select, Switch, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
-import type { Agent, Result } from "../../types";
+import type { Agent, Result } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { callTexts } from "./callTexts";
@@ -175,6 +175,14 @@ function Field({
         value={r.question ?? ""}
         onChange={(e) => change({ question: e.currentTarget.value || undefined })}
         error={error(at + ".question")}
+      />
+      <TextInput
+        label={t.description}
+        description={t.descriptionHelp}
+        maxLength={500}
+        value={r.description ?? ""}
+        onChange={(e) => change({ description: e.currentTarget.value || undefined })}
+        error={error(at + ".description")}
       />
     </fieldset>
   );

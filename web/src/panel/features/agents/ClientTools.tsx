@@ -2,7 +2,7 @@ import { ActionIcon, Button, TagsInput, Textarea, TextInput, Tooltip } from "@ma
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
-import type { Agent, ClientTool } from "../../types";
+import type { Agent, ClientTool } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { problemOf } from "./schema";

@@ -3,7 +3,7 @@ import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { sound } from "../../api";
 import { useTexts } from "../../i18n";
-import type { Agent } from "../../types";
+import type { Agent } from "./types";
 import { failed } from "../../ui/problem";
 import { problem } from "../talk/say";
 import { voiceTexts } from "./voiceTexts";

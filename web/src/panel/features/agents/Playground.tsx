@@ -3,7 +3,7 @@ import { IconChecklist, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
 import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import type { Agent, Played } from "../../types";
+import type { Agent, Played } from "./types";
 import { Certainty } from "../../ui/Certainty";
 import { Note } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
@@ -19,7 +19,7 @@ import "./playground.css";
 
 type Said = { contact: true; text: string } | { contact: false; text: string; played: Played };
 
-const most = 50; // turns that the server takes
+const maxTurns = 50; // turns that the server takes
 
 const PhoneTest = lazy(() => import("./PhoneTest"));
 const TalkTest = lazy(() => import("./TalkTest"));
@@ -83,7 +83,7 @@ function Written({ agent }: { agent: Agent }) {
       const played = await post<Played>(`/agents/${agent.id}/playground`, {
         said: asked
           .filter((x) => x.text)
-          .slice(-most)
+          .slice(-maxTurns)
           .map(({ contact, text }) => ({ contact, text })),
         asked: before?.contact === false ? before.played.asks : undefined,
         memory: before?.contact === false ? before.played.memory : undefined,

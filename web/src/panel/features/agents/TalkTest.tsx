@@ -5,7 +5,8 @@ import { Talk, type Closing, type Mic, type TalkState } from "../../../shared/vo
 import { get, post } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { Agent, Aloud, TalkAddress, Turn } from "../../types";
+import type { Agent, TalkAddress } from "./types";
+import type { Aloud, Turn } from "../talk/types";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { problem as tell } from "../talk/say";

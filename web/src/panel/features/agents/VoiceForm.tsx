@@ -2,7 +2,7 @@ import { PasswordInput, Radio, Slider, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Slider.css";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { number } from "../../format";
-import type { Agent, Service, Voice } from "../../types";
+import type { Agent, Service, Voice } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card, Note } from "../../ui/parts";
 import { Listen } from "./Listen";

@@ -9,10 +9,12 @@ import { useLanguage, useTexts } from "../../i18n";
 import { inbox as stream } from "../../live";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Update } from "../../types";
+import type { Update } from "../talk/types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
+import { ReviewShown } from "../reviews/Review";
+import { reviewTexts } from "../reviews/texts";
 import { base } from "../widgets/places";
 import { clock, phone, time } from "./format";
 import { pageTexts } from "./pageTexts";
@@ -95,6 +97,7 @@ function Loaded({ id }: { id: string }) {
 function Shown({ call: c }: { call: Call }) {
   const t = useTexts(texts);
   const p = useTexts(pageTexts);
+  const r = useTexts(reviewTexts);
   const language = useLanguage();
   const player = useRef<Playing>(null);
   const [at, setAt] = useState<number | undefined>(undefined);
@@ -130,6 +133,11 @@ function Shown({ call: c }: { call: Call }) {
           <Transcript call={c} at={at} seek={c.has_recording ? (s) => player.current?.play(s) : undefined} />
         </div>
         <div className="stack">
+          {c.review && (
+            <Card title={r.title}>
+              <ReviewShown review={c.review} withoutResult />
+            </Card>
+          )}
           <Results call={c} />
           <Timeline call={c} />
           <Details call={c} />

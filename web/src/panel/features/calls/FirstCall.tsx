@@ -6,7 +6,7 @@ import { useState } from "react";
 import { post } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Key } from "../../types";
+import type { Key } from "../keys/types";
 import { Card, Empty, Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { base } from "../widgets/places";

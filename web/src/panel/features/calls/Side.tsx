@@ -20,7 +20,7 @@ export function Results({ call: c }: { call: Call }) {
   const language = useLanguage();
   const agent = useNames().agent(c.agent_id);
   const declared = (agent?.result ?? []) as Field[];
-  const values: Record<string, Found> = c.result ?? {};
+  const values: Record<string, Found> = { ...c.review?.result, ...c.result };
   if ((c.direction === "incoming" || !c.answered_at) && Object.keys(values).length === 0) return null; // nobody was asked anything
   const fields = [
     ...declared,

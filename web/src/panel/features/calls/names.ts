@@ -1,4 +1,4 @@
-import type { Agent } from "../../types";
+import type { Agent } from "../agents/types";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 

@@ -1,4 +1,5 @@
-import type { Aloud, Turn } from "../../types";
+import type { Review } from "../reviews/types";
+import type { Aloud, Turn } from "../talk/types";
 
 export type CallState =
   | "scheduled"
@@ -92,6 +93,7 @@ export interface Call extends CallRow {
   recorded_at?: string;
   turns: Said[];
   transfers?: Transfer[];
+  review?: Review;
 }
 
 /** incomingStates are those that a call to a line may have. */

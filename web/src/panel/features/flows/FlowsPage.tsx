@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Widget } from "../../types";
+import type { Widget } from "../widgets/types";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";

@@ -4,7 +4,7 @@ import { IconLockOpen } from "@tabler/icons-react";
 import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
-import type { Agent } from "../../types";
+import type { Agent } from "../agents/types";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 import { SetSecret } from "../secrets/SetSecret";

@@ -1,6 +1,6 @@
 import { Checkbox, Select, TagsInput, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Widget } from "../../types";
+import type { Widget } from "../widgets/types";
 import { Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { formTexts } from "./formTexts";

@@ -1,5 +1,5 @@
 import { fill } from "../../i18n";
-import type { Widget } from "../../types";
+import type { Widget } from "../widgets/types";
 import type { FlowTexts } from "./texts";
 import type { Trigger } from "./types";
 

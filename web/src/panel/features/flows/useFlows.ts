@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { del, get, post, put, type Page } from "../../api";
 import { inbox } from "../../live";
 import { useCompany } from "../../session";
-import type { Update } from "../../types";
+import type { Update } from "../talk/types";
 import type { Editable, Fault, Flow, FlowRow, Run, RunRow, Template, Version } from "./types";
 
 const at = (id: string): string => "/flows/" + encodeURIComponent(id);

@@ -1,5 +1,5 @@
 import { useCallback } from "react";
-import type { Agent } from "../../types";
+import type { Agent } from "../agents/types";
 import { useList } from "../../ui/resources";
 import { summary } from "./model";
 import type { Step } from "./types";

@@ -7,6 +7,8 @@ import { absolute, languageName } from "../../format";
 import { ago, path } from "./format";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
+import { ReviewShown } from "../reviews/Review";
+import { reviewTexts } from "../reviews/texts";
 import { texts as messageTexts } from "./messageTexts";
 import { texts as enclosedTexts } from "./enclosedTexts";
 import { hidesNumber, isGroup, nameOf } from "./model";
@@ -32,6 +34,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
   const { conversation: c, contact } = thread;
   const m = useTexts(messageTexts);
   const e = useTexts(enclosedTexts);
+  const r = useTexts(reviewTexts);
   const group = isGroup(contact);
   const can = useCan();
   const [page, setPage] = useState<ContactPage>();
@@ -128,6 +131,12 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
           </>
         ) : null}
       </dl>
+      {thread.review && (
+        <>
+          <h4>{r.title}</h4>
+          <ReviewShown review={thread.review} />
+        </>
+      )}
       {page && page.conversations.length > 0 && (
         <>
           <h4>{t.otherConversations}</h4>

@@ -157,6 +157,7 @@ export class Inbox {
       const last = thread.turns[thread.turns.length - 1]?.seq ?? 0;
       if (u.turns.length > 0 && u.turns[0]!.seq > last + 1) void this.loadNewTurns();
       this.patch(c, u.turns);
+      if (u.review && this.state.thread) this.set({ thread: { ...this.state.thread, review: u.review } });
       if (u.turns.some((t) => t.event === "introduced")) void this.reloadThread();
       if (u.turns.some((t) => t.voice)) this.later("spoken", () => void this.reloadThread(), 2_500); // what was heard of a turn is known after it
     }
@@ -237,7 +238,11 @@ export class Inbox {
     const q = new URLSearchParams({ folder: view.folder, limit: String(pageSize) });
     if (view.closed) q.set("closed", "true");
     const tag = /^tag:(\S+)$/.exec(search.trim());
+    const topic = /^topic:(.+)$/.exec(search.trim());
+    const goal = /^goal:(yes|no|unknown)$/.exec(search.trim());
     if (tag) q.set("tag", tag[1]!);
+    else if (topic) q.set("topic", topic[1]!.trim());
+    else if (goal) q.set("goal", goal[1]!);
     else if (search.trim()) q.set("search", search.trim());
     if (cursor) q.set("cursor", cursor);
     return "/conversations?" + q.toString();

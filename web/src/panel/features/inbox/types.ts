@@ -1,5 +1,5 @@
 // What the inbox reads and writes (docs/reference/conversation.md).
-import type { Contact, Conversation } from "../../types";
+import type { Contact, Conversation } from "../talk/types";
 
 export type {
   Author,
@@ -19,7 +19,7 @@ export type {
   Thread,
   Turn,
   Update,
-} from "../../types";
+} from "../talk/types";
 
 export type Folder = "mine" | "unassigned" | "automated" | "all";
 export const folders: Folder[] = ["mine", "unassigned", "automated", "all"];

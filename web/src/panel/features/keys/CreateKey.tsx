@@ -5,7 +5,7 @@ import { useState } from "react";
 import { post } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { scopes, type Key } from "../../types";
+import { scopes, type Key } from "./types";
 import { Note, Snippet } from "../../ui/parts";
 import { failed, fieldErrors } from "../../ui/problem";
 import { shared } from "../../ui/texts";

@@ -6,7 +6,7 @@ import { del, everything } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Key } from "../../types";
+import type { Key } from "./types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";

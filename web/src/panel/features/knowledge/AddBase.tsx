@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
-import type { Base } from "../../types";
+import type { Base } from "./types";
 import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";

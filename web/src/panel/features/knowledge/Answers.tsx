@@ -9,7 +9,7 @@ import { address, get } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Agent, Outcome } from "../../types";
+import type { Agent, Outcome } from "../agents/types";
 import { useNow } from "../../ui/Ago";
 import { Day } from "../../ui/Day";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
@@ -20,6 +20,8 @@ import { percent } from "../overview/format";
 import { Numbers } from "../overview/Numbers";
 import { seriesBy } from "../overview/series";
 import { texts as overviewTexts } from "../overview/texts";
+import { Reviews } from "../reviews/Reviews";
+import { reviewTexts } from "../reviews/texts";
 import { answerTexts } from "./answerTexts";
 import { texts } from "./texts";
 
@@ -41,9 +43,10 @@ const usual = "7d";
 export function Answers() {
   const a = useTexts(answerTexts);
   const o = useTexts(overviewTexts);
+  const r = useTexts(reviewTexts);
   const company = useCompany();
   const navigate = useNavigate();
-  const { range = usual, from, to, agent } = useSearch({ from: "/shell/knowledge" });
+  const { range = usual, from, to, agent, view } = useSearch({ from: "/shell/knowledge" });
   const hour = Math.floor(useNow() / 3_600_000); // the range moves on with it
   const span = useMemo(
     () => spanOf(addressOf({ range, from, to }), new Date(Math.max(hour * 3_600_000, Date.now()))),
@@ -52,13 +55,14 @@ export function Answers() {
   const query = { from: span.from.toISOString(), to: span.to.toISOString(), agent_id: agent };
   const agents = useList<Agent>("agents");
   const one = useQuery({
+    enabled: view !== "reviews",
     queryKey: [company.id, "answers", query],
     queryFn: async ({ signal }) => ({ span, shown: await get<Shown>("/answers", query, signal) }),
     refetchInterval: 30_000,
     staleTime: 0,
     placeholderData: keepPreviousData,
   });
-  const go = (more: { range?: string; from?: string; to?: string; agent?: string }) =>
+  const go = (more: { range?: string; from?: string; to?: string; agent?: string; view?: "reviews" }) =>
     void navigate({
       to: "/knowledge",
       replace: true,
@@ -68,9 +72,18 @@ export function Answers() {
   return (
     <div className="stack">
       <p className="muted" style={{ margin: 0 }}>
-        {a.help}
+        {view === "reviews" ? r.help : a.help}
       </p>
       <div className="overview-filters" role="group" aria-label={o.filters}>
+        <SegmentedControl
+          aria-label={a.view}
+          value={view ?? "answers"}
+          onChange={(v) => go({ view: v === "reviews" ? v : undefined })}
+          data={[
+            { value: "answers", label: a.tab },
+            { value: "reviews", label: r.tab },
+          ]}
+        />
         <SegmentedControl
           aria-label={o.range}
           value={range}
@@ -98,17 +111,21 @@ export function Answers() {
           onChange={(v) => go({ agent: v ?? undefined })}
           data={(agents.data ?? []).map((x) => ({ value: x.id!, label: x.name }))}
         />
-        <Button
-          variant="default"
-          component="a"
-          href={address("/answers/export", query)}
-          download="answers.csv"
-          leftSection={<IconDownload size={16} />}
-        >
-          {a.export}
-        </Button>
+        {view !== "reviews" && (
+          <Button
+            variant="default"
+            component="a"
+            href={address("/answers/export", query)}
+            download="answers.csv"
+            leftSection={<IconDownload size={16} />}
+          >
+            {a.export}
+          </Button>
+        )}
       </div>
-      {one.data ? (
+      {view === "reviews" ? (
+        <Reviews span={span} query={query} />
+      ) : one.data ? (
         <Figures {...one.data} waits={one.isPlaceholderData} />
       ) : one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />

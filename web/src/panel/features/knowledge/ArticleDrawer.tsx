@@ -2,7 +2,7 @@ import { Button, Drawer, Group, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
-import type { Article } from "../../types";
+import type { Article } from "./types";
 import { confirm } from "../../ui/confirm";
 import { LanguageField } from "../../ui/LanguageField";
 import { Note } from "../../ui/parts";

@@ -7,7 +7,7 @@ import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Article, Base } from "../../types";
+import type { Article, Base } from "./types";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
@@ -19,6 +19,7 @@ import { ArticleDrawer } from "./ArticleDrawer";
 import { Files } from "./Files";
 import { Import } from "./Import";
 import { Sites } from "./Sites";
+import { Synonyms } from "./Synonyms";
 import { siteTexts } from "./siteTexts";
 import { texts } from "./texts";
 import { useArticles } from "./useArticles";
@@ -56,7 +57,7 @@ function Articles({ base }: { base: Base }) {
   const { article, title } = useSearch({ from: "/shell/knowledge/$id" });
   const { remove } = useChanges<Base>("knowledge");
   const edit = useArticles(base.id);
-  const [most, setMost] = useState(page);
+  const [limit, setLimit] = useState(page);
   const answering = useAnswering();
   const counts = useArticleCounts(base.id);
   const [importing, setImporting] = useState(false);
@@ -163,7 +164,7 @@ function Articles({ base }: { base: Base }) {
               <Empty icon={<IconSearch size={22} />} title={t.noMatch} text={search} />
             ) : (
               <ul className="articles">
-                {shown.slice(0, most).map(({ a, at }) => (
+                {shown.slice(0, limit).map(({ a, at }) => (
                   <li key={at}>
                     <button type="button" onClick={() => open(at)}>
                       <span className="row-title">{a.title || t.untitled}</span>
@@ -177,9 +178,9 @@ function Articles({ base }: { base: Base }) {
               </ul>
             )}
           </Card>
-          {most < shown.length && (
+          {limit < shown.length && (
             <div style={{ textAlign: "center" }}>
-              <Button variant="default" onClick={() => setMost(most + page)}>
+              <Button variant="default" onClick={() => setLimit(limit + page)}>
                 {s.more}
               </Button>
             </div>
@@ -188,6 +189,7 @@ function Articles({ base }: { base: Base }) {
       )}
       {can && <Files base={base.id} has={base.articles} add={(all) => edit({ add: all })} />}
       <Sites base={base} edit={edit} />
+      <Synonyms base={base} can={can} />
       <ArticleDrawer
         key={String(article) + (title ?? "") + (proposed ? "p" : "")}
         article={

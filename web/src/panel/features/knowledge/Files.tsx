@@ -3,7 +3,7 @@ import { IconUpload } from "@tabler/icons-react";
 import { useEffect, useRef, useState, type DragEvent } from "react";
 import { send } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import type { Article } from "../../types";
+import type { Article } from "./types";
 import { fileTexts } from "./fileTexts";
 import { found, whyNot } from "./files";
 import { Review, type Unread } from "./Review";

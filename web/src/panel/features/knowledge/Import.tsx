@@ -2,7 +2,7 @@ import { Button, Group, Modal, SegmentedControl, Stack, Textarea, TextInput } fr
 import { useState } from "react";
 import { post, Problem } from "../../api";
 import { useTexts } from "../../i18n";
-import type { Article } from "../../types";
+import type { Article } from "./types";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";

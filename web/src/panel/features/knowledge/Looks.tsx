@@ -4,7 +4,7 @@ import { useState } from "react";
 import { get } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Article, Base, Site, SiteChange, SiteLook } from "../../types";
+import type { Article, Base, Site, SiteChange, SiteLook } from "./types";
 import { Ago } from "../../ui/Ago";
 import { Failed, Note, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";

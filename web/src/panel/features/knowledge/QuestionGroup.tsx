@@ -8,7 +8,7 @@ import { post } from "../../api";
 import { languageName, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Base, QuestionGroup } from "../../types";
+import type { Base, QuestionGroup } from "./types";
 import { Ago } from "../../ui/Ago";
 import { Certainty } from "../../ui/Certainty";
 import { confirm } from "../../ui/confirm";

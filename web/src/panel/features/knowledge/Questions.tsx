@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { get, type Page as Part } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { QuestionGroup } from "../../types";
+import type { QuestionGroup } from "./types";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { Group } from "./QuestionGroup";

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
-import type { Article } from "../../types";
+import type { Article } from "./types";
 import { Note, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";

@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { get } from "../../api";
-import { number } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Base, Found } from "../../types";
+import type { Base, Found } from "./types";
+import { Certainty } from "../../ui/Certainty";
 import { Card, Empty, Failed, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { texts } from "./texts";
@@ -15,7 +15,6 @@ import { texts } from "./texts";
 /** SearchTest shows what an agent would find. The question stands in the address. */
 export function SearchTest() {
   const t = useTexts(texts);
-  const language = useLanguage();
   const company = useCompany();
   const navigate = useNavigate();
   const { q = "" } = useSearch({ from: "/shell/knowledge" });
@@ -76,9 +75,11 @@ export function SearchTest() {
                     <div className="found-head">
                       <strong>{r.title}</strong>
                       <span className="muted small">{fill(t.inBase, { base: r.knowledge })}</span>
-                      <Tag tone={r.answers ? "ok" : undefined}>{r.answers ? t.answers : t.below}</Tag>
-                      <span className="muted small" style={{ marginInlineStart: "auto" }}>
-                        {t.score} {number(Math.round(r.score * 100) / 100, language)}
+                      <Tag tone={r.answers ? "ok" : r.offered ? "warn" : undefined}>
+                        {r.answers ? t.answers : r.offered ? t.offered : t.unused}
+                      </Tag>
+                      <span className="muted small found-certainty">
+                        <Certainty of={r.score} />
                       </span>
                     </div>
                     <p>{r.text}</p>

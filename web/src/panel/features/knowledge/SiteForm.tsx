@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Site } from "../../types";
+import type { Site } from "./types";
 import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
@@ -88,7 +88,7 @@ export function SiteForm({ base, site, close }: { base: string; site?: Site; clo
             {...form.getInputProps("exclude")}
           />
           <NumberInput
-            label={t.most}
+            label={t.maxPages}
             min={1}
             max={2000}
             allowDecimal={false}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { get, post } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Article, Base, Site, SiteState } from "../../types";
+import type { Article, Base, Site, SiteState } from "./types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Failed, Note, Rows } from "../../ui/parts";

@@ -1,6 +1,6 @@
 import { Problem } from "../../api";
 import { fill } from "../../i18n";
-import type { Article } from "../../types";
+import type { Article } from "./types";
 import { problemText } from "../../ui/problem";
 import { fileTexts } from "./fileTexts";
 

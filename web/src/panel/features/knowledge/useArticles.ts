@@ -2,7 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { everything, get, post } from "../../api";
 import { useCompany } from "../../session";
-import type { Agent, Article, Base } from "../../types";
+import type { Agent } from "../agents/types";
+import type { Article, Base } from "./types";
 import { testBefore } from "../agents/tests/gate";
 
 const maxPart = 3_000_000; // characters of the articles in a request
@@ -25,17 +26,18 @@ export function inParts(all: Article[]): Article[][] {
 
 const maxTested = 900_000; // characters of a changed base with which the tests of agents run
 
-/** runTests runs the tests of the agents that use a base, with its changed articles. */
-async function runTests(id: string, x: { add?: Article[]; remove?: Article[] }) {
+/** testBase runs the tests of the agents that use a base, with a change of it. It throws Canceled if it is not to be saved. */
+export async function testBase(id: string, change: (stored: Base) => Base) {
   const using = (await everything<Agent>("/agents").catch(() => [])).filter((a) => a.knowledge.includes(id));
   if (using.length === 0) return; // saving does not depend on the tests
-  const stored = await get<Base>(`/knowledge/${encodeURIComponent(id)}`);
-  const removed = x.remove ?? [];
-  const kept = stored.articles.filter(
-    (a) => !removed.some((r) => r.title === a.title && r.text === a.text && r.url === a.url),
-  );
-  const base = { ...stored, articles: [...kept, ...(x.add ?? [])] };
+  const base = change(await get<Base>(`/knowledge/${encodeURIComponent(id)}`));
   if (JSON.stringify(base).length <= maxTested) await testBefore(using, { base });
+}
+
+/** edited returns a base with articles added and removed. */
+function edited(stored: Base, { add = [], remove = [] }: { add?: Article[]; remove?: Article[] }): Base {
+  const gone = (a: Article) => remove.some((r) => r.title === a.title && r.text === a.text && r.url === a.url);
+  return { ...stored, articles: [...stored.articles.filter((a) => !gone(a)), ...add] };
 }
 
 /** useArticles changes articles of a base without sending all of it. An article to remove must be as it was read. */
@@ -45,7 +47,7 @@ export function useArticles(base: string) {
   return useCallback(
     async (x: { add?: Article[]; remove?: Article[] }) => {
       const path = `/knowledge/${encodeURIComponent(base)}/articles`;
-      await runTests(base, x);
+      await testBase(base, (stored) => edited(stored, x));
       try {
         if (x.remove?.length && x.add?.length) await post(path, x);
         else {

@@ -1,5 +1,5 @@
 import { useLanguage, useTexts } from "../../i18n";
-import type { Step } from "../../types";
+import type { Step } from "./types";
 import { testTexts, type TestText } from "./testTexts";
 
 /** meaning is what a message says, in words. Those before it decide what an INVITE or a 200 means. */

@@ -1,6 +1,7 @@
 import { PasswordInput, Select, Switch, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Agent, LineSettings, Sender } from "../../types";
+import type { Agent } from "../agents/types";
+import type { LineSettings, Sender } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { useList } from "../../ui/resources";

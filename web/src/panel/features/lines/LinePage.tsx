@@ -3,7 +3,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Sender } from "../../types";
+import type { Sender } from "./types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { numberIn } from "../../ui/number";

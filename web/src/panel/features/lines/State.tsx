@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { absolute, number, relative } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
-import type { VoiceLine } from "../../types";
+import type { VoiceLine } from "./types";
 import { useNow } from "../../ui/Ago";
 import { Card, Note, Tag, type Tone } from "../../ui/parts";
 import { failed } from "../../ui/problem";

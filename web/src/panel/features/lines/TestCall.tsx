@@ -5,7 +5,7 @@ import { Problem } from "../../api";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { stream } from "../../stream";
-import type { Sender, Step, TestEnd } from "../../types";
+import type { Sender, Step, TestEnd } from "./types";
 import { confirm } from "../../ui/confirm";
 import { Card, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";

@@ -1,6 +1,6 @@
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { TestEnd } from "../../types";
+import type { TestEnd } from "./types";
 import { Note } from "../../ui/parts";
 import { testTexts, type TestText } from "./testTexts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { meaning } from "./Ladder";
 import { found } from "./Verdict";
 import { testTexts } from "./testTexts";
-import type { TestEnd } from "../../types";
+import type { TestEnd } from "./types";
 
 const ours = (text: string) => ({ after_ms: 0, ours: true, code: 0, text });
 const theirs = (code: number, text = String(code)) => ({ after_ms: 0, ours: false, code, text });

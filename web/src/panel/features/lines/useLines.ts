@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { del, get, post, put } from "../../api";
 import { useCompany } from "../../session";
-import type { Health, Sender, VoiceLine } from "../../types";
+import type { Health, Sender, VoiceLine } from "./types";
 
 /** useLines is all lines, with the state of now; it is asked again every so often while it is shown. */
 export function useLines(every: number | false = 10_000) {

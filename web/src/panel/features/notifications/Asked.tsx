@@ -5,7 +5,7 @@ import { get, Problem } from "../../api";
 import { absolute, languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Agent } from "../../types";
+import type { Agent } from "../agents/types";
 import { Card, Copy } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { phone, time } from "../calls/format";

@@ -10,7 +10,7 @@ import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
-import type { Agent } from "../../types";
+import type { Agent } from "../agents/types";
 import { addressOf, narrowed, nothing, type Address } from "./address";
 import { Filters } from "./Filters";
 import { Find } from "./Find";

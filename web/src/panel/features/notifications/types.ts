@@ -1,4 +1,4 @@
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "../templates/types";
 
 export type NotificationState = "scheduled" | "in_progress" | "completed" | "canceled";
 export const notificationStates: NotificationState[] = ["scheduled", "in_progress", "completed", "canceled"];

@@ -6,7 +6,7 @@ import { number } from "../../format";
 import { compact, when } from "./format";
 import { texts } from "./texts";
 
-/** A line, and what tells it apart beside its colour: width, dashes. */
+/** A line, distinct by its width and dashes as well as its color. */
 export interface ChartLine {
   key: string;
   label: string;

@@ -12,7 +12,7 @@ import {
 } from "@tabler/icons-react";
 import { Fragment } from "react";
 import { fill, useLanguage } from "../../i18n";
-import type { Bubble } from "../../types";
+import type { Bubble } from "./types";
 import { MediaFile } from "../../ui/MediaFile";
 import type { PhoneTexts } from "./phoneTexts";
 import type { Written } from "./useHandset";

@@ -11,7 +11,7 @@ import {
 } from "@tabler/icons-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { fill } from "../../i18n";
-import type { Bubble, Handset as Shown } from "../../types";
+import type { Bubble, Handset as Shown } from "./types";
 import { useFollow } from "../../ui/follow";
 import { failed } from "../../ui/problem";
 import { Bubbles } from "./Bubbles";

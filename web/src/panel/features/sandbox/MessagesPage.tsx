@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
-import type { HandsetNumbers } from "../../types";
+import type { HandsetNumbers } from "./types";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { useTyped } from "../../ui/typed";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { address } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { PhoneCall } from "../../types";
+import type { PhoneCall } from "./types";
 import { Ago } from "../../ui/Ago";
 import { Tag, type Tone } from "../../ui/parts";
 import { doesOf, texts } from "./texts";

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, post, put } from "../../api";
 import { useCompany } from "../../session";
-import type { Handset, HandsetNumbers } from "../../types";
+import type { Handset, HandsetNumbers } from "./types";
 import { numberIn } from "../../ui/number";
 
 /** Written is what somebody does on the phone. */

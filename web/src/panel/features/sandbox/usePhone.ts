@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, post } from "../../api";
 import { useCompany } from "../../session";
-import type { Phoned } from "../../types";
+import type { Phoned } from "./types";
 
 export interface Asked {
   sender: string;

@@ -6,7 +6,7 @@ import { get } from "../../api";
 import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "../templates/types";
 import { Card, Failed, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";

@@ -1,4 +1,4 @@
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "../templates/types";
 
 /** Template is a template of any of the company's senders. */
 export interface Template {

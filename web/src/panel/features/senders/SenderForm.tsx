@@ -1,7 +1,7 @@
 import "@mantine/core/styles/Radio.css";
 import { SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Agent } from "../../types";
+import type { Agent } from "../agents/types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { useList } from "../../ui/resources";

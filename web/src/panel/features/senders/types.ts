@@ -1,5 +1,5 @@
 // What the panel's interface says of messaging senders.
-import type { Breaker } from "../../types";
+import type { Breaker } from "../lines/types";
 
 export type FindingState = "ok" | "warn" | "bad" | "unknown";
 /** Finding is one item of a check, with the code of what was found. */

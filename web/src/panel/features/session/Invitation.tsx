@@ -7,7 +7,7 @@ import { Problem, send } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { basepath } from "../../router";
 import { meQuery, queries } from "../../session";
-import type { Me, Role } from "../../types";
+import type { Me, Role } from "./types";
 import { Note } from "../../ui/parts";
 import { fieldErrors, problemText } from "../../ui/problem";
 import { shared } from "../../ui/texts";

@@ -7,7 +7,7 @@ import { get, Problem, send } from "../../api";
 import { useTexts } from "../../i18n";
 import { basepath } from "../../router";
 import { meQuery, queries } from "../../session";
-import type { Me } from "../../types";
+import type { Me } from "./types";
 import { Note } from "../../ui/parts";
 import { fieldErrors, problemText } from "../../ui/problem";
 import { shared } from "../../ui/texts";

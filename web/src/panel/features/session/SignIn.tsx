@@ -7,7 +7,7 @@ import { fill, useTexts } from "../../i18n";
 import { basepath } from "../../router";
 import { nextOf } from "../../next";
 import { meQuery, queries } from "../../session";
-import type { Me } from "../../types";
+import type { Me } from "./types";
 import { Note } from "../../ui/parts";
 import { problemText } from "../../ui/problem";
 import { Door } from "./Door";

@@ -1,7 +1,7 @@
 import { IconVolume } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
 import { number } from "../../format";
-import type { Aloud } from "../../types";
+import type { Aloud } from "./types";
 import { heardOf } from "./heard";
 import { texts } from "./texts";
 import "./spoken.css";

@@ -2,7 +2,7 @@
 import { Talk, type Closing, type Final } from "../../../shared/voice/talk";
 import { address, get, post, Problem } from "../../api";
 import { currentLanguage, fill } from "../../i18n";
-import type { Conversation } from "../../types";
+import type { Conversation } from "./types";
 import { problem, succeeded } from "./say";
 import { currentCall, setCall, type Call, type Phase, type Wanted } from "./current";
 import { texts } from "./texts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Conversation } from "../../types";
+import type { Conversation } from "./types";
 import { problemOf } from "../agents/schema";
 import { heardOf } from "./heard";
 import { ringing, waited } from "./rings";

@@ -1,5 +1,5 @@
 // Which visitors ring: they are on the line and wait for a person.
-import type { Conversation } from "../../types";
+import type { Conversation } from "./types";
 
 export interface Ring {
   id: string;

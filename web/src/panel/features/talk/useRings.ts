@@ -3,7 +3,7 @@ import { get, type Page } from "../../api";
 import { useLanguage, fill } from "../../i18n";
 import { inbox } from "../../live";
 import { useCompany, useMe } from "../../session";
-import type { Conversation, Listed, Presence, Teammate, Thread, Update } from "../../types";
+import type { Conversation, Listed, Presence, Teammate, Thread, Update } from "./types";
 import { nameOf } from "../inbox/model";
 import { ring, useBell } from "./bell";
 import { currentCall } from "./current";

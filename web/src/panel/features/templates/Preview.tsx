@@ -15,7 +15,7 @@ import {
 } from "@tabler/icons-react";
 import { Fragment, type ReactNode } from "react";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { TemplateButton, TemplateComponent } from "../../types";
+import type { TemplateButton, TemplateComponent } from "./types";
 import { piecesOf, type Piece } from "./markup";
 import { previewTexts } from "./previewTexts";
 import { filledIn, markersOf } from "./variables";

@@ -1,5 +1,5 @@
 // What an edit changed, word by word.
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "./types";
 import type { Text } from "./types";
 
 export interface Bit {

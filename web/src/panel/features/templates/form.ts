@@ -1,5 +1,5 @@
 // What the editor of a template holds, and what becomes of it: the parts that a phone shows, and the body of a request.
-import type { TemplateButton, TemplateComponent, TemplateExample } from "../../types";
+import type { TemplateButton, TemplateComponent, TemplateExample } from "./types";
 import { numberIn } from "../../ui/number";
 import type { TemplateRow } from "./types";
 import { filledIn, markersOf } from "./variables";

@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "./types";
 import { piecesOf, type Piece } from "./markup";
 import { Preview, type PreviewProps } from "./Preview";
 import { placesOf } from "./variables";

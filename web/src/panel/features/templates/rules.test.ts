@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import drafts from "../../../../../internal/base/content/testdata/drafts.json";
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "./types";
 import { componentsOf, emptyForm, fieldOf, formOf, named, nextVariable, payloadOf, sampleValues } from "./form";
 import { advice, problemsOf } from "./rules";
 

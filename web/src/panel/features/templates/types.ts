@@ -1,5 +1,3 @@
-import type { TemplateComponent } from "../../types";
-
 export const statuses = ["draft", "pending", "approved", "rejected", "paused", "disabled"] as const;
 export type Status = (typeof statuses)[number];
 export const categories = ["UTILITY", "MARKETING", "AUTHENTICATION"] as const;
@@ -66,4 +64,35 @@ export interface MessagingSender {
   channel: string;
   provider: string;
   default: boolean;
+}
+
+/** TemplateComponent is a part of a template. */
+export interface TemplateComponent {
+  type: string;
+  format?: string;
+  text?: string;
+  example?: TemplateExample;
+  buttons?: TemplateButton[];
+}
+
+export interface TemplateButton {
+  type: string;
+  text: string;
+  url?: string;
+  phone_number?: string;
+  example?: string[];
+}
+
+/** TemplateExample has the sample values for the reviewer, in the channel's form. */
+export interface TemplateExample {
+  header_text?: string[];
+  header_handle?: string[];
+  header_text_named_params?: NamedSample[];
+  body_text?: string[][];
+  body_text_named_params?: NamedSample[];
+}
+
+export interface NamedSample {
+  param_name: string;
+  example: string;
 }

@@ -1,5 +1,5 @@
 // The variables of a template, and the keys under which a request gives their values: header_text_0 or header_image, body_text_N, button_url_N.
-import type { TemplateComponent } from "../../types";
+import type { TemplateComponent } from "./types";
 
 const marker = /\{\{\s*([^{}]+?)\s*\}\}/g;
 

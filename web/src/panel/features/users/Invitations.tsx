@@ -5,7 +5,7 @@ import { useState } from "react";
 import { del, get, post } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Role } from "../../types";
+import type { Role } from "../session/types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Tag } from "../../ui/parts";

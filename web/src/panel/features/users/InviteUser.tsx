@@ -5,7 +5,7 @@ import { useState } from "react";
 import { post } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Role } from "../../types";
+import type { Role } from "../session/types";
 import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { inviteTexts } from "./inviteTexts";

@@ -1,7 +1,7 @@
 import { Select } from "@mantine/core";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { roles, type Role } from "../../types";
+import { roles, type Role } from "../session/types";
 import { shared } from "../../ui/texts";
 import { mayChange } from "./UsersPage";
 import { texts } from "./texts";

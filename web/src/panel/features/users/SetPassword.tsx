@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import type { User } from "../../types";
+import type { User } from "./types";
 import { Note } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";

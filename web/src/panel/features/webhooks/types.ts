@@ -77,6 +77,7 @@ export const groups = [
       "conversation.started",
       "conversation.handoff",
       "conversation.resolved",
+      "conversation.reviewed",
       "feedback.received",
     ],
   },

@@ -1,7 +1,8 @@
 import { Chip, PasswordInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Chip.css";
 import { useTexts } from "../../i18n";
-import type { Agent, Hours, Widget } from "../../types";
+import type { Agent } from "../agents/types";
+import type { Hours, Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { useList } from "../../ui/resources";
 import { texts } from "./texts";

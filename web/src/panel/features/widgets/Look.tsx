@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { contrast, darker, onColour } from "../../../shared/colour";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { Widget } from "../../types";
+import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Note } from "../../ui/parts";
 import { texts } from "./texts";

@@ -1,7 +1,8 @@
 import { Checkbox, Switch, Textarea } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
-import type { Agent, Widget } from "../../types";
+import type { Agent } from "../agents/types";
+import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Note } from "../../ui/parts";
 import { voiceTexts } from "./voiceTexts";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Widget } from "../../types";
+import type { Widget } from "./types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Failed, Note, Page, Rows } from "../../ui/parts";

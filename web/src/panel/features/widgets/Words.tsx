@@ -5,7 +5,7 @@ import { textsFor } from "../../../chat/texts";
 import { textsFor as spokenTexts } from "../../../voice/texts";
 import { languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { Widget } from "../../types";
+import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { shared } from "../../ui/texts";

@@ -47,7 +47,7 @@ export const texts = dictionary(
     personHelp: "Visitors can ask for a teammate. When nobody is there they leave an address.",
     scores: "Thumbs on answers",
     scoresHelp:
-      "Visitors can say whether an answer from an article helped. What was wrong is listed among the open questions.",
+      "Visitors can say whether an answer from an article helped. Answers marked as wrong are listed among the open questions.",
     hours: "Teammates answer at certain hours only",
     hoursHelp: "Outside them, who asks for a person leaves an address.",
     from: "From",
@@ -140,7 +140,7 @@ export const texts = dictionary(
     personHelp: "Los visitantes pueden pedir una persona. Si no hay nadie, dejan su correo.",
     scores: "Pulgares en las respuestas",
     scoresHelp:
-      "Los visitantes pueden decir si una respuesta de un artículo les ayudó. Lo incorrecto aparece entre las preguntas abiertas.",
+      "Los visitantes pueden decir si una respuesta de un artículo ayudó. Las marcadas como incorrectas aparecen entre las preguntas abiertas.",
     hours: "Las personas responden solo a ciertas horas",
     hoursHelp: "Fuera de ellas, quien pide una persona deja su correo.",
     from: "Desde",
@@ -233,7 +233,7 @@ export const texts = dictionary(
     personHelp: "Os visitantes podem pedir uma pessoa. Se não houver ninguém, deixam o e-mail.",
     scores: "Polegares nas respostas",
     scoresHelp:
-      "Os visitantes podem dizer se uma resposta de um artigo ajudou. O que estava errado aparece entre as perguntas em aberto.",
+      "Os visitantes podem dizer se uma resposta de um artigo ajudou. As marcadas como erradas aparecem entre as perguntas em aberto.",
     hours: "As pessoas respondem só a certas horas",
     hoursHelp: "Fora delas, quem pede uma pessoa deixa o e-mail.",
     from: "Das",

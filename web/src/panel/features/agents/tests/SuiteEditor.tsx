@@ -6,7 +6,7 @@ import { useRef, useState } from "react";
 import { post, put, send } from "../../../api";
 import { fill, useTexts } from "../../../i18n";
 import { useCompany } from "../../../session";
-import type { Agent } from "../../../types";
+import type { Agent } from "../types";
 import { confirm } from "../../../ui/confirm";
 import { Note } from "../../../ui/parts";
 import { failed, problemText, succeeded } from "../../../ui/problem";

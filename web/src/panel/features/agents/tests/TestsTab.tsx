@@ -5,7 +5,7 @@ import { useState } from "react";
 import { del } from "../../../api";
 import { fill, useTexts } from "../../../i18n";
 import { useCan, useCompany } from "../../../session";
-import type { Agent } from "../../../types";
+import type { Agent } from "../types";
 import { confirm } from "../../../ui/confirm";
 import { Card, Empty, Failed, Rows } from "../../../ui/parts";
 import { failed, succeeded } from "../../../ui/problem";

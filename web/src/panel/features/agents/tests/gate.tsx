@@ -4,7 +4,7 @@ import "@mantine/core/styles/Progress.css";
 import { modals } from "@mantine/modals";
 import { useSyncExternalStore } from "react";
 import { currentLanguage, fill, useTexts } from "../../../i18n";
-import type { Agent } from "../../../types";
+import type { Agent } from "../types";
 import { Note } from "../../../ui/parts";
 import { Canceled, problemText } from "../../../ui/problem";
 import { shared } from "../../../ui/texts";
@@ -23,7 +23,7 @@ interface Tested {
  */
 export async function testBefore(agents: Agent[], order: Order): Promise<void> {
   const tested: Tested[] = [];
-  for (const agent of agents.filter((a) => a.id && a.engine !== "elevenlabs").slice(0, most)) {
+  for (const agent of agents.filter((a) => a.id && a.engine !== "elevenlabs").slice(0, maxAgents)) {
     const tests = await getTests(agent.id!).catch(() => null); // saving does not depend on the tests
     if (tests && tests.suites.some((s) => s.cases > 0)) tested.push({ agent, last: tests.runs[0] });
   }
@@ -46,7 +46,7 @@ export async function testBefore(agents: Agent[], order: Order): Promise<void> {
   if (!save) throw new Canceled();
 }
 
-const most = 5; // agents whose tests run before a base is saved
+const maxAgents = 5; // agents whose tests run before a base is saved
 
 interface Seen {
   done: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Played } from "../../../types";
+import type { Played } from "../types";
 import { caseOf, withCase, type Line } from "./keep";
 
 const played = (more: Partial<Played>): Played => ({
@@ -14,7 +14,11 @@ const played = (more: Partial<Played>): Played => ({
 
 const said: Line[] = [
   { contact: true, text: 'Is "pier 3" open?' },
-  { contact: false, text: "Yes", played: played({ sources: [{ title: "Opening hours – Pier", url: "", confidence: 1 }] }) },
+  {
+    contact: false,
+    text: "Yes",
+    played: played({ sources: [{ title: "Opening hours – Pier", url: "", confidence: 1 }] }),
+  },
   { contact: true, text: "And dogs?" },
   { contact: false, text: "I do not know", played: played({ unanswered: true, asks: "-person" }) },
   { contact: true, text: "Thanks" },

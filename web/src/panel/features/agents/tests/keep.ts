@@ -1,6 +1,6 @@
 // A conversation of the playground as a test.
 import { post, put, send } from "../../../api";
-import type { Agent, Played } from "../../../types";
+import type { Agent, Played } from "../types";
 import { getTests } from "./run";
 
 export type Line = { contact: true; text: string } | { contact: false; text: string; played: Played };

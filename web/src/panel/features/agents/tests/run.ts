@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { address, get, Problem, problemOf, Unreachable } from "../../../api";
 import { useCompany } from "../../../session";
-import type { Agent, Base } from "../../../types";
+import type { Agent } from "../types";
+import type { Base } from "../../knowledge/types";
 
 export type State = "passed" | "failed" | "skipped";
 
@@ -82,7 +83,7 @@ export function useTests(id: string) {
 
 export const getTests = (id: string): Promise<Tests> => get<Tests>(path(id));
 
-/** keyOf tells a test from the others of its agent. */
+/** keyOf returns a key that is unique among the tests of an agent. */
 export const keyOf = (r: { suite: string; name: string }): string => r.suite + "\n" + r.name;
 
 /** runTests runs tests and passes the results on as they come. */

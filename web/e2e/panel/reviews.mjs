@@ -1,0 +1,69 @@
+// What became of a conversation: its review in the inbox, and the counts.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, it } from "node:test";
+import { accessible, shot } from "../browser.mjs";
+import { direct, newCompany, open } from "../world.mjs";
+
+/** asks has a visitor say something in the chat, and returns the conversation. */
+async function asks(company, text) {
+  const post = async (path, token, body) => {
+    const r = await fetch(`${direct()}/functions/v1/chat/${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...(token ? { Authorization: "Bearer " + token } : {}) },
+      body: JSON.stringify(body),
+    });
+    assert.ok(r.ok, `${path}: ${r.status}`);
+    return r.json();
+  };
+  const visitor = { widget_id: company.chat_widget_id, customer_id: randomUUID(), lang: "en" };
+  const { token, conversation_id } = await post("session", "", visitor);
+  await post("turns", token, { client_id: randomUUID(), text });
+  return conversation_id;
+}
+
+describe("reviews", () => {
+  it("follow the end of a conversation, with the agent's goal and topics", async (t) => {
+    const company = await newCompany();
+    const p = await open(t, company, "/agents/" + company.agent_id);
+    const card = p.getByRole("region", { name: "After a conversation" });
+    await card.getByLabel("Goal", { exact: true }).fill("The visitor knows when we open");
+    await card.getByRole("button", { name: "Add a topic" }).click();
+    const topic = card.getByRole("group", { name: "Topic 7" });
+    await topic.getByLabel("Name").fill("Opening times");
+    await card.getByRole("group", { name: "Opening times" }).getByLabel("Words that show it").fill("open");
+    await p.keyboard.press("Enter");
+    await accessible(p, "the goal of an agent");
+    await shot(p, "panel-agent-goal");
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
+    await p.reload();
+    assert.equal(await card.getByLabel("Goal", { exact: true }).inputValue(), "The visitor knows when we open");
+
+    await p.goto(company.panel_url + "/knowledge?tab=answers&view=reviews");
+    await p.getByText("Nothing was reviewed in this time").waitFor();
+    const id = await asks(company, "When is your office open?");
+    await p.goto(company.panel_url + `/inbox?folder=all&c=${id}`);
+    const details = p.getByRole("complementary", { name: "Contact details" });
+    await details.getByRole("heading", { name: "Notifications" }).waitFor();
+    await p.getByText("Why this answer").waitFor(); // the agent has answered
+    assert.equal(await details.getByText("By rules").count(), 0);
+    await p.getByRole("button", { name: "Resolve", exact: true }).click();
+    await details.getByText(/^Began with “When is your office open\?”/).waitFor(); // as it is made, without a reload
+    await details.getByText("Goal: unknown").waitFor();
+    await details.getByRole("list", { name: "Topics" }).getByText("Opening times").waitFor();
+    await accessible(p, "a review");
+    await shot(p, "panel-review");
+
+    await p.goto(company.panel_url + "/knowledge?tab=answers&view=reviews");
+    await p.locator(".tile").filter({ hasText: "Unknown" }).getByText("100").waitFor();
+    await p.locator(".chart canvas").waitFor();
+    await accessible(p, "the counts of reviews");
+    await shot(p, "panel-reviews");
+    await p.getByText("Table", { exact: true }).click();
+    await p.getByRole("columnheader", { name: "Goal reached" }).waitFor();
+    await p.getByRole("link", { name: "Show the conversations about Opening times" }).click();
+    await p.locator(".inbox-row").first().waitFor();
+    assert.equal(await p.locator(".inbox-row").count(), 1);
+  });
+});
