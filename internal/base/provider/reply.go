@@ -134,6 +134,9 @@ type Reply struct {
 	File     *ReplyFile
 }
 
+// TypingFor is the time for which a messaging channel shows the typing indicator, unless a message comes.
+const TypingFor = 25 * time.Second
+
 // ReplyFile is a file of a reply, at an address that the provider can read.
 type ReplyFile struct {
 	URL  string

@@ -25,9 +25,6 @@ func UserID(username string) string {
 	return "ZZ." + hex.EncodeToString(digest[:10])
 }
 
-// TypingFor bounds the time for which a phone shows the typing indicator, like the real channel.
-const TypingFor = 25 * time.Second
-
 const (
 	reachEvery = time.Second
 	writtenBy  = "phone."
@@ -62,7 +59,7 @@ func (c *Channel) MarkRead(ctx context.Context, s *carillon.Sender, id string, t
 	}
 	until := time.Time{}
 	if typing {
-		until = time.Now().Add(TypingFor)
+		until = time.Now().Add(provider.TypingFor)
 	}
 	return c.o.Marked(ctx, s, author, until)
 }

@@ -286,7 +286,7 @@ func (m *Messaging) show(r *chats.Reply) {
 }
 
 const (
-	typedEvery = 10 * time.Second // the channel shows a typing indicator for 25 s
+	typedEvery = 10 * time.Second // well within provider.TypingFor
 	maxTyped   = 1000             // conversations
 )
 

@@ -19,7 +19,6 @@ import (
 	"carillon/internal/edge/panel/inbox"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
-	"carillon/internal/send/sandbox"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/messages"
@@ -194,7 +193,7 @@ func (x Handset) show(r *http.Request, by member.Member) (any, error) {
 	page.Messages = append(page.Messages, said...)
 	slices.SortStableFunc(page.Messages, func(a, b bubble) int { return a.at.Compare(b.at) })
 	page.Typing = page.Typing && !slices.ContainsFunc(page.Messages, func(b bubble) bool {
-		return !b.Own && b.at.After(phone.TypingUntil.Add(-sandbox.TypingFor))
+		return !b.Own && b.at.After(phone.TypingUntil.Add(-provider.TypingFor))
 	})
 	return page, nil
 }
