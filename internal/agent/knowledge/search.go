@@ -19,7 +19,7 @@ const (
 	inText  = 0.8 // factor if only the text contains it
 
 	minCandidates = 20   // passages that are compared with the question word by word
-	maxTypos      = 3000 // stems
+	maxTypos      = 6000 // stems that are looked up, times bases
 
 	maxLimit   = 20
 	maxExcerpt = 600 // characters
@@ -200,7 +200,10 @@ func (s *Search) occurrences(ctx context.Context, query *Query, q *question) (ma
 	var more []string
 	for i := range q.words {
 		w := &q.words[i]
-		if len(more) > maxTypos || w.own == 0 || slices.ContainsFunc(w.forms, func(f form) bool { return len(f.occurrences(found)) > 0 }) {
+		if len(more)*len(query.Knowledge) > maxTypos {
+			break
+		}
+		if w.own == 0 || slices.ContainsFunc(w.forms, func(f form) bool { return len(f.occurrences(found)) > 0 }) {
 			continue
 		}
 		for _, stem := range typos(w.text, q.language) {
