@@ -1,5 +1,5 @@
 // A newcomer in the demo: signs in, makes a key, writes a template, sees it approved, sends it to the sandbox phone, taps its button there, and
-// sees what became of the message. Once by mouse in English, once by keyboard alone in Spanish.
+// sees the state of the message. Once by mouse in English, once by keyboard alone in Spanish.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";

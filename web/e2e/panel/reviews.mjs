@@ -1,4 +1,4 @@
-// What became of a conversation: its review in the inbox, and the counts.
+// Reviews of conversations in the inbox, and their counts.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
@@ -31,7 +31,7 @@ describe("reviews", () => {
     await card.getByRole("button", { name: "Add a topic" }).click();
     const topic = card.getByRole("group", { name: "Topic 7" });
     await topic.getByLabel("Name").fill("Opening times");
-    await card.getByRole("group", { name: "Opening times" }).getByLabel("Words that show it").fill("open");
+    await card.getByRole("group", { name: "Opening times" }).getByLabel("Keywords").fill("open");
     await p.keyboard.press("Enter");
     await accessible(p, "the goal of an agent");
     await shot(p, "panel-agent-goal");
@@ -41,7 +41,7 @@ describe("reviews", () => {
     assert.equal(await card.getByLabel("Goal", { exact: true }).inputValue(), "The visitor knows when we open");
 
     await p.goto(company.panel_url + "/knowledge?tab=answers&view=reviews");
-    await p.getByText("Nothing was reviewed in this time").waitFor();
+    await p.getByText("No reviews in this period").waitFor();
     const id = await asks(company, "When is your office open?");
     await p.goto(company.panel_url + `/inbox?folder=all&c=${id}`);
     const details = p.getByRole("complementary", { name: "Contact details" });

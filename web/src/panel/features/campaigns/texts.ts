@@ -3,7 +3,7 @@ import { dictionary } from "../../i18n";
 export const texts = dictionary(
   {
     title: "Campaigns",
-    about: "What became of the recipients of each campaign, the last used first.",
+    about: "Results of each campaign, the most recent first.",
     campaign: "Campaign",
     asOf: "Counted until {time}",
     name: "Campaign",

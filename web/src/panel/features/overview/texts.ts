@@ -3,7 +3,7 @@ import { dictionary } from "../../i18n";
 export const texts = dictionary(
   {
     title: "Overview",
-    about: "What became of your messages and calls, and what needs you.",
+    about: "Your messages and calls, and what needs your attention.",
     asOf: "As of {time}",
     range: "Range",
     "24h": "24 hours",
