@@ -163,3 +163,29 @@ func TestAFolderStaysLockedWithoutItsLockFile(t *testing.T) {
 	cmd.Wait() // it was killed
 	open(t, store.Options{Dir: dir})
 }
+
+func TestAFurtherTurnLeavesTheIndexOfReviews(t *testing.T) {
+	s := openSQLite(t)
+	r := newRig(t, s)
+	id := r.opened(t, ours, "ana").Conversation.ID
+	writes := func() (schedules bool) {
+		var updates []string
+		s.DB.Watch(func(query string, _ []any) {
+			if strings.HasPrefix(query, "UPDATE OR FAIL conversation") {
+				updates = append(updates, query)
+			}
+		})
+		defer s.DB.Watch(nil)
+		r.writes(t, ours, id)
+		if len(updates) != 1 {
+			t.Fatal(updates)
+		}
+		return strings.Contains(updates[0], "review_at")
+	}
+	if !writes() {
+		t.Error("the first turn schedules no review")
+	}
+	if writes() {
+		t.Error("the second turn writes the index of reviews")
+	}
+}
