@@ -284,7 +284,7 @@ func conversationsListed(t *testing.T, r *rig) {
 		{"queued", "", chats.Queued, []string{"vip", "100%"}},
 		{"missed", "", chats.Missed, []string{"vip-2"}},
 		{"abandoned", "", chats.Abandoned, nil},
-		{"mine", "ana", chats.Active, []string{"a_b"}},
+		{"mine", "ana", chats.Active, []string{"a_b", "África"}},
 		{"wrapping", "ana", chats.WrapUp, nil},
 		{"hers", "ben", chats.Active, []string{"axb"}},
 		{"closed", "ana", chats.Resolved, []string{"vip"}},
@@ -293,7 +293,7 @@ func conversationsListed(t *testing.T, r *rig) {
 			o.Contact.Name, o.Contact.Email = "Visitor "+strconv.Itoa(i), x.name+"@a.test"
 		})
 		names[o.Conversation.ID] = x.name
-		r.says(t, o.Conversation.ID, chats.Visitor, "about "+x.name+" 50%")
+		r.says(t, o.Conversation.ID, chats.Visitor, "about "+x.name+" 50% Ñandú")
 		r.changes(t, o.Conversation.ID, func(c *chats.Conversation) []chats.Turn {
 			c.SetState(x.state, r.now)
 			c.Assignee, c.Tags = x.assignee, x.tags
@@ -330,12 +330,15 @@ func conversationsListed(t *testing.T, r *rig) {
 		{chats.Filter{Folder: "automated"}, []string{"bot"}},
 		{chats.Filter{Folder: "mine", Closed: true}, []string{"closed"}},
 		{chats.Filter{Folder: "all", Tag: "vip"}, []string{"queued"}},
+		{chats.Filter{Folder: "all", Tag: "VIP"}, []string{"queued"}},
+		{chats.Filter{Folder: "all", Tag: "África"}, []string{"mine"}},
 		{chats.Filter{Folder: "all", Tag: "100%"}, []string{"queued"}},
 		{chats.Filter{Folder: "all", Tag: "a_b"}, []string{"mine"}},
 		{chats.Filter{Folder: "all", Tag: "%"}, nil},
 		{chats.Filter{Folder: "all", Search: "VISITOR 4"}, []string{"mine"}},
 		{chats.Filter{Folder: "all", Search: "mine@"}, []string{"mine"}},
 		{chats.Filter{Folder: "all", Search: "about h"}, []string{"hers"}},
+		{chats.Filter{Folder: "all", Search: "Ñandú"}, []string{"hers", "wrapping", "mine", "abandoned", "missed", "queued", "bot"}},
 		{chats.Filter{Folder: "all", Search: "0%"}, []string{"hers", "wrapping", "mine", "abandoned", "missed", "queued", "bot"}},
 		{chats.Filter{Folder: "all", Search: "5%%"}, nil},
 		{chats.Filter{Folder: "all", ContactID: foreign.Contact.ID}, nil},

@@ -171,6 +171,7 @@ func reviewsCounted(t *testing.T, r *rig) {
 		{"yes", "", []string{one}},
 		{"no", "", []string{two}},
 		{"", "Prices", []string{one, two}},
+		{"", "prICES", []string{one, two}},
 		{"", "Price", nil},
 		{"", "%", nil},
 		{"no", "Dogs", nil},

@@ -70,21 +70,22 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	if f.ContactID != "" {
 		add("c.contact_id = ?", f.ContactID)
 	}
+	// The database lowers both sides of a comparison: which letters have a lower case depends on the engine.
 	if f.Search != "" {
-		like := "%" + likeEscaper.Replace(strings.ToLower(f.Search)) + "%"
-		add(`(LOWER(k.name) LIKE ? ESCAPE '\' OR LOWER(k.email) LIKE ? ESCAPE '\' OR LOWER(k.username) LIKE ? ESCAPE '\'
-			OR LOWER(c.last_text) LIKE ? ESCAPE '\')`, like, like, like, like)
+		like := "%" + likeEscaper.Replace(f.Search) + "%"
+		add(`(LOWER(k.name) LIKE LOWER(?) ESCAPE '\' OR LOWER(k.email) LIKE LOWER(?) ESCAPE '\'
+			OR LOWER(k.username) LIKE LOWER(?) ESCAPE '\' OR LOWER(c.last_text) LIKE LOWER(?) ESCAPE '\')`, like, like, like, like)
 	}
 	if f.Tag != "" {
 		tag, _ := json.Marshal(f.Tag) // as stored among the tags; marshaling a text cannot fail
-		add(`c.tags LIKE ? ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
+		add(`LOWER(c.tags) LIKE LOWER(?) ESCAPE '\'`, "%"+likeEscaper.Replace(string(tag))+"%")
 	}
 	if f.Goal != "" {
 		add(ofReview+"v.goal = ?)", f.Goal)
 	}
 	if f.Topic != "" {
 		topic, _ := json.Marshal(f.Topic) // as stored among the topics; marshaling a text cannot fail
-		add(ofReview+`v.topics LIKE ? ESCAPE '\')`, "%"+likeEscaper.Replace(string(topic))+"%")
+		add(ofReview+`LOWER(v.topics) LIKE LOWER(?) ESCAPE '\')`, "%"+likeEscaper.Replace(string(topic))+"%")
 	}
 	if f.Cursor != "" {
 		at, id, err := parseCursor(f.Cursor)
