@@ -19,7 +19,7 @@ type Review struct {
 	CompanyID      string
 	AgentID        string
 	Seq            int64     // last turn that it covers
-	EndedAt        time.Time // when that was
+	EndedAt        time.Time // time of the last message
 	At             time.Time
 	Maker          string // rules, or the name of the engine
 	Goal           string // yes, no or unknown; empty if the agent declared no goal
@@ -45,7 +45,7 @@ type ReviewView struct {
 	By      string           `json:"by"`                // rules, or the name of the engine
 	Failure string           `json:"failure,omitempty"` // why the engine did not make it
 	Turn    int64            `json:"turn"`              // the last turn that it covers
-	EndedAt string           `json:"ended_at"`
+	EndedAt string           `json:"ended_at"`          // time of the last message
 	At      string           `json:"at"`
 }
 
@@ -59,7 +59,7 @@ type GoalView struct {
 // Goals are the verdicts about a goal.
 func Goals() []string { return []string{"yes", "no", "unknown"} }
 
-// View returns the review in JSON's form; nil for no review.
+// View returns the JSON form of a review, and nil for nil.
 func (r *Review) View() *ReviewView {
 	if r == nil {
 		return nil
@@ -85,14 +85,14 @@ const (
 	ReviewAfterSilence = 30 * time.Minute
 )
 
-// closed reports whether a conversation has ended for the contact.
+// closed reports whether a conversation has ended for the contact. A missed caller has hung up, or is about to.
 func (c *Conversation) closed() bool {
-	return c.State == Resolved || c.State == Abandoned || c.State == WrapUp
+	return c.State == Resolved || c.State == Abandoned || c.State == WrapUp || c.State == Missed && c.Channel == "phone"
 }
 
 // ReviewDue returns when the review of a conversation with something new is due.
 func (c *Conversation) ReviewDue() time.Time {
-	if c.closed() || c.State == Missed && c.Channel == "phone" { // a missed caller has hung up, or is about to
+	if c.closed() {
 		return latest(c.StateAt, c.LastAt).Add(ReviewAfterEnd)
 	}
 	return latest(c.LastAt, c.StateAt).Add(ReviewAfterSilence)
@@ -113,11 +113,14 @@ func scheduleReview(before, have *Conversation, turns []Turn) {
 	}
 	pending := !have.ReviewAt.IsZero()
 	spoken := slices.ContainsFunc(turns, func(t Turn) bool { return t.Kind != KindEvent && !t.Note && t.Author != Agent })
-	rated := before.Rating != have.Rating
 	scored := slices.ContainsFunc(turns, func(t Turn) bool { return t.Extra.Event == eventScored })
+	more := spoken || scored || before.Rating != have.Rating
+	if more {
+		have.ReviewTries = 0
+	}
 	switch due := have.ReviewDue(); {
-	case !pending && (spoken || rated || scored) && have.VisitorSeq > 0:
-		have.ReviewAt, have.ReviewTries = later(due, turns), 0
+	case !pending && more && have.VisitorSeq > 0:
+		have.ReviewAt = later(due, turns)
 	case pending && have.closed() && !before.closed() && have.ReviewTries == 0:
 		have.ReviewAt = due
 	}
@@ -140,9 +143,9 @@ type Reviews struct{ d *db.DB }
 // NewReviews returns the reviews of a database.
 func NewReviews(d *db.DB) *Reviews { return &Reviews{d} }
 
-// Due returns conversations of any company whose review is due, except of those companies in without, longest due first.
-func (s *Reviews) Due(ctx context.Context, now time.Time, most int, without []string) ([]*Conversation, error) {
-	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
+// Due returns at most limit conversations whose review is due, oldest first. It leaves out the companies in without.
+func (s *Reviews) Due(ctx context.Context, now time.Time, limit int, without []string) ([]*Conversation, error) {
+	others, args := db.NotIn("company_id", without, []any{db.Millis(now), limit})
 	return db.Collect(ctx, s.d, "conversations to review", scan, "SELECT "+columns+
 		" FROM conversation WHERE review_at > 0 AND review_at <= $1"+others+" ORDER BY review_at LIMIT $2", args...)
 }
@@ -200,7 +203,7 @@ const (
 	CountResult = "result" // of the types boolean and choice
 )
 
-// ReviewCount is the number of reviews with a value, in an hour, of an agent.
+// ReviewCount is the number of an agent's reviews with a value, of conversations whose last message was in an hour.
 type ReviewCount struct {
 	At         time.Time
 	AgentID    string

@@ -1,11 +1,11 @@
--- When the review of a conversation is due, or until when the node that makes it is left alone (0: none is due), and how many times it
--- was begun.
+-- review_at is when the review of a conversation is due, or when the claim of the node that makes it lapses (0: none is due).
+-- review_tries counts the attempts.
 ALTER TABLE conversation ADD COLUMN review_at BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE conversation ADD COLUMN review_tries BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX conversation_review ON conversation (review_at) WHERE review_at > 0;
 
--- The review of a conversation after its last end. seq is the last turn that it covers, ended_at the time of that turn. goal is empty where
--- the agent declares none. topics is a JSON list, doc the texts and results in JSON.
+-- The latest review of a conversation. seq is the last turn that it covers, ended_at the time of the last message. goal is empty without a
+-- goal of the agent. topics is a JSON list, doc has the texts and results in JSON.
 CREATE TABLE review (
   conversation_id TEXT PRIMARY KEY REFERENCES conversation (id) ON DELETE CASCADE,
   company_id      TEXT NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE review (
   doc             TEXT NOT NULL
 ){without_rowid};
 
--- Reviews by the hour of the end of their conversation: how many have a value of a kind (maker, goal, topic, or result with its name).
+-- Numbers of reviews with a value of a kind (maker, goal, topic, or result with its name), by the hour of the last message.
 CREATE TABLE review_count (
   company_id TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
   hour       BIGINT NOT NULL,

@@ -414,9 +414,6 @@ func (s *Conversations) Leave(ctx context.Context, companyID, id string) (*chats
 			return nil, nil
 		case chats.Missed:
 			if c.Channel == "phone" { // a caller who hangs up still wants an answer
-				if !c.ReviewAt.IsZero() {
-					c.ReviewAt = now.Add(chats.ReviewAfterEnd)
-				}
 				return nil, nil
 			}
 		case chats.Active:

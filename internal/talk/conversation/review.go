@@ -21,6 +21,8 @@ const (
 	reviewTimeout = 150 * time.Second
 	suspendedStay = time.Hour // of a review while its company is suspended
 	maxReviews    = 50        // conversations that are read at a time
+	// maxReviewTries bounds how often a review is begun before it is given up.
+	maxReviewTries = 10
 	// engineTries bounds the requests for a review, and the nodes that may stop while they ask.
 	engineTries = 3
 	engineWait  = 2 * time.Second
@@ -35,10 +37,11 @@ type reviews struct {
 	*core
 	crew share.Crew[*chats.Conversation]
 	wake chan struct{}
+	wait time.Duration // before the second request for a review; it doubles with each
 }
 
 func newReviews(c *core) *reviews {
-	s := &reviews{core: c, wake: make(chan struct{}, 1)}
+	s := &reviews{core: c, wake: make(chan struct{}, 1), wait: engineWait}
 	s.crew = share.Crew[*chats.Conversation]{
 		Places: c.o.Shares.Of(share.Reviews), Page: maxReviews,
 		Due: func(ctx context.Context, without []string) ([]*chats.Conversation, error) {
@@ -73,13 +76,6 @@ func (s *reviews) run(ctx context.Context) error {
 	}
 }
 
-// Review makes the reviews that are due now, and waits for them.
-func (s *Conversations) Review(ctx context.Context) error {
-	err := s.reviews.crew.Begin(ctx)
-	s.reviews.crew.Wait()
-	return err
-}
-
 // work makes a review that is due. It reports whether another may be due.
 func (s *reviews) work(ctx context.Context, c *chats.Conversation) bool {
 	done, err := s.review(ctx, c)
@@ -100,6 +96,10 @@ func (s *reviews) review(ctx context.Context, c *chats.Conversation) (done bool,
 	now := s.now()
 	if due := c.ReviewDue(); due.After(now) {
 		return true, s.store.Reviews.Postpone(ctx, c, due)
+	}
+	if c.ReviewTries >= maxReviewTries {
+		s.o.Log.WarnContext(ctx, "give up a review", "company", c.CompanyID, "conversation", c.ID, "attempts", c.ReviewTries)
+		return true, s.store.Reviews.Postpone(ctx, c, time.Time{})
 	}
 	if suspended, err := s.o.Suspended(ctx, c.CompanyID); suspended || err != nil {
 		if err == nil {
@@ -151,7 +151,7 @@ func (s *reviews) judge(ctx context.Context, c *chats.Conversation, m *review.Ma
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(engineWait << attempt):
+		case <-time.After(s.wait << attempt):
 		}
 	}
 	r := review.ByRules(m)

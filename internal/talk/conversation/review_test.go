@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +31,7 @@ func reviewing(t *testing.T, test func(t *testing.T, r *rig)) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.agent.set(answers)
 		r.agent.agent = judged()
+		r.reviews.wait = 0
 		ctx, cancel := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() { _ = r.replies.run(ctx) })
@@ -41,10 +43,16 @@ func reviewing(t *testing.T, test func(t *testing.T, r *rig)) {
 	})
 }
 
-// reviews makes the reviews that are due.
+// reviewNow makes the reviews that are due.
 func (r *rig) reviewNow() {
 	r.t.Helper()
-	if err := r.Review(r.t.Context()); err != nil {
+	r.reviewUntil(r.t.Context())
+}
+
+func (r *rig) reviewUntil(ctx context.Context) {
+	r.t.Helper()
+	err := r.reviews.crew.Begin(ctx)
+	if r.reviews.crew.Wait(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -293,6 +301,73 @@ func TestANodeThatDiesDuringAReviewLeavesItToAnother(t *testing.T) {
 	})
 }
 
+func TestAReviewThatAlwaysFailsIsGivenUp(t *testing.T) {
+	reviewing(t, func(t *testing.T, r *rig) {
+		var log strings.Builder
+		r.o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		id := r.open()
+		r.ask(id, "1", "When do you open?")
+		r.leave(id)
+		r.pass(chats.ReviewAfterEnd)
+		fail := func(times int) {
+			t.Helper()
+			r.agent.fault = errors.New("no connection")
+			for range times {
+				r.reviewNow()
+				r.pass(reviewLease)
+			}
+			r.agent.fault = nil
+		}
+		fail(maxReviewTries - 1)
+		r.ask(id, "2", "And dogs?") // it goes on, and the attempts are counted anew
+		r.leave(id)
+		r.pass(chats.ReviewAfterEnd)
+		if c := r.find(id); c.ReviewTries != 0 {
+			t.Fatalf("%d attempts after another question", c.ReviewTries)
+		}
+		fail(maxReviewTries + 3)
+		if c := r.find(id); !c.ReviewAt.IsZero() || r.reviewOf(id) != nil {
+			t.Errorf("due at %s", c.ReviewAt)
+		}
+		if n := strings.Count(log.String(), "give up a review"); n != 1 {
+			t.Errorf("%d times: %s", n, log.String())
+		}
+		r.ask(id, "3", "Hello?")
+		r.leave(id)
+		r.pass(chats.ReviewAfterEnd)
+		r.reviewNow()
+		if r.reviewOf(id) == nil {
+			t.Error("not reviewed after it went on")
+		}
+	})
+}
+
+func TestTheEndOfAMissedCallKeepsTheClaimOfItsReview(t *testing.T) {
+	reviewing(t, func(t *testing.T, r *rig) {
+		c, _, err := r.Open(t.Context(), Start{
+			Contact: chats.Contact{CompanyID: r.company, Number: "34600111222"}, Channel: "phone", AgentID: "a", Language: "en",
+		})
+		id := r.must(c, err).ID
+		r.ask(id, "1", "When do you open?")
+		r.pass(time.Minute)
+		if _, err := r.Ask(t.Context(), r.company, id, "", true); err != nil { // nobody is there
+			t.Fatal(err)
+		}
+		if c := r.find(id); c.State != chats.Missed || !c.ReviewAt.Equal(r.now().Add(chats.ReviewAfterEnd)) {
+			t.Fatalf("%s, due at %s, now %s", c.State, c.ReviewAt, r.now())
+		}
+		r.pass(chats.ReviewAfterEnd)
+		r.o.Reviewer = engine(func(context.Context, *review.Material, int) (*review.Review, error) {
+			r.leave(id)
+			return &review.Review{Summary: "All well.", Goal: review.Reached, By: "openai"}, nil
+		})
+		r.reviewNow()
+		if got := r.reviewOf(id); got == nil || !r.find(id).ReviewAt.IsZero() {
+			t.Errorf("%+v, due at %s", got, r.find(id).ReviewAt)
+		}
+	})
+}
+
 func TestAReviewOfAConversationThatWentOnIsDropped(t *testing.T) {
 	reviewing(t, func(t *testing.T, r *rig) {
 		id := r.open()
@@ -328,9 +403,7 @@ func TestAReviewIsInterruptedByTheEndOfTheProgram(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
-		if err := r.Review(ctx); err != nil {
-			t.Fatal(err)
-		}
+		r.reviewUntil(ctx)
 		if c := r.find(id); !c.ReviewAt.Equal(r.now()) || r.reviewOf(id) != nil {
 			t.Fatalf("due at %s, now %s", c.ReviewAt, r.now())
 		}

@@ -255,6 +255,7 @@ type script struct {
 	reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error
 	agent *agent.Agent // nil: Robin, without a form
 	gone  bool
+	fault error // of TalkingAgent
 }
 
 func (s *script) set(reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error) {
@@ -269,6 +270,9 @@ func (s *script) TalkingAgent(context.Context, string, string) (*agent.Agent, st
 	defer s.mu.Unlock()
 	if s.gone {
 		return nil, "", carillon.Absent("Agent")
+	}
+	if s.fault != nil {
+		return nil, "", s.fault
 	}
 	if s.agent != nil {
 		return s.agent, "Acme", nil
