@@ -39,17 +39,6 @@ func notifications(d *db.DB, p *Person) any {
 func messages(d *db.DB, p *Person) any { return d.List(p.Messages) }
 func files(d *db.DB, p *Person) any    { return d.List(p.Files) }
 
-// groups returns the conversations of groups in which the person wrote. Their reviews may quote the person and others.
-func groups(d *db.DB, p *Person) any {
-	var ids []string
-	for _, s := range p.Said {
-		if !slices.Contains(ids, s.Conversation) {
-			ids = append(ids, s.Conversation)
-		}
-	}
-	return d.List(ids)
-}
-
 func turns(d *db.DB, p *Person) any {
 	keys := make([]string, len(p.Said))
 	for i, s := range p.Said {
@@ -92,7 +81,6 @@ func Places() []Place {
 		{Table: "flow_run", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "flow_entry", Where: ofRun, Of: conversations, With: "flow_run"},
 		{Table: "review", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
-		{Table: "review", Where: company + "conversation_id IN {list}", Of: groups, Hidden: "company_id topics doc"},
 		{Table: "call_transfer", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender"},
 		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee"},
 		{Table: "contact_identity", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
