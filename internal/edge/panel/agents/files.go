@@ -80,10 +80,6 @@ func (x Knowledge) editRoute() httpio.Route {
 // edit adds and removes articles. An article is removed if it is stored as given, and an added one takes the place of
 // the removed one of the same index in the lists. Errors: conflict if an article to remove was changed meanwhile.
 func (x Knowledge) edit(r *http.Request, by member.Member) (any, error) {
-	id := r.PathValue("id")
-	if !resource.ValidIdentifier(id) {
-		return nil, carillon.Absent("Knowledge")
-	}
 	o, err := form.Object(r, "add", "remove")
 	if err != nil {
 		return nil, err
@@ -100,11 +96,7 @@ func (x Knowledge) edit(r *http.Request, by member.Member) (any, error) {
 		return nil, carillon.Invalid("body", "Must have articles to add or to remove")
 	}
 	n := 0
-	err = resources.Edit(r.Context(), x.Store.Resources, by.CompanyID, knowledge.Kind(), id, func(stored resource.Resource) error {
-		base, ok := stored.(*knowledge.Base)
-		if !ok {
-			return errors.New("knowledge has another type")
-		}
+	err = x.editBase(r, by, func(base *knowledge.Base) error {
 		for i, old := range remove {
 			at := slices.IndexFunc(base.Articles, func(a knowledge.Article) bool { return reflect.DeepEqual(a, old) })
 			switch {
@@ -126,6 +118,21 @@ func (x Knowledge) edit(r *http.Request, by member.Member) (any, error) {
 	return struct {
 		Articles int `json:"articles"` // of the base
 	}{n}, nil
+}
+
+// editBase changes the base of a request. Errors: not_found, and that of edit.
+func (x Knowledge) editBase(r *http.Request, by member.Member, edit func(base *knowledge.Base) error) error {
+	id := r.PathValue("id")
+	if !resource.ValidIdentifier(id) {
+		return carillon.Absent("Knowledge")
+	}
+	return resources.Edit(r.Context(), x.Store.Resources, by.CompanyID, knowledge.Kind(), id, func(stored resource.Resource) error {
+		base, ok := stored.(*knowledge.Base)
+		if !ok {
+			return errors.New("knowledge has another type")
+		}
+		return edit(base)
+	})
 }
 
 // articlesIn reads a list of articles as a base has them.

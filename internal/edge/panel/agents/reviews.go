@@ -64,7 +64,7 @@ type reviewsShown struct {
 	Reviews int64          `json:"reviews"`
 	By      []valueCount   `json:"by"` // maker
 	Goals   goalCounts     `json:"goals"`
-	Hours   []goalHour     `json:"hours"` // without hours in which no conversation with a goal ended
+	Hours   []goalHour     `json:"hours"` // of the last messages; without hours that have no verdict
 	Topics  []valueCount   `json:"topics"`
 	Results []resultCounts `json:"results"` // of the types boolean and choice
 }
@@ -72,8 +72,8 @@ type reviewsShown struct {
 // tallies are counts by value.
 type tallies map[string]int64
 
-// list returns the values with counts, the most frequent first, at most `most`.
-func (t tallies) list(most int) []valueCount {
+// list returns at most limit values with their counts, the most frequent first.
+func (t tallies) list(limit int) []valueCount {
 	all := []valueCount{}
 	for value, n := range t {
 		if n > 0 {
@@ -83,7 +83,7 @@ func (t tallies) list(most int) []valueCount {
 	slices.SortFunc(all, func(a, b valueCount) int {
 		return cmp.Or(cmp.Compare(b.Reviews, a.Reviews), cmp.Compare(a.Value, b.Value))
 	})
-	return all[:min(len(all), most)]
+	return all[:min(len(all), limit)]
 }
 
 // reviews responds with the counts of reviews of a range.

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"errors"
 	"net/http"
 
 	"carillon"
@@ -9,15 +8,10 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
-	"carillon/internal/store/resources"
 )
 
 // setSynonyms replaces the synonyms of a base without sending its articles.
 func (x Knowledge) setSynonyms(r *http.Request, by member.Member) (any, error) {
-	id := r.PathValue("id")
-	if !resource.ValidIdentifier(id) {
-		return nil, carillon.Absent("Knowledge")
-	}
 	o, err := form.Object(r, "synonyms")
 	if err != nil {
 		return nil, err
@@ -29,11 +23,7 @@ func (x Knowledge) setSynonyms(r *http.Request, by member.Member) (any, error) {
 	if !present {
 		return nil, carillon.Missing("synonyms")
 	}
-	err = resources.Edit(r.Context(), x.Store.Resources, by.CompanyID, knowledge.Kind(), id, func(stored resource.Resource) error {
-		base, ok := stored.(*knowledge.Base)
-		if !ok {
-			return errors.New("knowledge has another type")
-		}
+	err = x.editBase(r, by, func(base *knowledge.Base) error {
 		base.Synonyms = groups
 		return nil
 	})
