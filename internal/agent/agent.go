@@ -21,11 +21,10 @@ type Agent struct {
 	Record    bool     `json:"record"`              // record calls and voice conversations, which is announced first
 	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; empty means hang up
 	Result    []Result `json:"result"`
-	// Goal is a sentence: when a conversation is a success. Reviews say whether it was reached; empty means that they do
-	// not.
+	// Goal says in one sentence when a conversation is a success. Reviews judge whether it was reached. Empty means no goal.
 	Goal string `json:"goal,omitempty"`
-	// GoalResult is the name of a result that decides about the goal where no engine does: false means that it was not
-	// reached. It may be empty.
+	// GoalResult names the result that decides in reviews by rules: the value false means that the goal was not reached.
+	// Empty means that no result decides.
 	GoalResult string  `json:"goal_result,omitempty"`
 	Topics     []Topic `json:"topics,omitempty"` // what conversations may be about, for reviews
 	// AskCallers makes the agent ask the questions of Result in incoming calls too.

@@ -38,8 +38,8 @@ func (a *Agent) validateReviews(c *resource.Check) {
 		t.Name = strings.Join(strings.Fields(t.Name), " ")
 		c.Required(at+".name", t.Name)
 		c.That(utf8.RuneCountInString(t.Name) <= maxTopicName, at+".name", "Must have at most 60 characters")
-		c.That(!strings.ContainsAny(t.Name, `"\\`), at+".name", "Must have no quotation marks")
-		c.That(!seen[strings.ToLower(t.Name)], at+".name", "Names the same twice")
+		c.That(!strings.Contains(t.Name, `"`), at+".name", "Must have no quotation marks")
+		c.That(!seen[strings.ToLower(t.Name)], at+".name", "Must be different from the other topics")
 		seen[strings.ToLower(t.Name)] = true
 		c.That(len(t.Words) <= maxTopicWords, at+".words", "Must have at most "+strconv.Itoa(maxTopicWords)+" entries")
 		for j, word := range t.Words {

@@ -190,7 +190,7 @@ func TestGoalsAndTopicsAreChecked(t *testing.T) {
 		"too many topics":        {agent.Agent{Topics: many}, []string{"topics"}},
 		"a topic without a name": {agent.Agent{Topics: []agent.Topic{{Name: " "}}}, []string{"topics.0.name"}},
 		"a long name":            {agent.Agent{Topics: []agent.Topic{{Name: strings.Repeat("x", 61)}}}, []string{"topics.0.name"}},
-		"a quotation mark":       {agent.Agent{Topics: []agent.Topic{{Name: `"x"`}}}, []string{"topics.0.name"}},
+		"a quotation mark":       {agent.Agent{Topics: []agent.Topic{{Name: `"x"`}, {Name: `x\y`}}}, []string{"topics.0.name"}},
 		"the same twice":         {agent.Agent{Topics: []agent.Topic{{Name: "Dogs"}, {Name: "dogs "}}}, []string{"topics.1.name"}},
 		"an empty word": {
 			agent.Agent{Topics: []agent.Topic{{Name: "x", Words: []string{"a", " "}}}}, []string{"topics.0.words.1"},

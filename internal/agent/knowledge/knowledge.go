@@ -144,7 +144,7 @@ func (a *Article) passages(index int) []resource.Passage {
 	for _, part := range split(a.Text) {
 		title := a.Title
 		if title == "" {
-			title = clip(part.text, maxTitle)
+			title = Clip(part.text, maxTitle)
 		}
 		if part.heading != "" && part.heading != title {
 			title += " – " + part.heading

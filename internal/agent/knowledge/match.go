@@ -214,7 +214,7 @@ func (m *match) hasFact(q *question) bool {
 
 // titleOf returns the title of a passage, unless it is the beginning of its text.
 func titleOf(p *resource.Passage) string {
-	if p.Title == clip(p.Text, maxTitle) {
+	if p.Title == Clip(p.Text, maxTitle) {
 		return ""
 	}
 	return p.Title

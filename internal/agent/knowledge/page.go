@@ -21,7 +21,7 @@ func FromMarkdown(text string) Article {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	first, rest, _ := strings.Cut(text, "\n")
 	if title := heading.FindStringSubmatch(strings.TrimSpace(first)); title != nil {
-		return Article{Title: clip(title[1], maxHeading), Text: shorten(rest)}
+		return Article{Title: Clip(title[1], maxHeading), Text: shorten(rest)}
 	}
 	return Article{Text: shorten(text)}
 }
@@ -74,7 +74,7 @@ func fromNodes(root *html.Node, maxBytes int) Article {
 	a := Article{Text: strings.TrimSpace(w.text.String())}
 	for _, name := range []atom.Atom{atom.H1, atom.Title} {
 		if found := find(root, name); found != nil && a.Title == "" {
-			a.Title = clip(plain(found, 0), maxHeading)
+			a.Title = Clip(plain(found, 0), maxHeading)
 		}
 	}
 	if rest, ok := strings.CutPrefix(a.Text, "# "+a.Title+"\n"); ok {

@@ -446,5 +446,5 @@ func clipText(text string, maxChars int) string {
 	if length(text) <= maxChars {
 		return text
 	}
-	return clip(text, maxChars)
+	return Clip(text, maxChars)
 }

@@ -135,8 +135,9 @@ func sentenceEnd(text string) int {
 
 func length(s string) int { return utf8.RuneCountInString(s) }
 
-// clip returns the beginning of a text on one line, of at most that many characters.
-func clip(s string, maxChars int) string {
+// Clip returns a text on one line. A text of more than that many characters is cut, where possible between words, and ends with an
+// ellipsis.
+func Clip(s string, maxChars int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if length(s) <= maxChars {
 		return s

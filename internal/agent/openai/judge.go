@@ -1,13 +1,8 @@
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
 	"carillon/internal/agent"
 )
@@ -34,67 +29,44 @@ func (t *Thinker) Judge(ctx context.Context, r *agent.Request, reply, criterion 
 	if err := t.allow(ctx, r); err != nil {
 		return false, "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.o.Whole)
-	defer cancel()
-	data, err := judged(r, reply, criterion)
+	text, err := t.consult(ctx, r, consultation{rules: judgeRules, data: judged(r, reply, criterion), maxResponse: maxVerdict})
 	if err != nil {
 		return false, "", err
 	}
-	e := &exchange{Thinker: t, request: r, emit: func(agent.Action) error { return nil }, messages: []message{
-		{Role: "system", Content: judgeRules}, {Role: "user", Content: data},
-	}}
-	turn, err := e.ask(ctx, nil)
-	if err != nil {
-		return false, "", err
-	}
-	return verdict(turn.Content)
+	return verdict(text)
 }
 
-// judged returns the conversation, the reply and the criterion as JSON.
-func judged(r *agent.Request, reply, criterion string) (string, error) {
-	type said struct {
-		Person bool   `json:"person"`
-		Text   string `json:"text"`
-	}
-	data := struct {
-		Conversation []said `json:"conversation"`
-		Reply        string `json:"reply"`
-		Criterion    string `json:"criterion"`
-	}{Reply: reply, Criterion: criterion}
+// judgedReply is what the server judges.
+type judgedReply struct {
+	Conversation []judgedTurn `json:"conversation"`
+	Reply        string       `json:"reply"`
+	Criterion    string       `json:"criterion"`
+}
+
+type judgedTurn struct {
+	Person bool   `json:"person"`
+	Text   string `json:"text"`
+}
+
+func judged(r *agent.Request, reply, criterion string) *judgedReply {
+	x := &judgedReply{Reply: reply, Criterion: criterion}
 	for _, s := range r.Said[max(0, len(r.Said)-maxJudged):] {
-		data.Conversation = append(data.Conversation, said{s.Contact, s.Text})
+		x.Conversation = append(x.Conversation, judgedTurn{s.Contact, s.Text})
 	}
-	text, err := json.Marshal(data)
-	return string(text), err
-}
-
-// unfenced returns a response without a code block around it, into which many models put JSON.
-func unfenced(text string) string {
-	text = strings.TrimSpace(text)
-	if inner, ok := strings.CutPrefix(text, "```"); ok {
-		inner = strings.TrimPrefix(inner, "json")
-		text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(inner), "```"))
-	}
-	return text
+	return x
 }
 
 // verdict reads the server's response.
 func verdict(text string) (meets bool, reason string, err error) {
-	text = unfenced(text)
-	if len(text) > maxVerdict {
-		return false, "", errVerdict
-	}
 	var v struct {
 		Passes *bool   `json:"passes"`
 		Reason *string `json:"reason"`
 	}
-	d := json.NewDecoder(bytes.NewReader([]byte(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil || v.Passes == nil || v.Reason == nil {
-		return false, "", errVerdict
+	if err := strictly(text, &v, errVerdict); err != nil {
+		return false, "", err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return false, "", fmt.Errorf("%w: more follows", errVerdict)
+	if v.Passes == nil || v.Reason == nil {
+		return false, "", errVerdict
 	}
 	return *v.Passes, line(*v.Reason), nil
 }

@@ -24,7 +24,7 @@ func TestTheServerJudges(t *testing.T) {
 		"another field":   {text(`{"passes":true,"reason":"x","score":1}`), false, "", "not in the required form"},
 		"words":           {text("It passes."), false, "", "not in the required form"},
 		"two verdicts":    {text(`{"passes":true,"reason":"x"} {"passes":false,"reason":"x"}`), false, "", "more follows"},
-		"a long verdict":  {text(`{"passes":true,"reason":"` + strings.Repeat("x", maxVerdict) + `"}`), false, "", "in the required form"},
+		"a long verdict":  {text(`{"passes":true,"reason":"` + strings.Repeat("x", maxVerdict) + `"}`), false, "", "said too much"},
 		"a failure":       {step{status: 500, kind: "text/html"}, false, "", "responded with 500"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,7 +126,7 @@ type exchange struct {
 	messages []message
 	found    []knowledge.Hit // articles sent to the server
 	said     int             // bytes
-	most     int             // bounds said; 0 means maxAnswer
+	maxSaid  int             // bounds said; 0 means maxAnswer
 	format   *format         // of the response; nil means a text
 	handoff  bool
 	emitErr  error // error of emit
@@ -224,7 +224,7 @@ func (e *exchange) finish() error {
 
 // say passes on a piece of text.
 func (e *exchange) say(text string) error {
-	if e.said+len(text) > cmp.Or(e.most, maxAnswer) {
+	if e.said+len(text) > cmp.Or(e.maxSaid, maxAnswer) {
 		return errTooLong
 	}
 	e.said += len(text)

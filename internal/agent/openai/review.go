@@ -2,15 +2,14 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"carillon/internal/agent"
+	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/review"
 )
 
@@ -44,32 +43,18 @@ func (t *Thinker) Review(ctx context.Context, m *review.Material, attempt int) (
 	if err := t.allow(ctx, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", review.ErrFinal, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.o.Whole)
-	defer cancel()
-	data, err := reviewed(m)
-	if err != nil {
-		return nil, err
-	}
-	e := &exchange{
-		Thinker: t, request: r, most: maxReview, emit: func(agent.Action) error { return nil },
-		messages: []message{
-			{Role: "system", Content: reviewRules + "Write summary and reason in " + nameOf(m.Agent.Language) + "."},
-			{Role: "user", Content: data},
-		},
+	c := consultation{
+		rules: reviewRules + "Write summary and reason in " + nameOf(m.Agent.Language) + ".", data: reviewed(m), maxResponse: maxReview,
 	}
 	if attempt == 0 {
-		e.format = &format{Type: "json_schema"}
-		e.format.Schema.Name, e.format.Schema.Strict, e.format.Schema.Schema = "review", true, reviewSchema(m.Agent)
+		c.format = &format{Type: "json_schema"}
+		c.format.Schema.Name, c.format.Schema.Strict, c.format.Schema.Schema = "review", true, reviewSchema(m.Agent)
 	}
-	turn, err := e.ask(ctx, nil)
+	text, err := t.consult(ctx, r, c)
 	if err != nil {
 		return nil, err
 	}
-	x, err := readReview(turn.Content, m)
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
+	return readReview(text, m)
 }
 
 // reviewSchema returns the JSON Schema of a review: with a goal, results and topics only if the agent declares them.
@@ -125,43 +110,44 @@ type saidLine struct {
 	Text string `json:"text"`
 }
 
-// reviewed returns what the server judges, as JSON.
-func reviewed(m *review.Material) (string, error) {
-	type result struct {
-		Name        string   `json:"name"`
-		Type        string   `json:"type"`
-		Choices     []string `json:"choices,omitempty"`
-		Description string   `json:"description,omitempty"`
+// reviewedConversation is what the server judges.
+type reviewedConversation struct {
+	Goal         string            `json:"goal,omitempty"`
+	Results      []reviewedResult  `json:"results,omitempty"`
+	Topics       []string          `json:"topics,omitempty"`
+	Form         map[string]any    `json:"form"`
+	Recorded     map[string]string `json:"recorded_by_the_agent,omitempty"`
+	Tools        []string          `json:"tools_used,omitempty"`
+	Team         string            `json:"team"`
+	Conversation []saidLine        `json:"conversation"`
+}
+
+type reviewedResult struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Choices     []string `json:"choices,omitempty"`
+	Description string   `json:"description,omitempty"`
+}
+
+func reviewed(m *review.Material) *reviewedConversation {
+	x := &reviewedConversation{
+		Goal: m.Agent.Goal, Form: reviewSchema(m.Agent), Team: teamOf(m), Conversation: transcript(m.Lines), Recorded: map[string]string{},
 	}
-	data := struct {
-		Goal         string            `json:"goal,omitempty"`
-		Results      []result          `json:"results,omitempty"`
-		Topics       []string          `json:"topics,omitempty"`
-		Form         map[string]any    `json:"form"`
-		Recorded     map[string]string `json:"recorded_by_the_agent,omitempty"`
-		Tools        []string          `json:"tools_used,omitempty"`
-		Team         string            `json:"team"`
-		Conversation []saidLine        `json:"conversation"`
-	}{Goal: m.Agent.Goal, Form: reviewSchema(m.Agent), Team: teamOf(m), Conversation: transcript(m.Lines)}
 	for i := range m.Agent.Result {
 		r := &m.Agent.Result[i]
 		description := strings.TrimSpace(r.Description + " " + r.Question)
-		data.Results = append(data.Results, result{r.Name, r.Type, r.Choices, description})
+		x.Results = append(x.Results, reviewedResult{r.Name, r.Type, r.Choices, description})
 	}
 	for i := range m.Agent.Topics {
-		data.Topics = append(data.Topics, m.Agent.Topics[i].Name)
+		x.Topics = append(x.Topics, m.Agent.Topics[i].Name)
 	}
-	for _, v := range review.ByRules(m).Results {
-		if data.Recorded == nil {
-			data.Recorded = map[string]string{}
-		}
-		data.Recorded[v.Name] = v.Text
+	for _, v := range m.Recorded() {
+		x.Recorded[v.Name] = v.Text
 	}
 	for _, u := range m.Used[:min(len(m.Used), maxRounds*maxCalls)] {
-		data.Tools = append(data.Tools, line(u.Tool)+": "+string(u.Status))
+		x.Tools = append(x.Tools, line(u.Tool)+": "+string(u.Status))
 	}
-	text, err := json.Marshal(data)
-	return string(text), err
+	return x
 }
 
 func teamOf(m *review.Material) string {
@@ -217,13 +203,8 @@ func readReview(text string, m *review.Material) (*review.Review, error) {
 		Results *map[string]any `json:"results"`
 		Topics  *[]string       `json:"topics"`
 	}
-	d := json.NewDecoder(strings.NewReader(unfenced(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		return nil, errReview
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: more follows", errReview)
+	if err := strictly(text, &v, errReview); err != nil {
+		return nil, err
 	}
 	a := m.Agent
 	switch {
@@ -264,12 +245,12 @@ func readReview(text string, m *review.Material) (*review.Review, error) {
 	return x, nil
 }
 
-// bounded returns a text of at most `most` characters. A text that is far too long is a fault.
-func bounded(name, text string, most int) (string, string) {
-	if len(text) > looseness*most {
+// bounded shortens a text. A far too long one is a fault.
+func bounded(name, text string, maxChars int) (short, fault string) {
+	if len(text) > looseness*maxChars {
 		return "", "the " + name + " is too long"
 	}
-	return review.Clip(text, most), ""
+	return knowledge.Clip(text, maxChars), ""
 }
 
 // addResults adds the server's values to those that the agent recorded.

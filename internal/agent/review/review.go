@@ -8,22 +8,18 @@ package review
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"carillon/internal/agent"
 )
 
 const (
-	// MaxSummary and MaxReason bound the texts of a review, in characters.
-	MaxSummary = 600
-	MaxReason  = 300
-	// MaxText bounds the value of a result of type text, in characters.
-	MaxText = 500
+	// MaxSummary and MaxReason bound the texts of a review, in characters. The ellipsis of a cut text is one more.
+	MaxSummary = 599
+	MaxReason  = 299
+	// MaxText bounds the value of a result of type text, in the same way.
+	MaxText = 499
 	// MaxTopics bounds the topics of a conversation.
 	MaxTopics = 5
-
-	// maxPartialWord bounds the part of a word that is dropped where a text is shortened, in bytes.
-	maxPartialWord = 30
 )
 
 // By of a review that rules made. An engine's review has the name of the engine.
@@ -104,17 +100,4 @@ func (m *Material) Complete() bool {
 		personSaid = personSaid || m.Lines[i].By == Person
 	}
 	return agentSaid && personSaid
-}
-
-// Clip shortens a text to a line of at most `most` characters, between words.
-func Clip(text string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	cut := string(runes[:most-1])
-	if at := strings.LastIndexByte(cut, ' '); at > len(cut)-maxPartialWord {
-		cut = cut[:at]
-	}
-	return strings.TrimRight(cut, " ,.;:") + "…"
 }

@@ -21,11 +21,11 @@ const (
 // ByRules makes a review without any other service.
 func ByRules(m *Material) *Review {
 	t := textsOf(m.Agent.Language, m.Language)
-	results := m.results()
+	results := m.Recorded()
 	r := &Review{Summary: m.summary(t, results), Results: results, Topics: m.topics(), By: Rules}
 	if m.Agent.Goal != "" {
 		r.Goal, r.Reason = m.goal(t, r.Results)
-		r.Reason = Clip(r.Reason, MaxReason)
+		r.Reason = knowledge.Clip(r.Reason, MaxReason)
 	}
 	return r
 }
@@ -34,7 +34,7 @@ func ByRules(m *Material) *Review {
 func (m *Material) summary(t texts, results []agent.Value) string {
 	var parts []string
 	if first := m.question(); first != "" {
-		parts = append(parts, t.with(t.began, Clip(first, maxQuoted)))
+		parts = append(parts, t.with(t.began, knowledge.Clip(first, maxQuoted)))
 	}
 	if counts := m.counts(t); counts != "" {
 		parts = append(parts, counts)
@@ -44,7 +44,7 @@ func (m *Material) summary(t texts, results []agent.Value) string {
 		for _, v := range results[:min(len(results), maxNamed)] {
 			all = append(all, v.Name+": "+t.shown(v))
 		}
-		parts = append(parts, t.with(t.results, Clip(strings.Join(all, ", "), maxQuoted)))
+		parts = append(parts, t.with(t.results, knowledge.Clip(strings.Join(all, ", "), maxQuoted)))
 	}
 	if m.AskedForTeam {
 		parts = append(parts, m.team(t))
@@ -53,9 +53,9 @@ func (m *Material) summary(t texts, results []agent.Value) string {
 		parts = append(parts, m.tools(t))
 	}
 	if last := m.last(); last != "" {
-		parts = append(parts, t.with(t.last, Clip(last, maxQuoted)))
+		parts = append(parts, t.with(t.last, knowledge.Clip(last, maxQuoted)))
 	}
-	return Clip(strings.Join(parts, " "), MaxSummary)
+	return knowledge.Clip(strings.Join(parts, " "), MaxSummary)
 }
 
 // question returns the person's first message that is neither small talk nor the answer to a question of the agent, or else the
@@ -119,7 +119,7 @@ func (m *Material) counts(t texts) string {
 func (m *Material) team(t texts) string {
 	text := t.team
 	if m.AskedReason != "" && m.AskedReason != agent.AskedForPerson {
-		text = t.with(t.teamFor, Clip(m.AskedReason, maxQuoted))
+		text = t.with(t.teamFor, knowledge.Clip(m.AskedReason, maxQuoted))
 	}
 	switch {
 	case m.Joined:
@@ -155,8 +155,8 @@ func (m *Material) tools(t texts) string {
 	return t.with(t.tools, strings.Join(names, ", "))
 }
 
-// results returns the declared results that the agent recorded, or passed to a tool that worked.
-func (m *Material) results() (all []agent.Value) {
+// Recorded returns the declared results that the agent recorded, or passed to a tool that worked.
+func (m *Material) Recorded() (all []agent.Value) {
 	for i := range m.Agent.Result {
 		r := &m.Agent.Result[i]
 		if text, ok := m.value(r); ok {
@@ -314,7 +314,7 @@ func about(said []string, topic *agent.Topic, language string) bool {
 func (m *Material) titles() (all []string) {
 	for i := range m.Lines {
 		for _, title := range m.Lines[i].Titles {
-			if title = Clip(title, maxQuoted); title != "" && !slices.Contains(all, title) && len(all) < MaxTopics {
+			if title = knowledge.Clip(title, maxQuoted); title != "" && !slices.Contains(all, title) && len(all) < MaxTopics {
 				all = append(all, title)
 			}
 		}
@@ -348,5 +348,5 @@ func Fit(r *agent.Result, value any) (text string, ok bool) {
 		}
 		return "", false
 	}
-	return Clip(text, MaxText), text != ""
+	return knowledge.Clip(text, MaxText), text != ""
 }

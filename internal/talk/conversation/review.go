@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/agent/knowledge"
 	"carillon/internal/agent/review"
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
@@ -155,7 +156,7 @@ func (s *reviews) judge(ctx context.Context, c *chats.Conversation, m *review.Ma
 		}
 	}
 	r := review.ByRules(m)
-	r.Failure = review.Clip(failure.Error(), review.MaxReason)
+	r.Failure = knowledge.Clip(failure.Error(), review.MaxReason)
 	return r, nil //nolint:nilerr // the review has the engine's error
 }
 

@@ -7,6 +7,6 @@ export interface Review {
   by: string;
   failure?: string;
   turn: number;
-  ended_at: string;
+  ended_at: string; // time of the last message
   at: string;
 }
