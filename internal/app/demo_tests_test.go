@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -86,6 +87,38 @@ func TestTheTestsOfTheDemoPass(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(failed)) {
 			t.Error(name + ": " + failed[name])
 		}
+	}
+}
+
+// A wording of an article is always found: a test with the same words shows nothing.
+func TestTheTestsOfTheDemoAskInOtherWordsThanItsArticles(t *testing.T) {
+	t.Parallel()
+	x := newDemoTests(t)
+	said := map[string]string{} // case by question
+	for _, s := range x.suites {
+		for i := range s.Cases {
+			for _, turn := range s.Cases[i].Turns {
+				said[knowledge.Stems(turn.Say, cmp.Or(s.Cases[i].Language, x.agent.Language))] = s.Cases[i].Name
+			}
+		}
+	}
+	wordings := 0
+	for _, id := range x.agent.Knowledge {
+		found, err := x.Store.Resources.Resource(t.Context(), x.company, knowledge.Kind(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range found.(*knowledge.Base).Articles {
+			for _, q := range append(a.Questions, a.Title) {
+				wordings++
+				if name := said[knowledge.Stems(q, a.Language)]; name != "" {
+					t.Errorf("%s asks in the words of the article %s: %s", name, a.Title, q)
+				}
+			}
+		}
+	}
+	if wordings < 40 || len(said) < 60 {
+		t.Errorf("%d wordings, %d questions", wordings, len(said))
 	}
 }
 
