@@ -5,9 +5,10 @@ import type { Agent, Result } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { callTexts } from "./callTexts";
+import { withoutResult, withResult } from "./results";
 
 const types: Result["type"][] = ["text", "number", "boolean", "choice"];
-const most = 50;
+const maxResults = 50;
 
 /** CallForm is what an agent finds out in calls, and what it leaves on answering machines. */
 export function CallForm({ draft }: { draft: Draft<Agent> }) {
@@ -76,8 +77,8 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
             at={"result." + i}
             error={error}
             up={i > 0 ? () => up(i) : undefined}
-            change={(more) => keep(a.result.map((x, n) => (n === i ? { ...x, ...more } : x)))}
-            remove={() => keep(a.result.filter((_, n) => n !== i))}
+            change={(more) => set(withResult(a, i, more))}
+            remove={() => set(withoutResult(a, i))}
           />
         ))}
         {a.result.some((r) => r.question) && (
@@ -92,7 +93,7 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
           <Button
             variant="default"
             leftSection={<IconPlus size={15} />}
-            disabled={a.result.length >= most}
+            disabled={a.result.length >= maxResults}
             onClick={() => keep([...a.result, { name: "", type: "text" }])}
           >
             {t.add}

@@ -6,7 +6,7 @@ import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { reviewTexts } from "../reviews/texts";
 
-const most = 50;
+const maxTopics = 50;
 
 /** GoalForm is what reviews of the agent's conversations look for. */
 export function GoalForm({ draft }: { draft: Draft<Agent> }) {
@@ -44,7 +44,7 @@ export function GoalForm({ draft }: { draft: Draft<Agent> }) {
             clearable
             checkIconPosition="right"
             data={names}
-            value={a.goal_result ?? null}
+            value={a.goal_result || null}
             error={error("goal_result")}
             onChange={(name) => set({ goal_result: name ?? undefined })}
           />
@@ -86,7 +86,7 @@ export function GoalForm({ draft }: { draft: Draft<Agent> }) {
           <Button
             variant="default"
             leftSection={<IconPlus size={15} />}
-            disabled={topics.length >= most}
+            disabled={topics.length >= maxTopics}
             onClick={() => keep([...topics, { name: "" }])}
           >
             {t.addTopic}

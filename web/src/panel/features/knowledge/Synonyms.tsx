@@ -7,7 +7,7 @@ import { useCompany } from "../../session";
 import { Card } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { firstFault, groupsOf } from "./synonyms";
+import { firstFault, groupsOf, lineOf } from "./synonyms";
 import type { Base } from "./types";
 import { testBase } from "./useArticles";
 
@@ -18,6 +18,7 @@ const texts = dictionary(
     example: "buggy, pram, stroller\nHappy Hour, evening discount",
     none: "This base has no synonyms of its own.",
     line: "Line {n} must have 2 to 16 words or phrases separated by commas, in at most 300 bytes, without ?, = and #",
+    refused: "Line {n}: {why}",
     many: "At most 200 groups",
     discard: "Discard changes",
   },
@@ -27,6 +28,7 @@ const texts = dictionary(
     example: "carrito, cochecito, silla de paseo\nHappy Hour, descuento de tarde",
     none: "Esta base no tiene sinónimos propios.",
     line: "La línea {n} debe tener de 2 a 16 palabras o frases separadas por comas, en 300 bytes como máximo, sin ?, = ni #",
+    refused: "Línea {n}: {why}",
     many: "200 grupos como máximo",
     discard: "Descartar cambios",
   },
@@ -36,6 +38,7 @@ const texts = dictionary(
     example: "carrinho, carrinho de bebê\nHappy Hour, desconto da tarde",
     none: "Esta base não tem sinônimos próprios.",
     line: "A linha {n} deve ter de 2 a 16 palavras ou frases separadas por vírgulas, em no máximo 300 bytes, sem ?, = e #",
+    refused: "Linha {n}: {why}",
     many: "No máximo 200 grupos",
     discard: "Descartar mudanças",
   },
@@ -67,8 +70,10 @@ export function Synonyms({ base, can }: { base: Base; can: boolean }) {
       setChecked(false);
       succeeded(s.saved);
     } catch (e) {
-      if (e instanceof Problem && e.field?.startsWith("synonyms")) setRefused(e.reason || e.message);
-      else failed(e);
+      if (!(e instanceof Problem) || !e.field.startsWith("synonyms")) return failed(e);
+      const why = e.reason || e.message;
+      const group = /^synonyms\.(\d+)$/.exec(e.field);
+      setRefused(group ? fill(t.refused, { n: lineOf(text, Number(group[1])), why }) : why);
     } finally {
       setSaving(false);
     }

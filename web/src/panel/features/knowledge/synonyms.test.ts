@@ -1,8 +1,13 @@
 import { expect, it } from "vitest";
-import { firstFault, groupsOf } from "./synonyms";
+import { firstFault, groupsOf, lineOf } from "./synonyms";
 
 it("takes a group a line, without empty lines", () => {
   expect(groupsOf(" buggy, pram \n\nmobile, cell phone\n")).toEqual(["buggy, pram", "mobile, cell phone"]);
+});
+
+it("finds the line of a group that the server refuses", () => {
+  const text = "\nbuggy, pram\n \n\nmobile, cell phone\na, b";
+  expect([0, 1, 2].map((group) => lineOf(text, group))).toEqual([2, 5, 6]);
 });
 
 it("names the first line that the server would refuse", () => {

@@ -11,6 +11,12 @@ export const groupsOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
+/** lineOf returns the number of the line of a group, from 1. */
+export const lineOf = (text: string, group: number): number => {
+  const lines = [...text.split("\n").entries()].filter(([, line]) => line.trim());
+  return (lines[group]?.[0] ?? 0) + 1;
+};
+
 const valid = (group: string): boolean => {
   const members = group.split(",");
   return (

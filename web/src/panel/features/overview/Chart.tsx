@@ -19,6 +19,7 @@ export interface ChartLine {
 type ChartPoint = { at: Date } & Record<string, number | Date>;
 
 const height = 260;
+const font = "12px system-ui, sans-serif";
 
 function colour(token: string): string {
   return (
@@ -53,17 +54,18 @@ export default function Chart({
   }, []);
   useEffect(() => {
     const el = box.current!;
+    const label = (i: number) => (shown.current[i] ? when(shown.current[i].at, unit, language) : "");
     const axis = {
       stroke: colour("--muted"),
       grid: { stroke: colour("--border"), width: 1 },
       ticks: { show: false },
-      font: "12px system-ui, sans-serif",
+      font,
     };
     const u = new uPlot(
       {
         width: el.clientWidth,
         height,
-        padding: [12, 12, 0, 0],
+        padding: [12, () => (shown.current.length ? halfWidth(label(shown.current.length - 1)) : 12), 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
         scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] } },
@@ -73,8 +75,7 @@ export default function Chart({
             grid: { show: false },
             space: 70,
             incrs: [1, 2, 3, 6, 12, 24, 48, 96],
-            values: (_, at) =>
-              at.map((i) => (Number.isInteger(i) && shown.current[i] ? when(shown.current[i].at, unit, language) : "")),
+            values: (_, at) => at.map(label),
           },
           {
             ...axis,
@@ -173,6 +174,13 @@ export default function Chart({
       </p>
     </div>
   );
+}
+
+/** halfWidth is the space that a label needs to the right of its place. */
+function halfWidth(label: string): number {
+  const canvas = document.createElement("canvas").getContext("2d")!;
+  canvas.font = font;
+  return Math.max(12, Math.ceil(canvas.measureText(label).width / 2) + 2);
 }
 
 function dataOf(points: ChartPoint[], lines: ChartLine[]): uPlot.AlignedData {
