@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
-import { accessible, shot } from "../browser.mjs";
+import { accessible, looks, shot } from "../browser.mjs";
 import { direct, newCompany, open } from "../world.mjs";
 
 /** asks has a visitor say something in the chat, and returns the conversation. */
@@ -39,6 +39,10 @@ describe("reviews", () => {
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.reload();
     assert.equal(await card.getByLabel("Goal", { exact: true }).inputValue(), "The visitor knows when we open");
+    assert.equal(await card.getByLabel("Decided by").inputValue(), "confirmed");
+    await p.getByRole("button", { name: "Remove the field confirmed", exact: true }).click(); // and it decides no longer
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
+    await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
 
     await p.goto(company.panel_url + "/knowledge?tab=answers&view=reviews");
     await p.getByText("No reviews in this period").waitFor();
@@ -58,8 +62,7 @@ describe("reviews", () => {
     await p.goto(company.panel_url + "/knowledge?tab=answers&view=reviews");
     await p.locator(".tile").filter({ hasText: "Unknown" }).getByText("100").waitFor();
     await p.locator(".chart canvas").waitFor();
-    await accessible(p, "the counts of reviews");
-    await shot(p, "panel-reviews");
+    await looks(p, "panel-reviews");
     await p.getByText("Table", { exact: true }).click();
     await p.getByRole("columnheader", { name: "Goal reached" }).waitFor();
     await p.getByRole("link", { name: "Show the conversations about Opening times" }).click();
