@@ -276,16 +276,9 @@ func newFlowSite(t *testing.T, engine string, nodes int) *flowSite {
 		t.Fatal(err)
 	}
 	copy(o.MasterKey[:], text)
-	driver, source := "sqlite", "file:"+filepath.Join(o.Dir, "carillon.db")+"?_pragma=busy_timeout(20000)&_pragma=wal_autocheckpoint(0)"
-	if engine == "postgres" {
-		o.DatabaseURL = storetest.Postgres(t)
-		driver, source = "pgx", o.DatabaseURL
+	if s.db, o.DatabaseURL = database(t, engine, o.Dir); o.DatabaseURL != "" {
 		flags = append(flags, "--database-url="+o.DatabaseURL)
 	}
-	if s.db, err = sql.Open(driver, source); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.db.Close() })
 	for i := range nodes {
 		folder := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.Mkdir(folder, 0o700); err != nil {
@@ -303,6 +296,22 @@ func newFlowSite(t *testing.T, engine string, nodes int) *flowSite {
 		return x
 	}
 	return s
+}
+
+// database returns a connection to the database of nodes, and its address; empty for SQLite in the folder of the node.
+func database(t *testing.T, engine, dir string) (db *sql.DB, url string) {
+	t.Helper()
+	driver, source := "sqlite", "file:"+filepath.Join(dir, "carillon.db")+"?_pragma=busy_timeout(20000)&_pragma=wal_autocheckpoint(0)"
+	if engine == "postgres" {
+		url = storetest.Postgres(t)
+		driver, source = "pgx", url
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db, url
 }
 
 // judge compares the stored data with the effects outside.
