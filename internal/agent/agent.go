@@ -147,11 +147,16 @@ func (r *Result) validate(c *resource.Check, at string) {
 	c.Required(at+".name", r.Name)
 	c.That(r.Name == "" || resultName.MatchString(r.Name), at+".name", "Must be a word such as confirmed")
 	c.Choice(at+".type", &r.Type, "text", "number", "boolean", "choice")
-	for i, choice := range r.Choices {
-		c.Name(resource.Index(at+".choices", i), choice)
-	}
-	c.That((r.Type == "choice") == (len(r.Choices) > 0), at+".choices", "Must stand where the type is choice, and only there")
+	checkChoices(c, at+".choices", r.Type, r.Choices)
 	c.Text(at+".question", r.Question)
 	c.That(utf8.RuneCountInString(r.Description) <= maxSentence, at+".description", "Must have at most 500 characters")
-	c.That(len(r.Choices) <= maxChoices, at+".choices", "Must have at most 100 entries")
+}
+
+// checkChoices checks the choices of a result or parameter.
+func checkChoices(c *resource.Check, at, kind string, choices []string) {
+	c.That((kind == "choice") == (len(choices) > 0), at, "Must stand where the type is choice, and only there")
+	c.That(len(choices) <= maxChoices, at, "Must have at most 100 entries")
+	for i, choice := range choices {
+		c.Name(resource.Index(at, i), choice)
+	}
 }

@@ -77,11 +77,7 @@ func (p *Parameter) Validate(c *resource.Check, at string) {
 	c.That(parameterName.MatchString(p.Name), at+".name", "Must be a word such as order_id")
 	c.Choice(at+".type", &p.Type, strings.Split(parameterTypes, ", ")...)
 	c.That(utf8.RuneCountInString(p.Description) <= maxDescription, at+".description", "Must have at most 1,000 characters")
-	c.That((p.Type == "choice") == (len(p.Choices) > 0), at+".choices", "Must stand where the type is choice, and only there")
-	c.That(len(p.Choices) <= maxChoices, at+".choices", "Must have at most 100 entries")
-	for i, choice := range p.Choices {
-		c.Name(resource.Index(at+".choices", i), choice)
-	}
+	checkChoices(c, at+".choices", p.Type, p.Choices)
 	_, err := p.pattern()
 	c.That(p.Pattern == "" || p.Type == "text", at+".pattern", "Belongs to the type text")
 	c.That(err == nil && len(p.Pattern) <= maxPattern, at+".pattern",

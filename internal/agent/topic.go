@@ -39,7 +39,7 @@ func (a *Agent) validateReviews(c *resource.Check) {
 		c.Required(at+".name", t.Name)
 		c.That(utf8.RuneCountInString(t.Name) <= maxTopicName, at+".name", "Must have at most 60 characters")
 		c.That(!strings.Contains(t.Name, `"`), at+".name", "Must have no quotation marks")
-		c.That(!seen[strings.ToLower(t.Name)], at+".name", "Must be different from the other topics")
+		c.That(!seen[strings.ToLower(t.Name)], at+".name", "Names the same twice")
 		seen[strings.ToLower(t.Name)] = true
 		c.That(len(t.Words) <= maxTopicWords, at+".words", "Must have at most "+strconv.Itoa(maxTopicWords)+" entries")
 		for j, word := range t.Words {
