@@ -36,7 +36,7 @@ func (t *Thinker) Judge(ctx context.Context, r *agent.Request, reply, criterion 
 	return verdict(text)
 }
 
-// judgedReply is what the server judges.
+// judgedReply has the reply to judge, in the form that the server sees.
 type judgedReply struct {
 	Conversation []judgedTurn `json:"conversation"`
 	Reply        string       `json:"reply"`

@@ -110,7 +110,7 @@ type saidLine struct {
 	Text string `json:"text"`
 }
 
-// reviewedConversation is what the server judges.
+// reviewedConversation has the conversation to judge, in the form that the server sees.
 type reviewedConversation struct {
 	Goal         string            `json:"goal,omitempty"`
 	Results      []reviewedResult  `json:"results,omitempty"`
