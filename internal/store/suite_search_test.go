@@ -65,6 +65,11 @@ func passageLife(t *testing.T, r *rig) {
 	}, passages); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
+	several, err := r.Resources.PassagesOf(t.Context(), ours, map[string][]int{"faq": {2}, "other": {0, 1, 2}, "none": {0}})
+	if err != nil || len(several) != 3 || len(several["faq"]) != 1 || several["faq"][2].Text != "old ships" ||
+		len(several["other"]) != 1 || len(several["none"]) != 0 {
+		t.Error(several, err)
+	}
 	r.putResource(t, ours, k, knowledgeOf("faq", "ships"))
 	if all := r.occurrences(t, ours, []string{"faq"}, "ships", "small"); len(all["small"]) != 0 || len(all["ships"]) != 1 {
 		t.Error("after it was replaced:", all)

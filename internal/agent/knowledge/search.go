@@ -93,6 +93,7 @@ type index interface {
 	Occurrences(ctx context.Context, companyID string, knowledge, terms []string) (map[string][]resources.Occurrence, error)
 	PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, synonyms string, err error)
 	Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error)
+	PassagesOf(ctx context.Context, companyID string, wanted map[string][]int) (map[string]map[int]resource.Passage, error)
 	RefreshPassages(ctx context.Context, k resource.Kind) error
 }
 
@@ -200,13 +201,14 @@ func (s *Search) occurrences(ctx context.Context, query *Query, q *question) (ma
 	var more []string
 	for i := range q.words {
 		w := &q.words[i]
-		if len(more)*len(query.Knowledge) > maxTypos {
-			break
-		}
 		if w.own == 0 || slices.ContainsFunc(w.forms, func(f form) bool { return len(f.occurrences(found)) > 0 }) {
 			continue
 		}
-		for _, stem := range typos(w.text, q.language) {
+		stems := typos(w.text, q.language)
+		if (len(more)+len(stems))*len(query.Knowledge) > maxTypos {
+			break
+		}
+		for _, stem := range stems {
 			w.forms = append(w.forms, form{[]string{stem}, typoWorth})
 			more = append(more, stem)
 		}
@@ -339,18 +341,11 @@ func (s *Search) read(ctx context.Context, companyID string, all []ranked) error
 	for _, r := range all {
 		numbers[r.knowledge] = append(numbers[r.knowledge], r.passage)
 	}
-	for id, wanted := range numbers {
-		passages, err := s.store.Passages(ctx, companyID, id, wanted)
-		if err != nil {
-			return err
-		}
-		for i := range all {
-			if all[i].knowledge == id {
-				all[i].hit = passages[all[i].passage]
-			}
-		}
+	passages, err := s.store.PassagesOf(ctx, companyID, numbers)
+	for i := range all {
+		all[i].hit = passages[all[i].knowledge][all[i].passage]
 	}
-	return nil
+	return err
 }
 
 // compareAll compares passages with a question.

@@ -24,6 +24,10 @@ const (
 	MaxBytes = 128 << 10
 )
 
+// statisticsTerms is the number of terms from which a copy renews PostgreSQL's statistics at once. Without them, until autovacuum
+// makes them, a search reads all terms of a base.
+const statisticsTerms = 1000
+
 // copyExpiry is the age at which an unused copy is considered left over by a program that stopped.
 const copyExpiry = time.Hour
 
@@ -101,7 +105,11 @@ func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now
 			return err
 		}
 	}
-	return terms.flush(ctx)
+	if err := terms.flush(ctx); err != nil || len(found) < statisticsTerms || c.s.d.SQLite() {
+		return err
+	}
+	_, err := c.s.d.Exec(ctx, "ANALYZE passage, passage_term")
+	return db.Wrap(err, "renew the statistics of what is searched")
 }
 
 // batch collects rows and writes them in short transactions.
@@ -264,18 +272,39 @@ func (s *Store) KnowledgeIDs(ctx context.Context, companyID string, most int) ([
 
 // Passages returns passages of a company's knowledge by number. Missing ones are omitted; terms are not read.
 func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error) {
-	all := map[int]resource.Passage{}
+	all, err := s.PassagesOf(ctx, companyID, map[string][]int{knowledgeID: numbers})
+	return all[knowledgeID], err
+}
+
+// PassagesOf returns passages of several of a company's knowledge like Passages.
+func (s *Store) PassagesOf(
+	ctx context.Context, companyID string, wanted map[string][]int,
+) (map[string]map[int]resource.Passage, error) {
+	all := map[string]map[int]resource.Passage{}
+	var ids, places []string
+	var numbers []int
+	for id, in := range wanted {
+		all[id] = map[int]resource.Passage{}
+		ids, numbers = append(ids, id), append(numbers, in...)
+		for _, n := range in {
+			places = append(places, id+" "+strconv.Itoa(n))
+		}
+	}
+	slices.Sort(numbers)
 	err := db.Each(ctx, s.d, func(scan db.Scan) error {
+		var id string
 		var n int
 		var p resource.Passage
-		err := scan(&n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language, &p.Questions)
-		all[n] = p
+		err := scan(&id, &n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language, &p.Questions)
+		if err == nil {
+			all[id][n] = p
+		}
 		return err
-	}, "SELECT p.n, p.article, p.title, p.text, p.url, p.language, p.questions "+
-		"FROM knowledge_index AS x JOIN passage AS p ON p.company_id = "+
-		"x.company_id"+
-		" AND p.knowledge_id = "+used+" WHERE x.company_id = $1 AND x.knowledge_id = $2 AND x.version > 0 AND p.n "+s.d.In(3),
-		companyID, knowledgeID, s.d.List(numbers))
+	}, "SELECT x.knowledge_id, p.n, p.article, p.title, p.text, p.url, p.language, p.questions FROM knowledge_index AS x "+
+		"JOIN passage AS p ON p.company_id = x.company_id AND p.knowledge_id = "+used+
+		" WHERE x.company_id = $1 AND x.knowledge_id "+s.d.In(2)+" AND x.version > 0 AND p.n "+s.d.In(3)+
+		" AND x.knowledge_id || ' ' || p.n "+s.d.In(4),
+		companyID, s.d.List(ids), s.d.List(slices.Compact(numbers)), s.d.List(places))
 	return all, db.Wrap(err, "read passages")
 }
 
