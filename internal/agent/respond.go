@@ -16,7 +16,6 @@ import (
 const OffersArticles = "-articles"
 
 const (
-	maxOffered  = 3
 	maxAnswer   = 480 // characters of an answer, unless its first sentence is longer
 	topicReach  = 3   // messages of the contact before the last one that may have begun its subject
 	maxOrdinals = 5   // words of a message that chooses by number
@@ -40,9 +39,9 @@ func (b Builtin) respond(ctx context.Context, r *Request, t texts, emit func(Act
 	if err != nil {
 		return err
 	}
-	offers := offersOf(found)
+	answers, offers := decide(found)
 	switch {
-	case len(found) > 0 && found[0].Answers() && (!found[0].Foreign || len(offers) == 0):
+	case answers:
 		return b.answer(r, &found[0], t, emit)
 	case len(offers) > 0 && !r.Early && r.Agent.Question(r.Asked) == nil:
 		return offer(offers, t, emit)
@@ -52,7 +51,7 @@ func (b Builtin) respond(ctx context.Context, r *Request, t texts, emit func(Act
 
 // find searches for the text of a turn. If an earlier message has an answer, the turn may continue its subject.
 func (b Builtin) find(ctx context.Context, r *Request, text string, turn int) ([]knowledge.Hit, error) {
-	q := r.Query(text, maxOffered+1)
+	q := r.Query(text, knowledge.MaxOffered+1)
 	for n := topicReach; n > 0 && turn > 0; turn-- {
 		before := &r.Said[turn-1]
 		if !before.Contact || before.Keys {
@@ -74,16 +73,13 @@ func (b Builtin) find(ctx context.Context, r *Request, text string, turn int) ([
 	return b.search.Find(ctx, q)
 }
 
-// offersOf returns the hits that may contain the answer, in the language of the question, with distinct titles.
-func offersOf(found []knowledge.Hit) (all []knowledge.Hit) {
-	for i := range found {
-		h := &found[i]
-		same := func(other knowledge.Hit) bool { return other.Title == h.Title }
-		if h.MayAnswer() && !h.Foreign && !slices.ContainsFunc(all, same) && len(all) < maxOffered {
-			all = append(all, *h)
-		}
+// decide is knowledge.Decide with the offered hits.
+func decide(found []knowledge.Hit) (answers bool, offers []knowledge.Hit) {
+	answers, indexes := knowledge.Decide(found)
+	for _, i := range indexes {
+		offers = append(offers, found[i])
 	}
-	return all
+	return answers, offers
 }
 
 func offer(offers []knowledge.Hit, t texts, emit func(Action) error) error {
@@ -117,7 +113,7 @@ func (b Builtin) chosen(ctx context.Context, r *Request) (*knowledge.Hit, error)
 	if err != nil {
 		return nil, err
 	}
-	offers := offersOf(found)
+	_, offers := decide(found)
 	if i := choiceOf(r.Message(), offers); i >= 0 {
 		return &offers[i], nil
 	}

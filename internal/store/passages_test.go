@@ -91,6 +91,31 @@ func TestWhatIsSearchedIsWrittenInShortTransactions(t *testing.T) {
 	})
 }
 
+// After a large copy, PostgreSQL knows how many terms and passages there are, and finds them along the primary keys.
+func TestALargeCopyRenewsTheStatistics(t *testing.T) {
+	r := newRig(t, openPostgres(t))
+	analyzed := func() (tables int) {
+		err := r.DB.Row(t.Context(), []any{&tables}, "SELECT COUNT(*) FROM pg_class WHERE relname IN ('passage', 'passage_term') "+
+			"AND relnamespace = current_schema()::regnamespace AND reltuples > 0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tables
+	}
+	r.putResource(t, ours, kindOf("knowledge"), knowledgeOf("small", "ships"))
+	if n := analyzed(); n != 0 { // autovacuum ignores tables with so few changes
+		t.Errorf("statistics of %d tables after one passage", n)
+	}
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "ship%d ", i)
+	}
+	r.putResource(t, ours, kindOf("knowledge"), knowledgeOf("faq", text.String()))
+	if n := analyzed(); n != 2 {
+		t.Errorf("statistics of %d tables", n)
+	}
+}
+
 // Searches use the old copy until the new one is complete, and never parts of both.
 func TestSearchesFindOneCopyAsAWhole(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {

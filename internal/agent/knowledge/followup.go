@@ -6,10 +6,10 @@ import (
 )
 
 // followers are the folded beginnings of questions that continue the subject before.
-var followers = map[string][]string{ //nolint:gochecknoglobals // read-only
-	"en": {"and", "also", "what about", "how about", "or", "but", "what if", "so"},
-	"es": {"y", "e", "o", "tambien", "pero", "que tal", "y si", "entonces"},
-	"pt": {"e", "ou", "tambem", "mas", "e se", "entao"},
+var followers = map[string][][]string{ //nolint:gochecknoglobals // read-only
+	"en": {{"and"}, {"also"}, {"what", "about"}, {"how", "about"}, {"or"}, {"but"}, {"what", "if"}, {"so"}},
+	"es": {{"y"}, {"e"}, {"o"}, {"tambien"}, {"pero"}, {"que", "tal"}, {"entonces"}},
+	"pt": {{"e"}, {"ou"}, {"tambem"}, {"mas"}, {"entao"}},
 }
 
 // pointers are the folded words that stand for the subject before.
@@ -28,9 +28,10 @@ const (
 	topicOffered  = 0.4 // if it does not contain the question's words
 )
 
-// continues returns whether a question may continue the subject before, and whether it says so.
-func (q *question) continues(words []string) (may, says bool) {
-	if q.follows(words) {
+// continues returns whether a question may continue the subject before, and whether it says so. follows is the result of
+// that method.
+func (q *question) continues(words []string, follows bool) (may, says bool) {
+	if follows {
 		return true, true
 	}
 	if slices.ContainsFunc(words, func(w string) bool { return pointers[q.language][w] }) {
@@ -41,8 +42,7 @@ func (q *question) continues(words []string) (may, says bool) {
 
 // follows reports whether a question begins like one that continues the subject before.
 func (q *question) follows(words []string) bool {
-	return slices.ContainsFunc(followers[q.language], func(f string) bool {
-		beginning := Words(f)
+	return slices.ContainsFunc(followers[q.language], func(beginning []string) bool {
 		return len(words) > len(beginning) && equal(beginning, words)
 	})
 }
@@ -81,7 +81,8 @@ func (s *Search) addTopic(ctx context.Context, query *Query, best []ranked) ([]r
 // follow moves the best passage of the topic's article to the front if the question continues it. all has the passages of
 // the topic's article first, unsorted, then the judged ones, one per article.
 func follow(q *question, w *weights, words []string, topic, all []match) []match {
-	may, says := q.continues(words)
+	follows := q.follows(words)
+	may, says := q.continues(words, follows)
 	alone := q.asksAlone()
 	if says = says || alone; !may || len(topic) == 0 {
 		return all
@@ -110,7 +111,7 @@ func follow(q *question, w *weights, words []string, topic, all []match) []match
 		says && unknown && q.asks != anyFact && t.hasFact(q),
 		covered >= minTopic && covered >= share*other:
 		t.sure = max(t.sure, topicAnswered)
-	case !says, covered == 0 && unknown && !(q.follows(words) && len(q.words) <= fewWords): // of nothing that is known
+	case !says, covered == 0 && unknown && !(follows && len(q.words) <= fewWords): // of nothing that is known
 		return all
 	default:
 		t.sure = max(t.sure, topicOffered)

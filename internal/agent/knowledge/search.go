@@ -58,9 +58,6 @@ func (h *Hit) Answers() bool { return h.Score >= Threshold }
 // MayAnswer reports whether the passage may answer the question.
 func (h *Hit) MayAnswer() bool { return h.Score >= OfferThreshold }
 
-// Offered reports whether the passage is not sure to answer the question, but is offered to the person who asks.
-func (h *Hit) Offered() bool { return h.MayAnswer() && !h.Answers() && !h.Foreign }
-
 // minTopicScore is the minimum score of a passage that a next question may continue.
 const minTopicScore = 0.2
 

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"golang.org/x/net/html/charset"
@@ -159,8 +160,8 @@ type searched struct {
 	Text      string  `json:"text"`
 	URL       string  `json:"url"`
 	Score     float64 `json:"score"`
-	Answers   bool    `json:"answers"` // an agent answers with it
-	Offered   bool    `json:"offered"` // the built-in agent offers it
+	Answers   bool    `json:"answers"` // the built-in agent answers with it
+	Offered   bool    `json:"offered"` // it offers it as a choice
 }
 
 func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
@@ -191,8 +192,11 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 		return nil, err
 	}
 	results := []searched{}
-	for _, h := range found {
-		results = append(results, searched{h.Knowledge, h.Title, h.Text, h.URL, h.Score, h.Answers(), h.Offered()})
+	answers, offers := knowledge.Decide(found)
+	for i, h := range found {
+		results = append(results, searched{
+			h.Knowledge, h.Title, h.Text, h.URL, h.Score, answers && i == 0, slices.Contains(offers, i),
+		})
 	}
 	return struct {
 		Results []searched `json:"results"`
