@@ -3,12 +3,6 @@ package knowledge
 // maxMargin is the distance in rank from which a passage stands out.
 const maxMargin = 4
 
-// Thresholds of Hit.Score.
-const (
-	Threshold      = 0.5  // the passage answers the question
-	OfferThreshold = 0.03 // the passage may answer it
-)
-
 const (
 	// minCovered is the share of the question's weight that a passage must contain to answer it.
 	minCovered = 0.5
@@ -19,12 +13,12 @@ const (
 //nolint:gochecknoglobals // read-only
 var (
 	rankWeights = [features]float64{
-		fCovered: 2.4, fSentence: 1.79, fPair: 1.54, fTitle: 1.12, fTitleNamed: 1.9, fMissing: -0.21, fMatched: 1.51,
-		fNear: 1.12, fFact: -0.62, fExact: 1.6,
+		fCovered: 2.42, fSentence: 1.75, fPair: 1.61, fTitle: 1.67, fTitleNamed: 1.83, fMissing: -0.37, fMatched: 1.46,
+		fNear: 1.26, fFact: -0.54, fExact: 1.44, fRelated: 0.69, fRelatedTitle: 2.17,
 	}
 	sureWeights = [features]float64{
 		fBias: -5.25, fCovered: 1.97, fKnown: -0.97, fSentence: 0.94, fPair: -0.39, fTitle: 1.65, fTitleNamed: 1.23,
 		fUnknown: -1.37, fMissing: -0.16, fMatched: 0.8, fNear: 0.89, fFact: -0.7, fMargin: 3.17, fExact: 1.11,
-		fWords: 2.35, fUntitled: -0.48,
+		fWords: 2.35, fUntitled: -0.48, fRelated: 0.2, fRelatedTitle: 0.5,
 	}
 )

@@ -2,21 +2,50 @@ package knowledge
 
 import "slices"
 
-// MaxOffered is the number of articles among which a person chooses.
-const MaxOffered = 3
+// Thresholds of Hit.Score.
+const (
+	Threshold      = 0.5  // the passage answers the question
+	OfferThreshold = 0.03 // the passage may answer it
+)
+
+const (
+	// MaxOffered is the number of articles among which a person chooses.
+	MaxOffered = 3
+	// besideShare is the share of the best score from which others are offered beside it.
+	besideShare = 0.15
+)
+
+// Answers reports whether the passage answers the question.
+func (h *Hit) Answers() bool { return h.Score >= Threshold }
+
+// MayAnswer reports whether the passage may answer the question.
+func (h *Hit) MayAnswer() bool { return h.Score >= OfferThreshold }
 
 // Decide returns what an agent makes of the passages found for a question: it answers with the first one, or offers some, as
 // indexes. Offers are in the language of the question and have distinct titles. If both are false and empty, it does not know.
 func Decide(found []Hit) (answers bool, offers []int) {
+	best := 0.0
 	for i := range found {
-		h := &found[i]
-		same := func(other int) bool { return found[other].Title == h.Title }
-		if h.MayAnswer() && !h.Foreign && !slices.ContainsFunc(offers, same) && len(offers) < MaxOffered {
-			offers = append(offers, i)
+		if !found[i].Foreign {
+			best = max(best, found[i].Score)
 		}
+	}
+	if best >= OfferThreshold {
+		offers = offersOf(found, min(OfferThreshold, besideShare*best))
 	}
 	if len(found) > 0 && found[0].Answers() && (!found[0].Foreign || len(offers) == 0) {
 		return true, nil
 	}
 	return false, offers
+}
+
+func offersOf(found []Hit, minScore float64) (offers []int) {
+	for i := range found {
+		h := &found[i]
+		same := func(other int) bool { return found[other].Title == h.Title }
+		if h.Score >= minScore && !h.Foreign && !slices.ContainsFunc(offers, same) && len(offers) < MaxOffered {
+			offers = append(offers, i)
+		}
+	}
+	return offers
 }

@@ -46,7 +46,7 @@ const (
 	maxParts     = 50_000   // approximate limit on passages
 	maxDocument  = 32 << 20 // of a base's stored JSON
 	maxAll       = 128 << 20
-	version      = 3  // version of Passages and of their stored form
+	version      = 4  // version of Passages and of their stored form
 	maxTitle     = 80 // characters of a title derived from the text
 	maxFile      = 200
 )

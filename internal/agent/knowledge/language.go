@@ -60,13 +60,14 @@ var stops = map[string]map[string]bool{ //nolint:gochecknoglobals // read-only
 		podemos puedes podria podrian me mi mis te tu tus se su sus nos nuestro nuestra le les yo usted ustedes ellos ellas nosotros
 		quiero quiere quisiera quieren necesito necesita saber sabe se dime decir diga digame hola gracias favor buenas buenos muy mas
 		menos ya tambien solo algo alguien todo toda todos todas otro otra gustaria hacer hago hace hacen pregunta ayuda ayudar poder
-		debo debe hoy pasa pasan somos soy`),
+		debo debe hoy pasa pasan somos soy os vosotros vuestro vuestra vuestros vuestras teneis podeis haceis estais sois
+		habeis quereis`),
 	"pt": setOf(`o a os as um uma uns umas ao aos do da dos das de que e ou mas se nao sim em no na nos nas com sem por para pelo pela pelos
 		pelas ate sobre entre como quando quanto quanta quantos quantas onde qual quais quem porque ser sao era foi esta estao este isto
 		estes estas esse essa isso esses essas estou estamos ha tem tenho temos tinha ter pode podem posso podemos poderia me meu minha
 		meus minhas te teu tua seu sua seus suas nosso nossa lhe eu voce voces ele ela eles elas nos quero quer queria gostaria preciso
 		precisa saber sabe diga dizer ola obrigado obrigada favor muito mais menos ja tambem so algo alguem tudo todo toda todos todas
-		outro outra fazer faco faz fazem pergunta ajuda ajudar devo deve oi bom boa hoje acontece somos sou`),
+		outro outra fazer faco faz fazem pergunta ajuda ajudar devo deve oi bom boa hoje acontece somos sou pra pro vc vcs num numa`),
 }
 
 func setOf(words string) map[string]bool {

@@ -13,12 +13,21 @@ import (
 //go:embed synonyms/*.txt
 var synonymFiles embed.FS
 
+// The words of the subjects of everyday questions: one subject a line, words separated by commas. A passage with another word
+// of a subject ranks before those that have none, but does not get much more certain.
+//
+//go:embed subjects/*.txt
+var subjectFiles embed.FS
+
 // lexicon contains the synonyms of one language.
 type lexicon struct {
 	shipped *lexicon            // of a company's lexicon: the one shipped with the program
 	forms   map[string][]string // stems of the same word, by stem
 	words   map[string][]form   // synonyms, by stem
 	phrases map[string][]phrase // by their first word, folded
+
+	subjects map[string][]int // of words, by stem
+	members  [][]string       // stems of the words of each subject
 }
 
 // phrase is a phrase of several words with its synonyms.
@@ -35,7 +44,12 @@ var lexicons = sync.OnceValue(func() map[string]*lexicon { //nolint:gochecknoglo
 		if err != nil {
 			panic(err) // they are part of the program
 		}
-		all[language] = readLexicon(string(text), language)
+		l := readLexicon(string(text), language)
+		if text, err = subjectFiles.ReadFile("subjects/" + language + ".txt"); err != nil {
+			panic(err)
+		}
+		l.readSubjects(string(text), language)
+		all[language] = l
 	}
 	return all
 })
@@ -82,6 +96,21 @@ func readLexicon(text, language string) *lexicon {
 		l.add(strings.Split(line, ","), language, asks)
 	}
 	return l
+}
+
+// readSubjects reads the words of subjects. Those of phrases count one by one.
+func (l *lexicon) readSubjects(text, language string) {
+	l.subjects = map[string][]int{}
+	for line := range strings.Lines(text) {
+		var all []string
+		for _, word := range Words(line) {
+			if s := stem(word, language); !stopped(word, language) && !slices.Contains(all, s) {
+				all = append(all, s)
+				l.subjects[s] = append(l.subjects[s], len(l.members))
+			}
+		}
+		l.members = append(l.members, all)
+	}
 }
 
 // addForms adds forms of one word. Those of several words, such as "wi fi", find the others and are found by them.
@@ -199,6 +228,9 @@ func (l *lexicon) phraseAt(words []string, language string) (all []wanted, n int
 		return all, n
 	}
 	w := wanted{text: strings.Join(longest.words, " "), forms: slices.Clone(longest.forms), weight: longest.weight}
+	for _, word := range subjects {
+		w.subjects = append(w.subjects, lexiconOf(language).subjects[stem(word, language)]...)
+	}
 	if w.weight == 1 {
 		w.own = 1
 	}
@@ -228,6 +260,7 @@ func (l *lexicon) word(word, language string) wanted {
 		w.forms = append(w.forms, form{[]string{s}, 1})
 	}
 	w.own = len(w.forms)
+	w.subjects = lexiconOf(language).subjects[own]
 	for _, s := range append([]string{own}, same...) {
 		w.forms = append(w.forms, both(l, func(l *lexicon) []form { return l.words[s] })...)
 	}

@@ -37,10 +37,11 @@ func weigh(q *question, df []int, count int) *weights {
 
 // span is a sentence of a passage.
 type span struct {
-	text  string
-	words []string
-	worth []float64 // by word of the question
-	at    []int     // positions of the question's words in the passage; -1 if missing
+	text    string
+	words   []string
+	worth   []float64 // by word of the question
+	related []bool    // the same: whether another word of its subjects occurs
+	at      []int     // positions of the question's words in the passage; -1 if missing
 }
 
 // match is a passage compared with a question.
@@ -56,22 +57,24 @@ type match struct {
 
 // Features of a match, each from 0 to about 1.
 const (
-	fBias       = iota
-	fCovered    // weight of the question's words in the passage
-	fKnown      // the same without unknown words
-	fSentence   // weight in the best sentence
-	fPair       // in the best two consecutive sentences
-	fTitle      // in the title
-	fTitleNamed // share of the title's words that the question contains
-	fUnknown    // weight of unknown words
-	fMissing    // weight of the heaviest missing word
-	fMatched    // number of matched words
-	fNear       // share of neighboring words that are also neighbors in the passage
-	fFact       // the best sentences lack the kind of fact that is asked for
-	fMargin     // distance to the next article
-	fExact      // matched words that are no synonyms
-	fWords      // number of the question's words
-	fUntitled   // the passage has no title
+	fBias         = iota
+	fCovered      // weight of the question's words in the passage
+	fKnown        // the same without unknown words
+	fSentence     // weight in the best sentence
+	fPair         // in the best two consecutive sentences
+	fTitle        // in the title
+	fTitleNamed   // share of the title's words that the question contains
+	fUnknown      // weight of unknown words
+	fMissing      // weight of the heaviest missing word
+	fMatched      // number of matched words
+	fNear         // share of neighboring words that are also neighbors in the passage
+	fFact         // the best sentences lack the kind of fact that is asked for
+	fMargin       // distance to the next article
+	fExact        // matched words that are no synonyms
+	fWords        // number of the question's words
+	fUntitled     // the passage has no title
+	fRelated      // weight of missing words with another one of their subjects in the passage
+	fRelatedTitle // the same in the title
 	features
 )
 
@@ -84,9 +87,11 @@ func compare(q *question, w *weights, r ranked) match {
 	for wording := range strings.SplitSeq(p.Questions, "\n") { // as good as the title
 		s := newSpan(wording, q, p.Language)
 		title.worth = most(title.worth, s.worth)
+		title.related = either(title.related, s.related)
 		named = max(named, s.named(q))
 	}
 	whole := slices.Clone(title.worth)
+	related := title.related
 	best, pair := 0.0, 0.0
 	var before span
 	for i, text := range sentences(p.Text) {
@@ -94,6 +99,7 @@ func compare(q *question, w *weights, r ranked) match {
 		for j, worth := range s.worth {
 			whole[j] = max(whole[j], worth)
 		}
+		related = either(related, s.related)
 		here := w.sum(s.worth, title.worth)
 		if here > best {
 			best, m.best = here, i
@@ -106,6 +112,7 @@ func compare(q *question, w *weights, r ranked) match {
 	}
 	pair = max(pair, best)
 	m.fill(q, w, &title, whole, best, pair)
+	m.features[fRelated], m.features[fRelatedTitle] = w.related(whole, related), w.related(title.worth, title.related)
 	m.features[fTitleNamed] = named
 	if len(title.words) == 0 {
 		m.features[fUntitled] = 1
@@ -124,10 +131,28 @@ func (w *weights) sum(text, title []float64) (sum float64) {
 	return sum
 }
 
+// related returns the share of missing words of which others of their subjects occur.
+func (w *weights) related(worth []float64, related []bool) (sum float64) {
+	for i, weight := range w.each {
+		if related[i] && worth[i] == 0 {
+			sum += weight
+		}
+	}
+	return sum / max(w.total, 1e-9)
+}
+
 func most(a, b []float64) []float64 {
 	all := make([]float64, len(a))
 	for i := range a {
 		all[i] = max(a[i], b[i])
+	}
+	return all
+}
+
+func either(a, b []bool) []bool {
+	all := make([]bool, len(a))
+	for i := range a {
+		all[i] = a[i] || b[i]
 	}
 	return all
 }
@@ -221,7 +246,8 @@ func titleOf(p *resource.Passage) string {
 }
 
 func newSpan(text string, q *question, language string) span {
-	s := span{text: text, words: Words(text), worth: make([]float64, len(q.words)), at: make([]int, len(q.words))}
+	n := len(q.words)
+	s := span{text: text, words: Words(text), worth: make([]float64, n), related: make([]bool, n), at: make([]int, n)}
 	for i := range s.at {
 		s.at[i] = -1
 	}
@@ -229,6 +255,7 @@ func newSpan(text string, q *question, language string) span {
 	for i, word := range s.words {
 		stems[i] = stem(word, base(language))
 	}
+	s.relate(stems, q)
 	for i := range q.words {
 		w := &q.words[i]
 		for at, have := range stems {
@@ -243,6 +270,21 @@ func newSpan(text string, q *question, language string) span {
 		}
 	}
 	return s
+}
+
+// relate finds the words of the question of which the span has others of the same subject.
+func (s *span) relate(stems []string, q *question) {
+	known := lexiconOf(q.language).subjects
+	for _, stem := range stems {
+		subjects := known[stem]
+		if len(subjects) == 0 {
+			continue
+		}
+		for i := range q.words {
+			same := func(subject int) bool { return slices.Contains(q.words[i].subjects, subject) }
+			s.related[i] = s.related[i] || slices.ContainsFunc(subjects, same)
+		}
+	}
 }
 
 func all(wanted, have []string) bool {

@@ -14,10 +14,11 @@ type question struct {
 
 // wanted is a word of a question, or a phrase of several, with the forms in which a passage may contain it.
 type wanted struct {
-	text   string // folded
-	forms  []form // the first ones are its own, those of synonyms follow
-	own    int    // number of forms that are no synonyms
-	weight float64
+	text     string // folded
+	forms    []form // the first ones are its own, those of synonyms follow
+	own      int    // number of forms that are no synonyms
+	weight   float64
+	subjects []int // of its language's lexicon
 }
 
 // form is a form of a word: its stem, or the stems of a phrase.
@@ -31,6 +32,7 @@ const (
 	typoWorth    = 0.9
 	apartWorth   = 0.75 // of a word of a phrase
 	partsWorth   = 0.9  // of a compound word written as two, and the reverse
+	relatedWorth = 0.35 // of another word of the same subject
 
 	lightWeight  = 0.35 // of words that say little about the subject
 	numberWeight = 0.5
@@ -76,16 +78,32 @@ func parse(text, given, synonyms string) *question {
 	return q
 }
 
-// stems returns the stems of all forms.
-func (q *question) stems() []string {
+// maxRelated bounds the related stems of a question that are looked up, times the number of bases.
+const maxRelated = 2000
+
+// stems returns the stems of all forms and related words, to be looked up in a number of bases.
+func (q *question) stems(bases int) []string {
 	var all []string
+	related := maxRelated / max(bases, 1)
 	for _, w := range q.words {
 		for _, f := range w.forms {
 			all = append(all, f.stems...)
 		}
+		more := q.related(&w)
+		more = more[:min(len(more), related)]
+		related -= len(more)
+		all = append(all, more...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// related returns the stems of the words of a word's subjects.
+func (q *question) related(w *wanted) (all []string) {
+	for _, subject := range w.subjects {
+		all = append(all, lexiconOf(q.language).members[subject]...)
+	}
+	return all
 }
 
 // ownForms returns the stems of a word in every language, because the passages may be in a language other than the

@@ -52,12 +52,6 @@ type Hit struct {
 	best      int // index of the sentence that matches best
 }
 
-// Answers reports whether the passage answers the question.
-func (h *Hit) Answers() bool { return h.Score >= Threshold }
-
-// MayAnswer reports whether the passage may answer the question.
-func (h *Hit) MayAnswer() bool { return h.Score >= OfferThreshold }
-
 // minTopicScore is the minimum score of a passage that a next question may continue.
 const minTopicScore = 0.2
 
@@ -191,7 +185,7 @@ func (s *Search) find(ctx context.Context, query Query) ([]match, error) {
 // occurrences returns where the stems of a question occur. For words that occur nowhere it tries typing errors, and
 // the word written as two.
 func (s *Search) occurrences(ctx context.Context, query *Query, q *question) (map[string][]resources.Occurrence, error) {
-	found, err := s.store.Occurrences(ctx, query.CompanyID, query.Knowledge, q.stems())
+	found, err := s.store.Occurrences(ctx, query.CompanyID, query.Knowledge, q.stems(len(query.Knowledge)))
 	if err != nil {
 		return nil, err
 	}
@@ -266,11 +260,18 @@ func score(q *question, found map[string][]resources.Occurrence, count, maxHits 
 				own = len(having[i])
 			}
 		}
+		df[i] = cmp.Or(own, len(having[i]))
+		for _, stem := range q.related(&q.words[i]) { // they make candidates, and no word frequent
+			for _, o := range found[stem] {
+				if at := all.row(o); worth[at] == 0 {
+					having[i], worth[at] = append(having[i], at), relatedWorth*inText
+				}
+			}
+		}
 		for _, at := range having[i] {
 			worths[i] = append(worths[i], worth[at])
 			worth[at] = 0
 		}
-		df[i] = cmp.Or(own, len(having[i]))
 	}
 	w := weigh(q, df, count)
 	for i, rows := range having {
@@ -362,7 +363,7 @@ func compareAll(q *question, w *weights, best []ranked) (all []match) {
 // judge sorts passages, keeps the best of each article, and calculates the confidence of each. Those of the topic alone
 // that contain no word of the question are dropped.
 func judge(all []match) []match {
-	all = slices.DeleteFunc(all, func(m match) bool { return m.features[fMatched] == 0 })
+	all = slices.DeleteFunc(all, func(m match) bool { return m.features[fMatched] == 0 && m.features[fRelated] == 0 })
 	slices.SortStableFunc(all, func(a, b match) int {
 		if a.foreign != b.foreign {
 			if a.foreign {

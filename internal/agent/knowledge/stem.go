@@ -35,8 +35,9 @@ func endingsOf(list string) (all []ending) {
 var (
 	englishEndings = endingsOf("ations ation ement ment tions/t tion/t sion/s ings ing ied/y ed ery/er ly")
 	spanishPlurals = endingsOf("ces/z iones/ion ores/or ades/ad s")
-	spanishEndings = endingsOf("amiento imiento aciones acion ucion/u olver/olu iendo ando amente mente amo emo imo adora ador " +
-		"ado ada ido ida aron ieron aran ar er ir an en")
+	spanishEndings = endingsOf(`arlos arlas arles arlo arla arle arme arse arnos erlos erlas erles erlo erla erle erme erse ernos
+		irlos irlas irles irlo irla irle irme irse irnos amiento imiento aciones acion ucion/u olver/olu iendo ando amente mente
+		amo emo imo adora ador ado ada ido ida aron ieron aran ar er ir an en`)
 	portuguesePlurals = endingsOf("coes/cao oes/ao aes/ao ais/al eis/el ns/m res/r s")
 	portugueseEndings = endingsOf("amento imento acao ucao/u ando endo indo amente mente amo emo imo ador ado ada ido ida aram eram " +
 		"iram ar er ir am em")
