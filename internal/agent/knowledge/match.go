@@ -87,19 +87,18 @@ func compare(q *question, w *weights, r ranked) match {
 	for wording := range strings.SplitSeq(p.Questions, "\n") { // as good as the title
 		s := newSpan(wording, q, p.Language)
 		title.worth = most(title.worth, s.worth)
-		title.related = either(title.related, s.related)
 		named = max(named, s.named(q))
 	}
 	whole := slices.Clone(title.worth)
-	related := title.related
+	related := slices.Clone(title.related)
 	best, pair := 0.0, 0.0
 	var before span
 	for i, text := range sentences(p.Text) {
 		s := newSpan(text, q, p.Language)
 		for j, worth := range s.worth {
 			whole[j] = max(whole[j], worth)
+			related[j] = related[j] || s.related[j]
 		}
-		related = either(related, s.related)
 		here := w.sum(s.worth, title.worth)
 		if here > best {
 			best, m.best = here, i
@@ -145,14 +144,6 @@ func most(a, b []float64) []float64 {
 	all := make([]float64, len(a))
 	for i := range a {
 		all[i] = max(a[i], b[i])
-	}
-	return all
-}
-
-func either(a, b []bool) []bool {
-	all := make([]bool, len(a))
-	for i := range a {
-		all[i] = a[i] || b[i]
 	}
 	return all
 }
