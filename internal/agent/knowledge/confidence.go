@@ -6,8 +6,11 @@ const maxMargin = 4
 const (
 	// minCovered is the share of the question's weight that a passage must contain to answer it.
 	minCovered = 0.5
-	// thinlyCovered bounds the confidence of passages that contain less.
+	// thinlyCovered bounds the confidence of passages that contain less, and of those in another language that contain one word: it may
+	// have another meaning there.
 	thinlyCovered = 0.45
+	// foreignMatched is the value of fMatched for two words.
+	foreignMatched = 0.54
 )
 
 //nolint:gochecknoglobals // read-only

@@ -4,15 +4,15 @@ import "slices"
 
 // Thresholds of Hit.Score.
 const (
-	Threshold      = 0.5  // the passage answers the question
-	OfferThreshold = 0.03 // the passage may answer it
+	Threshold      = 0.5   // the passage answers the question
+	OfferThreshold = 0.015 // the passage may answer it
 )
 
 const (
 	// MaxOffered is the number of articles among which a person chooses.
 	MaxOffered = 3
-	// besideShare is the share of the best score from which others are offered beside it.
-	besideShare = 0.15
+	// nextShare is the share of the best score from which others are offered too.
+	nextShare = 0.15
 )
 
 // Answers reports whether the passage answers the question.
@@ -31,7 +31,7 @@ func Decide(found []Hit) (answers bool, offers []int) {
 		}
 	}
 	if best >= OfferThreshold {
-		offers = offersOf(found, min(OfferThreshold, besideShare*best))
+		offers = offersOf(found, min(OfferThreshold, nextShare*best))
 	}
 	if len(found) > 0 && found[0].Answers() && (!found[0].Foreign || len(offers) == 0) {
 		return true, nil

@@ -12,17 +12,17 @@ func TestDecide(t *testing.T) {
 		answers bool
 		offers  []int
 	}{
-		"nothing found":                  {},
-		"one sure answer":                {[]Hit{{Title: "a", Score: 0.5}, {Title: "b", Score: 0.4}}, true, nil},
-		"three of five possible answers": {hits(0.4, 0.3, 0.2, 0.1, 0.1), false, []int{0, 1, 2}},
-		"too uncertain":                  {hits(0.4, OfferThreshold/2), false, []int{0}},
-		"beside one hardly more certain": {hits(0.05, 0.01, 0.005), false, []int{0, 1}},
-		"all too uncertain":              {hits(0.02, 0.01), false, nil},
+		"nothing found":                       {},
+		"one sure answer":                     {[]Hit{{Title: "a", Score: 0.5}, {Title: "b", Score: 0.4}}, true, nil},
+		"three of five possible answers":      {hits(0.4, 0.3, 0.2, 0.1, 0.1), false, []int{0, 1, 2}},
+		"too uncertain":                       {hits(0.4, OfferThreshold/2), false, []int{0}},
+		"others than one hardly more certain": {hits(0.05, 0.01, 0.005), false, []int{0, 1}},
+		"all too uncertain":                   {hits(0.01, 0.01), false, nil},
 		"the same title twice": {
 			[]Hit{{Title: "a", Score: 0.4}, {Title: "a", Score: 0.3}, {Title: "b", Score: 0.2}}, false, []int{0, 2},
 		},
 		"a sure answer in another language": {[]Hit{{Title: "a", Score: 0.9, Foreign: true}}, true, nil},
-		"one beside an offer in the same language": {
+		"one before an offer in the same language": {
 			[]Hit{{Title: "a", Score: 0.9, Foreign: true}, {Title: "b", Score: 0.2}}, false, []int{1},
 		},
 		"no offers in another language": {[]Hit{{Title: "a", Score: 0.4, Foreign: true}}, false, nil},

