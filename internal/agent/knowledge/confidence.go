@@ -17,7 +17,7 @@ const (
 var (
 	rankWeights = [features]float64{
 		fCovered: 2.42, fSentence: 1.75, fPair: 1.61, fTitle: 1.67, fTitleNamed: 1.83, fMissing: -0.37, fMatched: 1.46,
-		fNear: 1.26, fFact: -0.54, fExact: 1.44, fRelated: 0.69, fRelatedTitle: 2.17,
+		fNear: 1.26, fFact: -0.54, fExact: 1.44, fRelated: 0.69, fRelatedTitle: 1.7,
 	}
 	sureWeights = [features]float64{
 		fBias: -5.25, fCovered: 1.97, fKnown: -0.97, fSentence: 0.94, fPair: -0.39, fTitle: 1.65, fTitleNamed: 1.23,

@@ -388,7 +388,8 @@ func judge(all []match) []match {
 			}
 		}
 		m.sure = 1 / (1 + math.Exp(-dot(sureWeights, m.features)))
-		if m.features[fCovered] < minCovered || m.foreign && m.features[fMatched] < foreignMatched {
+		chance := m.foreign && m.hit.Language != "" && m.features[fMatched] < foreignMatched
+		if m.features[fCovered] < minCovered || chance {
 			m.sure = min(m.sure, thinlyCovered)
 		}
 		if i > 0 && all[i-1].foreign == m.foreign { // one article answers the question
