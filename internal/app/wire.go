@@ -16,6 +16,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/meaning"
 	"carillon/internal/agent/openai"
 	"carillon/internal/agent/review"
 	"carillon/internal/agent/site"
@@ -85,6 +86,7 @@ type parts struct {
 	bulk     *bulk.Jobs
 
 	search     *knowledge.Search
+	vectors    *meaning.Vectors
 	toolbox    *tools.Box
 	engines    *egress.Client // requests the engines of agents
 	pages      *egress.Client // downloads pages that become articles
@@ -132,7 +134,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
-		p.voices.Run, p.search.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
+		p.voices.Run, p.search.Run, p.vectors.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
 		effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
 	)
 	if p.mailer != nil {
@@ -270,7 +272,13 @@ func (p *parts) reports(a *App) sandbox.Reports {
 
 func (p *parts) wireThinking(a *App) {
 	private := a.cfg.MediaAllowPrivate
-	p.search = knowledge.NewSearch(a.store.Resources, a.log)
+	embedders := meaning.NewClient(egress.Options{AllowPrivate: private})
+	a.onClose(embedders.Close)
+	p.vectors = meaning.New(meaning.Options{
+		Store: a.store.Vectors, Resources: a.store.Resources, Client: embedders, Suspended: a.suspended, Shares: a.shares,
+		Observer: a.metrics.Meaning, Node: p.queue.ID(), Alone: a.store.DB.SQLite(), Log: a.log,
+	})
+	p.search = knowledge.NewSearch(a.store.Resources, a.log).With(p.vectors)
 	p.engines = egress.New(egress.Options{AllowPrivate: private, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.onClose(p.engines.Close)
 	think := func(search *knowledge.Search) *openai.Thinker {

@@ -22,6 +22,8 @@ type Base struct {
 	Articles []Article `json:"articles"`
 	// Synonyms are groups of words and phrases with the same meaning, separated by commas, besides those of the program.
 	Synonyms []string `json:"synonyms,omitempty"`
+	// Embeddings is the server with which the base is searched by meaning too; nil means by words alone.
+	Embeddings *Embeddings `json:"embeddings,omitempty"`
 }
 
 // Article is one text of a base.
@@ -97,6 +99,9 @@ func (b *Base) Validate() error {
 		size += len(a.Title) + len(a.Text)
 		parts += strings.Count(a.Text, "\n#") + len(a.Text)/passageLength + 1
 	}
+	if b.Embeddings != nil {
+		b.Embeddings.Check(&c, "embeddings")
+	}
 	c.That(parts <= maxParts, "articles", "Must have at most 50,000 articles and headings together")
 	c.That(size <= maxBytes, "articles", "Must have at most 16 MiB of text together")
 	return c.Err()
@@ -149,10 +154,12 @@ func (a *Article) passages(index int) []resource.Passage {
 		if part.heading != "" && part.heading != title {
 			title += " – " + part.heading
 		}
-		all = append(all, resource.Passage{
+		p := resource.Passage{
 			Article: index, Title: title, Text: part.text, URL: a.URL, Language: language, Questions: strings.Join(a.Questions, "\n"),
 			Terms: termsOf(strings.Join(append(a.Questions, a.Title, part.heading), "\n"), part.text, language),
-		})
+		}
+		p.Hash = digest(Input(&p))
+		all = append(all, p)
 	}
 	return all
 }

@@ -47,6 +47,8 @@ type Hit struct {
 	Foreign   bool    // in another language than the question
 	Passage   int     // number in its base
 	Score     float64 // probability that the passage answers the question
+	// Similarity is the cosine of the angle between the vectors of the passage and the question; 0 if it is not known.
+	Similarity float64
 
 	sentences []string
 	best      int // index of the sentence that matches best
@@ -89,12 +91,16 @@ type index interface {
 
 // Search searches the knowledge of companies.
 type Search struct {
-	store index
-	log   *slog.Logger
+	store   index
+	meaning Meaning // nil: by words alone
+	log     *slog.Logger
 }
 
-// NewSearch returns a search in the resources of a database.
-func NewSearch(s *resources.Store, log *slog.Logger) *Search { return &Search{s, log} }
+// NewSearch returns a search in the resources of a database, by words alone.
+func NewSearch(s *resources.Store, log *slog.Logger) *Search { return &Search{store: s, log: log} }
+
+// With returns the search by words and by meaning.
+func (s *Search) With(m Meaning) *Search { return &Search{s.store, m, s.log} }
 
 const refreshEvery = time.Hour
 
@@ -123,12 +129,20 @@ type ranked struct {
 	place
 	score float64
 	hit   resource.Passage
+	meant *Near // nil if it is not among the nearest in meaning
 }
 
 // Find returns the passages that match a query best, one per article, best first. Passages in the language of the
 // question come first.
 func (s *Search) Find(ctx context.Context, query Query) ([]Hit, error) {
-	found, err := s.find(ctx, query)
+	hits, _, err := s.Look(ctx, query)
+	return hits, err
+}
+
+// Look is Find, and returns the result of the search by meaning too.
+func (s *Search) Look(ctx context.Context, query Query) ([]Hit, Nearest, error) {
+	near := s.nearest(ctx, &query)
+	found, err := s.find(ctx, query, near)
 	hits := make([]Hit, 0, len(found))
 	for i := range found {
 		m := &found[i]
@@ -136,12 +150,30 @@ func (s *Search) Find(ctx context.Context, query Query) ([]Hit, error) {
 			Knowledge: m.knowledge, Article: m.hit.Article, Title: m.hit.Title, Text: m.hit.Text, Excerpt: m.excerpt(),
 			URL: m.hit.URL, Language: m.hit.Language,
 			Foreign: m.foreign, Passage: m.passage, Score: math.Round(m.sure*1000) / 1000, sentences: m.sentences(), best: m.best,
+			Similarity: math.Round(m.similarity()*1000) / 1000,
 		})
 	}
-	return hits, err
+	return hits, near(), err
 }
 
-func (s *Search) find(ctx context.Context, query Query) ([]match, error) {
+// nearest begins a search by meaning, and returns a function that waits for its result.
+func (s *Search) nearest(ctx context.Context, query *Query) func() Nearest {
+	if s.meaning == nil || len(query.Knowledge) == 0 || strings.TrimSpace(query.Text) == "" {
+		return func() Nearest { return Nearest{} }
+	}
+	var result Nearest
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		result = s.meaning.Nearest(ctx, query.CompanyID, query.Knowledge, query.Text)
+	}()
+	return func() Nearest {
+		<-done
+		return result
+	}
+}
+
+func (s *Search) find(ctx context.Context, query Query, near func() Nearest) ([]match, error) {
 	limit := min(cmp.Or(query.Limit, 5), maxLimit)
 	if len(query.Knowledge) == 0 {
 		return nil, nil
@@ -151,14 +183,17 @@ func (s *Search) find(ctx context.Context, query Query) ([]match, error) {
 		return nil, err
 	}
 	q := parse(query.Text, query.Language, synonyms)
-	if len(q.words) == 0 && query.Topic == nil {
-		return nil, nil
-	}
-	found, err := s.occurrences(ctx, &query, q)
-	if err != nil || len(found) == 0 && query.Topic == nil {
-		return nil, err
+	var found map[string][]resources.Occurrence
+	if len(q.words) > 0 {
+		if found, err = s.occurrences(ctx, &query, q); err != nil {
+			return nil, err
+		}
 	}
 	best, w := score(q, found, count, max(minCandidates, 3*limit)) // several may belong to one article
+	best = addNear(best, near().Passages)
+	if len(best) == 0 && query.Topic == nil {
+		return nil, nil
+	}
 	if err := s.read(ctx, query.CompanyID, best); err != nil {
 		return nil, err
 	}
@@ -351,6 +386,9 @@ func compareAll(q *question, w *weights, best []ranked) (all []match) {
 		if r.hit.Text == "" { // replaced in the meantime
 			continue
 		}
+		if r.meant != nil && r.meant.Hash != r.hit.Hash {
+			r.meant = nil // of another state of the base
+		}
 		m := compare(q, w, r)
 		m.foreign = base(r.hit.Language) != q.language
 		m.rank = dot(rankWeights, m.features)
@@ -360,24 +398,46 @@ func compareAll(q *question, w *weights, best []ranked) (all []match) {
 }
 
 // judge sorts passages, keeps the best of each article, and calculates the confidence of each. Those of the topic alone
-// that contain no word of the question are dropped.
+// that contain no word of the question, and are not near it in meaning, are dropped.
 func judge(all []match) []match {
-	all = slices.DeleteFunc(all, func(m match) bool { return m.features[fMatched] == 0 && m.features[fRelated] == 0 })
-	slices.SortStableFunc(all, func(a, b match) int {
-		if a.foreign != b.foreign {
-			if a.foreign {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Compare(b.rank, a.rank)
-	})
+	all = slices.DeleteFunc(all, func(m match) bool { return !m.hasWords() && m.meant == nil })
+	if slices.ContainsFunc(all, func(m match) bool { return m.meant != nil }) {
+		byWords := slices.DeleteFunc(slices.Clone(all), func(m match) bool { return !m.hasWords() })
+		return fuse(all, judgeWords(byWords))
+	}
+	return judgeWords(all)
+}
+
+// hasWords reports whether a passage contains words of the question, or related ones.
+func (m *match) hasWords() bool { return m.features[fMatched] > 0 || m.features[fRelated] > 0 }
+
+// languageFirst orders matches in the language of the question before others.
+func languageFirst(a, b *match) int {
+	switch {
+	case a.foreign == b.foreign:
+		return 0
+	case a.foreign:
+		return 1
+	}
+	return -1
+}
+
+func byRank(a, b match) int { return cmp.Or(languageFirst(&a, &b), cmp.Compare(b.rank, a.rank)) }
+
+// onePerArticle keeps the first match of each article.
+func onePerArticle(all []match) []match {
 	seen := map[place]bool{}
-	all = slices.DeleteFunc(all, func(m match) bool {
+	return slices.DeleteFunc(all, func(m match) bool {
 		again := seen[m.article()]
 		seen[m.article()] = true
 		return again
 	})
+}
+
+// judgeWords is judge by words alone.
+func judgeWords(all []match) []match {
+	slices.SortStableFunc(all, byRank)
+	all = onePerArticle(all)
 	first := 0.0 // confidence of the best one in the same language, or in others
 	for i := range all {
 		m := &all[i]

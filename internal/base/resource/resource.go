@@ -97,6 +97,22 @@ type Searchable interface {
 	SearchSynonyms() string
 }
 
+// Embedded is a resource whose passages may have vectors of an embeddings server.
+type Embedded interface {
+	// EmbeddedBy returns the server; one without a model means none.
+	EmbeddedBy() Embedder
+}
+
+// Embedder is a server that makes vectors.
+type Embedder struct {
+	BaseURL string
+	Model   string
+	// QuestionPrefix and PassagePrefix precede the texts that it gets.
+	QuestionPrefix, PassagePrefix string
+	// Settings is a digest of all that determines the vectors of passages.
+	Settings string
+}
+
 // Passage is a part of a text, short enough for an answer.
 type Passage struct {
 	Article  int // index of the text within the resource
@@ -107,6 +123,7 @@ type Passage struct {
 	// Questions are other wordings of the question that it answers, one a line.
 	Questions string
 	Terms     []Term // without duplicates
+	Hash      string // digest of the text that an embeddings server gets
 }
 
 // Term is a word of a passage in its searchable form.

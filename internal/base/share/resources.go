@@ -77,7 +77,10 @@ var (
 	Documents    = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
 	Sites        = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
 	Reviews      = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
-	Transcribers = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
+	// QuestionVectors are not waited for: beyond the bound a question is searched by words alone.
+	QuestionVectors = Resource{Name: "question_vectors", Holds: "questions at embeddings servers", Node: 64, Company: 24}
+	PassageVectors  = Resource{Name: "passage_vectors", Holds: "bases whose vectors are made", Node: 4, Company: 2, Waits: true}
+	Transcribers    = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
@@ -86,7 +89,7 @@ func Resources() []Resource {
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, DocumentUploads, Exports, Imports, Playgrounds, Listening, TestRuns,
 		TestCalls, SignIns, Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, ChannelSends, ListJobs, MediaChecks,
-		Lists, Speakers, Transcribers, Documents, Sites,
+		Lists, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors,
 		Reviews,
 	}
 }

@@ -26,6 +26,7 @@ import (
 type Metrics struct {
 	Registry *prometheus.Registry
 	Chat     *Chat
+	Meaning  *Meaning
 	Voice    *Voice
 	Files    *Files
 
@@ -57,6 +58,7 @@ func NewMetrics(version, engine string) *Metrics {
 	m.ofRequests()
 	m.ofMessages()
 	m.ofConversations()
+	m.ofMeaning()
 	m.ofVoices()
 	m.ofHooks()
 	m.ofPurge()

@@ -101,9 +101,9 @@ func Mentioning() []string {
 func Impersonal() []string {
 	return []string{
 		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker",
-		"browser_session", "bulk_job", "canned_reply", "company", "event_interest", "event_topic", "flow_draft",
+		"browser_session", "bulk_job", "canned_reply", "company", "embedding", "event_interest", "event_topic", "flow_draft",
 		"flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node",
-		"number_owner", "number_proof", "passage", "passage_term", "password_link", "password_reset", "presence", "quota",
+		"number_owner", "number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "quota",
 		"rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count", "second_factor", "secret_use",
 		"sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state", "stat", "stat_block",
 		"stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync", "test_run",

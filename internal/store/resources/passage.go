@@ -83,11 +83,11 @@ func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now
 		return fmt.Errorf("begin what is searched: %w", err)
 	}
 	rows := c.batch("passage", "company_id:text", "knowledge_id:text", "n:bigint", "article:bigint", "title:text", "text:text",
-		"url:text", "language:text", "questions:text")
+		"url:text", "language:text", "questions:text", "hash:text")
 	found := map[string][]string{}
 	for n, p := range passages {
 		size := len(p.Title) + len(p.Text) + len(p.URL) + len(p.Questions)
-		err := rows.add(ctx, size, c.companyID, c.key, int64(n), int64(p.Article), p.Title, p.Text, p.URL, p.Language, p.Questions)
+		err := rows.add(ctx, size, c.companyID, c.key, int64(n), int64(p.Article), p.Title, p.Text, p.URL, p.Language, p.Questions, p.Hash)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,12 @@ func (c passageCopy) use(
 			ON CONFLICT (company_id, knowledge_id) DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at,
 				passages = excluded.passages, copy = excluded.copy, synonyms = excluded.synonyms`,
 			c.companyID, id, k.SearchVersion, updatedAt, passages, c.key, synonyms)
-		return db.Wrap(err, "write what is searched")
+		if err != nil {
+			return fmt.Errorf("write what is searched: %w", err)
+		}
+		_, err = tx.Exec(ctx, "UPDATE embedding SET due_at = $3, rev = rev + 1 WHERE company_id = $1 AND knowledge_id = $2",
+			c.companyID, id, db.Millis(time.Now()))
+		return db.Wrap(err, "make vectors due")
 	})
 	return unused, err
 }
@@ -287,12 +292,12 @@ func (s *Store) Passages(ctx context.Context, companyID string, wanted map[strin
 		var id string
 		var n int
 		var p resource.Passage
-		err := scan(&id, &n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language, &p.Questions)
+		err := scan(&id, &n, &p.Article, &p.Title, &p.Text, &p.URL, &p.Language, &p.Questions, &p.Hash)
 		if err == nil {
 			all[id][n] = p
 		}
 		return err
-	}, "SELECT x.knowledge_id, p.n, p.article, p.title, p.text, p.url, p.language, p.questions FROM knowledge_index AS x "+
+	}, "SELECT x.knowledge_id, p.n, p.article, p.title, p.text, p.url, p.language, p.questions, p.hash FROM knowledge_index AS x "+
 		"JOIN passage AS p ON p.company_id = x.company_id AND p.knowledge_id = "+used+
 		" WHERE x.company_id = $1 AND x.knowledge_id "+s.d.In(2)+" AND x.version > 0 AND p.n "+s.d.In(3)+
 		" AND x.knowledge_id || ' ' || p.n "+s.d.In(4),

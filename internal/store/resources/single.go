@@ -150,6 +150,9 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 			if unused, err = forget(ctx, tx, companyID, id); err != nil {
 				return err
 			}
+			if err := endVectors(ctx, tx.Tx, companyID, id); err != nil {
+				return err
+			}
 		}
 		by, err := referrer(ctx, tx, companyID, kinds, k, id)
 		if err == nil && by != "" {

@@ -87,6 +87,9 @@ func PutResource(ctx context.Context, tx *configure.Tx, companyID string, k reso
 			return configure.Unchanged, false, err
 		}
 	}
+	if err := beginVectors(ctx, tx.Tx, companyID, *id, x, now); err != nil {
+		return configure.Unchanged, false, err
+	}
 	return e, made, nil
 }
 
