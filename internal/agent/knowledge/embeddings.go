@@ -28,19 +28,19 @@ const (
 	digestLength = 16   // bytes
 )
 
-// Check checks the fields, and sets the defaults.
+// Check checks the fields, whose names begin with at, and sets the defaults.
 func (e *Embeddings) Check(c *resource.Check, at string) {
 	e.BaseURL = strings.TrimRight(e.BaseURL, "/")
-	c.Required(at+".base_url", e.BaseURL)
+	c.Required(at+"base_url", e.BaseURL)
 	if e.BaseURL != "" {
-		c.Address(at+".base_url", e.BaseURL)
-		c.That(!strings.ContainsAny(e.BaseURL, "?#"), at+".base_url", "Must have no query and no fragment")
+		c.Address(at+"base_url", e.BaseURL)
+		c.That(!strings.ContainsAny(e.BaseURL, "?#"), at+"base_url", "Must have no query and no fragment")
 	}
-	c.Name(at+".model", e.Model)
+	c.Name(at+"model", e.Model)
 	c.That(len(e.APIKey) <= maxKey && !strings.ContainsFunc(e.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }),
-		at+".api_key", "Must be at most 1,000 printable characters without spaces")
+		at+"api_key", "Must be at most 1,000 printable characters without spaces")
 	for field, prefix := range map[string]string{"question_prefix": e.QuestionPrefix, "passage_prefix": e.PassagePrefix} {
-		c.That(len(prefix) <= maxPrefix && utf8.ValidString(prefix), at+"."+field, "Must have at most 300 bytes")
+		c.That(len(prefix) <= maxPrefix && utf8.ValidString(prefix), at+field, "Must have at most 300 bytes")
 	}
 }
 

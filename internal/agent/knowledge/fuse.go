@@ -80,9 +80,11 @@ func weighMeaning(all []match) {
 	}
 }
 
+const maxStandout, maxAhead = 8, 4
+
 // withMeaning returns the confidence of a passage with a confidence by words, that stands out in meaning, and is ahead of the
 // other articles.
 func withMeaning(words, standout, ahead float64) float64 {
 	logit := math.Log(max(words, 0.01) / (1 - min(words, 0.99)))
-	return 1 / (1 + math.Exp(-(logit + 0*standout + 0*ahead)))
+	return 1 / (1 + math.Exp(-(logit + 0.5*max(0, min(standout, maxStandout)) + max(0, min(ahead, maxAhead)))))
 }

@@ -100,7 +100,7 @@ func (b *Base) Validate() error {
 		parts += strings.Count(a.Text, "\n#") + len(a.Text)/passageLength + 1
 	}
 	if b.Embeddings != nil {
-		b.Embeddings.Check(&c, "embeddings")
+		b.Embeddings.Check(&c, "embeddings.")
 	}
 	c.That(parts <= maxParts, "articles", "Must have at most 50,000 articles and headings together")
 	c.That(size <= maxBytes, "articles", "Must have at most 16 MiB of text together")

@@ -138,14 +138,21 @@ func (s *spread) add(all []float32) {
 	}
 }
 
-// standout returns the distance of a similarity from the mean, in standard deviations.
+const (
+	minDeviation = 0.01 // of similarities
+	minOthers    = 3
+)
+
+// standout returns the distance of a similarity from the mean of the others, in their standard deviations; 0 if there are too
+// few others.
 func (s *spread) standout(similarity float64) float64 {
-	mean := s.sum / s.n
-	deviation := math.Sqrt(max(0, s.squares/s.n-mean*mean))
-	if deviation < 1e-6 {
+	n := s.n - 1
+	if n < minOthers {
 		return 0
 	}
-	return (similarity - mean) / deviation
+	mean := (s.sum - similarity) / n
+	deviation := math.Sqrt(max(0, (s.squares-similarity*similarity)/n-mean*mean))
+	return (similarity - mean) / max(deviation, minDeviation)
 }
 
 // best returns the indexes of the largest similarities, the largest first.

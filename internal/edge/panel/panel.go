@@ -19,6 +19,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/meaning"
 	"carillon/internal/agent/tools"
 	"carillon/internal/agent/trial"
 	"carillon/internal/base/egress"
@@ -64,6 +65,7 @@ type Deps struct {
 	Files         *files.Files
 
 	Search  *knowledge.Search
+	Vectors *meaning.Vectors
 	Thinker agent.Thinker
 	Tests   trial.Runner   // tests of agents
 	Toolbox *tools.Box     // runs the tools of agents
@@ -143,6 +145,7 @@ func Routes(d Deps) []httpio.Route {
 			Uploads: d.Shares.Of(share.DocumentUploads), Files: d.Documents,
 		}.Routes(),
 		agents.Sites{Gate: gate, Store: d.Store, Wake: d.WakeSites}.Routes(),
+		agents.Embeddings{Gate: gate, Store: d.Store, Vectors: d.Vectors, Trials: d.Shares.Of(share.Imports)}.Routes(),
 		agents.Questions{Gate: gate, Store: d.Store, Search: d.Search}.Routes(),
 		agents.Answers{Gate: gate, Store: d.Store, Exports: exports}.Routes(),
 		agents.Playground{

@@ -162,6 +162,8 @@ type searched struct {
 	Score     float64 `json:"score"`
 	Answers   bool    `json:"answers"` // the built-in agent answers with it
 	Offered   bool    `json:"offered"` // it offers it as a choice
+	// Similarity is that of its meaning, from -1 to 1; absent if it is not known.
+	Similarity float64 `json:"similarity,omitempty"`
 }
 
 func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
@@ -187,7 +189,7 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 	if query.Knowledge, err = x.bases(r.Context(), by, query.Knowledge); err != nil {
 		return nil, err
 	}
-	found, err := x.Search.Find(r.Context(), query)
+	found, near, err := x.Search.Look(r.Context(), query)
 	if err != nil {
 		return nil, err
 	}
@@ -195,12 +197,19 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 	answers, offers := knowledge.Decide(found)
 	for i, h := range found {
 		results = append(results, searched{
-			h.Knowledge, h.Title, h.Text, h.URL, h.Score, answers && i == 0, slices.Contains(offers, i),
+			h.Knowledge, h.Title, h.Text, h.URL, h.Score, answers && i == 0, slices.Contains(offers, i), h.Similarity,
 		})
 	}
-	return struct {
+	response := struct {
 		Results []searched `json:"results"`
-	}{results}, nil
+		// Meaning is true if a base was searched by meaning too, and WordsAlone the reason why another was not.
+		Meaning    bool         `json:"meaning"`
+		WordsAlone *searchFault `json:"words_alone,omitempty"`
+	}{Results: results, Meaning: near.Used}
+	if near.Fault != "" {
+		response.WordsAlone = &searchFault{Fault: near.Fault, Detail: near.Detail, Base: near.Base}
+	}
+	return response, nil
 }
 
 // bases returns the ids of the knowledge to search: the named ones, or else all of the company's.

@@ -19,6 +19,7 @@ import (
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/meaning"
 	"carillon/internal/agent/site"
 	"carillon/internal/agent/tools"
 	"carillon/internal/agent/trial"
@@ -113,13 +114,17 @@ func New(t *testing.T) *World {
 	log := slog.New(slog.DiscardHandler)
 	a := auth.New(s, limit.New(s.Rates, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s.Topics, log, nil)
-	search := knowledge.NewSearch(s.Resources, log)
+	vectors := meaning.New(meaning.Options{
+		Store: s.Vectors, Resources: s.Resources, Node: "panel", Log: log,
+		Client: meaning.NewClient(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}),
+	})
+	search := knowledge.NewSearch(s.Resources, log).With(vectors)
 	there, channel, post, signOn := &fakeTalks{}, &exchange{}, &postbox{}, &fakeSSO{}
 	cloud := &fakeCloud{}
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
-		Search: search, Thinker: agent.NewBuiltin(search), Documents: document.New(nil),
+		Search: search, Vectors: vectors, Thinker: agent.NewBuiltin(search), Documents: document.New(nil),
 		Toolbox: tools.New(tools.Options{
 			Resources: s.Resources, Client: tools.NewClient([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}), Limits: limits,
 			Log: log,
