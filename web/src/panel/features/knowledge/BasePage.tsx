@@ -18,6 +18,7 @@ import { ArticleCounts, useArticleCounts } from "./ArticleCounts";
 import { ArticleDrawer } from "./ArticleDrawer";
 import { Files } from "./Files";
 import { Import } from "./Import";
+import { Meaning } from "./Meaning";
 import { Sites } from "./Sites";
 import { Synonyms } from "./Synonyms";
 import { siteTexts } from "./siteTexts";
@@ -190,6 +191,7 @@ function Articles({ base }: { base: Base }) {
       {can && <Files base={base.id} has={base.articles} add={(all) => edit({ add: all })} />}
       <Sites base={base} edit={edit} />
       <Synonyms base={base} can={can} />
+      <Meaning base={base.id} />
       <ArticleDrawer
         key={String(article) + (title ?? "") + (proposed ? "p" : "")}
         article={

@@ -4,17 +4,21 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { get } from "../../api";
-import { fill, useTexts } from "../../i18n";
+import { number } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Base, Found } from "./types";
 import { Certainty } from "../../ui/Certainty";
-import { Card, Empty, Failed, Rows, Tag } from "../../ui/parts";
+import { Card, Empty, Failed, Note, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { faultText, meaningTexts } from "./meaningTexts";
 import { texts } from "./texts";
+import type { Base, Found, WordsAlone } from "./types";
 
 /** SearchTest shows what an agent would find. The question stands in the address. */
 export function SearchTest() {
   const t = useTexts(texts);
+  const mt = useTexts(meaningTexts);
+  const language = useLanguage();
   const company = useCompany();
   const navigate = useNavigate();
   const { q = "" } = useSearch({ from: "/shell/knowledge" });
@@ -25,7 +29,12 @@ export function SearchTest() {
     queryKey: [company.id, "search", q, bases],
     enabled: q !== "",
     staleTime: 0,
-    queryFn: ({ signal }) => get<{ results: Found[] }>("/knowledge/search", { q, knowledge: bases, limit: 10 }, signal),
+    queryFn: ({ signal }) =>
+      get<{ results: Found[]; words_alone?: WordsAlone }>(
+        "/knowledge/search",
+        { q, knowledge: bases, limit: 10 },
+        signal,
+      ),
   });
   return (
     <div className="stack">
@@ -65,29 +74,39 @@ export function SearchTest() {
         ) : found.isLoadingError ? (
           <Failed error={found.error} retry={() => void found.refetch()} />
         ) : (
-          <Card flush label={t.results}>
-            {found.data.results.length === 0 ? (
-              <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} />
-            ) : (
-              <ul className="found">
-                {found.data.results.map((r, i) => (
-                  <li key={i}>
-                    <div className="found-head">
-                      <strong>{r.title}</strong>
-                      <span className="muted small">{fill(t.inBase, { base: r.knowledge })}</span>
-                      <Tag tone={r.answers ? "ok" : r.offered ? "warn" : undefined}>
-                        {r.answers ? t.answers : r.offered ? t.offered : t.unused}
-                      </Tag>
-                      <span className="muted small found-certainty">
-                        <Certainty of={r.score} />
-                      </span>
-                    </div>
-                    <p>{r.text}</p>
-                  </li>
-                ))}
-              </ul>
+          <>
+            {found.data.words_alone && (
+              <Note tone="warn">
+                {found.data.words_alone.base}: {mt.alone}{" "}
+                {faultText(mt, found.data.words_alone.fault, found.data.words_alone.detail)}
+              </Note>
             )}
-          </Card>
+            <Card flush label={t.results}>
+              {found.data.results.length === 0 ? (
+                <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} />
+              ) : (
+                <ul className="found">
+                  {found.data.results.map((r, i) => (
+                    <li key={i}>
+                      <div className="found-head">
+                        <strong>{r.title}</strong>
+                        <span className="muted small">{fill(t.inBase, { base: r.knowledge })}</span>
+                        <Tag tone={r.answers ? "ok" : r.offered ? "warn" : undefined}>
+                          {r.answers ? t.answers : r.offered ? t.offered : t.unused}
+                        </Tag>
+                        <span className="muted small found-certainty">
+                          <Certainty of={r.score} />
+                          {r.similarity !== undefined &&
+                            ` · ${mt.similarity} ${number(Math.round(r.similarity * 100) / 100, language)}`}
+                        </span>
+                      </div>
+                      <p>{r.text}</p>
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </Card>
+          </>
         ))}
     </div>
   );

@@ -9,6 +9,38 @@ export interface Found {
   score: number;
   answers: boolean;
   offered: boolean;
+  /** similarity is that of the meanings, from -1 to 1. */
+  similarity?: number;
+}
+
+/** WordsAlone is the reason why a base with an embeddings server was searched by words alone. */
+export interface WordsAlone {
+  fault: string;
+  detail: string;
+  base?: string;
+}
+
+/** Embeddings is the server with which a base is searched by meaning. */
+export interface Embeddings {
+  base_url: string;
+  model: string;
+  question_prefix?: string;
+  passage_prefix?: string;
+}
+
+/** VectorState is the progress of the vectors of a base. */
+export interface VectorState {
+  server: Embeddings | null;
+  made: number;
+  total: number;
+  dimensions: number;
+  making: boolean;
+  made_at: string | null;
+  due_at: string | null;
+  fault: string;
+  detail: string;
+  fault_at: string | null;
+  searching: WordsAlone | null;
 }
 
 export interface OpenQuestion {
