@@ -178,7 +178,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),
 		Senders: settings.NewSenders(d, sealer, config), Templates: settings.NewTemplates(d, config, event.Subscribed),
 		Resources: resources.New(d, sealer, config), TestRuns: resources.NewTestRuns(d), Sites: sites.New(d),
-		Vectors: resources.NewVectors(d, sealer, config),
+		Vectors:  resources.NewVectors(d, sealer, config),
 		Breakers: work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),

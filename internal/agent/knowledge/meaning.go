@@ -2,7 +2,7 @@ package knowledge
 
 import "context"
 
-// Meaning finds passages that are near a question in meaning, whatever their words.
+// Meaning finds passages that are near a question in meaning, also with other words.
 type Meaning interface {
 	// Nearest returns the nearest passages of those bases that name an embeddings server. It takes a bounded time; a
 	// failure is part of the result, because the search then goes by words alone.

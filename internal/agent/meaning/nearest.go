@@ -116,7 +116,9 @@ func join(groups []*group, e *resources.Embedding) []*group {
 	return append(groups, &group{server, e.Server.QuestionPrefix, []resources.Embedding{*e}})
 }
 
-func serverOf(e *resources.Embedding) *Server { return &Server{e.Server.BaseURL, e.Server.Model, e.APIKey} }
+func serverOf(e *resources.Embedding) *Server {
+	return &Server{e.Server.BaseURL, e.Server.Model, e.APIKey}
+}
 
 // near returns the passages of a group that are nearest to a question.
 func (x *Vectors) near(ctx context.Context, companyID string, g *group, text string) ([]knowledge.Near, error) {
@@ -276,4 +278,6 @@ func (x *Vectors) Try(ctx context.Context, e *knowledge.Embeddings) (dimensions 
 var _ knowledge.Meaning = (*Vectors)(nil)
 
 // inputOf returns what the server gets of a passage.
-func inputOf(e *resources.Embedding, p *resource.Passage) string { return e.Server.PassagePrefix + knowledge.Input(p) }
+func inputOf(e *resources.Embedding, p *resource.Passage) string {
+	return e.Server.PassagePrefix + knowledge.Input(p)
+}

@@ -73,10 +73,10 @@ var (
 	Lists          = Resource{
 		Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true,
 	}
-	Speakers     = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
-	Documents    = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
-	Sites        = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
-	Reviews      = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
+	Speakers  = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Documents = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
+	Sites     = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
+	Reviews   = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
 	// QuestionVectors are not waited for: beyond the bound a question is searched by words alone.
 	QuestionVectors = Resource{Name: "question_vectors", Holds: "questions at embeddings servers", Node: 64, Company: 24}
 	PassageVectors  = Resource{Name: "passage_vectors", Holds: "bases whose vectors are made", Node: 4, Company: 2, Waits: true}

@@ -32,7 +32,8 @@ func (s *Vectors) Kept(ctx context.Context, k VectorKey, model string) ([]string
 
 // Vector returns a stored vector; nil if there is none.
 func (s *Vectors) Vector(ctx context.Context, k VectorKey, model, hash string) (vector []byte, err error) {
-	err = s.d.Row(ctx, []any{&vector}, "SELECT vector FROM passage_vector WHERE company_id = $1 AND knowledge_id = $2 AND model = $3 AND hash = $4",
+	err = s.d.Row(ctx, []any{&vector},
+		"SELECT vector FROM passage_vector WHERE company_id = $1 AND knowledge_id = $2 AND model = $3 AND hash = $4",
 		k.CompanyID, k.ID, model, hash)
 	return vector, db.Wrap(db.Ignore(err), "read a vector")
 }

@@ -35,7 +35,7 @@ type Server struct {
 	Key        string // required as a bearer token, unless it is empty
 	Dimensions int
 	Seed       uint64 // of the directions: another one is another model
-	MaxInputs  int    // of a request; 0: no bound
+	MaxInputs  int    // of a request, unless it is 0
 	// Fail responds to a request instead, and reports whether it has.
 	Fail func(w http.ResponseWriter, r *http.Request, inputs []string) bool
 
@@ -135,7 +135,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// common are words without a meaning of their own.
+// common are words that carry no meaning.
 const common = " the a an is are do does can you i my your to of in on at for and or el la los de que y o um uma "
 
 const (
