@@ -343,6 +343,12 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/knowledge/import/file"] = panel(call{kind: own})
 	all["POST /panel/v1/knowledge/{id}/articles"] = withBody(`{"add":[{"title":"Curious","text":"Curious"}]}`, panel(call{}))
 	all["PUT /panel/v1/knowledge/{id}/synonyms"] = withBody(`{"synonyms":["curious, swordfish"]}`, panel(call{}))
+	const embeddings, server = "/panel/v1/knowledge/{id}/embeddings", `{"base_url":"http://127.0.0.1:1/v1","model":"curious"}`
+	all["GET "+embeddings] = panel(call{})
+	all["PUT "+embeddings] = withBody(server, panel(call{}))
+	all["DELETE "+embeddings] = panel(call{})
+	all["POST "+embeddings+"/try"] = withBody(server, panel(call{}))
+	all["POST "+embeddings+"/make"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/state"] = panel(call{})
 	all["POST /panel/v1/sites/{id}/look"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/looks/{look}"] = panel(call{})

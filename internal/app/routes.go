@@ -52,7 +52,8 @@ func (a *App) addresses() (base, widgets string) { return a.ready.BaseURL, a.rea
 func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) panel.Deps {
 	d := panel.Deps{
 		Store: a.store, Auth: p.auth, Notify: p.notify, Catalog: p.catalog, Decide: p.sandbox.Decide, Events: p.hub, Calls: p.calls,
-		Conversations: p.conversations, Files: p.files, Addresses: a.addresses, Proxies: a.cfg.TrustedProxies, Search: p.search, Vectors: p.vectors,
+		Conversations: p.conversations, Files: p.files, Addresses: a.addresses, Proxies: a.cfg.TrustedProxies,
+		Search: p.search, Vectors: p.vectors,
 		Thinker: p.thinker, Tests: p.tests, Toolbox: p.toolbox, Pages: p.pages, Documents: p.documents, WakeSites: p.sites.Wake,
 		People: people, Kinds: kinds(), Unbuilt: unbuiltResource,
 		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate),

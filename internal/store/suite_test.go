@@ -25,6 +25,7 @@ func sentences() []sentence {
 		configuring(), templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(),
 		talking(), searching(), questioning(), answering(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(),
 		recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(), siteSentences(),
+		vectorSentences(),
 		erasing(), testingAgents(), reviewing(),
 	)
 }

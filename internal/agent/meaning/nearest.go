@@ -38,7 +38,8 @@ type group struct {
 
 // key identifies the server and its use.
 func (g *group) key(companyID string) string {
-	return strings.Join([]string{companyID, g.server.BaseURL, g.server.Model, g.server.APIKey, g.prefix, g.bases[0].Server.Settings}, "\x00")
+	s := g.server
+	return strings.Join([]string{companyID, s.BaseURL, s.Model, s.APIKey, g.prefix, g.bases[0].Server.Settings}, "\x00")
 }
 
 // Nearest implements knowledge.Meaning.

@@ -65,7 +65,8 @@ func beginVectors(ctx context.Context, tx *db.Tx, companyID, id string, x resour
 			passage_prefix, node, lease_until, rev, made_rev, made, total, dimensions, made_at, failures, fault, detail, fault_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', 0, 1, 0, 0, 0, 0, 0, 0, '', '', 0)
 		ON CONFLICT (company_id, knowledge_id) DO UPDATE SET base_url = excluded.base_url, model = excluded.model,
-			settings = excluded.settings, question_prefix = excluded.question_prefix, passage_prefix = excluded.passage_prefix, due_at = excluded.due_at, rev = embedding.rev + 1, failures = 0,
+			settings = excluded.settings, question_prefix = excluded.question_prefix, passage_prefix = excluded.passage_prefix,
+			due_at = excluded.due_at, rev = embedding.rev + 1, failures = 0,
 			made = CASE WHEN embedding.settings = excluded.settings THEN embedding.made ELSE 0 END,
 			dimensions = CASE WHEN embedding.settings = excluded.settings THEN embedding.dimensions ELSE 0 END,
 			fault = CASE WHEN embedding.settings = excluded.settings THEN embedding.fault ELSE '' END`,
@@ -80,16 +81,17 @@ func endVectors(ctx context.Context, tx *db.Tx, companyID, id string) error {
 	return db.Wrap(err, "end vectors")
 }
 
-const embeddingColumns = `SELECT e.knowledge_id, e.base_url, e.model, e.settings, e.question_prefix, e.passage_prefix, e.rev, e.made, e.total, e.dimensions, e.made_rev,
-	x.updated_at, r.sealed FROM embedding AS e
+const embeddingColumns = `SELECT e.knowledge_id, e.base_url, e.model, e.settings, e.question_prefix, e.passage_prefix, e.rev, e.made,
+	e.total, e.dimensions, e.made_rev, x.updated_at, r.sealed FROM embedding AS e
 	JOIN knowledge_index AS x ON x.company_id = e.company_id AND x.knowledge_id = e.knowledge_id
 	JOIN resource AS r ON r.company_id = e.company_id AND r.kind = 'knowledge' AND r.id = e.knowledge_id `
 
 func (s *Vectors) scan(companyID string, scan db.Scan) (e Embedding, err error) {
 	var made, updated int64
 	var sealed string
-	if err := scan(&e.KnowledgeID, &e.Server.BaseURL, &e.Server.Model, &e.Server.Settings, &e.Server.QuestionPrefix, &e.Server.PassagePrefix, &e.Rev, &e.Made, &e.Total, &e.Dimensions,
-		&made, &updated, &sealed); err != nil {
+	server := &e.Server
+	if err := scan(&e.KnowledgeID, &server.BaseURL, &server.Model, &server.Settings, &server.QuestionPrefix, &server.PassagePrefix, &e.Rev,
+		&e.Made, &e.Total, &e.Dimensions, &made, &updated, &sealed); err != nil {
 		return e, err
 	}
 	e.Vectors = fmt.Sprintf("%s/%d/%d", e.Server.Settings, updated, made)
@@ -109,7 +111,8 @@ func (s *Vectors) scan(companyID string, scan db.Scan) (e Embedding, err error) 
 func (s *Vectors) Listed(ctx context.Context, companyID string) ([]Embedding, error) {
 	return s.listed.Get(ctx, companyID, func(ctx context.Context) ([]Embedding, string, error) {
 		all, err := db.Collect(ctx, s.d, "bases with vectors", func(scan db.Scan) (Embedding, error) { return s.scan(companyID, scan) },
-			embeddingColumns+"WHERE e.company_id = $1 AND e.model <> '' AND x.version > 0 ORDER BY e.knowledge_id LIMIT $2", companyID, maxListed)
+			embeddingColumns+"WHERE e.company_id = $1 AND e.model <> '' AND x.version > 0 ORDER BY e.knowledge_id LIMIT $2",
+			companyID, maxListed)
 		return all, companyID, err
 	})
 }
@@ -162,7 +165,8 @@ func (s *Vectors) Due(ctx context.Context, now time.Time, most int, without []st
 	return db.Collect(ctx, s.d, "due vectors", func(scan db.Scan) (k VectorKey, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err
-	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+others+" ORDER BY due_at LIMIT $2", args...)
+	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+others+" ORDER BY due_at LIMIT $2",
+		args...)
 }
 
 // Claim begins work on a base, unless another node has. It returns its revision and the number of failures in a row.
@@ -216,10 +220,12 @@ func (s *Vectors) Finish(ctx context.Context, k VectorKey, node string, rev int6
 		if o.Changed {
 			changed = 1
 		}
-		_, err := tx.Exec(ctx, `UPDATE embedding SET node = '', lease_until = 0, due_at = CASE WHEN rev = $4 THEN CAST($5 AS BIGINT) ELSE CAST($6 AS BIGINT) END,
+		_, err := tx.Exec(ctx, `UPDATE embedding SET node = '', lease_until = 0,
+			due_at = CASE WHEN rev = $4 THEN CAST($5 AS BIGINT) ELSE CAST($6 AS BIGINT) END,
 			made = $7, total = $8, dimensions = CASE WHEN rev = $4 THEN CAST($9 AS BIGINT) ELSE dimensions END, made_rev = made_rev + $10,
-			made_at = CASE WHEN CAST($11 AS TEXT) = '' THEN CAST($6 AS BIGINT) ELSE made_at END, failures = CASE WHEN CAST($11 AS TEXT) = '' THEN 0 ELSE failures + 1 END,
-			fault = $11, detail = $12, fault_at = CASE WHEN CAST($11 AS TEXT) = '' THEN fault_at ELSE CAST($6 AS BIGINT) END
+			made_at = CASE WHEN CAST($11 AS TEXT) = '' THEN CAST($6 AS BIGINT) ELSE made_at END,
+			failures = CASE WHEN CAST($11 AS TEXT) = '' THEN 0 ELSE failures + 1 END, fault = $11, detail = $12,
+			fault_at = CASE WHEN CAST($11 AS TEXT) = '' THEN fault_at ELSE CAST($6 AS BIGINT) END
 			WHERE company_id = $1 AND knowledge_id = $2 AND node = $3`, k.CompanyID, k.ID, node, rev, db.Millis(due), db.Millis(now),
 			o.Made, o.Total, o.Dimensions, changed, o.Fault, o.Detail)
 		return db.Wrap(err, "finish vectors")

@@ -56,6 +56,7 @@ type Thing struct {
 	GoalResult     string            `json:"goal_result,omitempty"`
 	Topics         []Topic           `json:"topics,omitempty"`
 	Steps          []Step            `json:"steps,omitempty"`
+	Model          string            `json:"model,omitempty"` // of an embeddings server
 }
 
 // Article is an article of a knowledge base.
@@ -153,11 +154,16 @@ func (x *Thing) References() []resource.Reference {
 // SearchSynonyms implements resource.Searchable.
 func (x *Thing) SearchSynonyms() string { return "" }
 
+// EmbeddedBy implements resource.Embedded.
+func (x *Thing) EmbeddedBy() resource.Embedder {
+	return resource.Embedder{BaseURL: "https://embeddings.test/v1", Model: x.Model, Settings: x.Model}
+}
+
 // Passages implements resource.Searchable: one passage per article, found by its words.
 func (x *Thing) Passages() []resource.Passage {
 	var all []resource.Passage
 	for i, a := range x.Articles {
-		p := resource.Passage{Article: i, Title: a.Title, Text: a.Text, URL: a.URL, Language: a.Language}
+		p := resource.Passage{Article: i, Title: a.Title, Text: a.Text, URL: a.URL, Language: a.Language, Hash: a.Title + a.Text}
 		for word := range strings.FieldsSeq(a.Text) {
 			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a.Title, word)})
 		}
