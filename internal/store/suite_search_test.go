@@ -61,10 +61,10 @@ func passageLife(t *testing.T, r *rig) {
 	passages, err := r.Resources.Passages(t.Context(), ours, map[string][]int{"faq": {1, 2, 9}, "other": {0, 1, 2}, "none": {0}})
 	if diff := cmp.Diff(map[string]map[int]resource.Passage{
 		"faq": {
-			1: {Article: 1, Title: "About ships", Text: "small boats", URL: "https://a.test"},
-			2: {Article: 2, Title: "About ships", Text: "old ships", URL: "https://a.test"},
+			1: {Article: 1, Title: "About ships", Text: "small boats", URL: "https://a.test", Hash: "small boats"},
+			2: {Article: 2, Title: "About ships", Text: "old ships", URL: "https://a.test", Hash: "old ships"},
 		},
-		"other": {0: {Title: "About ships", Text: "ships", URL: "https://a.test"}},
+		"other": {0: {Title: "About ships", Text: "ships", URL: "https://a.test", Hash: "ships"}},
 		"none":  {},
 	}, passages); diff != "" || err != nil {
 		t.Error(diff, err)

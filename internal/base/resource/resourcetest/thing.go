@@ -163,7 +163,7 @@ func (x *Thing) EmbeddedBy() resource.Embedder {
 func (x *Thing) Passages() []resource.Passage {
 	var all []resource.Passage
 	for i, a := range x.Articles {
-		p := resource.Passage{Article: i, Title: a.Title, Text: a.Text, URL: a.URL, Language: a.Language, Hash: a.Title + a.Text}
+		p := resource.Passage{Article: i, Title: a.Title, Text: a.Text, URL: a.URL, Language: a.Language, Hash: a.Text}
 		for word := range strings.FieldsSeq(a.Text) {
 			p.Terms = append(p.Terms, resource.Term{Text: word, Title: strings.Contains(a.Title, word)})
 		}
