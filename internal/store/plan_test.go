@@ -321,7 +321,7 @@ var meant = []struct {
 	{"FROM incoming_call WHERE conversation_id", by("incoming_call_conversation")},
 	{"FROM conversation AS c WHERE c.company_id = $1 AND c.last_at <", by("conversation_age")},
 	{"FROM embedding WHERE due_at <= $1", by("embedding_due")},
-	{"FROM passage_vector WHERE company_id = $1 AND knowledge_id = $2 AND model = $3 AND hash =", by("sqlite_autoindex_passage_vector_1", "passage_vector_pkey")},
+	{"FROM passage_vector WHERE company_id = $1 AND", by("sqlite_autoindex_passage_vector_1", "passage_vector_pkey")},
 	{"JOIN passage_vector AS v", by("sqlite_autoindex_passage_vector_1", "passage_vector_pkey")},
 	{"UPDATE OR FAIL conversation SET", map[bool]string{false: "sqlite_autoindex_conversation_1"}},
 	{"UPDATE conversation AS c SET", map[bool]string{true: "conversation_pkey"}},

@@ -19,7 +19,7 @@ func vectorSentences() []sentence {
 	}
 }
 
-func is(t *testing.T, what string, err error) {
+func must(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -36,7 +36,7 @@ func (r *rig) putVectors(t *testing.T, company, model string, texts ...string) r
 		x.Articles = append(x.Articles, resourcetest.Article{Title: fmt.Sprint(i), Text: text})
 	}
 	_, err := r.Resources.PutResource(t.Context(), company, k, x)
-	is(t, "put", err)
+	must(t, "put", err)
 	return resources.VectorKey{CompanyID: company, ID: "faq"}
 }
 
@@ -51,7 +51,7 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	}
 	claim := func(node string) (rev int64, ok bool) {
 		rev, _, ok, err := r.Vectors.Claim(ctx, key, node, now, now.Add(time.Minute))
-		is(t, "claim", err)
+		must(t, "claim", err)
 		return rev, ok
 	}
 	rev, ok := claim("a")
@@ -71,12 +71,12 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	}
 	add := func(model string, hashes ...string) {
 		for _, h := range hashes {
-			is(t, "add", r.Vectors.Add(ctx, key, model, []resources.Vector{{Hash: h, Bytes: []byte{0, 255, 7}}}))
+			must(t, "add", r.Vectors.Add(ctx, key, model, []resources.Vector{{Hash: h, Bytes: []byte{0, 255, 7}}}))
 		}
 	}
 	add("one", "alpha", "beta", "beta", "old")
 	add("zero", "alpha")
-	is(t, "add", r.Vectors.Add(ctx, foreign, "one", []resources.Vector{{Hash: "alpha", Bytes: []byte{9}}}))
+	must(t, "add", r.Vectors.Add(ctx, foreign, "one", []resources.Vector{{Hash: "alpha", Bytes: []byte{9}}}))
 	kept, err := r.Vectors.Kept(ctx, key, "one")
 	if diff := cmp.Diff([]string{"alpha", "beta", "old"}, kept); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -87,7 +87,7 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	if v, err := r.Vectors.Vector(ctx, key, "two", "alpha"); err != nil || v != nil {
 		t.Error(v, err)
 	}
-	is(t, "remove", r.Vectors.Remove(ctx, key, "one", []string{"old"}))
+	must(t, "remove", r.Vectors.Remove(ctx, key, "one", []string{"old"}))
 	if n, err := r.Vectors.RemoveOthers(ctx, key, "one"); n != 1 || err != nil {
 		t.Error(n, err)
 	}
@@ -98,7 +98,7 @@ func vectorsAreMade(t *testing.T, r *rig) {
 		t.Error(ok, err)
 	}
 	later := now.Add(time.Hour)
-	is(t, "finish", r.Vectors.Finish(ctx, key, "a", rev, &resources.Outcome{Made: 2, Total: 2, Dimensions: 3, Changed: true}, now, later))
+	must(t, "finish", r.Vectors.Finish(ctx, key, "a", rev, &resources.Outcome{Made: 2, Total: 2, Dimensions: 3, Changed: true}, now, later))
 	s, err := r.Vectors.State(ctx, key, now)
 	if err != nil || s.Making || s.Made != 2 || s.Dimensions != 3 || s.Fault != "" || !s.MadeAt.Equal(now.Truncate(time.Millisecond)) {
 		t.Errorf("%+v, %v", s, err)
@@ -110,14 +110,14 @@ func vectorsAreMade(t *testing.T, r *rig) {
 		t.Fatalf("%+v, %v", listed, err)
 	}
 
-	// A change of the base during the work makes it due again, and what it found out counts for nothing.
-	is(t, "ask", r.Vectors.AskOnce(ctx, key, now))
+	// A change of the base during the work makes it due again; its result counts for nothing.
+	must(t, "ask", r.Vectors.AskOnce(ctx, key, now))
 	rev, _ = claim("a")
 	r.putVectors(t, ours, "one", "alpha", "gamma")
 	if ok, err := r.Vectors.Progress(ctx, key, "a", rev, 1, 2, 3, now.Add(time.Minute)); ok || err != nil {
 		t.Error("a node goes on with a base that has changed", err)
 	}
-	is(t, "finish", r.Vectors.Finish(ctx, key, "a", rev, &resources.Outcome{Fault: "slow", Detail: "x"}, now, later))
+	must(t, "finish", r.Vectors.Finish(ctx, key, "a", rev, &resources.Outcome{Fault: "slow", Detail: "x"}, now, later))
 	s, err = r.Vectors.State(ctx, key, now)
 	if err != nil || !s.Making || s.Fault != "slow" || s.Detail != "x" || !s.FaultAt.Equal(now.Truncate(time.Millisecond)) {
 		t.Errorf("%+v, %v", s, err)
@@ -127,16 +127,16 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	}
 	r.vectorsOf(t, key, "one", map[int]string{0: "alpha"})
 	_, ok = claim("c")
-	is(t, "release all", r.Vectors.ReleaseAll(ctx))
+	must(t, "release all", r.Vectors.ReleaseAll(ctx))
 	if _, again := claim("d"); !ok || !again {
 		t.Error("a base is not released")
 	}
-	is(t, "release", r.Vectors.Release(ctx, key, "d", later))
-	is(t, "ask once", r.Vectors.AskOnce(ctx, key, now)) // the last attempt failed: nothing
+	must(t, "release", r.Vectors.Release(ctx, key, "d", later))
+	must(t, "ask once", r.Vectors.AskOnce(ctx, key, now)) // the last attempt failed: nothing
 	if _, ok := claim("e"); ok {
 		t.Error("a base is asked for once more after a failure")
 	}
-	is(t, "ask", r.Vectors.Ask(ctx, key, now))
+	must(t, "ask", r.Vectors.Ask(ctx, key, now))
 	if _, ok := claim("e"); !ok {
 		t.Error("a base that is asked for is not due")
 	}
@@ -146,7 +146,7 @@ func vectorsAreMade(t *testing.T, r *rig) {
 func (r *rig) vectorsOf(t *testing.T, key resources.VectorKey, model string, want map[int]string) {
 	t.Helper()
 	got := map[int]string{}
-	is(t, "each", r.Vectors.Each(t.Context(), key, model, func(passage int, hash string, _ []byte) error {
+	must(t, "each", r.Vectors.Each(t.Context(), key, model, func(passage int, hash string, _ []byte) error {
 		got[passage] = hash
 		return nil
 	}))
@@ -160,11 +160,11 @@ func vectorsAreRemoved(t *testing.T, r *rig) {
 	for what, end := range map[string]func(){
 		"without a server": func() { r.putVectors(t, ours, "", "alpha") },
 		"deleted": func() {
-			is(t, "delete", r.Resources.DeleteResource(ctx, ours, nil, resourcetest.Kinds()[0], "faq"))
+			must(t, "delete", r.Resources.DeleteResource(ctx, ours, nil, resourcetest.Kinds()[0], "faq"))
 		},
 	} {
 		key := r.putVectors(t, ours, "one", "alpha")
-		is(t, "add", r.Vectors.Add(ctx, key, "one", []resources.Vector{{Hash: "alpha", Bytes: []byte{1}}}))
+		must(t, "add", r.Vectors.Add(ctx, key, "one", []resources.Vector{{Hash: "alpha", Bytes: []byte{1}}}))
 		end()
 		now := time.Now().Add(time.Second)
 		if e, err := r.Vectors.Find(ctx, key); e != nil || err != nil {
@@ -182,7 +182,7 @@ func vectorsAreRemoved(t *testing.T, r *rig) {
 		if n, err := r.Vectors.RemoveOthers(ctx, key, ""); n != 1 || err != nil {
 			t.Errorf("%s: %d, %v", what, n, err)
 		}
-		is(t, "forget", r.Vectors.Forget(ctx, key, "a"))
+		must(t, "forget", r.Vectors.Forget(ctx, key, "a"))
 		if due, err := r.Vectors.Due(ctx, now, 10, nil); len(due) > 0 || err != nil {
 			t.Errorf("%s: %v, %v", what, due, err)
 		}

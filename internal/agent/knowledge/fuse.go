@@ -2,12 +2,26 @@ package knowledge
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
 // rankOffset is the constant of reciprocal rank fusion: the larger it is, the less the first places of a list count.
 const rankOffset = 60
+
+const (
+	// offeredByMeaning is the number of articles that are offered for their meaning.
+	offeredByMeaning = 3
+	// leastByMeaning and mostByMeaning bound the confidence of an article for its meaning alone: it is offered, and never
+	// answered with.
+	leastByMeaning = 0.1
+	mostByMeaning  = 0.4
+	// perDeviation is the confidence of a standard deviation.
+	perDeviation = 0.05
+	// minAgreed is the confidence by words from which the agreement of words and meaning adds agreement, up to mostAgreed.
+	minAgreed  = 0.3
+	agreement  = 0.2
+	mostAgreed = 0.6
+)
 
 // addNear adds the nearest passages in meaning to the candidates.
 func addNear(best []ranked, near []Near) []ranked {
@@ -33,8 +47,9 @@ func (m *match) similarity() float64 {
 	return m.meant.Similarity
 }
 
-// fuse orders matches by the sum of their reciprocal ranks by words and by meaning, and keeps the best of each article. judged
-// are the best ones of each article by words, with their confidence.
+// fuse orders matches by the sum of their reciprocal ranks by words and by meaning, and keeps the best of each article.
+// judged are the best ones of each article by words, with their confidence: one that answers the question stays before the
+// others. Passages with none of the words, and not outstanding in meaning, come last.
 func fuse(all, judged []match) []match {
 	slices.SortStableFunc(all, byRank)
 	fused := make(map[place]float64, len(all))
@@ -48,43 +63,69 @@ func fuse(all, judged []match) []match {
 			fused[all[i].place] += 1 / float64(rankOffset+1+near.Rank)
 		}
 	}
+	sure := map[place]float64{} // by article
+	for i := range judged {
+		m := &judged[i]
+		sure[m.article()] = m.sure
+		if m.sure >= Threshold {
+			fused[m.place]++
+		}
+	}
 	slices.SortStableFunc(all, func(a, b match) int {
-		return cmp.Or(languageFirst(&a, &b), cmp.Compare(fused[b.place], fused[a.place]))
+		return cmp.Or(compareBools(a.weak(), b.weak()), languageFirst(&a, &b), cmp.Compare(fused[b.place], fused[a.place]))
 	})
 	all = onePerArticle(all)
-	sure := map[place]float64{}
-	for i := range judged {
-		sure[judged[i].article()] = judged[i].sure
-	}
 	for i := range all {
 		all[i].sure = sure[all[i].article()]
 	}
-	weighMeaning(all)
+	var first place
+	if len(judged) > 0 {
+		first = judged[0].article()
+	}
+	trustMeaning(all, first)
 	return all
 }
 
-// weighMeaning corrects the confidence by words of each article's match by its meaning.
-func weighMeaning(all []match) {
-	for i := range all {
-		m := &all[i]
-		if m.meant == nil {
-			continue
-		}
-		next := 0.0
-		for j := range all {
-			if j != i && all[j].meant != nil {
-				next = max(next, all[j].meant.Standout)
-			}
-		}
-		m.sure = withMeaning(m.sure, m.meant.Standout, m.meant.Standout-next)
-	}
+// weak reports whether nothing but some similarity speaks for a passage.
+func (m *match) weak() bool {
+	return m.features[fMatched] == 0 && (m.meant == nil || !m.meant.StandsOut)
 }
 
-const maxStandout, maxAhead = 8, 4
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
 
-// withMeaning returns the confidence of a passage with a confidence by words, that stands out in meaning, and is ahead of the
-// other articles.
-func withMeaning(words, standout, ahead float64) float64 {
-	logit := math.Log(max(words, 0.01) / (1 - min(words, 0.99)))
-	return 1 / (1 + math.Exp(-(logit + 0.5*max(0, min(standout, maxStandout)) + max(0, min(ahead, maxAhead)))))
+// trustMeaning raises the confidence by words of the articles in the language of the question that stand out in meaning. It is
+// a rule and not a calibration. first is the first article by words.
+func trustMeaning(all []match, first place) {
+	var near []*match
+	for i := range all {
+		if all[i].meant != nil && !all[i].foreign {
+			near = append(near, &all[i])
+		}
+	}
+	slices.SortStableFunc(near, func(a, b *match) int { return cmp.Compare(a.meant.Rank, b.meant.Rank) })
+	for i, m := range near[:min(len(near), offeredByMeaning)] {
+		if !m.meant.StandsOut {
+			continue
+		}
+		if i == 0 && m.article() == first && m.sure >= minAgreed {
+			m.sure = max(m.sure, min(m.sure+agreement, mostAgreed))
+		}
+		m.sure = max(m.sure, min(leastByMeaning+perDeviation*(m.meant.Standout-minStandout), mostByMeaning))
+	}
+	if len(all) > 0 && all[0].sure >= Threshold { // one article answers the question
+		for i := range all[1:] {
+			m := &all[i+1]
+			if m.foreign == all[0].foreign {
+				m.sure = min(m.sure, 1-all[0].sure)
+			}
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package knowledge
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Meaning finds passages that are near a question in meaning, also with other words.
 type Meaning interface {
@@ -25,5 +28,15 @@ type Near struct {
 	Hash       string  // Passage.Hash
 	Rank       int     // among the passages of its server, from 0
 	Similarity float64 // cosine of the angle between the vectors
-	Standout   float64 // distance from the mean similarity of all passages, in standard deviations
+	Standout   float64 // distance from the mean similarity of the other passages, in standard deviations
+	StandsOut  bool    // StandsOut of it
+}
+
+// minStandout is the minimum distance of a passage that stands out.
+const minStandout = 2
+
+// StandsOut reports whether a passage, at a distance from the mean similarity of the others in standard deviations, is nearer
+// to a question than the nearest of n passages about something else is likely to be.
+func StandsOut(standout float64, n int) bool {
+	return standout >= max(minStandout, math.Sqrt(2*math.Log(float64(n))))
 }

@@ -164,7 +164,9 @@ func (x *Vectors) near(ctx context.Context, companyID string, g *group, text str
 	slices.SortStableFunc(all, func(a, b knowledge.Near) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	all = all[:min(len(all), nearest)]
 	for i := range all {
-		all[i].Rank, all[i].Standout = i, s.standout(all[i].Similarity)
+		near := &all[i]
+		near.Rank, near.Standout = i, s.standout(near.Similarity)
+		near.StandsOut = knowledge.StandsOut(near.Standout, int(s.n))
 	}
 	return all, nil
 }

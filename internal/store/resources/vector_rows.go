@@ -43,7 +43,8 @@ func (s *Vectors) Vector(ctx context.Context, k VectorKey, model, hash string) (
 func (s *Vectors) Add(ctx context.Context, k VectorKey, model string, all []Vector) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for i := range all {
-			if _, err := tx.Exec(ctx, `INSERT INTO passage_vector (company_id, knowledge_id, model, hash, vector) VALUES ($1, $2, $3, $4, $5)
+			if _, err := tx.Exec(ctx, `INSERT INTO passage_vector (company_id, knowledge_id, model, hash, vector)
+				VALUES ($1, $2, $3, $4, $5)
 				ON CONFLICT (company_id, knowledge_id, model, hash) DO UPDATE SET vector = excluded.vector`,
 				k.CompanyID, k.ID, model, all[i].Hash, all[i].Bytes); err != nil {
 				return db.Wrap(err, "store a vector")
