@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -17,9 +18,11 @@ const (
 	mostByMeaning  = 0.4
 	// perDeviation is the confidence of a standard deviation.
 	perDeviation = 0.05
+	// staysFirst is the confidence from which the first article by words stays first.
+	staysFirst = 0.1
 	// minAgreed is the confidence by words from which the agreement of words and meaning adds agreement, up to mostAgreed.
 	minAgreed  = 0.3
-	agreement  = 0.2
+	agreement  = 0.1
 	mostAgreed = 0.6
 )
 
@@ -47,8 +50,8 @@ func (m *match) similarity() float64 {
 	return m.meant.Similarity
 }
 
-// fuse orders matches by the sum of their reciprocal ranks by words and by meaning, and keeps the best of each article.
-// judged are the best ones of each article by words, with their confidence: one that answers the question stays before the
+// fuse orders matches by the sum of their reciprocal ranks by words and, for those that stand out, by meaning. It keeps the best
+// of each article. judged are the best ones of each article by words, with their confidence: a possible one stays before the
 // others. Passages with none of the words, and not outstanding in meaning, come last.
 func fuse(all, judged []match) []match {
 	slices.SortStableFunc(all, byRank)
@@ -59,7 +62,7 @@ func fuse(all, judged []match) []match {
 			words++
 			fused[m.place] += 1 / float64(rankOffset+words)
 		}
-		if near := all[i].meant; near != nil {
+		if near := all[i].meant; near != nil && near.StandsOut {
 			fused[all[i].place] += 1 / float64(rankOffset+1+near.Rank)
 		}
 	}
@@ -67,12 +70,13 @@ func fuse(all, judged []match) []match {
 	for i := range judged {
 		m := &judged[i]
 		sure[m.article()] = m.sure
-		if m.sure >= Threshold {
+		if m.sure >= staysFirst && (i == 0 || m.foreign != judged[i-1].foreign) || m.sure >= Threshold {
 			fused[m.place]++
 		}
 	}
 	slices.SortStableFunc(all, func(a, b match) int {
-		return cmp.Or(compareBools(a.weak(), b.weak()), languageFirst(&a, &b), cmp.Compare(fused[b.place], fused[a.place]))
+		return cmp.Or(compareBools(a.weak(), b.weak()), languageFirst(&a, &b), cmp.Compare(fused[b.place], fused[a.place]),
+			cmp.Compare(a.nearness(), b.nearness()))
 	})
 	all = onePerArticle(all)
 	for i := range all {
@@ -89,6 +93,14 @@ func fuse(all, judged []match) []match {
 // weak reports whether nothing but some similarity speaks for a passage.
 func (m *match) weak() bool {
 	return m.features[fMatched] == 0 && (m.meant == nil || !m.meant.StandsOut)
+}
+
+// nearness returns the rank of a passage by meaning; the largest number if it has none.
+func (m *match) nearness() int {
+	if m.meant == nil {
+		return math.MaxInt
+	}
+	return m.meant.Rank
 }
 
 func compareBools(a, b bool) int {

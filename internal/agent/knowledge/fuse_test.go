@@ -9,12 +9,12 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// found makes a match for a table: by words with a rank (0: none of the words), by meaning with a rank and a standout (-1: not).
+// found is a passage of a search by words and by meaning.
 type found struct {
 	article  int
-	rank     float64 // by words; 0: it has none of them
+	rank     float64 // by words; 0 if it has none of them
 	sure     float64 // by words
-	near     int     // rank by meaning; -1: not among the nearest
+	near     int     // rank by meaning; -1 if it is not among the nearest
 	standout float64
 	foreign  bool
 }
@@ -57,8 +57,16 @@ func TestWordsAndMeaningAreFusedByARule(t *testing.T) {
 			[]judgment{{1, 0.8}, {2, 0.2}, {3, 0.2}},
 		},
 		"without an answer the ranks decide": {
-			[]found{{1, 9, 0.2, -1, 0, false}, {2, 8, 0.1, 0, 0, false}, {3, 7, 0.05, 1, 0, false}},
-			[]judgment{{2, 0.1}, {3, 0.05}, {1, 0.2}},
+			[]found{{1, 9, 0.09, -1, 0, false}, {2, 8, 0.08, 0, 2.2, false}, {3, 7, 0.05, 1, 2, false}},
+			[]judgment{{2, 0.11}, {3, 0.1}, {1, 0.09}},
+		},
+		"but not those of what hardly stands out": {
+			[]found{{1, 9, 0.09, -1, 0, false}, {2, 8, 0.08, 0, 1.9, false}, {3, 7, 0.05, 1, 1, false}, {4, 0, 0, 2, 1, false}},
+			[]judgment{{1, 0.09}, {2, 0.08}, {3, 0.05}, {4, 0}},
+		},
+		"a possible article by words stays first": {
+			[]found{{1, 9, 0.1, -1, 0, false}, {2, 8, 0.1, 0, 4, false}},
+			[]judgment{{1, 0.1}, {2, 0.2}},
 		},
 		"what stands out in meaning alone is offered": {
 			[]found{{1, 0, 0, 0, 3, false}, {2, 0, 0, 1, 2.5, false}, {3, 0, 0, 2, 1.9, false}},
@@ -69,12 +77,12 @@ func TestWordsAndMeaningAreFusedByARule(t *testing.T) {
 			[]judgment{{1, 0.4}, {2, 0.4}, {3, 0.4}, {4, 0}},
 		},
 		"where words and meaning agree, a likely article answers": {
-			[]found{{1, 9, 0.35, 0, 3, false}, {2, 8, 0.2, 1, 0, false}},
-			[]judgment{{1, 0.55}, {2, 0.2}},
+			[]found{{1, 9, 0.42, 0, 3, false}, {2, 8, 0.2, 1, 0, false}},
+			[]judgment{{1, 0.52}, {2, 0.2}},
 		},
 		"but at most with that": {
-			[]found{{1, 9, 0.45, 0, 3, false}, {2, 0, 0, 1, 2.5, false}},
-			[]judgment{{1, 0.6}, {2, 0.13}},
+			[]found{{1, 9, 0.55, 0, 3, false}, {2, 0, 0, 1, 9, false}},
+			[]judgment{{1, 0.6}, {2, 0.4}},
 		},
 		"an unlikely one does not, although they agree": {
 			[]found{{1, 9, 0.29, 0, 3, false}},

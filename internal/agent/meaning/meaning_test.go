@@ -52,7 +52,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	r := &rig{T: t, store: s, server: meaningtest.New("words-1", 96), log: &logged{}, counts: newCounts()}
+	r := &rig{T: t, store: s, server: meaningtest.New("words-1", 384), log: &logged{}, counts: newCounts()}
 	r.http = httptest.NewServer(r.server)
 	t.Cleanup(r.http.Close)
 	r.node("a", nil)
