@@ -57,7 +57,7 @@ func (x *Vectors) Run(ctx context.Context) error {
 
 // Make makes the vectors of a base now, unless another node does. Errors: *Fault, of the server.
 func (x *Vectors) Make(ctx context.Context, k resources.VectorKey) error {
-	if err := x.o.Store.Ask(ctx, k, time.Now()); err != nil {
+	if err := x.o.Store.Ask(ctx, k, x.o.Now()); err != nil {
 		return err
 	}
 	return x.attempt(ctx, k)
@@ -81,7 +81,7 @@ func (x *Vectors) work(ctx context.Context, k resources.VectorKey) bool {
 
 // attempt claims a base, makes its vectors and stores the outcome. Errors: *Fault, which is stored too.
 func (x *Vectors) attempt(ctx context.Context, k resources.VectorKey) error {
-	now := time.Now()
+	now := x.o.Now()
 	rev, failures, ok, err := x.o.Store.Claim(ctx, k, x.o.Node, now, now.Add(lease))
 	if err != nil || !ok {
 		return err
@@ -91,16 +91,16 @@ func (x *Vectors) attempt(ctx context.Context, k resources.VectorKey) error {
 	var f *Fault
 	switch {
 	case errors.Is(err, errLost):
-		return x.o.Store.Release(ctx, k, x.o.Node, time.Now())
+		return x.o.Store.Release(ctx, k, x.o.Node, x.o.Now())
 	case err == nil && m.ended:
 		return nil
 	case errors.As(err, &f), err == nil:
 	case ctx.Err() != nil:
-		return errors.Join(err, x.o.Store.Release(context.WithoutCancel(ctx), k, x.o.Node, time.Now()))
+		return errors.Join(err, x.o.Store.Release(context.WithoutCancel(ctx), k, x.o.Node, x.o.Now()))
 	default:
-		return errors.Join(err, x.o.Store.Release(ctx, k, x.o.Node, time.Now().Add(retryAfter(failures))))
+		return errors.Join(err, x.o.Store.Release(ctx, k, x.o.Node, x.o.Now().Add(retryAfter(failures))))
 	}
-	now = time.Now()
+	now = x.o.Now()
 	due := now.Add(every)
 	if f != nil {
 		due = now.Add(max(retryAfter(failures), f.after))
@@ -144,7 +144,7 @@ func (m *making) claimed(ctx context.Context) (err error) {
 		}
 		if suspended {
 			m.ended = true
-			return m.o.Store.Release(ctx, m.k, m.o.Node, time.Now().Add(later))
+			return m.o.Store.Release(ctx, m.k, m.o.Node, m.o.Now().Add(later))
 		}
 	}
 	return m.refresh(ctx)
@@ -158,7 +158,7 @@ func (m *making) remove(ctx context.Context) error {
 	if err := m.o.Store.Forget(ctx, m.k, m.o.Node); err != nil {
 		return err
 	}
-	return m.o.Store.Release(ctx, m.k, m.o.Node, time.Now()) // a base that has got a server meanwhile
+	return m.o.Store.Release(ctx, m.k, m.o.Node, m.o.Now()) // a base that has got a server meanwhile
 }
 
 func (m *making) removeOthers(ctx context.Context, model string) error {
@@ -343,7 +343,7 @@ func (m *making) halved(err error, n int) bool {
 // save saves the progress and renews the lease.
 func (m *making) save(ctx context.Context) error {
 	o := &m.outcome
-	ok, err := m.o.Store.Progress(ctx, m.k, m.o.Node, m.rev, o.Made, o.Total, o.Dimensions, time.Now().Add(lease))
+	ok, err := m.o.Store.Progress(ctx, m.k, m.o.Node, m.rev, o.Made, o.Total, o.Dimensions, m.o.Now().Add(lease))
 	if err == nil && !ok {
 		err = errLost
 	}

@@ -57,9 +57,10 @@ type Options struct {
 	Suspended func(ctx context.Context, companyID string) (bool, error)
 	Shares    *share.Set
 	Observer  Observer
-	Node      string        // identifies this process
-	Alone     bool          // no other process uses the database
-	Limit     time.Duration // for a question; 0 means 300 ms
+	Node      string           // identifies this process
+	Alone     bool             // no other process uses the database
+	Limit     time.Duration    // for a question; 0 means 300 ms
+	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger
 }
 
@@ -77,6 +78,9 @@ type Vectors struct {
 // New returns Vectors. Run starts the work in the background.
 func New(o Options) *Vectors {
 	o.Limit = cmp.Or(o.Limit, questionTime)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Observer == nil {
 		o.Observer = unobserved{}
 	}
@@ -87,7 +91,7 @@ func New(o Options) *Vectors {
 	x.crew = share.Crew[resources.VectorKey]{
 		Places: o.Shares.Of(share.PassageVectors), Page: maxDue,
 		Due: func(ctx context.Context, without []string) ([]resources.VectorKey, error) {
-			return o.Store.Due(ctx, time.Now(), maxDue, without)
+			return o.Store.Due(ctx, o.Now(), maxDue, without)
 		},
 		Key:     func(k resources.VectorKey) string { return k.CompanyID + "/" + k.ID },
 		Company: func(k resources.VectorKey) string { return k.CompanyID },

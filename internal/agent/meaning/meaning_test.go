@@ -134,7 +134,7 @@ var clinic = []string{
 func TestAQuestionWithOtherWordsFindsItsArticleByMeaning(t *testing.T) {
 	onEach(t, func(r *rig) {
 		r.put("shop", r.base(clinic...))
-		const question = "is there a courtyard"
+		const question = "do you have a courtyard"
 		if found, near := r.look("shop", question); len(found) > 0 || near.Fault != meaning.Making || near.Used {
 			r.Errorf("%v, %+v", found, near)
 		}

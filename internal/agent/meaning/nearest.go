@@ -174,7 +174,7 @@ func (x *Vectors) near(ctx context.Context, companyID string, g *group, text str
 // otherModel makes a base due whose server answers with another model than before.
 func (x *Vectors) otherModel(ctx context.Context, companyID string, e *resources.Embedding) {
 	k := resources.VectorKey{CompanyID: companyID, ID: e.KnowledgeID}
-	if err := x.o.Store.AskOnce(ctx, k, time.Now()); err != nil {
+	if err := x.o.Store.AskOnce(ctx, k, x.o.Now()); err != nil {
 		x.log(ctx, companyID, err)
 		return
 	}
@@ -198,7 +198,7 @@ func (x *Vectors) ask(ctx context.Context, companyID string, g *group, text stri
 	if q, ok := x.questions.Peek(key); ok {
 		return q, nil
 	}
-	if f := x.circuits.open(server, time.Now()); f != nil {
+	if f := x.circuits.open(server, x.o.Now()); f != nil {
 		return question{}, f
 	}
 	place, ok := x.places.Try(share.Holder{Company: companyID})
@@ -237,7 +237,7 @@ func (x *Vectors) report(ctx context.Context, companyID string, g *group, fault 
 		result = fault.Code
 	}
 	x.o.Observer.Asked("question", result, took)
-	if !x.circuits.report(g.key(companyID), fault, time.Now()) {
+	if !x.circuits.report(g.key(companyID), fault, x.o.Now()) {
 		return
 	}
 	if fault == nil {

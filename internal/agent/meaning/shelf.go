@@ -44,6 +44,9 @@ func (s *shelf) get(ctx context.Context, company, base, vectors string, load fun
 		return m, nil
 	}
 	loaded := s.flights.DoChan(key+"\x00"+vectors, func() (any, error) {
+		if m := s.find(key, vectors); m != nil { // loaded meanwhile
+			return m, nil
+		}
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime)
 		defer cancel()
 		m, err := load(within)

@@ -65,6 +65,13 @@ func (s *Server) Inputs() []string {
 	return all
 }
 
+// Forget sets the number of requests to 0.
+func (s *Server) Forget() {
+	s.Lock()
+	defer s.Unlock()
+	s.requests, s.inputs = 0, nil
+}
+
 // Requests returns the number of requests so far.
 func (s *Server) Requests() int {
 	s.Lock()
