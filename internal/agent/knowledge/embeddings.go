@@ -28,7 +28,7 @@ const (
 	digestLength = 16   // bytes
 )
 
-// Check checks the fields, whose names begin with at, and sets the defaults.
+// Check checks the fields, and sets the defaults. at precedes their names in faults.
 func (e *Embeddings) Check(c *resource.Check, at string) {
 	e.BaseURL = strings.TrimRight(e.BaseURL, "/")
 	c.Required(at+"base_url", e.BaseURL)
@@ -39,9 +39,11 @@ func (e *Embeddings) Check(c *resource.Check, at string) {
 	c.Name(at+"model", e.Model)
 	c.That(len(e.APIKey) <= maxKey && !strings.ContainsFunc(e.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }),
 		at+"api_key", "Must be at most 1,000 printable characters without spaces")
-	for field, prefix := range map[string]string{"question_prefix": e.QuestionPrefix, "passage_prefix": e.PassagePrefix} {
-		c.That(len(prefix) <= maxPrefix && utf8.ValidString(prefix), at+field, "Must have at most 300 bytes")
+	prefix := func(field, text string) {
+		c.That(len(text) <= maxPrefix && utf8.ValidString(text), at+field, "Must have at most 300 bytes")
 	}
+	prefix("question_prefix", e.QuestionPrefix)
+	prefix("passage_prefix", e.PassagePrefix)
 }
 
 // Secrets implements resource.Secretive: the key, bound to its server.

@@ -147,7 +147,8 @@ func TestAFailingServerIsNamedAndWordsAreUsed(t *testing.T) {
 			}
 			r.failing(nil)
 			for range 2 {
-				if found, near := r.look("shop", "where is the physician"); !near.Used || near.Fault != "" || found[0].Title != "Our doctors" {
+				found, near := r.look("shop", "where is the physician")
+				if !near.Used || near.Fault != "" || found[0].Title != "Our doctors" {
 					t.Errorf("%+v, %+v", found, near)
 				}
 			}
@@ -263,7 +264,8 @@ func TestTryNamesTheReason(t *testing.T) {
 			continue // unknown before the first vector
 		}
 		r.failing(x.fail)
-		if _, _, err := r.vectors.Try(t.Context(), e); !errors.As(err, &f) || f.Code != x.fault || !strings.Contains(f.Detail, x.detail) {
+		_, _, err := r.vectors.Try(t.Context(), e)
+		if !errors.As(err, &f) || f.Code != x.fault || !strings.Contains(f.Detail, x.detail) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

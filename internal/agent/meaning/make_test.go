@@ -305,7 +305,8 @@ func TestCompaniesNeverSeeTheVectorsOfOthers(t *testing.T) {
 		if near := r.vectors.Nearest(r.Context(), "none", []string{"faq"}, "do you have a courtyard"); near.Used || len(near.Passages) > 0 {
 			r.Errorf("%+v", near)
 		}
-		if near := r.vectors.Nearest(r.Context(), "shop", []string{"another"}, "do you have a courtyard"); near.Used || len(near.Passages) > 0 {
+		near := r.vectors.Nearest(r.Context(), "shop", []string{"another"}, "do you have a courtyard")
+		if near.Used || len(near.Passages) > 0 {
 			r.Errorf("a base that is not searched: %+v", near)
 		}
 	})

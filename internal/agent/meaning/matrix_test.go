@@ -141,7 +141,8 @@ func TestTheShelfHoldsWhatWasUsedLast(t *testing.T) {
 	get("a", "2", "x")
 	is(8)
 	large := matrixOf(r, 21, 128)
-	if got, err := s.get(t.Context(), "c", "2", "x", func(context.Context) (*matrix, error) { return large, nil }); got != large || err != nil {
+	got, err := s.get(t.Context(), "c", "2", "x", func(context.Context) (*matrix, error) { return large, nil })
+	if got != large || err != nil {
 		t.Error(err)
 	}
 	if s.used > s.most || s.all["c/2"] != nil {

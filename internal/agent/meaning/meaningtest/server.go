@@ -39,14 +39,22 @@ type Server struct {
 	// Fail responds to a request instead, and reports whether it has.
 	Fail func(w http.ResponseWriter, r *http.Request, inputs []string) bool
 
-	inputs   []string
-	requests int
-	group    map[string]string
+	inputs     []string
+	requests   int
+	group      map[string]string
+	directions map[direction][]float64
+}
+
+// direction identifies the direction of a word.
+type direction struct {
+	word       string
+	dimensions int
+	seed       uint64
 }
 
 // New returns a stand-in with the given model.
 func New(model string, dimensions int) *Server {
-	s := &Server{Model: model, Dimensions: dimensions, group: map[string]string{}}
+	s := &Server{Model: model, Dimensions: dimensions, group: map[string]string{}, directions: map[direction][]float64{}}
 	for line := range strings.Lines(meanings) {
 		words := knowledge.Words(line)
 		for _, w := range words {
@@ -142,6 +150,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// toward returns the numbers of a direction.
+func (s *Server) toward(d direction) []float64 {
+	s.Lock()
+	defer s.Unlock()
+	if v := s.directions[d]; v != nil {
+		return v
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(d.word))
+	random := rand.New(rand.NewPCG(h.Sum64(), d.seed))
+	v := make([]float64, d.dimensions)
+	for i := range v {
+		v[i] = random.NormFloat64()
+	}
+	s.directions[d] = v
+	return v
+}
+
 // common are words that carry no meaning.
 const common = " the a an is are do does can you i my your to of in on at for and or el la los de que y o um uma "
 
@@ -157,11 +183,8 @@ func (s *Server) Vector(text string) []float32 {
 	s.Unlock()
 	sum := make([]float64, dimensions)
 	add := func(word string, weight float64) {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(word))
-		random := rand.New(rand.NewPCG(h.Sum64(), seed))
-		for i := range sum {
-			sum[i] += weight * random.NormFloat64()
+		for i, x := range s.toward(direction{word, dimensions, seed}) {
+			sum[i] += weight * x
 		}
 	}
 	add("text", 0.5) // what all texts share
