@@ -78,7 +78,9 @@ var faults = map[string]struct {
 		_, _ = w.Write([]byte(`{"data":[`))
 		return true
 	}, meaning.Unreachable, ""},
-	"a closed connection": {func(http.ResponseWriter, *http.Request, []string) bool { panic(http.ErrAbortHandler) }, meaning.Unreachable, ""},
+	"a closed connection": {
+		func(http.ResponseWriter, *http.Request, []string) bool { panic(http.ErrAbortHandler) }, meaning.Unreachable, "",
+	},
 }
 
 // failing makes the server fail.
@@ -270,7 +272,8 @@ func TestTryNamesTheReason(t *testing.T) {
 		}
 	}
 	e.BaseURL = "http://10.1.2.3/v1"
-	if _, _, err := r.vectors.Try(t.Context(), e); !errors.As(err, &f) || f.Code != meaning.Denied || strings.Contains(f.Error(), "10.1.2.3") {
+	_, _, err := r.vectors.Try(t.Context(), e)
+	if !errors.As(err, &f) || f.Code != meaning.Denied || strings.Contains(f.Error(), "10.1.2.3") {
 		t.Error(err)
 	}
 }
