@@ -8,14 +8,22 @@
 // The first table has the shares at the threshold of the program, and those of BM25 (SQLite's FTS5); the second one has the
 // price of answering more: for each share answered right, the share of questions without their paragraph that are
 // answered all the same.
+//
+// With an embeddings server (OpenAI's API) the same two tables follow for the search by meaning. Its key stands in an environment
+// variable:
+//
+//	go run ./answers -embeddings http://localhost:8080/v1 -model multilingual-e5-small -key-env KEY \
+//		-question-prefix 'query: ' -passage-prefix 'passage: ' en=../../xquad/xquad.en.json
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/signal"
 	"slices"
@@ -24,9 +32,13 @@ import (
 
 	"carillon"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/meaning"
+	"carillon/internal/base/egress"
+	"carillon/internal/base/share"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/resources"
 )
 
 func main() {
@@ -40,6 +52,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	server, args, err := embeddings(args)
+	if err != nil {
+		return err
+	}
 	if len(args) == 0 {
 		return errors.New("name one or more sets, as LANGUAGE=FILE: en=xquad.en.json")
 	}
@@ -67,13 +83,61 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			return fmt.Errorf("%s: %w", set.name, err)
 		}
 	}
+	if err := report(out, sets); err != nil || server == nil {
+		return err
+	}
+	client := meaning.NewClient(egress.Options{AllowPrivate: []netip.Prefix{
+		netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), // the caller chooses the server
+	}})
+	defer client.Close()
+	m.server, m.vectors = server, meaning.New(meaning.Options{
+		Store: s.Vectors, Resources: s.Resources, Client: client, Shares: new(share.Set), Node: "bench", Limit: answerTime,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	m.search = m.search.With(m.vectors)
+	for _, set := range sets {
+		set.took = nil
+		if err := m.measure(ctx, set); err != nil {
+			return fmt.Errorf("%s by meaning: %w", set.name, err)
+		}
+	}
+	fmt.Fprintf(out, "\nWith %s:\n\n", server.Model)
 	return report(out, sets)
+}
+
+// answerTime is the time that the server has for a question: its vectors are measured, not its speed.
+const answerTime = time.Minute
+
+// embeddings reads the server in the flags; nil if they name none. It returns the other arguments.
+func embeddings(args []string) (*knowledge.Embeddings, []string, error) {
+	var e knowledge.Embeddings
+	f := flag.NewFlagSet("answers", flag.ContinueOnError)
+	f.StringVar(&e.BaseURL, "embeddings", "", "base `address` of an embeddings server with OpenAI's API, such as http://localhost:8080/v1")
+	f.StringVar(&e.Model, "model", "", "its model")
+	key := f.String("key-env", "", "`name` of the environment variable with its key")
+	f.StringVar(&e.QuestionPrefix, "question-prefix", "", "text before each question")
+	f.StringVar(&e.PassagePrefix, "passage-prefix", "", "text before each passage")
+	if err := f.Parse(args); err != nil {
+		return nil, nil, err
+	}
+	if e.BaseURL == "" {
+		return nil, f.Args(), nil
+	}
+	if e.Model == "" {
+		return nil, nil, errors.New("-embeddings needs -model")
+	}
+	if *key != "" {
+		e.APIKey = os.Getenv(*key)
+	}
+	return &e, f.Args(), nil
 }
 
 // measurement asks the questions of sets.
 type measurement struct {
-	store  *store.Store
-	search *knowledge.Search
+	store   *store.Store
+	search  *knowledge.Search
+	server  *knowledge.Embeddings // nil: by words alone
+	vectors *meaning.Vectors
 }
 
 func (m *measurement) measure(ctx context.Context, s *set) error {
@@ -97,8 +161,10 @@ func (m *measurement) measure(ctx context.Context, s *set) error {
 			q.score = found[0].Score
 		}
 	}
-	if err := m.rankByBM25(ctx, s); err != nil {
-		return err
+	if m.server == nil {
+		if err := m.rankByBM25(ctx, s); err != nil {
+			return err
+		}
 	}
 	for i := range s.questions {
 		q := &s.questions[i]
@@ -118,21 +184,26 @@ func (m *measurement) measure(ctx context.Context, s *set) error {
 	return nil
 }
 
-// put stores the base of a set.
+// put stores the base of a set, and makes its vectors.
 func (m *measurement) put(ctx context.Context, s *set, articles []knowledge.Article) error {
-	b := &knowledge.Base{ID: s.name, Articles: articles}
+	b := &knowledge.Base{ID: s.name, Articles: articles, Embeddings: m.server}
 	if err := b.Validate(); err != nil {
 		return err
 	}
-	_, err := m.store.Resources.PutResource(ctx, s.name, knowledge.Kind(), b)
-	return err
+	if _, err := m.store.Resources.PutResource(ctx, s.name, knowledge.Kind(), b); err != nil || m.server == nil {
+		return err
+	}
+	return m.vectors.Make(ctx, resources.VectorKey{CompanyID: s.name, ID: s.name})
 }
 
 func (m *measurement) ask(ctx context.Context, s *set, question string) ([]knowledge.Hit, time.Duration, error) {
 	begin := time.Now()
-	found, err := m.search.Find(ctx, knowledge.Query{
+	found, near, err := m.search.Look(ctx, knowledge.Query{
 		CompanyID: s.name, Knowledge: []string{s.name}, Text: question, Language: s.language, Limit: first5,
 	})
+	if err == nil && near.Fault != "" {
+		err = fmt.Errorf("the embeddings server: %s %s", near.Fault, near.Detail)
+	}
 	return found, time.Since(begin), err
 }
 
