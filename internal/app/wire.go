@@ -49,7 +49,6 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
-	"carillon/internal/store/resources"
 	"carillon/internal/store/settings"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/effect"
@@ -274,10 +273,13 @@ func (p *parts) wireThinking(a *App) {
 	private := a.cfg.MediaAllowPrivate
 	embedders := meaning.NewClient(egress.Options{AllowPrivate: private})
 	a.onClose(embedders.Close)
-	p.vectors = meaning.New(meaning.Options{
-		Store: a.store.Vectors, Resources: a.store.Resources, Client: embedders, Suspended: a.suspended, Shares: a.shares,
-		Observer: a.metrics.Meaning, Node: p.queue.ID(), Alone: a.store.DB.SQLite(), Log: a.log,
-	})
+	vectors := func(s *store.Store) *meaning.Vectors {
+		return meaning.New(meaning.Options{
+			Store: s.Vectors, Resources: s.Resources, Client: embedders, Suspended: a.suspended, Shares: a.shares,
+			Observer: a.metrics.Meaning, Node: p.queue.ID(), Alone: s.DB.SQLite(), Log: a.log,
+		})
+	}
+	p.vectors = vectors(a.store)
 	p.search = knowledge.NewSearch(a.store.Resources, a.log).With(p.vectors)
 	p.engines = egress.New(egress.Options{AllowPrivate: private, Timeout: engineTimeout, MaxBody: maxEngineResponse, Redirects: -1})
 	a.onClose(p.engines.Close)
@@ -296,7 +298,7 @@ func (p *parts) wireThinking(a *App) {
 	})
 	p.tests = trial.Runner{
 		Tester: trial.Tester{Thinker: thinker, Judge: thinker, Tools: p.toolbox}, Store: a.store,
-		Thinking: func(s *resources.Store) agent.Thinker { return think(knowledge.NewSearch(s, a.log)) },
+		Thinking: func(s *knowledge.Search) agent.Thinker { return think(s) }, Vectors: vectors,
 	}
 	p.pages = egress.New(egress.Options{AllowPrivate: private, MaxBody: maxPage})
 	a.onClose(p.pages.Close)

@@ -2,18 +2,24 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"carillon"
 	"carillon/internal/agent"
 	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/meaning"
 	"carillon/internal/base/config"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/base/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/resources"
 )
 
 // Draft is a base of knowledge with unsaved changes.
@@ -56,8 +62,63 @@ func (x Runner) With(ctx context.Context, companyID string, a *agent.Agent, draf
 		end()
 		return x, nil, err
 	}
-	x.Thinker = x.Thinking(copied.Resources)
+	search := knowledge.NewSearch(copied.Resources, slog.New(slog.DiscardHandler))
+	if x.Vectors != nil {
+		vectors := x.Vectors(copied)
+		if err := x.embed(ctx, companyID, copied, vectors); err != nil {
+			end()
+			return x, nil, err
+		}
+		search = search.With(vectors)
+	}
+	x.Thinker = x.Thinking(search)
 	return x, end, nil
+}
+
+// embedTime bounds the making of the vectors of a draft. Until then the rest is searched by words.
+const embedTime = 20 * time.Second
+
+// embed copies the vectors of the copied bases, and makes those of changed passages.
+func (x Runner) embed(ctx context.Context, companyID string, to *store.Store, vectors *meaning.Vectors) error {
+	all, err := to.Vectors.Listed(ctx, companyID)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		k := resources.VectorKey{CompanyID: companyID, ID: all[i].KnowledgeID}
+		if err := x.copyVectors(ctx, k, all[i].Server.Settings, to); err != nil {
+			return fmt.Errorf("copy vectors: %w", err)
+		}
+		within, cancel := context.WithTimeout(ctx, embedTime)
+		err := vectors.Make(within, k)
+		cancel()
+		var f *meaning.Fault
+		if err != nil && !errors.As(err, &f) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyBatch is the number of vectors copied at a time.
+const copyBatch = 500
+
+func (x Runner) copyVectors(ctx context.Context, k resources.VectorKey, model string, to *store.Store) error {
+	var some []resources.Vector
+	flush := func() error {
+		defer func() { some = nil }()
+		return to.Vectors.Add(ctx, k, model, some)
+	}
+	if err := x.Store.Vectors.Each(ctx, k, model, func(_ int, hash string, vector []byte) error {
+		some = append(some, resources.Vector{Hash: hash, Bytes: slices.Clone(vector)})
+		if len(some) < copyBatch {
+			return nil
+		}
+		return flush()
+	}); err != nil {
+		return err
+	}
+	return flush()
 }
 
 // copy stores the bases of the agent in another database.
@@ -72,16 +133,20 @@ func (x Runner) copy(ctx context.Context, companyID string, a *agent.Agent, draf
 		return fmt.Errorf("copy the knowledge: %w", err)
 	}
 	for _, id := range a.Knowledge {
-		b := draft.Base
-		if id != b.ID {
-			found, err := x.Store.Resources.Resource(ctx, companyID, knowledge.Kind(), id)
-			if carillon.IsCode(err, carillon.NotFound) {
-				continue
+		found, err := x.Store.Resources.Resource(ctx, companyID, knowledge.Kind(), id)
+		absent := carillon.IsCode(err, carillon.NotFound)
+		if err != nil && !absent {
+			return err
+		}
+		b, _ := found.(*knowledge.Base)
+		if id == draft.Base.ID {
+			if !absent {
+				resource.KeepSecrets(draft.Base, found)
 			}
-			if err != nil {
-				return err
-			}
-			b, _ = found.(*knowledge.Base)
+			b = draft.Base
+		}
+		if b == nil {
+			continue
 		}
 		if _, err := to.Resources.PutResource(ctx, companyID, knowledge.Kind(), b); err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 
 	"carillon"
 	"carillon/internal/agent"
+	"carillon/internal/agent/knowledge"
+	"carillon/internal/agent/meaning"
 	"carillon/internal/base/resource"
 	"carillon/internal/store"
 	"carillon/internal/store/resources"
@@ -19,8 +21,9 @@ type Runner struct {
 	Tester
 
 	Store *store.Store
-	// Thinking returns a thinker like Tester's that searches the knowledge in another database, for drafts of knowledge.
-	Thinking func(*resources.Store) agent.Thinker
+	// Thinking returns a thinker like Tester's with another search, for drafts of knowledge, and Vectors those of another database.
+	Thinking func(*knowledge.Search) agent.Thinker
+	Vectors  func(*store.Store) *meaning.Vectors
 }
 
 // Order is a request to run suites.

@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -64,12 +65,8 @@ func TestABaseNamesAnEmbeddingsServer(t *testing.T) {
 		t.Error(got)
 	}
 
-	vectors := meaning.New(meaning.Options{
-		Store: w.Store.Vectors, Resources: w.Store.Resources, Node: "maker", Log: slog.New(slog.DiscardHandler),
-		Client: meaning.NewClient(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}),
-	})
 	key := resources.VectorKey{CompanyID: w.CompanyOf("acme"), ID: "faq"}
-	if err := vectors.Make(t.Context(), key); err != nil {
+	if err := vectorsOf(w).Make(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	got = w.Want("GET", embedPath, viewer, "", 200, "", "")
@@ -150,4 +147,55 @@ func TestTheRoutesOfEmbeddingsCheckWhoAndWhat(t *testing.T) {
 	if n := s.Requests(); n > 0 {
 		t.Errorf("%d requests", n)
 	}
+}
+
+// A draft of a base is searched by meaning with its own vectors: those of the stored base, and new ones of changed passages.
+func TestADraftIsTestedByMeaningToo(t *testing.T) {
+	w, s, server := embedded(t)
+	owner := w.As("owner@acme.test")
+	w.Want("PUT", embedPath, owner, `{`+server+`,"api_key":"`+theKey+`"}`, 200, "", "")
+	key := resources.VectorKey{CompanyID: w.CompanyOf("acme"), ID: "faq"}
+	if err := vectorsOf(w).Make(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	s.Inputs()
+	agent := w.Want("POST", "/panel/v1/agents", owner,
+		`{"name":"Ann","language":"en","engine":"builtin","knowledge":["faq"],"tools":["search"]}`, 201, "", "")["id"].(string)
+	x := &tested{World: w, agent: agent, admin: owner}
+	draft := w.Want("GET", "/panel/v1/knowledge/faq", owner, "", 200, "", "")
+	draft["articles"] = append(draft["articles"].([]any), map[string]any{
+		"title": "Swimming", "text": "The pool closes at eight.", "url": "", "language": "en",
+	})
+	body, err := json.Marshal(map[string]any{"base": draft, "source": "agent: Ann\ncases:\n" +
+		"  - name: yard\n    turns: [{say: do you have a courtyard, expect: {outcome: offered, offers: [Parking]}}]\n" +
+		"  - name: pool\n    turns: [{say: natación, expect: {outcome: offered, offers: [Swimming]}}]\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, last := x.run(string(body))
+	if !strings.HasPrefix(last, `done {"passed":2,`) {
+		t.Errorf("%+v, %s", all, last)
+	}
+	passages := 0
+	for _, text := range s.Inputs() {
+		if strings.Contains(text, "\n") {
+			passages++
+		}
+	}
+	if passages != 2 { // the changed one, and one that is probed
+		t.Errorf("%d passages were sent", passages)
+	}
+
+	s.Set(func(s *meaningtest.Server) { s.Key = "another" }) // by words
+	if all, last := x.run(string(body)); !strings.HasPrefix(last, `done {"passed":0,"failed":2`) {
+		t.Errorf("%+v, %s", all, last)
+	}
+}
+
+// vectorsOf returns another node's vectors.
+func vectorsOf(w *paneltest.World) *meaning.Vectors {
+	return meaning.New(meaning.Options{
+		Store: w.Store.Vectors, Resources: w.Store.Resources, Node: "maker", Log: slog.New(slog.DiscardHandler),
+		Client: meaning.NewClient(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}),
+	})
 }

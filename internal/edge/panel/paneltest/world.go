@@ -41,7 +41,6 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/resources"
 	"carillon/internal/store/storetest"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/flow"
@@ -114,10 +113,13 @@ func New(t *testing.T) *World {
 	log := slog.New(slog.DiscardHandler)
 	a := auth.New(s, limit.New(s.Rates, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s.Topics, log, nil)
-	vectors := meaning.New(meaning.Options{
-		Store: s.Vectors, Resources: s.Resources, Node: "panel", Log: log,
-		Client: meaning.NewClient(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}),
-	})
+	vectorsOf := func(s *store.Store) *meaning.Vectors {
+		return meaning.New(meaning.Options{
+			Store: s.Vectors, Resources: s.Resources, Node: "panel", Log: log, Limit: time.Minute,
+			Client: meaning.NewClient(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}),
+		})
+	}
+	vectors := vectorsOf(s)
 	search := knowledge.NewSearch(s.Resources, log).With(vectors)
 	there, channel, post, signOn := &fakeTalks{}, &exchange{}, &postbox{}, &fakeSSO{}
 	cloud := &fakeCloud{}
@@ -138,7 +140,7 @@ func New(t *testing.T) *World {
 		},
 		Tests: trial.Runner{
 			Tester: trial.Tester{Thinker: agent.NewBuiltin(search)}, Store: s,
-			Thinking: func(s *resources.Store) agent.Thinker { return agent.NewBuiltin(knowledge.NewSearch(s, log)) },
+			Thinking: func(s *knowledge.Search) agent.Thinker { return agent.NewBuiltin(s) }, Vectors: vectorsOf,
 		},
 		Unbuilt: func(x resource.Resource) string {
 			if _, ok := x.(*hook.Webhook); ok {
