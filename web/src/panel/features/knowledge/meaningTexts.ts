@@ -19,7 +19,7 @@ export const meaningTexts = dictionary(
     works: "The server answers: {dimensions} dimensions in {ms} ms.",
     tooSlow: "That is slow: a search waits for 300 ms at most.",
     remove: "Search by words alone",
-    removeText: "The vectors of the base are deleted. To search by meaning again, all are made anew.",
+    removeText: "The vectors of the base are deleted. To search by meaning again, all are made again.",
     removed: "The base is searched by words alone",
     made: "{made} of {total} passages have vectors",
     dimensions: "{n} dimensions",
