@@ -18,6 +18,7 @@ import (
 
 	"carillon/e2e/instance"
 	"carillon/internal/account/sso/ssotest"
+	"carillon/internal/agent/meaning/meaningtest"
 	"carillon/internal/app"
 	"carillon/internal/base/config"
 	"carillon/internal/call/sip"
@@ -34,7 +35,8 @@ type world struct {
 	asked chan func()
 	last  int // number of the last company
 
-	answers chan struct{} // each value makes the trunk answer a call
+	answers    chan struct{}       // each value makes the trunk answer a call
+	embeddings *meaningtest.Server // nil until it is asked for
 }
 
 func newWorld(t *testing.T) *world {
@@ -50,6 +52,8 @@ func newWorld(t *testing.T) *world {
 	mux.HandleFunc("POST /trunk", w.serve(w.trunk))
 	mux.HandleFunc("POST /answer", w.serve(w.answer))
 	mux.HandleFunc("POST /graph", w.serve(w.graph))
+	mux.HandleFunc("POST /embeddings", w.serve(w.embed))
+	mux.HandleFunc("POST /embeddings/status", w.serve(w.embedStatus))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	w.url = server.URL
@@ -205,6 +209,31 @@ func (w *world) graph(*http.Request) any {
 	}
 	w.t.Cleanup(func() { _ = g.Close() })
 	return g.URL()
+}
+
+// embed starts a stand-in for an embeddings server that runs until the test ends, with the model words-1 and the key sk-1, and
+// returns its address.
+func (w *world) embed(*http.Request) any {
+	w.embeddings = meaningtest.New("words-1", 256)
+	w.embeddings.Key = "sk-1"
+	server := httptest.NewServer(w.embeddings)
+	w.t.Cleanup(server.Close)
+	return server.URL + "/v1"
+}
+
+// embedStatus makes the stand-in respond with the status in the query, or work again without one.
+func (w *world) embedStatus(r *http.Request) any {
+	status, err := strconv.Atoi(r.URL.Query().Get("is"))
+	w.embeddings.Set(func(s *meaningtest.Server) {
+		s.Fail = nil
+		if err == nil {
+			s.Fail = func(rw http.ResponseWriter, _ *http.Request, _ []string) bool {
+				rw.WriteHeader(status)
+				return true
+			}
+		}
+	})
+	return nil
 }
 
 // start runs the program with these settings until the test ends. The widgets' pages are on a separate site.
