@@ -27,7 +27,7 @@ describe("the search by meaning", () => {
     await dialog.getByLabel("Base address").fill(url);
     await dialog.getByLabel("Model").fill("words-1");
     await dialog.getByRole("button", { name: "Try" }).click();
-    await dialog.getByText("the embeddings server refuses the API key. (401)").waitFor();
+    await dialog.getByText("The embeddings server refuses the API key (401).").waitFor();
     await looks(p, "panel-meaning-refused");
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
     await dialog.getByRole("button", { name: "Try" }).click();
@@ -82,7 +82,7 @@ describe("the search by meaning", () => {
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
     await dialog.getByRole("button", { name: "Save" }).click();
     await card
-      .getByText(/The vectors could not all be made. the embeddings server answers with an error. \(500\)/)
+      .getByText(/The vectors could not all be made. The embeddings server answers with an error \(500\)\./)
       .waitFor();
     await looks(p, "panel-meaning-unmade");
     const reader = await open(t, company, "/knowledge/faq", {}, await member(company, "Rita", "viewer"));

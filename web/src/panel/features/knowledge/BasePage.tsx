@@ -188,10 +188,12 @@ function Articles({ base }: { base: Base }) {
           )}
         </div>
       )}
-      {can && <Files base={base.id} has={base.articles} add={(all) => edit({ add: all })} />}
-      <Sites base={base} edit={edit} />
-      <Synonyms base={base} can={can} />
-      <Meaning base={base.id} />
+      <div className="stack" style={{ marginTop: 16 }}>
+        {can && <Files base={base.id} has={base.articles} add={(all) => edit({ add: all })} />}
+        <Sites base={base} edit={edit} />
+        <Synonyms base={base} can={can} />
+        <Meaning base={base.id} />
+      </div>
       <ArticleDrawer
         key={String(article) + (title ?? "") + (proposed ? "p" : "")}
         article={

@@ -10,7 +10,7 @@ import { confirm } from "../../ui/confirm";
 import { Card, Failed, Note, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { MeaningForm } from "./MeaningForm";
-import { faultText, meaningTexts } from "./meaningTexts";
+import { faultSentence, faultText, meaningTexts } from "./meaningTexts";
 import type { VectorState } from "./types";
 
 const beat = 2000; // while vectors are made
@@ -127,7 +127,13 @@ function Made({ state: x, can, again }: { state: VectorState; can: boolean; agai
       </span>
       {x.fault && (
         <Note tone="warn">
-          {t.notMade} {faultText(t, x.fault, x.detail)} {x.fault_at && <Ago at={x.fault_at} />}
+          {t.notMade} {faultSentence(t, x.fault, x.detail)}
+          {x.fault_at && (
+            <>
+              {" · "}
+              <Ago at={x.fault_at} />
+            </>
+          )}
           {can && !x.making && (
             <Button variant="subtle" size="compact-sm" onClick={again} ml="xs">
               {t.again}

@@ -6,7 +6,7 @@ import { fill, useTexts } from "../../i18n";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { faultText, meaningTexts } from "./meaningTexts";
+import { faultSentence, meaningTexts } from "./meaningTexts";
 import type { Embeddings, VectorState } from "./types";
 
 /** Tried is the result of a trial request to the server. */
@@ -99,7 +99,7 @@ export function MeaningForm({
           <div role="status">
             {tried &&
               (tried.fault ? (
-                <Note tone="warn">{faultText(t, tried.fault, tried.detail)}</Note>
+                <Note tone="warn">{faultSentence(t, tried.fault, tried.detail)}</Note>
               ) : (
                 <Note tone={tried.ms > slow ? "warn" : undefined}>
                   {fill(t.works, { dimensions: tried.dimensions ?? 0, ms: tried.ms })} {tried.ms > slow && t.tooSlow}

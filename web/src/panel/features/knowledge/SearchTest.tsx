@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { get } from "../../api";
-import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Certainty } from "../../ui/Certainty";
@@ -18,7 +17,7 @@ import type { Base, Found, WordsAlone } from "./types";
 export function SearchTest() {
   const t = useTexts(texts);
   const mt = useTexts(meaningTexts);
-  const language = useLanguage();
+  const similarity = new Intl.NumberFormat(useLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const company = useCompany();
   const navigate = useNavigate();
   const { q = "" } = useSearch({ from: "/shell/knowledge" });
@@ -96,8 +95,7 @@ export function SearchTest() {
                         </Tag>
                         <span className="muted small found-certainty">
                           <Certainty of={r.score} />
-                          {r.similarity !== undefined &&
-                            ` · ${mt.similarity} ${number(Math.round(r.similarity * 100) / 100, language)}`}
+                          {r.similarity !== undefined && ` · ${mt.similarity} ${similarity.format(r.similarity)}`}
                         </span>
                       </div>
                       <p>{r.text}</p>
