@@ -50,7 +50,7 @@ func unpack(packed []byte) (q question, err error) {
 	q.scale = math.Float32frombits(binary.LittleEndian.Uint32(packed))
 	q.parts = make([]int8, len(packed)-scaleBytes)
 	for i, b := range packed[scaleBytes:] {
-		q.parts[i] = int8(b) //nolint:gosec // the stored sign
+		q.parts[i] = int8(b)
 	}
 	return q, nil
 }
@@ -84,7 +84,7 @@ func (m *matrix) add(passage int, hash string, packed []byte) error {
 	}
 	m.parts = append(m.parts, q.parts...)
 	m.scales = append(m.scales, q.scale)
-	m.passages = append(m.passages, int32(passage)) //nolint:gosec // at most 50,000
+	m.passages = append(m.passages, int32(passage)) // at most 50,000
 	m.hashes = append(m.hashes, hash)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -142,8 +143,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case fail != nil && fail(w, r, q.Input):
 	default:
 		a := response{Object: "list", Model: model}
-		for i := len(q.Input) - 1; i >= 0; i-- { // the order is not promised
-			a.Data = append(a.Data, embedding{"embedding", i, s.Vector(q.Input[i])})
+		for i, text := range slices.Backward(q.Input) { // the order is not promised
+			a.Data = append(a.Data, embedding{"embedding", i, s.Vector(text)})
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(a)
@@ -159,7 +160,7 @@ func (s *Server) toward(d direction) []float64 {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(d.word))
-	random := rand.New(rand.NewPCG(h.Sum64(), d.seed))
+	random := rand.New(rand.NewPCG(h.Sum64(), d.seed)) //nolint:gosec // the same for the same word
 	v := make([]float64, d.dimensions)
 	for i := range v {
 		v[i] = random.NormFloat64()
