@@ -58,7 +58,7 @@ func fuse(all, judged []match) []match {
 	fused := make(map[place]float64, len(all))
 	words := 0
 	for i := range all {
-		if m := &all[i]; m.features[fMatched] > 0 {
+		if m := &all[i]; m.hasWords() {
 			words++
 			fused[m.place] += 1 / float64(rankOffset+words)
 		}
@@ -92,7 +92,7 @@ func fuse(all, judged []match) []match {
 
 // weak reports whether nothing but some similarity speaks for a passage.
 func (m *match) weak() bool {
-	return m.features[fMatched] == 0 && (m.meant == nil || !m.meant.StandsOut)
+	return !m.hasWords() && (m.meant == nil || !m.meant.StandsOut)
 }
 
 // nearness returns the rank of a passage by meaning; the largest number if it has none.
