@@ -83,7 +83,7 @@ func TestTheProgramIsLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = unix.Close(process) }()
-	poll := []unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}} //nolint:gosec // a file descriptor
+	poll := []unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}
 	for n := 0; n == 0; {                                            // readable when the process has ended
 		if n, err = unix.Poll(poll, 60_000); err == nil && n == 0 {
 			t.Fatal("a child goes on")

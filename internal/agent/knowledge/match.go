@@ -306,9 +306,11 @@ func (m *match) sentences() (all []string) {
 }
 
 // continuing are the folded words with which a sentence refers to the one before.
+//
+//nolint:gochecknoglobals // read-only
 var continuing = setOf(`it they this that these those then there you he she later otherwise so but also both
 	ello ellos ellas esto eso estos esos despues luego entonces tambien si ademas pero
-	isso isto eles elas depois entao tambem alem mas neste nesse`) //nolint:gochecknoglobals // read-only
+	isso isto eles elas depois entao tambem alem mas neste nesse`)
 
 // continued reports whether a sentence refers to the one before.
 func continued(sentence string) bool {

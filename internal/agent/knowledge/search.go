@@ -246,9 +246,7 @@ func (s *Search) occurrences(ctx context.Context, query *Query, q *question) (ma
 		return found, nil
 	}
 	others, err := s.store.Occurrences(ctx, query.CompanyID, query.Knowledge, more)
-	for stem, in := range others {
-		found[stem] = in
-	}
+	maps.Copy(found, others)
 	for i := range q.words { // hundreds of forms would slow down the comparison
 		w := &q.words[i]
 		w.forms = slices.DeleteFunc(w.forms, func(f form) bool { return f.worth < 1 && len(f.occurrences(found)) == 0 })
