@@ -84,7 +84,7 @@ func TestTheProgramIsLimited(t *testing.T) {
 	}
 	defer func() { _ = unix.Close(process) }()
 	poll := []unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}
-	for n := 0; n == 0; {                                            // readable when the process has ended
+	for n := 0; n == 0; { // readable when the process has ended
 		if n, err = unix.Poll(poll, 60_000); err == nil && n == 0 {
 			t.Fatal("a child goes on")
 		} else if err != nil && !errors.Is(err, unix.EINTR) {
