@@ -27,7 +27,13 @@ const panel = {
   base: "/panel/",
   plugins: [react()],
   html: { cspNonce: "CSP_NONCE" }, // the server puts the nonce of each response there
-  build: { ...output, outDir: join(dist, "panel"), assetsDir: "assets" },
+  build: {
+    ...output,
+    outDir: join(dist, "panel"),
+    assetsDir: "assets",
+    // everything that the first page needs in one file, instead of one for each module that pages share with it
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "core", test: /src\/panel\/main\.tsx$/ }] } } },
+  },
 };
 const widget = (name) => ({
   ...common,

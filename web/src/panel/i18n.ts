@@ -1,18 +1,58 @@
-// Texts in three languages. Each area of the panel has a dictionary of its own: English says which texts there are.
+// Texts in three languages. Each area of the panel has a file of texts for each language, and loads one of them.
 import { useSyncExternalStore } from "react";
 
 export type Language = "en" | "es" | "pt";
 export const languages: Record<Language, string> = { en: "English", es: "Español", pt: "Português" };
 
-export type Dictionary<K extends string = string> = Record<Language, Record<K, string>>;
+/** Dictionary holds the texts of an area in the current language. */
+export interface Dictionary<K extends string = string> {
+  readonly now: Record<K, string>;
+}
 
-/** dictionary is the texts of an area. */
-export function dictionary<K extends string>(
-  en: Record<K, string>,
-  es: Record<NoInfer<K>, string>,
-  pt: Record<NoInfer<K>, string>,
-): Dictionary<K> {
-  return { en, es, pt };
+/** TextsOf is the type of a dictionary's texts. */
+export type TextsOf<D> = D extends Dictionary<infer K> ? Record<K, string> : never;
+
+type Areas = Record<string, Record<string, string>>;
+
+/** Files imports an area's texts in each language. The English file defines the keys. */
+interface Files<A extends Areas> {
+  en: () => Promise<A>;
+  es: () => Promise<{ [N in keyof A]: Record<keyof A[N], string> }>;
+  pt: () => Promise<{ [N in keyof A]: Record<keyof A[N], string> }>;
+}
+type Dictionaries<A extends Areas> = { [N in keyof A]: Dictionary<keyof A[N] & string> };
+
+const areas: ((l: Language) => Promise<() => void>)[] = [];
+let loading: Promise<void> = Promise.resolve();
+
+/**
+ * dictionaries returns a dictionary for each export of an area's files, and begins to load the file of the current
+ * language. The dictionaries are empty until textsLoaded.
+ */
+export function dictionaries<A extends Areas>(files: Files<A>): Dictionaries<A> {
+  const all: Record<string, { now: Record<string, string> }> = {};
+  const of = (name: string) => (all[name] ??= { now: {} });
+  const load = async (l: Language) => {
+    const texts = (await files[l]()) as Areas;
+    return () => Object.entries(texts).forEach(([name, now]) => (of(name).now = now));
+  };
+  areas.push(load);
+  loading = Promise.all([loading, load(language).then((use) => use())]).then(() => {});
+  return new Proxy({} as Dictionaries<A>, { get: (_, name) => of(String(name)) });
+}
+
+/** textsLoaded waits for the texts of all areas that are imported so far. */
+export async function textsLoaded(): Promise<void> {
+  for (let last; last !== loading;) await (last = loading);
+}
+
+/** withTexts imports a part of the panel, with the texts of its areas. */
+export function withTexts<M>(part: () => Promise<M>): () => Promise<M> {
+  return async () => {
+    const loaded = await part();
+    await textsLoaded();
+    return loaded;
+  };
 }
 
 const kept = "carillon.language";
@@ -38,18 +78,21 @@ export function currentLanguage(): Language {
   return language;
 }
 
-export function setLanguage(to: Language): void {
+/** setLanguage changes the language once its texts are loaded. If they cannot be loaded, the language stays. */
+export async function setLanguage(to: Language): Promise<void> {
+  const loaded = await Promise.all(areas.map((load) => load(to)));
   language = to;
+  loaded.forEach((use) => use());
   try {
     localStorage.setItem(kept, to);
   } catch {
     /* for the life of the page */
   }
-  document.documentElement.lang = to;
   listeners.forEach((l) => l());
 }
 
-function subscribe(listener: () => void): () => void {
+/** subscribe calls back when the language changes. */
+export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -59,7 +102,8 @@ export function useLanguage(): Language {
 }
 
 export function useTexts<K extends string>(d: Dictionary<K>): Record<K, string> {
-  return d[useLanguage()];
+  useLanguage();
+  return d.now;
 }
 
 /** fill puts values in the places {name} of a text. */

@@ -6,7 +6,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { onDenied, onSignedOut } from "./api";
-import { currentLanguage, setLanguage } from "./i18n";
+import { currentLanguage, subscribe, textsLoaded } from "./i18n";
 import { calls, inbox } from "./live";
 import { router } from "./router";
 import { nextOf } from "./next";
@@ -17,8 +17,11 @@ import { cssVariablesResolver, theme } from "./theme";
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 (globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce; // where get-nonce, which locks the scrolling behind dialogs, looks
 
-document.documentElement.lang = currentLanguage();
-setLanguage(currentLanguage());
+const nameLanguage = () => {
+  document.documentElement.lang = currentLanguage();
+};
+nameLanguage();
+subscribe(nameLanguage);
 
 // The session may end anywhere: another window, a changed password, an administrator.
 onSignedOut(() => {
@@ -38,21 +41,27 @@ router.subscribe("onResolved", () => {
   company = now;
 });
 
-createRoot(document.getElementById("root")!).render(
-  <MantineProvider
-    theme={theme}
-    cssVariablesResolver={cssVariablesResolver}
-    defaultColorScheme="auto"
-    colorSchemeManager={manager()}
-    getStyleNonce={() => nonce}
-  >
-    <FollowTheme />
-    <QueryClientProvider client={queries}>
-      <ModalsProvider>
-        <Notifications position="bottom-right" limit={4} containerWidth={360} zIndex={250} />{" "}
-        {/* above dialogs, below menus: an open menu is what is being used */}
-        <RouterProvider router={router} />
-      </ModalsProvider>
-    </QueryClientProvider>
-  </MantineProvider>,
+void queries.prefetchQuery(meQuery); // while the texts are loaded
+const root = document.getElementById("root")!;
+textsLoaded().then(
+  () =>
+    createRoot(root).render(
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariablesResolver}
+        defaultColorScheme="auto"
+        colorSchemeManager={manager()}
+        getStyleNonce={() => nonce}
+      >
+        <FollowTheme />
+        <QueryClientProvider client={queries}>
+          <ModalsProvider>
+            <Notifications position="bottom-right" limit={4} containerWidth={360} zIndex={250} />{" "}
+            {/* above dialogs, below menus: an open menu is what is being used */}
+            <RouterProvider router={router} />
+          </ModalsProvider>
+        </QueryClientProvider>
+      </MantineProvider>,
+    ),
+  () => root.append("Carillon couldn’t be loaded. Check your connection and reload the page."),
 );

@@ -10,6 +10,7 @@ import {
   retainSearchParams,
   stringifySearchWith,
 } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { setCompany } from "./api";
 import { activityRoutes } from "./routes.activity";
 import { callRoutes } from "./routes.calls";
@@ -39,23 +40,35 @@ const signIn = createRoute({
     ...(s.next === undefined ? {} : { next: nextOf(s.next) }),
     ...(s.sso === "refused" || s.sso === "stranger" || s.sso === "down" || s.sso === "often" ? { sso: s.sso } : {}),
   }),
-  component: lazyRouteComponent(() => import("./features/session/SignIn"), "SignIn"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/session/SignIn")),
+    "SignIn",
+  ),
 });
 const setUp = createRoute({
   getParentRoute: () => root,
   path: "/set-up",
-  component: lazyRouteComponent(() => import("./features/session/SetUp"), "SetUp"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/session/SetUp")),
+    "SetUp",
+  ),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitation",
-  component: lazyRouteComponent(() => import("./features/session/Invitation"), "Invitation"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/session/Invitation")),
+    "Invitation",
+  ),
 });
 const forgotten = createRoute({
   getParentRoute: () => root,
   path: "/forgotten",
-  component: lazyRouteComponent(() => import("./features/session/Forgotten"), "Forgotten"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/session/Forgotten")),
+    "Forgotten",
+  ),
 });
 
 /** shell is the frame of all pages for who is signed in. The company stands in the address when there are several. */
@@ -91,7 +104,10 @@ const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
   validateSearch: overviewAddressOf,
-  component: lazyRouteComponent(() => import("./features/overview/OverviewPage"), "OverviewPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/overview/OverviewPage")),
+    "OverviewPage",
+  ),
   beforeLoad: ({ context }) => {
     if (!context.company.suspended && context.company.permissions.includes("notifications:read")) return;
     const first = sections
@@ -103,53 +119,83 @@ const home = createRoute({
 const keys = createRoute({
   getParentRoute: () => shell,
   path: "/keys",
-  component: lazyRouteComponent(() => import("./features/keys/KeysPage"), "KeysPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/keys/KeysPage")),
+    "KeysPage",
+  ),
 });
 const people = createRoute({
   getParentRoute: () => shell,
   path: "/people",
-  component: lazyRouteComponent(() => import("./features/people/PeoplePage"), "PeoplePage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/people/PeoplePage")),
+    "PeoplePage",
+  ),
 });
 const secrets = createRoute({
   getParentRoute: () => shell,
   path: "/secrets",
-  component: lazyRouteComponent(() => import("./features/secrets/SecretsPage"), "SecretsPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/secrets/SecretsPage")),
+    "SecretsPage",
+  ),
 });
 const users = createRoute({
   getParentRoute: () => shell,
   path: "/users",
-  component: lazyRouteComponent(() => import("./features/users/UsersPage"), "UsersPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/users/UsersPage")),
+    "UsersPage",
+  ),
 });
 const account = createRoute({
   getParentRoute: () => shell,
   path: "/account",
-  component: lazyRouteComponent(() => import("./features/account/AccountPage"), "AccountPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/account/AccountPage")),
+    "AccountPage",
+  ),
 });
 const widgets = createRoute({
   getParentRoute: () => shell,
   path: "/widgets",
-  component: lazyRouteComponent(() => import("./features/widgets/WidgetsPage"), "WidgetsPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/widgets/WidgetsPage")),
+    "WidgetsPage",
+  ),
 });
 const widget = createRoute({
   getParentRoute: () => shell,
   path: "/widgets/$id",
-  component: lazyRouteComponent(() => import("./features/widgets/WidgetPage"), "WidgetPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/widgets/WidgetPage")),
+    "WidgetPage",
+  ),
 });
 const agents = createRoute({
   getParentRoute: () => shell,
   path: "/agents",
-  component: lazyRouteComponent(() => import("./features/agents/AgentsPage"), "AgentsPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/agents/AgentsPage")),
+    "AgentsPage",
+  ),
 });
 const agent = createRoute({
   getParentRoute: () => shell,
   path: "/agents/$id",
-  component: lazyRouteComponent(() => import("./features/agents/AgentPage"), "AgentPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/agents/AgentPage")),
+    "AgentPage",
+  ),
   validateSearch: (s: Record<string, unknown>): { tab?: "tests" } => (s.tab === "tests" ? { tab: "tests" } : {}),
 });
 const knowledge = createRoute({
   getParentRoute: () => shell,
   path: "/knowledge",
-  component: lazyRouteComponent(() => import("./features/knowledge/KnowledgePage"), "KnowledgePage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/knowledge/KnowledgePage")),
+    "KnowledgePage",
+  ),
   validateSearch: (
     s: Record<string, unknown>,
   ): { tab?: string; q?: string; range?: string; from?: string; to?: string; agent?: string; view?: "reviews" } => ({
@@ -165,7 +211,10 @@ const knowledge = createRoute({
 const base = createRoute({
   getParentRoute: () => shell,
   path: "/knowledge/$id",
-  component: lazyRouteComponent(() => import("./features/knowledge/BasePage"), "BasePage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/knowledge/BasePage")),
+    "BasePage",
+  ),
   validateSearch: (s: Record<string, unknown>): { article?: number | "new"; title?: string } => ({
     ...(s.article === "new" || Number.isInteger(s.article) ? { article: s.article as number | "new" } : {}),
     ...(s.title === undefined ? {} : { title: String(s.title) }),
@@ -174,12 +223,18 @@ const base = createRoute({
 const tools = createRoute({
   getParentRoute: () => shell,
   path: "/tools",
-  component: lazyRouteComponent(() => import("./features/tools/ToolsPage"), "ToolsPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/tools/ToolsPage")),
+    "ToolsPage",
+  ),
 });
 const tool = createRoute({
   getParentRoute: () => shell,
   path: "/tools/$id",
-  component: lazyRouteComponent(() => import("./features/tools/ToolPage"), "ToolPage"),
+  component: lazyRouteComponent(
+    withTexts(() => import("./features/tools/ToolPage")),
+    "ToolPage",
+  ),
 });
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 

@@ -1,5 +1,6 @@
 // The address of what happened.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf } from "./features/activity/address";
 
 export function activityRoutes(shell: AnyRoute): AnyRoute[] {
@@ -8,7 +9,10 @@ export function activityRoutes(shell: AnyRoute): AnyRoute[] {
       getParentRoute: () => shell,
       path: "/activity",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/activity/ActivityPage"), "ActivityPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/activity/ActivityPage")),
+        "ActivityPage",
+      ),
     }),
   ];
 }

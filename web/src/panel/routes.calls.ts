@@ -1,5 +1,6 @@
 // The addresses of the calls.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf } from "./features/calls/address";
 
 export function callRoutes(shell: AnyRoute): AnyRoute[] {
@@ -8,12 +9,18 @@ export function callRoutes(shell: AnyRoute): AnyRoute[] {
       getParentRoute: () => shell,
       path: "/calls",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/calls/CallsPage"), "CallsPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/calls/CallsPage")),
+        "CallsPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/calls/$id",
-      component: lazyRouteComponent(() => import("./features/calls/CallPage"), "CallPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/calls/CallPage")),
+        "CallPage",
+      ),
     }),
   ];
 }

@@ -1,5 +1,6 @@
 // The addresses of flows and of their runs.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf, flowAddressOf } from "./features/flows/address";
 
 export function flowRoutes(shell: AnyRoute): AnyRoute[] {
@@ -8,18 +9,27 @@ export function flowRoutes(shell: AnyRoute): AnyRoute[] {
       getParentRoute: () => shell,
       path: "/flows",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/flows/FlowsPage"), "FlowsPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/flows/FlowsPage")),
+        "FlowsPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/flows/$id",
       validateSearch: flowAddressOf,
-      component: lazyRouteComponent(() => import("./features/flows/FlowPage"), "FlowPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/flows/FlowPage")),
+        "FlowPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/flows/runs/$id",
-      component: lazyRouteComponent(() => import("./features/flows/RunPage"), "RunPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/flows/RunPage")),
+        "RunPage",
+      ),
     }),
   ];
 }

@@ -1,5 +1,6 @@
 // The addresses of the inbox.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf } from "./features/inbox/address";
 
 export function inboxRoutes(shell: AnyRoute): AnyRoute[] {
@@ -8,7 +9,10 @@ export function inboxRoutes(shell: AnyRoute): AnyRoute[] {
       getParentRoute: () => shell,
       path: "/inbox",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/inbox/InboxRoute"), "InboxRoute"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/inbox/InboxRoute")),
+        "InboxRoute",
+      ),
     }),
   ];
 }

@@ -1,5 +1,6 @@
 // The addresses of the overview, the usage and the suppressions.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf } from "./features/overview/address";
 
 export function overviewRoutes(shell: AnyRoute): AnyRoute[] {
@@ -7,12 +8,18 @@ export function overviewRoutes(shell: AnyRoute): AnyRoute[] {
     createRoute({
       getParentRoute: () => shell,
       path: "/usage",
-      component: lazyRouteComponent(() => import("./features/usage/UsagePage"), "UsagePage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/usage/UsagePage")),
+        "UsagePage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/suppressions",
-      component: lazyRouteComponent(() => import("./features/suppressions/SuppressionsPage"), "SuppressionsPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/suppressions/SuppressionsPage")),
+        "SuppressionsPage",
+      ),
       validateSearch: (s: Record<string, unknown>): { number?: string } => {
         const n = String(s.number ?? "")
           .replace(/\D/g, "")

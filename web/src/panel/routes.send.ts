@@ -1,5 +1,6 @@
 // The addresses of what is going to be sent.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf, reasonOf } from "./features/send/address";
 
 export function sendRoutes(shell: AnyRoute): AnyRoute[] {
@@ -8,13 +9,19 @@ export function sendRoutes(shell: AnyRoute): AnyRoute[] {
       getParentRoute: () => shell,
       path: "/send",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/send/SendPage"), "SendPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/send/SendPage")),
+        "SendPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/send/$job",
       validateSearch: reasonOf,
-      component: lazyRouteComponent(() => import("./features/send/JobPage"), "JobPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/send/JobPage")),
+        "JobPage",
+      ),
     }),
   ];
 }

@@ -1,33 +1,49 @@
 // The addresses of messaging senders and of the company's settings.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 
 export function senderRoutes(shell: AnyRoute): AnyRoute[] {
   return [
     createRoute({
       getParentRoute: () => shell,
       path: "/senders",
-      component: lazyRouteComponent(() => import("./features/senders/SendersPage"), "SendersPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/senders/SendersPage")),
+        "SendersPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/senders/new",
-      component: lazyRouteComponent(() => import("./features/senders/ConnectPage"), "ConnectPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/senders/ConnectPage")),
+        "ConnectPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/senders/$id",
-      component: lazyRouteComponent(() => import("./features/senders/SenderPage"), "SenderPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/senders/SenderPage")),
+        "SenderPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/senders/$id/connect",
-      component: lazyRouteComponent(() => import("./features/senders/FinishPage"), "FinishPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/senders/FinishPage")),
+        "FinishPage",
+      ),
       validateSearch: (s: Record<string, unknown>): { step?: "check" } => (s.step === "check" ? { step: "check" } : {}),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/settings",
-      component: lazyRouteComponent(() => import("./features/settings/SettingsPage"), "SettingsPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/settings/SettingsPage")),
+        "SettingsPage",
+      ),
     }),
   ];
 }

@@ -1,5 +1,6 @@
 // The addresses of templates.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf, newAddressOf } from "./features/templates/address";
 
 export function templateRoutes(shell: AnyRoute): AnyRoute[] {
@@ -8,23 +9,35 @@ export function templateRoutes(shell: AnyRoute): AnyRoute[] {
       getParentRoute: () => shell,
       path: "/templates",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/templates/TemplatesPage"), "TemplatesPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/templates/TemplatesPage")),
+        "TemplatesPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/templates/new",
       validateSearch: newAddressOf,
-      component: lazyRouteComponent(() => import("./features/templates/EditorPage"), "NewPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/templates/EditorPage")),
+        "NewPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/templates/$id",
-      component: lazyRouteComponent(() => import("./features/templates/TemplatePage"), "TemplatePage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/templates/TemplatePage")),
+        "TemplatePage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/templates/$id/edit",
-      component: lazyRouteComponent(() => import("./features/templates/EditorPage"), "EditPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/templates/EditorPage")),
+        "EditPage",
+      ),
     }),
   ];
 }

@@ -1,5 +1,6 @@
 // The addresses of webhooks.
 import { createRoute, lazyRouteComponent, type AnyRoute } from "@tanstack/react-router";
+import { withTexts } from "./i18n";
 import { addressOf } from "./features/webhooks/types";
 
 export function webhookRoutes(shell: AnyRoute): AnyRoute[] {
@@ -7,13 +8,19 @@ export function webhookRoutes(shell: AnyRoute): AnyRoute[] {
     createRoute({
       getParentRoute: () => shell,
       path: "/webhooks",
-      component: lazyRouteComponent(() => import("./features/webhooks/WebhooksPage"), "WebhooksPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/webhooks/WebhooksPage")),
+        "WebhooksPage",
+      ),
     }),
     createRoute({
       getParentRoute: () => shell,
       path: "/webhooks/$id",
       validateSearch: addressOf,
-      component: lazyRouteComponent(() => import("./features/webhooks/WebhookPage"), "WebhookPage"),
+      component: lazyRouteComponent(
+        withTexts(() => import("./features/webhooks/WebhookPage")),
+        "WebhookPage",
+      ),
     }),
   ];
 }

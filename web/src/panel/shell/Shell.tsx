@@ -2,7 +2,7 @@ import { AppShell, Burger } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { useTexts } from "../i18n";
+import { useTexts, withTexts } from "../i18n";
 import { useCan, useCompany } from "../session";
 import { Note } from "../ui/parts";
 import { writing } from "../ui/keys";
@@ -11,8 +11,8 @@ import { Shortcuts } from "./Shortcuts";
 import { Stale } from "./Stale";
 import { texts } from "./texts";
 
-const Palette = lazy(() => import("./Palette"));
-const Calls = lazy(() => import("../features/talk/Calls"));
+const Palette = lazy(withTexts(() => import("./Palette")));
+const Calls = lazy(withTexts(() => import("../features/talk/Calls")));
 
 const pause = 60;
 const guarded = 900;

@@ -1,13 +1,8 @@
-import { dictionary, useLanguage, useTexts } from "../i18n";
-
-const texts = dictionary(
-  { sure: "Very likely", likely: "Likely", possible: "Possible", unlikely: "Unlikely" },
-  { sure: "Muy probable", likely: "Probable", possible: "Posible", unlikely: "Poco probable" },
-  { sure: "Muito provável", likely: "Provável", possible: "Possível", unlikely: "Pouco provável" },
-);
+import { useLanguage, useTexts, type TextsOf } from "../i18n";
+import { certaintyTexts as texts } from "./texts";
 
 /** certainty is the word for a probability. */
-export function certainty(confidence: number): keyof (typeof texts)["en"] {
+export function certainty(confidence: number): keyof TextsOf<typeof texts> {
   if (confidence >= 0.75) return "sure";
   if (confidence >= 0.5) return "likely";
   return confidence >= 0.25 ? "possible" : "unlikely";

@@ -1,6 +1,5 @@
 import { modals } from "@mantine/modals";
 import type { ReactNode } from "react";
-import { currentLanguage } from "../i18n";
 import { shared } from "./texts";
 
 export interface Question {
@@ -13,7 +12,7 @@ export interface Question {
 
 /** confirm asks before something that is not easily undone. */
 export function confirm(q: Question): Promise<boolean> {
-  const t = shared[currentLanguage()];
+  const t = shared.now;
   return new Promise((resolve) => {
     modals.openConfirmModal({
       title: q.title,

@@ -1,11 +1,10 @@
 import { notifications } from "@mantine/notifications";
 import { Problem, Unreachable } from "../api";
-import { currentLanguage } from "../i18n";
 import { shared } from "./texts";
 
 /** problemText says what went wrong, in the language of the page; the reason that the server gives comes behind it. */
 export function problemText(e: unknown): string {
-  const t = shared[currentLanguage()];
+  const t = shared.now;
   if (e instanceof Unreachable) return t.unreachable;
   if (!(e instanceof Problem)) return t.failed;
   const known = (t as Record<string, string>)[e.code] ?? e.message;
@@ -24,7 +23,7 @@ export function succeeded(text: string): void {
     autoClose: 3500,
     withBorder: true,
     color: "accent",
-    closeButtonProps: { "aria-label": shared[currentLanguage()].close },
+    closeButtonProps: { "aria-label": shared.now.close },
   });
 }
 
@@ -35,7 +34,7 @@ export class Canceled extends Error {}
 export function failed(e: unknown): void {
   if (e instanceof Canceled) return;
   const id = requestOf(e);
-  const t = shared[currentLanguage()];
+  const t = shared.now;
   notifications.show({
     title: problemText(e),
     message: id ? `${t.requestId} ${id}` : "",

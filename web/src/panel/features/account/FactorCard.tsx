@@ -9,9 +9,8 @@ import { Ago } from "../../ui/Ago";
 import { Card, Copy, Failed, Note, Tag } from "../../ui/parts";
 import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { factorTexts } from "./factorTexts";
+import { factorTexts, texts } from "./texts";
 import { QR } from "./QR";
-import { texts } from "./texts";
 
 interface State {
   enabled: boolean;

@@ -6,9 +6,8 @@ import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Copy, Empty, Failed, Note, Tag } from "../../ui/parts";
 import { shared } from "../../ui/texts";
-import { codeTexts } from "./codes";
+import { codeTexts, texts } from "./texts";
 import { curlOf } from "./curl";
-import { texts } from "./texts";
 import type { ApiCallPage, Code } from "./types";
 import { useCall } from "./useActivity";
 

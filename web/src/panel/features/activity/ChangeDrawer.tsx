@@ -51,7 +51,7 @@ function Whole({ change: c, go }: { change: ChangePage; go: Go }) {
   const more = c.fields[c.fields.length - 1]?.more;
   return (
     <div className="activity-whole">
-      <p className="activity-said">{sentence(c, language)}</p>
+      <p className="activity-said">{sentence(c)}</p>
       <dl className="activity-facts">
         <div>
           <dt>{t.when}</dt>
@@ -59,7 +59,7 @@ function Whole({ change: c, go }: { change: ChangePage; go: Go }) {
         </div>
         <div>
           <dt>{t.author}</dt>
-          <dd>{authorName(c.by, c.object.kind, language)}</dd>
+          <dd>{authorName(c.by, c.object.kind)}</dd>
         </div>
         <div>
           <dt>{t.where}</dt>

@@ -1,6 +1,6 @@
 import { Button, Select } from "@mantine/core";
 import { IconFilterOff, IconHistory, IconX } from "@tabler/icons-react";
-import { useLanguage, useTexts } from "../../i18n";
+import { useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
@@ -16,8 +16,7 @@ import { useAuthors, useChanges } from "./useActivity";
 /** Changes are who changed what. */
 export function Changes({ address: a, go, open }: { address: Address; go: Go; open: (id: string) => void }) {
   const t = useTexts(texts);
-  const language = useLanguage();
-  const authors = (useAuthors().data?.data ?? []).map((p) => ({ value: p.key, label: authorName(p, "", language) }));
+  const authors = (useAuthors().data?.data ?? []).map((p) => ({ value: p.key, label: authorName(p, "") }));
   if (a.author && !authors.some((p) => p.value === a.author)) authors.push({ value: a.author, label: a.author });
   return (
     <>
@@ -124,12 +123,11 @@ function List({ address, open, clear }: { address: Address; open: (id: string) =
 
 function Row({ change: c, open }: { change: Change; open: (id: string) => void }) {
   const t = useTexts(texts);
-  const language = useLanguage();
   return (
     <tr>
       <td>
         <button type="button" className="row-title activity-link activity-sentence" onClick={() => open(c.id)}>
-          {sentence(c, language)}
+          {sentence(c)}
         </button>
         <span className="activity-second small muted phone-only">
           {t[`origin_${c.by.origin}` as "origin_panel"]} · <Ago at={c.at} />

@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
-import type { Language } from "../../i18n";
+import { afterEach, describe, expect, it } from "vitest";
+import { setLanguage, type Language } from "../../i18n";
 import { addressOf, narrowed, span } from "./address";
-import { codeTexts } from "./codes";
+import { codeTexts } from "./texts";
 import { curlOf } from "./curl";
 import { objectLink } from "./links";
 import { sentence } from "./sentences";
@@ -83,6 +83,7 @@ describe("copy as curl", () => {
 });
 
 describe("sentences", () => {
+  afterEach(() => setLanguage("en"));
   const change = (action: string, kind: string, more: Partial<Change> = {}): Change => ({
     id: "",
     at: "",
@@ -91,24 +92,27 @@ describe("sentences", () => {
     object: { kind, id: "7", name: "x" },
     ...more,
   });
-  it("say who did what", () => {
-    expect(sentence(change("revoked", "key"), "en")).toBe("ana@a.test revoked the access key “x”");
-    expect(sentence(change("created", "invitation"), "es")).toBe("ana@a.test invitó a x");
-    expect(sentence(change("started", "job"), "pt")).toBe("ana@a.test começou a enviar a lista “x”");
-    expect(
-      sentence(change("password_set", "user", { object: { kind: "user", id: "1", name: "ana@a.test" } }), "en"),
-    ).toBe("ana@a.test set a new password");
-    expect(
-      sentence(change("added", "suppression", { by: { key: "channel", name: "", origin: "channel" } }), "en"),
-    ).toBe("The recipient suppressed the number x");
-    expect(sentence(change("changed", "flow", { by: { key: "key:1", name: "shop", origin: "api" } }), "en")).toBe(
+  it("say who did what", async () => {
+    expect(sentence(change("revoked", "key"))).toBe("ana@a.test revoked the access key “x”");
+    await setLanguage("es");
+    expect(sentence(change("created", "invitation"))).toBe("ana@a.test invitó a x");
+    await setLanguage("pt");
+    expect(sentence(change("started", "job"))).toBe("ana@a.test começou a enviar a lista “x”");
+    await setLanguage("en");
+    expect(sentence(change("password_set", "user", { object: { kind: "user", id: "1", name: "ana@a.test" } }))).toBe(
+      "ana@a.test set a new password",
+    );
+    expect(sentence(change("added", "suppression", { by: { key: "channel", name: "", origin: "channel" } }))).toBe(
+      "The recipient suppressed the number x",
+    );
+    expect(sentence(change("changed", "flow", { by: { key: "key:1", name: "shop", origin: "api" } }))).toBe(
       "The key “shop” changed the flow “x”",
     );
-    expect(sentence(change("changed", "agent", { by: { key: "setup", name: "", origin: "setup" } }), "en")).toBe(
+    expect(sentence(change("changed", "agent", { by: { key: "setup", name: "", origin: "setup" } }))).toBe(
       "A set-up file changed the agent “x”",
     );
   });
-  it("are there for each kind and action in each language", () => {
+  it("are there for each kind and action in each language", async () => {
     const actions = [
       "created",
       "changed",
@@ -145,9 +149,10 @@ describe("sentences", () => {
       "erased",
     ];
     for (const language of ["en", "es", "pt"] as Language[]) {
+      await setLanguage(language);
       for (const kind of kinds)
-        for (const action of actions) expect(sentence(change(action, kind), language)).not.toMatch(/[{}·]|undefined/);
-      for (const code of codes) expect(codeTexts[language][code] && codeTexts[language][`${code}_fix`]).toBeTruthy();
+        for (const action of actions) expect(sentence(change(action, kind))).not.toMatch(/[{}·]|undefined/);
+      for (const code of codes) expect(codeTexts.now[code] && codeTexts.now[`${code}_fix`]).toBeTruthy();
     }
     expect(objectLink({ kind: "template", id: "1", name: "" })).toEqual({
       to: "/templates/$id",

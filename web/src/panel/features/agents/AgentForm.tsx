@@ -12,9 +12,8 @@ import type { Tool } from "../tools/types";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
 import { GoalForm } from "./GoalForm";
-import { texts } from "./texts";
+import { texts, voiceTexts } from "./texts";
 import { VoiceForm } from "./VoiceForm";
-import { voiceTexts } from "./voiceTexts";
 
 const engines = ["builtin", "openai", "elevenlabs"] as const;
 const tools = ["search", "handoff", "hang_up"] as const;

@@ -2,7 +2,7 @@ import { Button, Loader, Tabs } from "@mantine/core";
 import { IconChartLine } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback } from "react";
-import { fill, useTexts } from "../../i18n";
+import { fill, useTexts, withTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Agent } from "./types";
@@ -12,14 +12,14 @@ import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
-import { answerTexts } from "../knowledge/answerTexts";
+import { answerTexts } from "../knowledge/texts";
 import { AgentForm } from "./AgentForm";
 import { Playground } from "./Playground";
 import { testBefore } from "./tests/gate";
 import { texts as testTexts } from "./tests/texts";
 import { texts } from "./texts";
 
-const TestsTab = lazy(() => import("./tests/TestsTab").then((m) => ({ default: m.TestsTab })));
+const TestsTab = lazy(withTexts(() => import("./tests/TestsTab").then((m) => ({ default: m.TestsTab }))));
 
 export function AgentPage() {
   const { id } = useParams({ from: "/shell/agents/$id" });

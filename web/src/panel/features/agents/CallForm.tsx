@@ -4,7 +4,7 @@ import { fill, useTexts } from "../../i18n";
 import type { Agent, Result } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
-import { callTexts } from "./callTexts";
+import { callTexts } from "./texts";
 import { withoutResult, withResult } from "./results";
 
 const types: Result["type"][] = ["text", "number", "boolean", "choice"];

@@ -6,7 +6,7 @@ import type { Agent, ClientTool } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { problemOf } from "./schema";
-import { voiceTexts } from "./voiceTexts";
+import { voiceTexts } from "./texts";
 
 /** ClientTools are what the page of a voice widget does for the agent. */
 export function ClientTools({ draft }: { draft: Draft<Agent> }) {

@@ -6,7 +6,7 @@ import { useTexts } from "../../i18n";
 import type { Agent } from "./types";
 import { failed } from "../../ui/problem";
 import { problem } from "../talk/say";
-import { voiceTexts } from "./voiceTexts";
+import { voiceTexts } from "./texts";
 
 /** Listen plays a sentence in the voice that the form has, stored or not. */
 export function Listen({ agent }: { agent: Agent }) {

@@ -14,7 +14,7 @@ import { underWay, waits, type Call, type CallState } from "../calls/types";
 import { Heard } from "../sandbox/PhoneCalls";
 import { PhoneForm } from "../sandbox/PhoneForm";
 import { usePhone } from "../sandbox/usePhone";
-import { callTexts } from "./callTexts";
+import { callTexts } from "./texts";
 
 const open = (s: CallState): boolean => underWay(s) || waits(s);
 

@@ -2,27 +2,25 @@ import { ActionIcon, Button, Loader, SegmentedControl, TextInput } from "@mantin
 import { IconChecklist, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
 import { post, Problem } from "../../api";
-import { fill, useTexts } from "../../i18n";
+import { fill, useTexts, withTexts } from "../../i18n";
 import type { Agent, Played } from "./types";
 import { Certainty } from "../../ui/Certainty";
 import { Note } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
-import { answerTexts } from "../knowledge/answerTexts";
+import { answerTexts } from "../knowledge/texts";
 import { useLines } from "../lines/useLines";
 import { texts as toolTexts } from "../tools/texts";
-import { callTexts } from "./callTexts";
+import { callTexts, texts, voiceTexts } from "./texts";
 import { keepConversation } from "./tests/keep";
 import { texts as testTexts } from "./tests/texts";
-import { texts } from "./texts";
-import { voiceTexts } from "./voiceTexts";
 import "./playground.css";
 
 type Said = { contact: true; text: string } | { contact: false; text: string; played: Played };
 
 const maxTurns = 50; // turns that the server takes
 
-const PhoneTest = lazy(() => import("./PhoneTest"));
-const TalkTest = lazy(() => import("./TalkTest"));
+const PhoneTest = lazy(withTexts(() => import("./PhoneTest")));
+const TalkTest = lazy(withTexts(() => import("./TalkTest")));
 
 /** Playground is where an agent is tried: in writing as the form has it, aloud, or by the sandbox's phone. */
 export function Playground({ agent, stored, changed }: { agent: Agent; stored: Agent; changed: boolean }) {

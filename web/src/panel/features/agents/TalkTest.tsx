@@ -12,7 +12,7 @@ import { failed } from "../../ui/problem";
 import { problem as tell } from "../talk/say";
 import { Spoken } from "../talk/Spoken";
 import { usual } from "./VoiceForm";
-import { voiceTexts } from "./voiceTexts";
+import { voiceTexts } from "./texts";
 
 interface Line {
   key: string;

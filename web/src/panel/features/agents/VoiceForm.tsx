@@ -6,7 +6,7 @@ import type { Agent, Service, Voice } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card, Note } from "../../ui/parts";
 import { Listen } from "./Listen";
-import { voiceTexts } from "./voiceTexts";
+import { voiceTexts } from "./texts";
 
 /** usual is the voice of an agent that has none of its own. */
 export const usual: Voice = { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 };

@@ -11,8 +11,7 @@ import { Card, Empty, Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { base } from "../widgets/places";
 import { useNames } from "./names";
-import { pageTexts } from "./pageTexts";
-import { texts } from "./texts";
+import { pageTexts, texts } from "./texts";
 
 /** FirstCall says how to place a call where there is none yet. */
 export function FirstCall() {

@@ -16,7 +16,7 @@ import { listShortcuts } from "../../shell/Shortcuts";
 import { writing } from "../../ui/keys";
 import { Note } from "../../ui/parts";
 import { clock } from "./format";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import type { Call } from "./types";
 import { readWave, type Wave } from "./wave";
 

@@ -5,10 +5,9 @@ import { Ago } from "../../ui/Ago";
 import { shared } from "../../ui/texts";
 import { clock, found, phone, time } from "./format";
 import type { Names } from "./names";
-import { pageTexts } from "./pageTexts";
+import { pageTexts, reasonText, texts } from "./texts";
 import { Answered, State } from "./State";
 import { Ticking } from "./Ticking";
-import { reasonText, texts } from "./texts";
 import { underWay, waits, type CallRow } from "./types";
 
 /** Row is a call in the list; all of it leads to the call's page. */

@@ -5,8 +5,7 @@ import { useLanguage, useTexts } from "../../i18n";
 import { Card, Copy } from "../../ui/parts";
 import { found } from "./format";
 import { useNames } from "./names";
-import { pageTexts } from "./pageTexts";
-import { texts } from "./texts";
+import { pageTexts, texts } from "./texts";
 import { underWay, type Call, type Found } from "./types";
 
 interface Field {

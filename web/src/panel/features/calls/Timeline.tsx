@@ -2,8 +2,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { absolute } from "../../format";
 import { Card } from "../../ui/parts";
 import { clock, phone, time } from "./format";
-import { pageTexts, type PageTexts } from "./pageTexts";
-import { reasonText, stateText, texts, type CallTexts } from "./texts";
+import { type PageTexts, pageTexts, reasonText, stateText, type CallTexts, texts } from "./texts";
 import { underWay, waits, type Call, type Transfer, type Try } from "./types";
 
 export interface Step {

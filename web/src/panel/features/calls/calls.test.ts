@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { addressOf, queryOf } from "./address";
 import { append, begin, nothing, refresh, replace, reveal } from "./list";
 import type { CallRow, CallState } from "./types";
-import { pageTexts } from "./pageTexts";
-import { texts } from "./texts";
+import { pageTexts, texts } from "./texts";
 import { stepsOf } from "./Timeline";
 import { playing, WaveReader } from "./wave";
 
@@ -91,8 +90,8 @@ describe("the timeline of a call that was put through", () => {
         turns: [],
         ...more,
       },
-      texts.en,
-      pageTexts.en,
+      texts.now,
+      pageTexts.now,
       "en",
     );
   const missed = {

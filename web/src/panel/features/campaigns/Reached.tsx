@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { get, type Page } from "../../api";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
@@ -22,7 +22,6 @@ const beat = 5000;
 export function Reached({ name, address, go }: { name: string; address: Address; go: (to: Address) => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
-  const language = useLanguage();
   const company = useCompany();
   const box = useRef<HTMLDivElement>(null);
   useKeys(box);
@@ -68,7 +67,7 @@ export function Reached({ name, address, go }: { name: string; address: Address;
         </div>
         {address.reason && (
           <span className="tag campaigns-only">
-            {fill(t.reasonOnly, { reason: reasonText(language, address.reason) })}
+            {fill(t.reasonOnly, { reason: reasonText(address.reason) })}
             <CloseButton size="xs" aria-label={t.clear} onClick={() => go({ reason: undefined })} />
           </span>
         )}
@@ -113,7 +112,6 @@ export function Reached({ name, address, go }: { name: string; address: Address;
 }
 
 function Row({ recipient: r }: { recipient: Recipient }) {
-  const language = useLanguage();
   const missed = r.state === "failed" || r.state === "skipped";
   return (
     <tr>
@@ -129,9 +127,7 @@ function Row({ recipient: r }: { recipient: Recipient }) {
       </td>
       <td>
         <State state={r.state} />
-        {missed && (
-          <span className="sent-second small muted sent-reason">{explained(language, r.reason, r.detail)?.why}</span>
-        )}
+        {missed && <span className="sent-second small muted sent-reason">{explained(r.reason, r.detail)?.why}</span>}
       </td>
       <td className="wide-only">
         <Ago at={r.ended_at ?? r.read_at ?? r.delivered_at ?? r.sent_at ?? r.created_at} />

@@ -59,7 +59,7 @@ export function Why({ campaign: c, address, go }: { campaign: Campaign; address:
                   title={t.byReason}
                   onClick={() => go(address.reason === reason ? { reason: undefined } : { reason, show: undefined })}
                 >
-                  <span>{reasonText(language, reason)}</span>
+                  <span>{reasonText(reason)}</span>
                   <span className="muted">{number(n, language)}</span>
                   <i aria-hidden="true" style={{ width: `${Math.max(2, (n / most) * 100)}%` }} />
                 </button>

@@ -3,7 +3,7 @@ import { Button, Menu, SegmentedControl, Tabs, TextInput } from "@mantine/core";
 import { IconAlertCircle, IconCheck, IconDots, IconUpload } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
-import { fill, useTexts } from "../../i18n";
+import { fill, useTexts, withTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Widget } from "../widgets/types";
@@ -15,13 +15,11 @@ import { useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { flowAddressOf } from "./address";
 import { Drawing } from "./Drawing";
-import { formTexts } from "./formTexts";
+import { formTexts, runTexts, texts } from "./texts";
 import { bare, replace, split, stepAt } from "./model";
 import { Runs } from "./Runs";
-import { runTexts } from "./runTexts";
 import { StepForm } from "./StepForm";
 import { StepList } from "./StepList";
-import { texts } from "./texts";
 import { triggerText } from "./triggerText";
 import { TriggerForm } from "./TriggerForm";
 import type { Editable, Fault, Flow, Step } from "./types";
@@ -29,7 +27,7 @@ import { useFaults, useFlow, useFlowChanges } from "./useFlows";
 import { useNames } from "./useNames";
 import { Versions } from "./Versions";
 
-const TryRun = lazy(() => import("./TryRun").then((m) => ({ default: m.TryRun })));
+const TryRun = lazy(withTexts(() => import("./TryRun").then((m) => ({ default: m.TryRun }))));
 
 export function FlowPage() {
   const { id } = useParams({ strict: false });

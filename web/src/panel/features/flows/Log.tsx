@@ -1,11 +1,10 @@
-import { fill, useTexts } from "../../i18n";
+import { fill, useTexts, type TextsOf } from "../../i18n";
 import { kindText } from "./Icons";
 import { kinds, numberOf, type Kind } from "./model";
-import { runTexts } from "./runTexts";
-import { texts, type FlowTexts } from "./texts";
+import { runTexts, type FlowTexts, texts } from "./texts";
 import type { Entry } from "./types";
 
-type RunTexts = typeof runTexts.en;
+type RunTexts = TextsOf<typeof runTexts>;
 
 /** entryText is what happened, in a few words. */
 export function entryText(e: Entry, t: FlowTexts, r: RunTexts): string {

@@ -11,7 +11,7 @@ import {
 } from "@tabler/icons-react";
 import { useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
-import { runTexts } from "./runTexts";
+import { runTexts } from "./texts";
 import type { RunState as Stands } from "./types";
 
 const looks: Record<Stands, [Icon, Tone | undefined]> = {

@@ -1,15 +1,14 @@
 import { Button, SegmentedControl, Select } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useTexts } from "../../i18n";
+import { useTexts, type TextsOf } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { phone } from "../calls/format";
 import { Place } from "./Log";
 import { RunState } from "./RunState";
-import { runTexts } from "./runTexts";
-import { texts } from "./texts";
+import { runTexts, texts } from "./texts";
 import type { RunRow } from "./types";
 import { useRuns } from "./useFlows";
 
@@ -136,7 +135,7 @@ function Table({ rows, only }: { rows: RunRow[]; only?: boolean }) {
 }
 
 /** channelOf is where a run's conversation is held. */
-export function channelOf(channel: string, r: typeof runTexts.en): string {
+export function channelOf(channel: string, r: TextsOf<typeof runTexts>): string {
   return (
     (
       { whatsapp: "WhatsApp", web_chat: r.channelChat, web_voice: r.channelVoice, phone: r.channelPhone } as Record<

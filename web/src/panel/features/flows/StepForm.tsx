@@ -11,10 +11,9 @@ import { SetSecret } from "../secrets/SetSecret";
 import { useSecrets } from "../secrets/useSecrets";
 import { credentialOf, hostOf } from "./credential";
 import { Half, Pairs, Said } from "./fields";
-import { formTexts } from "./formTexts";
+import { formTexts, texts } from "./texts";
 import { kindText } from "./Icons";
 import { errorOf, kindOf, named, numberOf, replace, summary, variablesOf, walk } from "./model";
-import { texts } from "./texts";
 import type { Fault, Http, Step } from "./types";
 import { useTemplates } from "./useFlows";
 

@@ -3,7 +3,7 @@ import { useTexts } from "../../i18n";
 import type { Widget } from "../widgets/types";
 import { Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
-import { formTexts } from "./formTexts";
+import { formTexts } from "./texts";
 import { errorOf } from "./model";
 import type { Fault, Trigger } from "./types";
 

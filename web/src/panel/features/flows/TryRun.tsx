@@ -8,11 +8,9 @@ import { useCompany } from "../../session";
 import { Note } from "../../ui/parts";
 import { problemText } from "../../ui/problem";
 import { Pairs } from "./fields";
-import { formTexts } from "./formTexts";
+import { formTexts, runTexts, texts } from "./texts";
 import { Changed, entryText, Place } from "./Log";
-import { runTexts } from "./runTexts";
 import { RunState } from "./RunState";
-import { texts } from "./texts";
 import type { Effect, Entry, Flow, Input, Step, Tried, TriedTurn } from "./types";
 
 /** TryRun runs the flow of the editor: the server computes it again from its beginning with each answer, and does nothing of it. */

@@ -3,7 +3,7 @@ import { ActionIcon, Button, Menu, Textarea, TextInput, Tooltip } from "@mantine
 import { IconBraces, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useRef, useState, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
-import { formTexts } from "./formTexts";
+import { formTexts } from "./texts";
 
 /** Said is a text in which variables may stand. */
 export function Said({

@@ -9,12 +9,10 @@ import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { ReviewShown } from "../reviews/Review";
 import { reviewTexts } from "../reviews/texts";
-import { texts as messageTexts } from "./messageTexts";
-import { texts as enclosedTexts } from "./enclosedTexts";
+import { messageTexts, enclosedTexts, type InboxTexts } from "./texts";
 import { hidesNumber, isGroup, nameOf } from "./model";
 import type { Loaded, Refusal } from "./snapshot";
 import type { Inbox } from "./store";
-import type { InboxTexts } from "./texts";
 import type { ContactPage } from "./types";
 
 interface Props {

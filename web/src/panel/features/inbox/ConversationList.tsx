@@ -5,7 +5,7 @@ import type { Place } from "./InboxPage";
 import { absolute } from "../../format";
 import { ago } from "./format";
 import { Avatar } from "./Avatar";
-import { texts as enclosedTexts } from "./enclosedTexts";
+import { enclosedTexts, type InboxTexts } from "./texts";
 import { nameOf, present } from "./model";
 import type { Notices } from "./notices";
 import type { Snapshot } from "./snapshot";
@@ -17,7 +17,6 @@ import { onTheLine } from "../talk/current";
 import { texts as talkTexts } from "../talk/texts";
 import { useTyped } from "../../ui/typed";
 import { ChannelMark } from "./Messages";
-import type { InboxTexts } from "./texts";
 import { folders, type Folder, type Listed, type State } from "./types";
 
 interface Props {

@@ -2,7 +2,7 @@
 import { IconAd2, IconId, IconPackage } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
 import { money, total } from "./enclosed";
-import { texts } from "./enclosedTexts";
+import { enclosedTexts as texts } from "./texts";
 import type { Card, Order, Turn } from "./types";
 
 /** inPlace reports whether the parts of a message are shown in the place of its text, which says the same. */

@@ -33,7 +33,7 @@ export interface InboxProps {
 }
 
 export function InboxPage({ server, me, mayAnswer, times, language, place, go, toast }: InboxProps) {
-  const t = texts[language];
+  const t = texts.now;
   const inbox = useMemo(() => new Inbox(server, me, mayAnswer), [server, me, mayAnswer]);
   const state = useSyncExternalStore(inbox.subscribe, inbox.snapshot);
   const [details, setDetails] = useState(() => window.matchMedia("(min-width: 1440px)").matches);

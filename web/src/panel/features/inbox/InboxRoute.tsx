@@ -74,8 +74,8 @@ function Inbox() {
     },
     [navigate],
   );
-  const t = texts[language];
-  const talk = talkTexts[language];
+  const t = texts.now;
+  const talk = talkTexts.now;
   useEffect(() => {
     const keys: [string[], string][] = [
       [["J"], t.key_move],

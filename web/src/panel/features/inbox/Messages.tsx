@@ -10,10 +10,8 @@ import {
 } from "@tabler/icons-react";
 import { absolute } from "../../format";
 import { fill, useTexts } from "../../i18n";
-import { texts as enclosedTexts } from "./enclosedTexts";
+import { enclosedTexts, messageTexts as texts, type InboxTexts } from "./texts";
 import { clock } from "./format";
-import { texts } from "./messageTexts";
-import type { InboxTexts } from "./texts";
 import type { Delivery, Turn } from "./types";
 
 /** ChannelMark marks a conversation over a messaging channel, with who the contact is there where there is room, or as a group's. */

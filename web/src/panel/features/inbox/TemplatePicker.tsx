@@ -1,7 +1,7 @@
 import { Button, Loader, Select, TextInput } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { fill, useTexts } from "../../i18n";
-import { texts } from "./messageTexts";
+import { messageTexts as texts } from "./texts";
 import type { Loaded, Refusal } from "./snapshot";
 import { id, type Inbox } from "./store";
 import { preview } from "./templates";

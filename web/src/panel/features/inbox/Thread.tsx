@@ -15,7 +15,7 @@ import { absolute } from "../../format";
 import { clock, day, path } from "./format";
 import { Enclosed, From, inPlace } from "./Enclosed";
 import { Happened } from "./Happened";
-import { texts as enclosedTexts } from "./enclosedTexts";
+import { enclosedTexts, type InboxTexts } from "./texts";
 import { isGroup, nameOf, present, whoOver } from "./model";
 import type { Loaded, Snapshot, Unsent } from "./snapshot";
 import type { Inbox } from "./store";
@@ -26,7 +26,6 @@ import { texts as talkTexts } from "../talk/texts";
 import { useFollow } from "../../ui/follow";
 import { MediaFile } from "../../ui/MediaFile";
 import { ChannelMark, Template, Tick } from "./Messages";
-import type { InboxTexts } from "./texts";
 import type { Delivery, Turn } from "./types";
 import { Why } from "./Why";
 

@@ -1,28 +1,8 @@
-import { dictionary, useTexts } from "../../i18n";
+import { useTexts } from "../../i18n";
 import { Certainty } from "../../ui/Certainty";
-import { answerTexts } from "../knowledge/answerTexts";
+import { answerTexts } from "../knowledge/texts";
 import type { Turn } from "./types";
-
-const texts = dictionary(
-  {
-    why: "Why this answer",
-    like: "The visitor found it helpful",
-    dislike: "The visitor marked it as wrong",
-    base: "in {base}",
-  },
-  {
-    why: "Por qué esta respuesta",
-    like: "Al visitante le ayudó",
-    dislike: "El visitante la marcó como incorrecta",
-    base: "en {base}",
-  },
-  {
-    why: "Por que esta resposta",
-    like: "O visitante achou útil",
-    dislike: "O visitante marcou como errada",
-    base: "em {base}",
-  },
-);
+import { whyTexts as texts } from "./texts";
 
 /** Why shows on what an agent's response is based: its outcome, the passages and how sure it was. */
 export function Why({ turn }: { turn: Turn }) {

@@ -1,7 +1,7 @@
 import { IconClock, IconLock } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import { texts } from "./messageTexts";
+import { messageTexts as texts } from "./texts";
 import type { ReplyWindow } from "./types";
 
 const often = 15_000;

@@ -7,7 +7,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { address, get } from "../../api";
 import { number } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Agent, Outcome } from "../agents/types";
 import { useNow } from "../../ui/Ago";
@@ -22,10 +22,9 @@ import { seriesBy } from "../overview/series";
 import { texts as overviewTexts } from "../overview/texts";
 import { Reviews } from "../reviews/Reviews";
 import { reviewTexts } from "../reviews/texts";
-import { answerTexts } from "./answerTexts";
-import { texts } from "./texts";
+import { answerTexts, texts } from "./texts";
 
-const Chart = lazy(() => import("../overview/Chart"));
+const Chart = lazy(withTexts(() => import("../overview/Chart")));
 
 type Counts = Record<Outcome | "up" | "down", number>;
 

@@ -4,7 +4,7 @@ import { get } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { answerTexts } from "./answerTexts";
+import { answerTexts } from "./texts";
 
 interface Counts {
   title: string;

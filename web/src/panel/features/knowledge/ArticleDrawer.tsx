@@ -8,9 +8,7 @@ import { LanguageField } from "../../ui/LanguageField";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { questionTexts } from "./questionTexts";
-import { siteTexts } from "./siteTexts";
-import { texts } from "./texts";
+import { questionTexts, siteTexts, texts } from "./texts";
 
 /** ArticleDrawer shows an article, and changes it. */
 export function ArticleDrawer({

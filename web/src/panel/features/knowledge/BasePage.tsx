@@ -21,8 +21,7 @@ import { Import } from "./Import";
 import { Meaning } from "./Meaning";
 import { Sites } from "./Sites";
 import { Synonyms } from "./Synonyms";
-import { siteTexts } from "./siteTexts";
-import { texts } from "./texts";
+import { siteTexts, texts } from "./texts";
 import { useArticles } from "./useArticles";
 
 const page = 200; // articles that are shown at first, and then more

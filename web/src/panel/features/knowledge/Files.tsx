@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type DragEvent } from "react";
 import { send } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { Article } from "./types";
-import { fileTexts } from "./fileTexts";
+import { fileTexts } from "./texts";
 import { found, whyNot } from "./files";
 import { Review, type Unread } from "./Review";
 

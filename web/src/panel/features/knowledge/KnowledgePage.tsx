@@ -12,10 +12,9 @@ import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddBase } from "./AddBase";
 import { Answers } from "./Answers";
-import { answerTexts } from "./answerTexts";
+import { answerTexts, texts } from "./texts";
 import { Questions } from "./Questions";
 import { SearchTest } from "./SearchTest";
-import { texts } from "./texts";
 
 export function KnowledgePage() {
   return (

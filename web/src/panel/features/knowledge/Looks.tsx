@@ -9,7 +9,7 @@ import { Ago } from "../../ui/Ago";
 import { Failed, Note, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { siteTexts } from "./siteTexts";
+import { siteTexts } from "./texts";
 
 type Edit = (x: { remove: Article[]; add?: Article[] }) => Promise<void>;
 

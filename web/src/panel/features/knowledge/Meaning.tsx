@@ -10,7 +10,8 @@ import { confirm } from "../../ui/confirm";
 import { Card, Failed, Note, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { MeaningForm } from "./MeaningForm";
-import { faultSentence, faultText, meaningTexts } from "./meaningTexts";
+import { faultSentence, faultText } from "./faults";
+import { meaningTexts } from "./texts";
 import type { VectorState } from "./types";
 
 const beat = 2000; // while vectors are made

@@ -6,7 +6,8 @@ import { fill, useTexts } from "../../i18n";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { faultSentence, meaningTexts } from "./meaningTexts";
+import { faultSentence } from "./faults";
+import { meaningTexts } from "./texts";
 import type { Embeddings, VectorState } from "./types";
 
 /** Tried is the result of a trial request to the server. */

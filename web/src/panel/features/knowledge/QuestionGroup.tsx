@@ -16,8 +16,7 @@ import { Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { answeringOf } from "./answering";
-import { questionTexts } from "./questionTexts";
-import { texts } from "./texts";
+import { questionTexts, texts } from "./texts";
 
 /** Group is open questions about one subject, with the nearest article beside them. */
 export function Group({ group: g }: { group: QuestionGroup }) {

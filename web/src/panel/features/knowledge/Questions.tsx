@@ -8,8 +8,7 @@ import type { QuestionGroup } from "./types";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { Group } from "./QuestionGroup";
-import { questionTexts } from "./questionTexts";
-import { texts } from "./texts";
+import { questionTexts, texts } from "./texts";
 
 /** Questions lists the open questions in groups, each with the nearest article. */
 export function Questions() {

@@ -6,7 +6,7 @@ import { Note, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import type { Found } from "./files";
-import { fileTexts } from "./fileTexts";
+import { fileTexts } from "./texts";
 
 /** Unread is a file that could not be read. */
 export interface Unread {

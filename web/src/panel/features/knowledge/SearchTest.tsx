@@ -9,8 +9,8 @@ import { useCompany } from "../../session";
 import { Certainty } from "../../ui/Certainty";
 import { Card, Empty, Failed, Note, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
-import { faultText, meaningTexts } from "./meaningTexts";
-import { texts } from "./texts";
+import { faultText } from "./faults";
+import { meaningTexts, texts } from "./texts";
 import type { Base, Found, WordsAlone } from "./types";
 
 /** SearchTest shows what an agent would find. The question stands in the address. */

@@ -9,7 +9,7 @@ import type { Site } from "./types";
 import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
-import { siteTexts } from "./siteTexts";
+import { siteTexts } from "./texts";
 
 /** lines are the texts of a field with one a line. */
 const lines = (text: string) =>

@@ -14,7 +14,7 @@ import { useChanges, useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { Looks } from "./Looks";
 import { SiteForm } from "./SiteForm";
-import { siteTexts } from "./siteTexts";
+import { siteTexts } from "./texts";
 
 const beat = 2000; // while a site is read
 const calm = 60_000;

@@ -2,7 +2,7 @@ import { Button, Group, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Problem, put } from "../../api";
-import { dictionary, fill, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
@@ -10,39 +10,7 @@ import { shared } from "../../ui/texts";
 import { firstFault, groupsOf, lineOf } from "./synonyms";
 import type { Base } from "./types";
 import { testBase } from "./useArticles";
-
-const texts = dictionary(
-  {
-    title: "Synonyms",
-    help: "Words and phrases that mean the same here, separated by commas; one group a line",
-    example: "buggy, pram, stroller\nHappy Hour, evening discount",
-    none: "This base has no synonyms of its own.",
-    line: "Line {n} must have 2 to 16 words or phrases separated by commas, in at most 300 bytes, without ?, = and #",
-    refused: "Line {n}: {why}",
-    many: "At most 200 groups",
-    discard: "Discard changes",
-  },
-  {
-    title: "Sinónimos",
-    help: "Palabras y frases que aquí significan lo mismo, separadas por comas; un grupo por línea",
-    example: "carrito, cochecito, silla de paseo\nHappy Hour, descuento de tarde",
-    none: "Esta base no tiene sinónimos propios.",
-    line: "La línea {n} debe tener de 2 a 16 palabras o frases separadas por comas, en 300 bytes como máximo, sin ?, = ni #",
-    refused: "Línea {n}: {why}",
-    many: "200 grupos como máximo",
-    discard: "Descartar cambios",
-  },
-  {
-    title: "Sinônimos",
-    help: "Palavras e frases que aqui significam o mesmo, separadas por vírgulas; um grupo por linha",
-    example: "carrinho, carrinho de bebê\nHappy Hour, desconto da tarde",
-    none: "Esta base não tem sinônimos próprios.",
-    line: "A linha {n} deve ter de 2 a 16 palavras ou frases separadas por vírgulas, em no máximo 300 bytes, sem ?, = e #",
-    refused: "Linha {n}: {why}",
-    many: "No máximo 200 grupos",
-    discard: "Descartar mudanças",
-  },
-);
+import { synonymTexts as texts } from "./texts";
 
 /** Synonyms shows and changes the synonyms of a base. */
 export function Synonyms({ base, can }: { base: Base; can: boolean }) {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Problem } from "../../api";
-import { fileTexts } from "./fileTexts";
+import { setLanguage } from "../../i18n";
+import { fileTexts } from "./texts";
 import { found, whyNot } from "./files";
 import { inParts } from "./useArticles";
 
@@ -11,13 +12,15 @@ test("duplicates are those of the base and of earlier files", () => {
   expect(all.map((f) => f.duplicate)).toEqual([true, false, true, false]);
 });
 
-test("a fault is said in the language of the page, with its line", () => {
+test("a fault is said in the language of the page, with its line", async () => {
   const problem = (fault: string, line?: number) =>
     new Problem(400, "validation_failed", "", { field: "file", reason: "The file is damaged", fault, line });
-  expect(whyNot(problem("no_answer", 7), fileTexts.es)).toBe("Línea 7: falta la respuesta.");
-  expect(whyNot(problem("encrypted"), fileTexts.en)).toBe("The file has a password. Save it without one.");
-  expect(whyNot(problem("new_one"), fileTexts.en)).toContain("The file is damaged");
-  expect(whyNot(new Problem(413, "payload_too_large", ""), fileTexts.en)).toBe(fileTexts.en.tooBig);
+  await setLanguage("es");
+  expect(whyNot(problem("no_answer", 7), fileTexts.now)).toBe("Línea 7: falta la respuesta.");
+  await setLanguage("en");
+  expect(whyNot(problem("encrypted"), fileTexts.now)).toBe("The file has a password. Save it without one.");
+  expect(whyNot(problem("new_one"), fileTexts.now)).toContain("The file is damaged");
+  expect(whyNot(new Problem(413, "payload_too_large", ""), fileTexts.now)).toBe(fileTexts.now.tooBig);
 });
 
 test("articles are sent in requests of bounded size, in order", () => {

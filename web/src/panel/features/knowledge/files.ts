@@ -1,10 +1,10 @@
 import { Problem } from "../../api";
-import { fill } from "../../i18n";
+import { fill, type TextsOf } from "../../i18n";
 import type { Article } from "./types";
 import { problemText } from "../../ui/problem";
-import { fileTexts } from "./fileTexts";
+import { fileTexts } from "./texts";
 
-type Texts = (typeof fileTexts)["en"];
+type Texts = TextsOf<typeof fileTexts>;
 
 /** Found is an article of a file; duplicate means that the base, or an earlier file, has it already. */
 export interface Found {

@@ -1,6 +1,6 @@
 import { useLanguage, useTexts } from "../../i18n";
 import type { Step } from "./types";
-import { testTexts, type TestText } from "./testTexts";
+import { type TestText, testTexts } from "./texts";
 
 /** meaning is what a message says, in words. Those before it decide what an INVITE or a 200 means. */
 export function meaning(step: Step, before: Step[]): TestText {

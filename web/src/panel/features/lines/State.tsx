@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { absolute, number, relative } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts, type TextsOf } from "../../i18n";
 import { useCan } from "../../session";
 import type { VoiceLine } from "./types";
 import { useNow } from "../../ui/Ago";
@@ -11,7 +11,7 @@ import { failed } from "../../ui/problem";
 import { texts } from "./texts";
 import { useLineChanges } from "./useLines";
 
-type Text = keyof typeof texts.en;
+type Text = keyof TextsOf<typeof texts>;
 
 /** stateOf is how a line is, in a word: what holds its calls back goes before how its trunk responded. */
 function stateOf(l: VoiceLine): { text: Text; tone?: Tone } {

@@ -13,7 +13,7 @@ import { shared } from "../../ui/texts";
 import { Ladder } from "./Ladder";
 import { Verdict } from "./Verdict";
 import { parse } from "./trunk";
-import { testTexts } from "./testTexts";
+import { testTexts } from "./texts";
 
 /** TestCall calls a number by the line as it is saved, and shows what the line and its trunk say to each other. */
 export function TestCall({ line, changed }: { line: Sender; changed: boolean }) {

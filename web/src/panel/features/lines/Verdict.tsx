@@ -2,7 +2,7 @@ import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TestEnd } from "./types";
 import { Note } from "../../ui/parts";
-import { testTexts, type TestText } from "./testTexts";
+import { type TestText, testTexts } from "./texts";
 
 interface Found {
   title: TestText;

@@ -11,7 +11,7 @@ import { failed, succeeded } from "../../ui/problem";
 import { base } from "../widgets/places";
 import { curlOf } from "./curl";
 import { Move } from "./Move";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { Resend } from "./Resend";
 import { of, type SentPage } from "./types";
 

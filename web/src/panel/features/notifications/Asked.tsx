@@ -10,8 +10,7 @@ import { Card, Copy } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { phone, time } from "../calls/format";
 import { Preview } from "../templates/Preview";
-import { pageTexts, type PageTexts } from "./pageTexts";
-import { texts } from "./texts";
+import { type PageTexts, pageTexts, texts } from "./texts";
 import type { Filled, Recipient, SentPage } from "./types";
 
 const shownStates = ["sent", "delivered", "read", "failed"] as const;

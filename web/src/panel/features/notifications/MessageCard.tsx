@@ -5,7 +5,7 @@ import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card, Copy } from "../../ui/parts";
 import { phone, time } from "../calls/format";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { explained } from "./reasons";
 import { State } from "./State";
 import { stepsOf } from "./steps";
@@ -22,7 +22,7 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
     r.state === "skipped" ||
     r.state === "canceled" ||
     (r.detail && r.state !== "read" && r.state !== "delivered")
-      ? explained(language, r.reason, r.detail)
+      ? explained(r.reason, r.detail)
       : undefined;
   return (
     <Card title={fill(p.timelineTo, { who })} actions={<State state={r.state} />}>

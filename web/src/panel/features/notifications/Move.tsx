@@ -8,7 +8,7 @@ import { useCompany } from "../../session";
 import { failed, problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { time } from "../calls/format";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import type { SentPage } from "./types";
 import { instantIn, localIn, zones } from "./zones";
 

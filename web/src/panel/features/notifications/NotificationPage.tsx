@@ -16,10 +16,9 @@ import { Actions } from "./Actions";
 import { AsShown, Asked, Whole } from "./Asked";
 import { chosenOf, shownOf, type Chosen } from "./chosen";
 import { MessageCard } from "./MessageCard";
-import { pageTexts } from "./pageTexts";
+import { pageTexts, texts } from "./texts";
 import { Recipients } from "./Recipients";
 import { State } from "./State";
-import { texts } from "./texts";
 import { open, type SentPage } from "./types";
 
 export function NotificationPage() {

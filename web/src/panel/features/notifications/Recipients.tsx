@@ -5,10 +5,9 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card } from "../../ui/parts";
 import { phone } from "../calls/format";
 import type { Chosen } from "./chosen";
-import { pageTexts } from "./pageTexts";
+import { pageTexts, stateText, texts } from "./texts";
 import { explained } from "./reasons";
 import { Bar, inOrder, State } from "./State";
-import { stateText, texts } from "./texts";
 import type { MessageState, Recipient, SentPage } from "./types";
 import { useKeys } from "./useKeys";
 
@@ -81,9 +80,7 @@ export function Recipients({
                   <td>
                     <State state={r.state} />
                     {(r.state === "failed" || r.state === "skipped") && (
-                      <span className="sent-second small muted sent-reason">
-                        {explained(language, r.reason, r.detail)?.why}
-                      </span>
+                      <span className="sent-second small muted sent-reason">{explained(r.reason, r.detail)?.why}</span>
                     )}
                   </td>
                 </tr>

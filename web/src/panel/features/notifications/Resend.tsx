@@ -3,14 +3,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { get, send as request } from "../../api";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { phone } from "../calls/format";
 import { id } from "../inbox/store";
-import { pageTexts, type PageTexts } from "./pageTexts";
+import { type PageTexts, pageTexts } from "./texts";
 import { explained } from "./reasons";
 import type { Resendable, SentPage } from "./types";
 
@@ -150,10 +150,9 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
 }
 
 function Why({ row: r, p }: { row: Resendable; p: PageTexts }) {
-  const language = useLanguage();
   return (
     <>
-      {explained(language, r.reason, r.detail)?.why}
+      {explained(r.reason, r.detail)?.why}
       {r.caution && <> · {(p as Record<string, string>)["caution_" + r.caution]}</>}
     </>
   );

@@ -46,7 +46,7 @@ export function Row({ sent: n, agent }: { sent: Sent; agent: (id: string | undef
       <td className="wide-only nowrap">{who}</td>
       <td className="sent-cell">
         <Bar counts={n.counts}>
-          {n.total === 1 && n.reason && n.reason !== "canceled" && <>: {reasonText(language, n.reason)}</>}
+          {n.total === 1 && n.reason && n.reason !== "canceled" && <>: {reasonText(n.reason)}</>}
         </Bar>
       </td>
       <td className="wide-only sent-roomy">

@@ -15,8 +15,7 @@ import {
 import { number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
-import { countTexts } from "./countTexts";
-import { stateText, texts } from "./texts";
+import { countTexts, stateText, texts } from "./texts";
 import type { Counts } from "./types";
 
 const looks: Record<string, [Icon, Tone | undefined]> = {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { setLanguage } from "../../i18n";
 import { addressOf, idIn, queryOf } from "./address";
 import { chosenOf, shownOf } from "./chosen";
-import { codes } from "./codes";
+import { codes, pageTexts, reasons } from "./texts";
 import { curlOf } from "./curl";
-import { pageTexts } from "./pageTexts";
-import { codeOf, explained, reasons } from "./reasons";
+import { codeOf, explained } from "./reasons";
 import { inOrder } from "./State";
 import { lasted, stepsOf } from "./steps";
 import { Sync, type List } from "./sync";
@@ -157,7 +157,7 @@ describe("a message", () => {
     stepsOf(
       { n: 0, number: "", message_id: "", state: "sent", attempts: 1, times, ...r } as Recipient,
       page,
-      pageTexts.en,
+      pageTexts.now,
       "en",
       Date.parse("2026-11-25T10:01:00Z"),
     ).map((s) => [s.text, s.more ?? ""].filter(Boolean).join(" | "));
@@ -201,20 +201,21 @@ describe("a message", () => {
       "2 h 5 min",
     ]);
   });
-  it("is explained by the provider's code, else by the reason; each reason and code says what to do", () => {
+  it("is explained by the provider's code, else by the reason; each reason and code says what to do", async () => {
     expect(codeOf("131026 undeliverable (trace Ax)")).toBe("131026");
     expect(codeOf("132000/33 x")).toBe("132000");
     expect([codeOf("sandbox: refused"), codeOf(undefined), codeOf("12345678901 x")]).toEqual(["", "", ""]);
-    expect(explained("en", "provider_refused", "131021 recipient is the sender")!.why).toBe(
+    expect(explained("provider_refused", "131021 recipient is the sender")!.why).toBe(
       "The recipient is the sender itself",
     );
-    expect(explained("es", "undeliverable", "sandbox: refused")!.next).toMatch(/^Compruebe/);
-    expect(explained("en", "new_reason", "")).toEqual({ why: "new reason", next: "" });
-    for (const d of [reasons, codes])
-      for (const language of ["en", "es", "pt"] as const) {
-        const all = d[language] as Record<string, string>;
+    await setLanguage("es");
+    expect(explained("undeliverable", "sandbox: refused")!.next).toMatch(/^Compruebe/);
+    expect(explained("new_reason", "")).toEqual({ why: "new reason", next: "" });
+    for (const language of ["es", "pt", "en"] as const) {
+      await setLanguage(language);
+      for (const all of [reasons.now, codes.now] as Record<string, string>[])
         for (const key of Object.keys(all)) if (!key.endsWith("_next")) expect(all[key + "_next"], key).toBeTruthy();
-      }
+    }
   });
   it("is asked for again by a command without a key in it", () => {
     expect(curlOf("https://a.test", { channel: "messaging", unflatten: true, body: '{"a": "it\'s"}' })).toBe(

@@ -1,6 +1,6 @@
 import { fill } from "../../i18n";
 import { time } from "../calls/format";
-import type { PageTexts } from "./pageTexts";
+import type { PageTexts } from "./texts";
 import type { Recipient, SentPage } from "./types";
 
 export type StepTone = "ok" | "warn" | "danger" | "accent";

@@ -5,7 +5,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { number } from "../../format";
 import { Ago } from "../../ui/Ago";
 import { Card, Failed } from "../../ui/parts";
-import { attentionTexts } from "./attentionTexts";
+import { attentionTexts } from "./texts";
 import { clock, duration, percent } from "./format";
 import type { Concern } from "./types";
 import { useAttention } from "./useOverview";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany, useMe } from "../../session";
 import { Card } from "../../ui/parts";
-import { stepTexts } from "./stepTexts";
+import { stepTexts } from "./texts";
 import type { Step } from "./types";
 import { useFirstSteps } from "./useOverview";
 

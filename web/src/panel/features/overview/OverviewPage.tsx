@@ -3,7 +3,7 @@ import "./overview.css";
 import { SegmentedControl, Skeleton } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { absolute } from "../../format";
 import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
@@ -22,7 +22,7 @@ import { texts } from "./texts";
 import { Tiles } from "./Tiles";
 import { useOverview } from "./useOverview";
 
-const Chart = lazy(() => import("./Chart"));
+const Chart = lazy(withTexts(() => import("./Chart")));
 
 export function OverviewPage() {
   const company = useCompany();

@@ -7,7 +7,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { get } from "../../api";
 import { number } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import type { Span } from "../overview/address";
@@ -18,7 +18,7 @@ import { seriesBy } from "../overview/series";
 import { texts as overviewTexts } from "../overview/texts";
 import { reviewTexts } from "./texts";
 
-const Chart = lazy(() => import("../overview/Chart"));
+const Chart = lazy(withTexts(() => import("../overview/Chart")));
 
 const goals = ["yes", "no", "unknown"] as const;
 type Goal = (typeof goals)[number];

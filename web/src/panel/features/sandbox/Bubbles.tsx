@@ -14,7 +14,7 @@ import { Fragment } from "react";
 import { fill, useLanguage } from "../../i18n";
 import type { Bubble } from "./types";
 import { MediaFile } from "../../ui/MediaFile";
-import type { PhoneTexts } from "./phoneTexts";
+import type { PhoneTexts } from "./texts";
 import type { Written } from "./useHandset";
 
 const emojis = ["👍", "❤️", "😂", "😮", "🙏"];

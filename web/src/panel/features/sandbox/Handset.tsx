@@ -15,7 +15,7 @@ import type { Bubble, Handset as Shown } from "./types";
 import { useFollow } from "../../ui/follow";
 import { failed } from "../../ui/problem";
 import { Bubbles } from "./Bubbles";
-import type { PhoneTexts } from "./phoneTexts";
+import type { PhoneTexts } from "./texts";
 import { useHandsetActions, type Written } from "./useHandset";
 import "./handset.css";
 

@@ -10,9 +10,8 @@ import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { useTyped } from "../../ui/typed";
 import { Handset } from "./Handset";
-import { texts } from "./phoneTexts";
+import { phoneTexts as texts, texts as sandboxTexts } from "./texts";
 import { Tabs } from "./Tabs";
-import { texts as sandboxTexts } from "./texts";
 import { phoneIn, useHandset, useHandsetActions, useNumbers } from "./useHandset";
 
 /** Chosen is which phone the address names. */

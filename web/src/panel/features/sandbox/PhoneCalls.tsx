@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { address } from "../../api";
 import { number } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts, type TextsOf } from "../../i18n";
 import type { PhoneCall } from "./types";
 import { Ago } from "../../ui/Ago";
 import { Tag, type Tone } from "../../ui/parts";
 import { doesOf, texts } from "./texts";
 
-type Text = keyof typeof texts.en;
+type Text = keyof TextsOf<typeof texts>;
 
 function stateOf(c: PhoneCall): { text: Text; tone?: Tone } {
   if (c.code) return { text: "refused", tone: "warn" };

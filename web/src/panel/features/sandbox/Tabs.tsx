@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
-import { texts } from "./phoneTexts";
+import { phoneTexts as texts } from "./texts";
 import "./handset.css";
 
 /** Tabs are what the sandbox's phone gets: calls and messages. */

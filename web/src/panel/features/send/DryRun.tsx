@@ -11,9 +11,8 @@ import { Card, Failed, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Preview } from "../templates/Preview";
-import { jobTexts } from "./jobTexts";
+import { jobTexts, texts } from "./texts";
 import { span } from "./pace";
-import { texts } from "./texts";
 import type { Job, Sample } from "./types";
 
 const typedFrom = 1000; // recipients from which the number has to be typed

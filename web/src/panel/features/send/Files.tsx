@@ -11,7 +11,7 @@ import { problemText, requestOf } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { id } from "../inbox/store";
 import { JobTag } from "./JobTag";
-import { jobTexts } from "./jobTexts";
+import { jobTexts } from "./texts";
 import type { Job, JobRow } from "./types";
 import { fileMost, upload } from "./upload";
 import { useJobs } from "./useJob";

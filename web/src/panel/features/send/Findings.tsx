@@ -9,7 +9,7 @@ import { useCompany } from "../../session";
 import { Card, Failed, Note } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { reasonOf } from "./address";
-import { jobTexts } from "./jobTexts";
+import { jobTexts } from "./texts";
 import { faultReasons, type BadRow, type FaultReason, type Job } from "./types";
 
 /** Findings are the rows that are not sent, by reason and line by line. */

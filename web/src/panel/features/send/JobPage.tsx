@@ -18,7 +18,7 @@ import { DryRun } from "./DryRun";
 import { Findings } from "./Findings";
 import { JobEditor } from "./JobEditor";
 import { JobTag } from "./JobTag";
-import { jobTexts } from "./jobTexts";
+import { jobTexts } from "./texts";
 import { span, usePace } from "./pace";
 import { Later } from "./Later";
 import { Running } from "./Running";

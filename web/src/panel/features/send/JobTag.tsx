@@ -1,6 +1,6 @@
 import { useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
-import { jobTexts } from "./jobTexts";
+import { jobTexts } from "./texts";
 import type { JobRow } from "./types";
 
 const tones: Partial<Record<JobRow["state"], Tone>> = {

@@ -1,6 +1,6 @@
 import { Select } from "@mantine/core";
 import { fill, useTexts } from "../../i18n";
-import { jobTexts } from "./jobTexts";
+import { jobTexts } from "./texts";
 import type { Settings } from "./types";
 import type { Edit } from "./useJob";
 

@@ -7,7 +7,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { jobTexts } from "./jobTexts";
+import { jobTexts } from "./texts";
 import { span, usePace } from "./pace";
 import type { Job } from "./types";
 import type { useJob } from "./useJob";

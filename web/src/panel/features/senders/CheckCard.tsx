@@ -5,7 +5,7 @@ import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Card, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
-import { checkTexts } from "./checkTexts";
+import { checkTexts } from "./texts";
 import { Findings } from "./Findings";
 import type { Report } from "./types";
 import { useSenderChanges } from "./useSenders";

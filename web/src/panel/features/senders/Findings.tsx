@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconCircleX } fro
 import { absolute, relative } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useNow } from "../../ui/Ago";
-import { checkTexts } from "./checkTexts";
+import { checkTexts } from "./texts";
 import { limitText } from "./limits";
 import type { Finding, FindingState, Report } from "./types";
 

@@ -1,6 +1,6 @@
 import { useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
-import { texts, type SenderText } from "./texts";
+import { type SenderText, texts } from "./texts";
 import type { SenderRow } from "./types";
 
 /** stateOf is how a sender is, in a word: what holds its messages back goes before what the last check found. */

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import panelSource from "../../../../../internal/edge/panel/channels/check.go?raw";
 import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
-import { languages } from "../../i18n";
-import { checkTexts } from "./checkTexts";
+import { languages, setLanguage } from "../../i18n";
+import { checkTexts } from "./texts";
 import { sent } from "./fields";
 import { limitText, people, span } from "./limits";
 import { stateOf } from "./SenderState";
 
-test("each item and code that a check can find has a text, and what is wrong has a next step, in every language", () => {
+test("each item and code that a check can find has a text, and what is wrong has a next step, in every language", async () => {
   const source = checkSource + panelSource;
   const items = [...source.matchAll(/\bitem[A-Z]\w+ += "(\w+)"/g)].map((m) => m[1]!);
   const codes = [
@@ -29,7 +29,8 @@ test("each item and code that a check can find has a text, and what is wrong has
   expect(codes.length).toBeGreaterThan(40);
   const bad = [...source.matchAll(/Finding(?:Bad|Warn), "(\w+)"/g)].map((m) => m[1]!);
   for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
-    const t = checkTexts[language] as Record<string, string>;
+    await setLanguage(language);
+    const t = checkTexts.now as Record<string, string>;
     for (const item of items) expect(t["item_" + item], `${language} ${item}`).toBeTruthy();
     for (const code of codes) expect(t[code], `${language} ${code}`).toBeTruthy();
     for (const code of bad) expect(t["do_" + code], `${language} do_${code}`).toBeTruthy();

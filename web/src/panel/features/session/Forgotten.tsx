@@ -8,8 +8,7 @@ import { Note } from "../../ui/parts";
 import { fieldErrors, problemText } from "../../ui/problem";
 import { Door } from "./Door";
 import { forgetToken, linkToken } from "./link";
-import { linkTexts } from "./linkTexts";
-import { texts } from "./texts";
+import { linkTexts, texts } from "./texts";
 
 /** Forgotten asks for a link by e-mail, and sets the password of who comes back with one. */
 export function Forgotten() {

@@ -13,8 +13,7 @@ import { fieldErrors, problemText } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Door } from "./Door";
 import { forgetToken, linkToken } from "./link";
-import { linkTexts } from "./linkTexts";
-import { texts } from "./texts";
+import { linkTexts, texts } from "./texts";
 
 interface Invited {
   email: string;

@@ -11,8 +11,7 @@ import type { Me } from "./types";
 import { Note } from "../../ui/parts";
 import { problemText } from "../../ui/problem";
 import { Door } from "./Door";
-import { linkTexts } from "./linkTexts";
-import { texts } from "./texts";
+import { linkTexts, texts } from "./texts";
 
 interface Setup {
   first: boolean;

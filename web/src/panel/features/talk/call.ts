@@ -1,7 +1,7 @@
 // A talk with a visitor: takes the conversation, opens the socket and the microphone, and says what came of it.
 import { Talk, type Closing, type Final } from "../../../shared/voice/talk";
 import { address, get, post, Problem } from "../../api";
-import { currentLanguage, fill } from "../../i18n";
+import { fill } from "../../i18n";
 import type { Conversation } from "./types";
 import { problem, succeeded } from "./say";
 import { currentCall, setCall, type Call, type Phase, type Wanted } from "./current";
@@ -15,7 +15,7 @@ let leaving = false;
 
 /** start talks with a visitor, unless this browser talks with one already. */
 export function start(who: Wanted): void {
-  const t = texts[currentLanguage()];
+  const t = texts.now;
   if (talk) {
     if (currentCall()?.id !== who.id) problem(t.busy);
     return;
@@ -101,7 +101,7 @@ function final(e: Problem): Problem & Final {
 
 /** ended says why a talk is over, unless the teammate ended it. */
 function ended(closing: Closing, absent: boolean, who: Wanted): void {
-  const t = texts[currentLanguage()];
+  const t = texts.now;
   const e = closing.error;
   if (closing.by === "page" || leaving) return;
   if (e instanceof Problem && e.status === 409)

@@ -1,5 +1,6 @@
 // The talk that this page holds with a visitor: one at a time. What talks is loaded with the first one.
 import { useSyncExternalStore } from "react";
+import { withTexts } from "../../i18n";
 import type { Mic, Talk } from "../../../shared/voice/talk";
 
 export type Phase = "connecting" | "talking" | "reconnecting";
@@ -48,7 +49,7 @@ export function useCall(): Call | undefined {
 
 /** startCall takes a conversation and talks with its visitor. It is called in a click, so that sound may be played. */
 export async function startCall(who: Wanted): Promise<void> {
-  (await import("./call")).start(who);
+  (await withTexts(() => import("./call"))()).start(who);
 }
 
 /** onTheLine reports whether the visitor of a conversation can be talked with. */

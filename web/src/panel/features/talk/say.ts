@@ -1,5 +1,4 @@
 import { notifications } from "@mantine/notifications";
-import { currentLanguage } from "../../i18n";
 import { shared } from "../../ui/texts";
 
 export { succeeded } from "../../ui/problem";
@@ -12,6 +11,6 @@ export function problem(text: string): void {
     autoClose: 12_000,
     withBorder: true,
     role: "alert",
-    closeButtonProps: { "aria-label": shared[currentLanguage()].close },
+    closeButtonProps: { "aria-label": shared.now.close },
   });
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { get, type Page } from "../../api";
-import { useLanguage, fill } from "../../i18n";
+import { fill } from "../../i18n";
 import { inbox } from "../../live";
 import { useCompany, useMe } from "../../session";
 import type { Conversation, Listed, Presence, Teammate, Thread, Update } from "./types";
@@ -16,7 +16,7 @@ const most = 3; // cards at once
 export function useRings(show: (id: string) => void): { list: Ring[]; silence: (id: string) => void } {
   const company = useCompany();
   const me = useMe().account.id;
-  const t = texts[useLanguage()];
+  const t = texts.now;
   const bell = useBell();
   const [all, setAll] = useState<Ring[]>([]);
   const [away, setAway] = useState(true); // until it is known

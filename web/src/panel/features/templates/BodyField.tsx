@@ -3,7 +3,7 @@ import { IconBold, IconBraces, IconCode, IconItalic, IconStrikethrough } from "@
 import { useId, useRef, useState, type KeyboardEvent } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
-import { editorTexts } from "./editorTexts";
+import { editorTexts } from "./texts";
 import { limits } from "./rules";
 import { markersOf } from "./variables";
 

@@ -11,7 +11,7 @@ import {
 import { useRef } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
-import { editorTexts } from "./editorTexts";
+import { editorTexts } from "./texts";
 import { newButton, type ButtonKind, type FormButton } from "./form";
 import { limits } from "./rules";
 import { markersOf } from "./variables";

@@ -9,10 +9,9 @@ import { Needs } from "../../shell/states";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { newAddressOf } from "./address";
 import { Editor } from "./Editor";
-import { editorTexts } from "./editorTexts";
+import { editorTexts, texts } from "./texts";
 import { emptyForm, formOf, type Form } from "./form";
 import { usual } from "./languages";
-import { texts } from "./texts";
 import { editable, type MessagingSender, type TemplateRow } from "./types";
 import { useMessagingSenders, useTemplate } from "./useTemplates";
 

@@ -17,7 +17,7 @@ import { Fragment, type ReactNode } from "react";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TemplateButton, TemplateComponent } from "./types";
 import { piecesOf, type Piece } from "./markup";
-import { previewTexts } from "./previewTexts";
+import { previewTexts } from "./texts";
 import { filledIn, markersOf } from "./variables";
 
 export interface PreviewProps {

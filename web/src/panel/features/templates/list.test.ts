@@ -74,10 +74,10 @@ it("compares by words", () => {
 });
 
 it("explains what it knows, and shows the channel's words otherwise", () => {
-  expect(explained(texts.en, "INVALID_FORMAT; Too many variables")).toMatchObject({
-    what: texts.en.INVALID_FORMAT,
+  expect(explained(texts.now, "INVALID_FORMAT; Too many variables")).toMatchObject({
+    what: texts.now.INVALID_FORMAT,
     words: "Too many variables",
   });
-  expect(explained(texts.en, "NONE")).toEqual({ what: "", next: "", words: "" });
-  expect(explained(texts.en, "Something else")).toEqual({ what: "", next: "", words: "Something else" });
+  expect(explained(texts.now, "NONE")).toEqual({ what: "", next: "", words: "" });
+  expect(explained(texts.now, "Something else")).toEqual({ what: "", next: "", words: "Something else" });
 });

@@ -1,7 +1,8 @@
 // Why a channel decided as it did, in plain words with the next step.
+import type { TextsOf } from "../../i18n";
 import { texts } from "./texts";
 
-type Texts = Record<keyof typeof texts.en, string>;
+type Texts = TextsOf<typeof texts>;
 
 const codes = [
   "ABUSIVE_CONTENT",

@@ -11,9 +11,8 @@ import { confirm } from "../../ui/confirm";
 import { Card, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { inviteTexts } from "./inviteTexts";
+import { inviteTexts, texts } from "./texts";
 import { Link, type Linked } from "./Link";
-import { texts } from "./texts";
 import { mayChange } from "./UsersPage";
 
 export interface Invitation {

@@ -8,10 +8,9 @@ import { useCompany } from "../../session";
 import type { Role } from "../session/types";
 import { failed, fieldErrors, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { inviteTexts } from "./inviteTexts";
+import { inviteTexts, texts } from "./texts";
 import { Link, type Linked } from "./Link";
 import { RoleField } from "./RoleField";
-import { texts } from "./texts";
 import type { Invitation } from "./Invitations";
 
 /** InviteUser invites somebody by e-mail, or shows the link to pass on. */

@@ -1,8 +1,7 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { fill, useTexts } from "../../i18n";
 import { Note, Snippet } from "../../ui/parts";
-import { inviteTexts } from "./inviteTexts";
-import { texts } from "./texts";
+import { inviteTexts, texts } from "./texts";
 
 /** Linked is a link that no e-mail took to the person. */
 export interface Linked {

@@ -27,10 +27,9 @@ import { AddUser } from "./AddUser";
 import { ChangeRole } from "./ChangeRole";
 import { Invitations } from "./Invitations";
 import { InviteUser } from "./InviteUser";
-import { inviteTexts } from "./inviteTexts";
+import { inviteTexts, texts } from "./texts";
 import { Link, type Linked } from "./Link";
 import { SetPassword } from "./SetPassword";
-import { texts } from "./texts";
 
 export function UsersPage() {
   return (

@@ -6,8 +6,7 @@ import { Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { FilterFields, HeaderFields, tidied, TypesField, UrlField } from "./Fields";
-import { formTexts } from "./formTexts";
-import { texts } from "./texts";
+import { formTexts, texts } from "./texts";
 import type { Webhook } from "./types";
 import { useChanges } from "./useWebhooks";
 

@@ -5,7 +5,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows, Tag } from "../../ui/parts";
 import { DeliveryDrawer } from "./DeliveryDrawer";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import type { Address, Attempt, Webhook } from "./types";
 import { useDeliveries } from "./useWebhooks";
 import "./webhooks.css";

@@ -9,7 +9,7 @@ import { Note, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Exchange, Outcome } from "./Exchange";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { curlOf } from "./request";
 import type { Attempt, Webhook } from "./types";
 import { useChanges, useEvent } from "./useWebhooks";

@@ -1,7 +1,7 @@
 import { number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { Copy } from "../../ui/parts";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { pretty, timestampOf, whole } from "./request";
 import type { Attempt, Webhook } from "./types";
 import "./webhooks.css";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { formTexts } from "./formTexts";
+import { formTexts } from "./texts";
 import { groups, hostOf, types, type Header, type Webhook } from "./types";
 import "./webhooks.css";
 

@@ -3,7 +3,7 @@ import { useState, type FormEvent } from "react";
 import { fill, useTexts } from "../../i18n";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { hostOf, type Webhook } from "./types";
 import { useChanges } from "./useWebhooks";
 

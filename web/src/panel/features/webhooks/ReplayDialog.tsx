@@ -5,7 +5,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { types, type Webhook } from "./types";
 import { useChanges, useStatus } from "./useWebhooks";
 

@@ -5,8 +5,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { formTexts } from "./formTexts";
-import { pageTexts } from "./pageTexts";
+import { formTexts, pageTexts } from "./texts";
 import type { Webhook } from "./types";
 import { useChanges } from "./useWebhooks";
 

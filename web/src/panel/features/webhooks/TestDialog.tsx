@@ -5,7 +5,7 @@ import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Exchange, Outcome } from "./Exchange";
-import { pageTexts } from "./pageTexts";
+import { pageTexts } from "./texts";
 import { types, type Attempt, type Webhook } from "./types";
 import { useChanges } from "./useWebhooks";
 

@@ -10,13 +10,12 @@ import { Card, Failed, Page, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { Deliveries } from "./Deliveries";
 import { FilterFields, HeaderFields, tidied, TypesField, UrlField } from "./Fields";
-import { pageTexts } from "./pageTexts";
+import { pageTexts, texts } from "./texts";
 import { RemoveDialog } from "./RemoveDialog";
 import { ReplayDialog } from "./ReplayDialog";
 import { RotateDialog } from "./RotateDialog";
 import { StateCard } from "./State";
 import { TestDialog } from "./TestDialog";
-import { texts } from "./texts";
 import { addressOf, hostOf, type Address, type Webhook } from "./types";
 import { useChanges, useWebhook } from "./useWebhooks";
 

@@ -9,8 +9,7 @@ import { LanguageField } from "../../ui/LanguageField";
 import { failed, fieldErrors } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
-import { texts } from "./texts";
-import { voiceTexts } from "./voiceTexts";
+import { texts, voiceTexts } from "./texts";
 
 /** AddWidget makes a chat or voice widget, which is designed afterwards. */
 export function AddWidget({

@@ -5,9 +5,8 @@ import type { Agent } from "../agents/types";
 import type { Hours, Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { useList } from "../../ui/resources";
-import { texts } from "./texts";
+import { texts, voiceTexts } from "./texts";
 import { Aloud } from "./Voice";
-import { voiceTexts } from "./voiceTexts";
 
 const week = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 const zones = Intl.supportedValuesOf("timeZone");

@@ -10,8 +10,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { base, widgets } from "./places";
-import { texts } from "./texts";
-import { voiceTexts } from "./voiceTexts";
+import { texts, voiceTexts } from "./texts";
 
 /** Install is what a page or an application needs to show the widget. */
 export function Install({ widget: w }: { widget: Widget }) {

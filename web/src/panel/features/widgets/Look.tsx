@@ -5,8 +5,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Note } from "../../ui/parts";
-import { texts } from "./texts";
-import { voiceTexts } from "./voiceTexts";
+import { texts, voiceTexts } from "./texts";
 
 const corners = ["bottom-right", "bottom-left", "top-right", "top-left"] as const;
 /** animations are those that the button has; the configuration takes any word, which stands for the same. */

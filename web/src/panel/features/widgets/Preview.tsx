@@ -21,6 +21,13 @@ export function Preview({ widget, language }: { widget: Widget; language: string
   );
 }
 
+/** samples are a question and its answer in the language of a preview. */
+const samples: Record<Language, { visitor: string; agent: string }> = {
+  en: { visitor: "Hello! Are you open on Saturdays?", agent: "Yes, from 9 to 2." },
+  es: { visitor: "¡Hola! ¿Abren los sábados?", agent: "Sí, de 9 a 14." },
+  pt: { visitor: "Olá! Vocês abrem aos sábados?", agent: "Sim, das 9h às 14h." },
+};
+
 /** ChatPreview is the chat page itself, in a frame: this page answers it as a customer's would, with the draft, and something said. */
 function ChatPreview({ widget: w, language }: { widget: Widget; language: string }) {
   const t = useTexts(texts);
@@ -34,11 +41,11 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
   const agent = agents.data?.find((a) => a.id === w.agent)?.name ?? "";
   const data = useMemo(() => {
     const welcome = language === w.language ? w.welcome : (w.translations[language] ?? w.welcome);
-    const say = texts[language.slice(0, 2) as Language] ?? texts.en;
+    const say = samples[language.slice(0, 2) as Language] ?? samples.en;
     const at = new Date().toISOString();
     const said = [
-      { author: "visitor", text: say.visitorSays },
-      { author: "agent", text: say.agentSays },
+      { author: "visitor", text: say.visitor },
+      { author: "agent", text: say.agent },
     ].map((x, i) => ({ ...x, seq: i + 1, kind: "text", at, name: x.author === "agent" ? agent : undefined }));
     return {
       id: w.id,

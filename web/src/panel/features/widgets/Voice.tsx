@@ -5,7 +5,7 @@ import type { Agent } from "../agents/types";
 import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Note } from "../../ui/parts";
-import { voiceTexts } from "./voiceTexts";
+import { voiceTexts } from "./texts";
 
 const overridable = ["language", "text_only", "first_message", "voice"] as const;
 const usual: string[] = ["language", "text_only"]; // where the widget does not say

@@ -7,8 +7,7 @@ import type { Agent } from "../agents/types";
 import type { Widget } from "./types";
 import { useList } from "../../ui/resources";
 import { widgets } from "./places";
-import { texts } from "./texts";
-import { voiceTexts } from "./voiceTexts";
+import { texts, voiceTexts } from "./texts";
 
 /** VoicePreview is the voice page itself, in a frame: this page answers it as a customer's would, with the draft. Nobody can talk with it. */
 export function VoicePreview({ widget: w, language }: { widget: Widget; language: string }) {

@@ -9,8 +9,7 @@ import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { shared } from "../../ui/texts";
-import { texts } from "./texts";
-import { voiceTexts } from "./voiceTexts";
+import { texts, voiceTexts } from "./texts";
 
 /** own are the texts of the page that a company is likely to word in its own way. */
 const own = {

@@ -3,7 +3,7 @@ import { Button, Group, Progress } from "@mantine/core";
 import "@mantine/core/styles/Progress.css";
 import { modals } from "@mantine/modals";
 import { useSyncExternalStore } from "react";
-import { currentLanguage, fill, useTexts } from "../../../i18n";
+import { fill, useTexts } from "../../../i18n";
 import type { Agent } from "../types";
 import { Note } from "../../../ui/parts";
 import { Canceled, problemText } from "../../../ui/problem";
@@ -28,13 +28,13 @@ export async function testBefore(agents: Agent[], order: Order): Promise<void> {
     if (tests && tests.suites.some((s) => s.cases > 0)) tested.push({ agent, last: tests.runs[0] });
   }
   if (tested.length === 0) return;
-  const t = texts[currentLanguage()];
+  const t = texts.now;
   const trial = begin(tested, order);
   const save = await new Promise<boolean>((resolve) => {
     const id = modals.open({
       title: t.gateTitle,
       size: "lg",
-      closeButtonProps: { "aria-label": shared[currentLanguage()].close },
+      closeButtonProps: { "aria-label": shared.now.close },
       onClose: () => resolve(false),
       children: <Gate trial={trial} decide={resolve} />,
     });

@@ -1,0 +1,41 @@
+import type * as en from "./en";
+
+export const texts: Record<keyof typeof en.texts, string> = {
+  title: "Secretos",
+  about:
+    "Claves y contraseñas que las peticiones de los flujos envían a sus servidores. Un valor se guarda cifrado y no se vuelve a mostrar, tampoco en ejecuciones ni registros.",
+  create: "Añadir un secreto",
+  first: "Añadir el primer secreto",
+  empty: "Todavía no hay secretos",
+  emptyText:
+    "Guarde aquí la clave de su tienda o CRM y escriba {{secret.name}} en las cabeceras, la consulta o el cuerpo de una petición.",
+  secret: "Secreto",
+  hosts: "Se envía a",
+  set: "Guardado",
+  used: "Último uso",
+  users: "Flujos",
+  nobody: "Ninguno",
+  by: "por {name}",
+  never: "Nunca",
+  replace: "Reemplazar",
+  remove: "Eliminar",
+  name: "Nombre",
+  nameHelp: "Una palabra de letras, cifras y _, como shop_key",
+  hostsHelp:
+    "Pulse Intro tras cada servidor, como api.example.com. No se envía a ningún otro: quien edita flujos no puede mandarlo a otro servidor.",
+  value: "Valor",
+  valueHelp: "De 8 a 4.000 bytes. No se vuelve a mostrar.",
+  replaceTitle: "Reemplazar {name}",
+  keepHelp: "Vacío: el valor se conserva. Para otros servidores hay que introducirlo de nuevo.",
+  added: "El secreto está guardado",
+  replaced: "El secreto está reemplazado",
+  removeTitle: "¿Eliminar {name}?",
+  removeText: "El valor desaparece para siempre. Las ejecuciones que aún lo necesitan fallan.",
+  inUseTitle: "{name} está en uso",
+  inUseText: "Estos flujos lo envían. Cámbielos antes, o reemplace el valor si alguien lo conoce:",
+  understood: "Cerrar",
+  removed: "El secreto está eliminado",
+  setup: "Archivo de configuración",
+  command: "Línea de comandos",
+  system: "Carillon",
+};

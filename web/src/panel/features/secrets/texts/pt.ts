@@ -1,0 +1,41 @@
+import type * as en from "./en";
+
+export const texts: Record<keyof typeof en.texts, string> = {
+  title: "Segredos",
+  about:
+    "Chaves e senhas que os pedidos dos fluxos enviam aos seus servidores. Um valor é guardado criptografado e não é mostrado de novo, nem em execuções e registros.",
+  create: "Adicionar um segredo",
+  first: "Adicionar o primeiro segredo",
+  empty: "Ainda não há segredos",
+  emptyText:
+    "Guarde aqui a chave da sua loja ou CRM e escreva {{secret.name}} nos cabeçalhos, na consulta ou no corpo de um pedido.",
+  secret: "Segredo",
+  hosts: "Enviado a",
+  set: "Salvo",
+  used: "Último uso",
+  users: "Fluxos",
+  nobody: "Nenhum",
+  by: "por {name}",
+  never: "Nunca",
+  replace: "Substituir",
+  remove: "Excluir",
+  name: "Nome",
+  nameHelp: "Uma palavra de letras, dígitos e _, como shop_key",
+  hostsHelp:
+    "Pressione Enter depois de cada servidor, como api.example.com. Não é enviado a nenhum outro: quem edita fluxos não pode mandá-lo a outro servidor.",
+  value: "Valor",
+  valueHelp: "De 8 a 4.000 bytes. Não é mostrado de novo.",
+  replaceTitle: "Substituir {name}",
+  keepHelp: "Vazio: o valor fica. Para outros servidores é preciso digitá-lo de novo.",
+  added: "O segredo foi salvo",
+  replaced: "O segredo foi substituído",
+  removeTitle: "Excluir {name}?",
+  removeText: "O valor desaparece para sempre. As execuções que ainda precisam dele falham.",
+  inUseTitle: "{name} está em uso",
+  inUseText: "Estes fluxos o enviam. Altere-os antes, ou substitua o valor se alguém o conhece:",
+  understood: "Fechar",
+  removed: "O segredo foi excluído",
+  setup: "Arquivo de configuração",
+  command: "Linha de comando",
+  system: "Carillon",
+};

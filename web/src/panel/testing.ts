@@ -1,0 +1,4 @@
+import { beforeAll } from "vitest";
+import { textsLoaded } from "./i18n";
+
+beforeAll(textsLoaded);

@@ -1,0 +1,3 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({ test: { dir: "src", testTimeout: 30_000, setupFiles: ["src/panel/testing.ts"] } });
