@@ -61,7 +61,7 @@ func (b Builtin) find(ctx context.Context, r *Request, text string, turn int) ([
 		if talkOf(knowledge.Words(before.Text)) != asks {
 			continue
 		}
-		found, err := b.search.Find(ctx, r.Query(before.Text, 1))
+		found, err := b.search.ByWords().Find(ctx, r.Query(before.Text, 1)) // a turn waits for one server at most
 		if err != nil {
 			return nil, err
 		}

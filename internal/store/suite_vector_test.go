@@ -49,13 +49,13 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	if diff := cmp.Diff([]resources.VectorKey{key}, due); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
-	claim := func(node string) (rev int64, ok bool) {
-		rev, _, ok, err := r.Vectors.Claim(ctx, key, node, now, now.Add(time.Minute))
+	claim := func(node string) *resources.VectorClaim {
+		c, err := r.Vectors.Claim(ctx, key, node, now, now.Add(time.Minute))
 		must(t, "claim", err)
-		return rev, ok
+		return c
 	}
-	rev, ok := claim("a")
-	if _, other := claim("b"); !ok || other {
+	c := claim("a")
+	if c == nil || claim("b") != nil {
 		t.Error("two nodes make the vectors of a base")
 	}
 	if s, err := r.Vectors.State(ctx, key, now); err != nil || !s.Making || s.Made != 0 {
@@ -69,19 +69,21 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	if diff := cmp.Diff([]string{"alpha", "beta"}, hashes); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
+	vector := []byte{0, 255, 7, 9: 1, 11: 2}
 	add := func(model string, hashes ...string) {
 		for _, h := range hashes {
-			must(t, "add", r.Vectors.Add(ctx, key, model, []resources.Vector{{Hash: h, Bytes: []byte{0, 255, 7}}}))
+			must(t, "add", r.Vectors.Add(ctx, key, model, []resources.Vector{{Hash: h, Bytes: vector}}))
 		}
 	}
 	add("one", "alpha", "beta", "beta", "old")
 	add("zero", "alpha")
+	must(t, "add", r.Vectors.Add(ctx, key, "one", []resources.Vector{{Hash: "damaged", Bytes: vector[:5]}}))
 	must(t, "add", r.Vectors.Add(ctx, foreign, "one", []resources.Vector{{Hash: "alpha", Bytes: []byte{9}}}))
 	kept, err := r.Vectors.Kept(ctx, key, "one")
 	if diff := cmp.Diff([]string{"alpha", "beta", "old"}, kept); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if v, err := r.Vectors.Vector(ctx, key, "one", "alpha"); err != nil || !cmp.Equal(v, []byte{0, 255, 7}) {
+	if v, err := r.Vectors.Vector(ctx, key, "one", "alpha"); err != nil || !cmp.Equal(v, vector) {
 		t.Error(v, err)
 	}
 	if v, err := r.Vectors.Vector(ctx, key, "two", "alpha"); err != nil || v != nil {
@@ -91,14 +93,14 @@ func vectorsAreMade(t *testing.T, r *rig) {
 	if n, err := r.Vectors.RemoveOthers(ctx, key, "one"); n != 1 || err != nil {
 		t.Error(n, err)
 	}
-	if ok, err := r.Vectors.Progress(ctx, key, "b", rev, 1, 2, 3, now); ok || err != nil {
+	if ok, err := r.Vectors.Progress(ctx, &resources.VectorClaim{VectorKey: key, Node: "b", Rev: c.Rev}, 1, 2, 3, now); ok || err != nil {
 		t.Error("a node goes on that has not claimed the base", err)
 	}
-	if ok, err := r.Vectors.Progress(ctx, key, "a", rev, 1, 2, 3, now.Add(time.Minute)); !ok || err != nil {
+	if ok, err := r.Vectors.Progress(ctx, c, 1, 2, 3, now.Add(time.Minute)); !ok || err != nil {
 		t.Error(ok, err)
 	}
 	later := now.Add(time.Hour)
-	must(t, "finish", r.Vectors.Finish(ctx, key, "a", rev, &resources.Outcome{Made: 2, Total: 2, Dimensions: 3, Changed: true}, now, later))
+	must(t, "finish", r.Vectors.Finish(ctx, c, &resources.Outcome{Made: 2, Total: 2, Dimensions: 3, Changed: true}, now, later))
 	s, err := r.Vectors.State(ctx, key, now)
 	if err != nil || s.Making || s.Made != 2 || s.Dimensions != 3 || s.Fault != "" || !s.MadeAt.Equal(now.Truncate(time.Millisecond)) {
 		t.Errorf("%+v, %v", s, err)
@@ -110,35 +112,59 @@ func vectorsAreMade(t *testing.T, r *rig) {
 		t.Fatalf("%+v, %v", listed, err)
 	}
 
-	// A change of the base during the work makes it due again; its result counts for nothing.
+	// A change of the base during the work makes it due again; its outcome counts for nothing.
 	must(t, "ask", r.Vectors.AskOnce(ctx, key, now))
-	rev, _ = claim("a")
+	c = claim("a")
 	r.putVectors(t, ours, "one", "alpha", "gamma")
-	if ok, err := r.Vectors.Progress(ctx, key, "a", rev, 1, 2, 3, now.Add(time.Minute)); ok || err != nil {
+	if ok, err := r.Vectors.Progress(ctx, c, 1, 2, 3, now.Add(time.Minute)); ok || err != nil {
 		t.Error("a node goes on with a base that has changed", err)
 	}
-	must(t, "finish", r.Vectors.Finish(ctx, key, "a", rev, &resources.Outcome{Fault: "slow", Detail: "x"}, now, later))
+	must(t, "finish", r.Vectors.Finish(ctx, c, &resources.Outcome{Fault: "slow", Detail: "x"}, now, later))
 	s, err = r.Vectors.State(ctx, key, now)
-	if err != nil || !s.Making || s.Fault != "slow" || s.Detail != "x" || !s.FaultAt.Equal(now.Truncate(time.Millisecond)) {
+	if err != nil || !s.Making || s.Fault != "" || s.Made != 1 || s.Total != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if more, err := r.Vectors.Listed(ctx, ours); err != nil || more[0].Vectors == listed[0].Vectors {
-		t.Error("the state of the vectors is the same after a change", err)
+	more, err := r.Vectors.Listed(ctx, ours)
+	if err != nil || more[0].Vectors == listed[0].Vectors || more[0].Made != 1 || more[0].Total != 2 {
+		t.Errorf("after a change: %+v, %v", more, err)
 	}
 	r.vectorsOf(t, key, "one", map[int]string{0: "alpha"})
-	_, ok = claim("c")
+	c = claim("c")
 	must(t, "release all", r.Vectors.ReleaseAll(ctx))
-	if _, again := claim("d"); !ok || !again {
-		t.Error("a base is not released")
+	d := claim("d") // c may have changed vectors: they are read again
+	if c == nil || d == nil {
+		t.Fatal("a base is not released")
 	}
-	must(t, "release", r.Vectors.Release(ctx, key, "d", later))
+	must(t, "finish", r.Vectors.Finish(ctx, d, &resources.Outcome{Fault: "slow", Detail: "x"}, now, later))
+	s, err = r.Vectors.State(ctx, key, now)
+	if err != nil || s.Making || s.Fault != "slow" || s.Detail != "x" || !s.FaultAt.Equal(now.Truncate(time.Millisecond)) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	last, err := r.Vectors.Listed(ctx, ours)
+	if err != nil || last[0].Vectors == more[0].Vectors || last[0].Fault != "slow" || last[0].Detail != "x" {
+		t.Errorf("%+v, %v", last, err)
+	}
 	must(t, "ask once", r.Vectors.AskOnce(ctx, key, now)) // the last attempt failed: nothing
-	if _, ok := claim("e"); ok {
+	if claim("e") != nil {
 		t.Error("a base is asked for once more after a failure")
 	}
 	must(t, "ask", r.Vectors.Ask(ctx, key, now))
-	if _, ok := claim("e"); !ok {
-		t.Error("a base that is asked for is not due")
+	e1 := claim("e")
+	if e1 == nil {
+		t.Fatal("a base that is asked for is not due")
+	}
+	must(t, "reset", r.Vectors.Reset(ctx, e1))
+	if reset, err := r.Vectors.Listed(ctx, ours); err != nil || reset[0].Made != 0 || reset[0].Vectors == last[0].Vectors {
+		t.Errorf("%+v, %v", reset, err)
+	}
+	must(t, "release", r.Vectors.Release(ctx, e1, resources.VectorRelease{Due: later, Failed: true, Changed: true}))
+	must(t, "ask", r.Vectors.Ask(ctx, key, now))
+	f := claim("f")
+	r.putVectors(t, ours, "one", "alpha", "delta")
+	must(t, "release", r.Vectors.Release(ctx, f, resources.VectorRelease{Due: later}))
+	now = now.Add(time.Minute)
+	if claim("g") == nil {
+		t.Error("a change during an attempt is not due at once")
 	}
 }
 
@@ -176,13 +202,14 @@ func vectorsAreRemoved(t *testing.T, r *rig) {
 		if err := r.Vectors.Ask(ctx, key, now); !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if _, _, ok, err := r.Vectors.Claim(ctx, key, "a", now, now.Add(time.Minute)); !ok || err != nil {
-			t.Errorf("%s: the removal is not due: %v", what, err)
+		c, err := r.Vectors.Claim(ctx, key, "a", now, now.Add(time.Minute))
+		if c == nil || err != nil {
+			t.Fatalf("%s: the removal is not due: %v", what, err)
 		}
 		if n, err := r.Vectors.RemoveOthers(ctx, key, ""); n != 1 || err != nil {
 			t.Errorf("%s: %d, %v", what, n, err)
 		}
-		must(t, "forget", r.Vectors.Forget(ctx, key, "a"))
+		must(t, "forget", r.Vectors.Forget(ctx, c))
 		if due, err := r.Vectors.Due(ctx, now, 10, nil); len(due) > 0 || err != nil {
 			t.Errorf("%s: %v, %v", what, due, err)
 		}

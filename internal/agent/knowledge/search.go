@@ -102,6 +102,9 @@ func NewSearch(s *resources.Store, log *slog.Logger) *Search { return &Search{st
 // With returns the search by words and by meaning.
 func (s *Search) With(m Meaning) *Search { return &Search{s.store, m, s.log} }
 
+// ByWords returns the search by words alone.
+func (s *Search) ByWords() *Search { return &Search{store: s.store, log: s.log} }
+
 const refreshEvery = time.Hour
 
 // Run updates passages that another version of the program stored, now and every hour, until ctx ends.

@@ -50,21 +50,24 @@ var faults = map[string]struct {
 	fail          func(w http.ResponseWriter, r *http.Request, inputs []string) bool
 	fault, detail string
 }{
-	"an error":         {status(500), meaning.Status, "500"},
-	"too many":         {status(429, "Retry-After", "100"), meaning.Limited, "429"},
-	"no right":         {status(403), meaning.Refused, "403"},
-	"a redirect":       {status(307, "Location", "http://127.0.0.1:1/v1/embeddings"), meaning.Status, "307"},
-	"no JSON":          {answer("<html>"), meaning.Invalid, "JSON"},
-	"no vector":        {answer(`{"data":[]}`), meaning.Invalid, "0 vectors for 1 texts"},
-	"two vectors":      {answer(embeddings(vector(dimensions, "1"), vector(dimensions, "1"))), meaning.Invalid, "2 vectors for 1 texts"},
-	"another length":   {answer(embeddings(vector(dimensions-1, "1"))), meaning.Invalid, "383 dimensions instead of 384"},
-	"few dimensions":   {answer(embeddings(vector(4, "1"))), meaning.Invalid, "4 dimensions"},
-	"many dimensions":  {answer(embeddings(vector(5000, "1"))), meaning.Invalid, "5000 dimensions"},
-	"NaN":              {answer(embeddings(vector(dimensions, "NaN"))), meaning.Invalid, "numbers"},
-	"a large number":   {answer(embeddings(vector(dimensions, "1e39"))), meaning.Invalid, "numbers"},
-	"an infinite size": {answer(embeddings(vector(dimensions, "0"))), meaning.Invalid, "direction"},
-	"a wrong index":    {answer(`{"data":[{"index":1,"embedding":` + vector(dimensions, "1") + `}]}`), meaning.Invalid, "indexes"},
-	"a huge response":  {answer(strings.Repeat(" ", 1<<20) + embeddings(vector(dimensions, "1"))), meaning.Invalid, "bytes"},
+	"an error":   {status(500), meaning.Status, "500"},
+	"too many":   {status(429, "Retry-After", "100"), meaning.Limited, "429"},
+	"no right":   {status(403), meaning.Refused, "403"},
+	"a redirect": {status(307, "Location", "http://127.0.0.1:1/v1/embeddings"), meaning.Status, "307"},
+	"no JSON":    {answer("<html>"), meaning.Invalid, "JSON"},
+	"no vector":  {answer(`{"data":[]}`), meaning.Invalid, "0 vectors for 1 texts"},
+	"two vectors": {
+		answer(embeddings(vector(dimensions, "1"), vector(dimensions, "1"))), meaning.Invalid, "more than 1 vectors for 1 texts",
+	},
+	"another length":            {answer(embeddings(vector(dimensions-1, "1"))), meaning.Invalid, "383 dimensions instead of 384"},
+	"few dimensions":            {answer(embeddings(vector(4, "1"))), meaning.Invalid, "4 dimensions"},
+	"many dimensions":           {answer(embeddings(vector(5000, "1"))), meaning.Invalid, "5000 dimensions"},
+	"NaN":                       {answer(embeddings(vector(dimensions, "NaN"))), meaning.Invalid, "numbers"},
+	"a large number":            {answer(embeddings(vector(dimensions, "1e39"))), meaning.Invalid, "numbers"},
+	"an infinite size":          {answer(embeddings(vector(dimensions, "0"))), meaning.Invalid, "direction"},
+	"a wrong index":             {answer(`{"data":[{"index":1,"embedding":` + vector(dimensions, "1") + `}]}`), meaning.Invalid, "indexes"},
+	"a huge response":           {answer(strings.Repeat(" ", 1<<20) + embeddings(vector(dimensions, "1"))), meaning.Invalid, "bytes"},
+	"millions of empty vectors": {answer(`{"data":[` + strings.Repeat("{},", 60_000) + `{}]}`), meaning.Invalid, "more than 1"},
 	"an endless one": {func(w http.ResponseWriter, r *http.Request, _ []string) bool {
 		for r.Context().Err() == nil {
 			if _, err := w.Write([]byte(strings.Repeat(" ", 1<<16))); err != nil {

@@ -23,7 +23,8 @@ const (
 	sameModel  = 0.97 // minimum similarity of two vectors of the same text
 )
 
-// TooLarge is the fault of a base whose vectors exceed the memory of a company; Detail has the bytes.
+// TooLarge is the fault of a base whose vectors, with those of the company's other bases, exceed the memory of a company;
+// Detail has the bytes.
 const TooLarge = "too_large"
 
 // Wake starts work that is due now.
@@ -82,38 +83,45 @@ func (x *Vectors) work(ctx context.Context, k resources.VectorKey) bool {
 // attempt claims a base, makes its vectors and stores the outcome. Errors: *Fault, which is stored too.
 func (x *Vectors) attempt(ctx context.Context, k resources.VectorKey) error {
 	now := x.o.Now()
-	rev, failures, ok, err := x.o.Store.Claim(ctx, k, x.o.Node, now, now.Add(lease))
-	if err != nil || !ok {
+	c, err := x.o.Store.Claim(ctx, k, x.o.Node, now, now.Add(lease))
+	if err != nil || c == nil {
 		return err
 	}
-	m := &making{Vectors: x, k: k, rev: rev}
+	m := &making{Vectors: x, claim: c}
 	err = m.claimed(ctx)
 	var f *Fault
 	switch {
-	case errors.Is(err, errLost):
-		return x.o.Store.Release(ctx, k, x.o.Node, x.o.Now())
 	case err == nil && m.ended:
 		return nil
-	case errors.As(err, &f), err == nil:
-	case ctx.Err() != nil:
-		return errors.Join(err, x.o.Store.Release(context.WithoutCancel(ctx), k, x.o.Node, x.o.Now()))
-	default:
-		return errors.Join(err, x.o.Store.Release(ctx, k, x.o.Node, x.o.Now().Add(retryAfter(failures))))
+	case err != nil && !errors.As(err, &f):
+		return m.giveUp(ctx, err)
 	}
 	now = x.o.Now()
 	due := now.Add(every)
 	if f != nil {
-		due = now.Add(max(retryAfter(failures), f.after))
+		due = now.Add(max(retryAfter(c.Failures), f.after))
 		m.outcome.Fault, m.outcome.Detail = f.Code, f.Detail
-		if failures == 0 {
+		if c.Failures == 0 {
 			x.o.Log.WarnContext(ctx, "cannot make vectors: the embeddings server fails", "company", k.CompanyID, "knowledge", k.ID,
 				"fault", f.Code, "detail", f.Detail)
 		}
 	}
-	if finished := x.o.Store.Finish(ctx, k, x.o.Node, rev, &m.outcome, now, due); finished != nil {
+	if finished := x.o.Store.Finish(ctx, c, &m.outcome, now, due); finished != nil {
 		return finished
 	}
 	return err
+}
+
+// giveUp releases a base whose attempt has no outcome. It returns the cause, unless that is errLost.
+func (m *making) giveUp(ctx context.Context, cause error) error {
+	r := resources.VectorRelease{Due: m.o.Now(), Changed: m.outcome.Changed}
+	switch {
+	case errors.Is(cause, errLost):
+		cause = nil
+	case ctx.Err() == nil:
+		r.Due, r.Failed = r.Due.Add(retryAfter(m.claim.Failures)), true
+	}
+	return errors.Join(cause, m.o.Store.Release(context.WithoutCancel(ctx), m.claim, r))
 }
 
 func retryAfter(failures int64) time.Duration { return min(longRetry, firstRetry<<min(failures, 12)) }
@@ -121,8 +129,7 @@ func retryAfter(failures int64) time.Duration { return min(longRetry, firstRetry
 // making is the work on a base that this node has claimed.
 type making struct {
 	*Vectors
-	k       resources.VectorKey
-	rev     int64
+	claim   *resources.VectorClaim
 	e       *resources.Embedding
 	batch   int // inputs of a request
 	outcome resources.Outcome
@@ -130,7 +137,7 @@ type making struct {
 }
 
 func (m *making) claimed(ctx context.Context) (err error) {
-	if m.e, err = m.o.Store.Find(ctx, m.k); err != nil {
+	if m.e, err = m.o.Store.Find(ctx, m.claim.VectorKey); err != nil {
 		return err
 	}
 	if m.e == nil {
@@ -138,13 +145,13 @@ func (m *making) claimed(ctx context.Context) (err error) {
 		return m.remove(ctx)
 	}
 	if m.o.Suspended != nil {
-		suspended, err := m.o.Suspended(ctx, m.k.CompanyID)
+		suspended, err := m.o.Suspended(ctx, m.claim.CompanyID)
 		if err != nil {
 			return err
 		}
 		if suspended {
 			m.ended = true
-			return m.o.Store.Release(ctx, m.k, m.o.Node, m.o.Now().Add(later))
+			return m.o.Store.Release(ctx, m.claim, resources.VectorRelease{Due: m.o.Now().Add(later)})
 		}
 	}
 	return m.refresh(ctx)
@@ -155,16 +162,16 @@ func (m *making) remove(ctx context.Context) error {
 	if err := m.removeOthers(ctx, ""); err != nil {
 		return err
 	}
-	if err := m.o.Store.Forget(ctx, m.k, m.o.Node); err != nil {
+	if err := m.o.Store.Forget(ctx, m.claim); err != nil {
 		return err
 	}
-	return m.o.Store.Release(ctx, m.k, m.o.Node, m.o.Now()) // a base that has got a server meanwhile
+	return m.o.Store.Release(ctx, m.claim, resources.VectorRelease{Due: m.o.Now()}) // a base that has got a server meanwhile
 }
 
 func (m *making) removeOthers(ctx context.Context, model string) error {
 	for n := int64(resources.MaxRows); n == resources.MaxRows; {
 		var err error
-		if n, err = m.o.Store.RemoveOthers(ctx, m.k, model); err != nil {
+		if n, err = m.o.Store.RemoveOthers(ctx, m.claim.VectorKey, model); err != nil {
 			return err
 		}
 		m.outcome.Changed = m.outcome.Changed || n > 0
@@ -175,11 +182,11 @@ func (m *making) removeOthers(ctx context.Context, model string) error {
 // refresh makes the missing vectors of a base, and removes those that no passage needs.
 func (m *making) refresh(ctx context.Context) error {
 	model := m.e.Server.Settings
-	hashes, err := m.o.Store.Hashes(ctx, m.k)
+	hashes, err := m.o.Store.Hashes(ctx, m.claim.VectorKey)
 	if err != nil {
 		return err
 	}
-	kept, err := m.o.Store.Kept(ctx, m.k, model)
+	kept, err := m.o.Store.Kept(ctx, m.claim.VectorKey, model)
 	if err != nil {
 		return err
 	}
@@ -202,7 +209,7 @@ func (m *making) refresh(ctx context.Context) error {
 		}
 	}
 	for part := range slices.Chunk(stale, resources.MaxRows) {
-		if err := m.o.Store.Remove(ctx, m.k, model, part); err != nil {
+		if err := m.o.Store.Remove(ctx, m.claim.VectorKey, model, part); err != nil {
 			return err
 		}
 		m.outcome.Changed = true
@@ -245,13 +252,13 @@ func (m *making) probe(ctx context.Context, hashes []string, have map[string]boo
 		return nil, err
 	}
 	m.outcome.Dimensions = len(all[0])
-	if size := len(hashes) * (len(all[0]) + perPassage); size > maxCompany {
-		return nil, &Fault{Code: TooLarge, Detail: strconv.Itoa(size) + " / " + strconv.Itoa(maxCompany)}
+	if err := m.fits(ctx, len(hashes)); err != nil {
+		return nil, err
 	}
 	if !have[p.Hash] {
 		return have, nil
 	}
-	stored, err := m.o.Store.Vector(ctx, m.k, m.e.Server.Settings, p.Hash)
+	stored, err := m.o.Store.Vector(ctx, m.claim.VectorKey, m.e.Server.Settings, p.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +270,29 @@ func (m *making) probe(ctx context.Context, hashes []string, have map[string]boo
 	if err != nil || len(old.parts) == len(now.parts) && old.similarity(now) >= sameModel {
 		return have, err
 	}
+	m.outcome.Changed = true
+	if err := m.o.Store.Reset(ctx, m.claim); err != nil {
+		return nil, err
+	}
 	return map[string]bool{}, m.removeOthers(ctx, "")
+}
+
+// fits refuses a base whose vectors, with those of the company's other bases, exceed the memory of a company.
+func (m *making) fits(ctx context.Context, passages int) error {
+	size := passages * (m.outcome.Dimensions + perPassage)
+	others, err := m.o.Store.Listed(ctx, m.claim.CompanyID)
+	if err != nil {
+		return err
+	}
+	for i := range others {
+		if e := &others[i]; e.KnowledgeID != m.claim.ID {
+			size += e.Made * (e.Dimensions + perPassage)
+		}
+	}
+	if size > maxCompany {
+		return &Fault{Code: TooLarge, Detail: strconv.Itoa(size) + " / " + strconv.Itoa(maxCompany)}
+	}
+	return nil
 }
 
 // add makes the vectors of passages that have none.
@@ -306,7 +335,7 @@ func (m *making) add(ctx context.Context, hashes []string, have map[string]bool)
 			rows[i] = resources.Vector{Hash: passages[i].Hash, Bytes: pack(v)}
 			have[passages[i].Hash] = true
 		}
-		if err := m.o.Store.Add(ctx, m.k, m.e.Server.Settings, rows); err != nil {
+		if err := m.o.Store.Add(ctx, m.claim.VectorKey, m.e.Server.Settings, rows); err != nil {
 			return err
 		}
 		m.outcome.Changed = true
@@ -322,8 +351,8 @@ func (m *making) add(ctx context.Context, hashes []string, have map[string]bool)
 
 // passages returns the passages of the base by number.
 func (m *making) passages(ctx context.Context, numbers []int) (map[int]resource.Passage, error) {
-	all, err := m.o.Resources.Passages(ctx, m.k.CompanyID, map[string][]int{m.k.ID: numbers})
-	return all[m.k.ID], err
+	all, err := m.o.Resources.Passages(ctx, m.claim.CompanyID, map[string][]int{m.claim.ID: numbers})
+	return all[m.claim.ID], err
 }
 
 // halved reports whether a request is repeated with half of its texts, because the server accepts fewer at a time.
@@ -343,7 +372,7 @@ func (m *making) halved(err error, n int) bool {
 // save saves the progress and renews the lease.
 func (m *making) save(ctx context.Context) error {
 	o := &m.outcome
-	ok, err := m.o.Store.Progress(ctx, m.k, m.o.Node, m.rev, o.Made, o.Total, o.Dimensions, m.o.Now().Add(lease))
+	ok, err := m.o.Store.Progress(ctx, m.claim, o.Made, o.Total, o.Dimensions, m.o.Now().Add(lease))
 	if err == nil && !ok {
 		err = errLost
 	}

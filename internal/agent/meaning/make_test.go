@@ -54,7 +54,7 @@ func TestAnEditMakesOnlyWhatChanged(t *testing.T) {
 		changed = append(changed[:3], changed[4:]...)
 		b := r.base(changed...)
 		r.put("shop", b)
-		if s := r.state(); !s.Making || s.Made != len(clinic) {
+		if s := r.state(); !s.Making || s.Made != 4 || s.Total != 5 {
 			r.Errorf("%+v", s)
 		}
 		r.made("shop")
@@ -125,7 +125,19 @@ func TestVectorsOfAModelThatHasChangedAreMadeAnew(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
+			during := ""
+			r.failing(func(_ http.ResponseWriter, _ *http.Request, inputs []string) bool {
+				if len(inputs) > 1 { // the passages, after the probe
+					all, err := r.store.Vectors.Listed(r.Context(), "shop")
+					during = fmt.Sprint(all[0].Made, err)
+				}
+				return false
+			})
 			r.made("shop")
+			r.failing(nil)
+			if during != "0 <nil>" {
+				t.Errorf("searches use the old vectors: %s", during)
+			}
 			if got := r.server.Inputs(); len(got) < len(clinic)+1 {
 				t.Errorf("%q", got)
 			}
@@ -190,8 +202,8 @@ func TestTheWorkOfAKilledNodeIsTakenOver(t *testing.T) {
 		b := r.base(clinic...)
 		r.put("shop", b)
 		now := time.Now().Add(time.Second)
-		if _, _, ok, err := r.store.Vectors.Claim(r.Context(), faq, "killed", now, now.Add(2*time.Minute)); !ok || err != nil {
-			r.Fatal(ok, err)
+		if c, err := r.store.Vectors.Claim(r.Context(), faq, "killed", now, now.Add(2*time.Minute)); c == nil || err != nil {
+			r.Fatal(err)
 		}
 		r.node("b", func(o *meaning.Options) { o.Now = func() time.Time { return now } })
 		r.made("shop")
@@ -221,11 +233,52 @@ func (r *rig) running(change func(o *meaning.Options)) {
 	})
 }
 
+// atMade is an observer that runs a function once vectors are stored.
+type atMade struct {
+	meaning.Observer
+	then func()
+}
+
+func (x atMade) Made(int) { x.then() }
+
+// Vectors that are stored by an attempt without an outcome are compared all the same.
+func TestTheVectorsOfAnEndedAttemptAreFound(t *testing.T) {
+	onEach(t, func(r *rig) {
+		r.put("shop", r.base(clinic...))
+		r.made("shop")
+		r.put("shop", r.base(append(slices.Clone(clinic), "Bikes: A bicycle may stay outside.")...))
+		r.look("shop", "can I put my bike there")
+		ctx, cancel := context.WithCancel(r.Context())
+		r.node("b", func(o *meaning.Options) { o.Observer, o.Limit = atMade{r.counts, cancel}, time.Minute })
+		if err := r.vectors.Make(ctx, faq); !errors.Is(err, context.Canceled) {
+			r.Fatal(err)
+		}
+		_, near := r.look("shop", "can I put my bike there")
+		if !slices.ContainsFunc(near.Passages, func(n knowledge.Near) bool { return n.Passage == len(clinic) }) {
+			r.Errorf("%+v", near)
+		}
+	})
+}
+
+// A base is no work before it is indexed.
+func TestABaseThatIsNotIndexedIsNotDue(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
+	r.put("shop", r.base(clinic...))
+	if _, err := r.store.DB.Exec(t.Context(), "UPDATE knowledge_index SET version = 0"); err != nil {
+		t.Fatal(err)
+	}
+	due, err := r.store.Vectors.Due(t.Context(), time.Now().Add(time.Minute), 10, nil)
+	if len(due) > 0 || err != nil {
+		t.Error(due, err)
+	}
+}
+
 func TestVectorsAreMadeInTheBackground(t *testing.T) {
 	onEach(t, func(r *rig) {
 		r.put("shop", r.base(clinic...))
-		if _, _, ok, err := r.store.Vectors.Claim(r.Context(), faq, "killed", time.Now(), time.Now().Add(time.Hour)); !ok || err != nil {
-			r.Fatal(ok, err)
+		if c, err := r.store.Vectors.Claim(r.Context(), faq, "killed", time.Now(), time.Now().Add(time.Hour)); c == nil || err != nil {
+			r.Fatal(err)
 		}
 		r.running(func(o *meaning.Options) { o.Alone = true })
 		<-r.counts.made
@@ -388,6 +441,29 @@ func TestVectorsThatAreTooLargeForMemoryAreRefused(t *testing.T) {
 	}
 	if r.server.Requests() != 1 {
 		t.Errorf("%d requests", r.server.Requests())
+	}
+	if _, near := r.look("shop", "where is the box"); near.Used || near.Fault != meaning.TooLarge {
+		t.Errorf("the reason is not named: %q", near.Fault)
+	}
+}
+
+// The bases of a company share its memory: the one that exceeds it is refused.
+func TestBasesThatAreTooLargeTogetherAreRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
+	r.server.Set(func(s *meaningtest.Server) { s.Dimensions = 4096 })
+	r.put("shop", r.base(clinic...))
+	r.made("shop")
+	if _, err := r.store.DB.Exec(t.Context(), "UPDATE embedding SET made = 16000, total = 16000"); err != nil {
+		t.Fatal(err)
+	}
+	second := r.many(200)
+	second.ID = "second"
+	r.put("shop", second)
+	var f *meaning.Fault
+	err := r.vectors.Make(t.Context(), resources.VectorKey{CompanyID: "shop", ID: "second"})
+	if !errors.As(err, &f) || f.Code != meaning.TooLarge {
+		t.Fatal(err)
 	}
 }
 

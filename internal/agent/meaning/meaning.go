@@ -70,6 +70,7 @@ type Vectors struct {
 	crew      share.Crew[resources.VectorKey]
 	wake      chan struct{}
 	places    *share.Share // requests for questions
+	loads     *share.Share // matrices
 	questions *cache.Cache[question]
 	matrices  *shelf
 	circuits  *circuits
@@ -85,7 +86,8 @@ func New(o Options) *Vectors {
 		o.Observer = unobserved{}
 	}
 	x := &Vectors{
-		o: o, wake: make(chan struct{}, 1), places: o.Shares.Of(share.QuestionVectors), matrices: newShelf(maxMatrices, maxCompany),
+		o: o, wake: make(chan struct{}, 1), places: o.Shares.Of(share.QuestionVectors),
+		loads: o.Shares.Of(share.VectorLoads), matrices: newShelf(maxMatrices, maxCompany),
 		questions: cache.Sized(maxQuestions, question.size, o.Limit), circuits: newCircuits(),
 	}
 	x.crew = share.Crew[resources.VectorKey]{

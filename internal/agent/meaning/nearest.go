@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,16 +45,15 @@ func (g *group) key(companyID string) string {
 
 // Nearest implements knowledge.Meaning.
 func (x *Vectors) Nearest(ctx context.Context, companyID string, bases []string, text string) (found knowledge.Nearest) {
-	all, err := x.o.Store.Listed(ctx, companyID)
-	if err != nil {
-		x.log(ctx, companyID, err)
-		return found
-	}
-	if len(all) == 0 {
-		return found
-	}
 	within, cancel := context.WithTimeout(ctx, x.o.Limit)
 	defer cancel()
+	all, err := x.o.Store.Listed(within, companyID)
+	if err != nil {
+		x.log(ctx, companyID, err)
+		x.o.Observer.Sought(Failed)
+		found.Fault = Failed
+		return found
+	}
 	report := func(e *resources.Embedding, f *Fault) {
 		found.Fault, found.Detail, found.Base = f.Code, f.Detail, e.KnowledgeID
 		x.o.Observer.Sought(f.Code)
@@ -65,7 +65,11 @@ func (x *Vectors) Nearest(ctx context.Context, companyID string, bases []string,
 			continue
 		}
 		if e.Made*5 < e.Total*enoughOf5 || e.Made == 0 {
-			report(e, &Fault{Code: Making, Detail: fmt.Sprintf("%d / %d", e.Made, e.Total)})
+			f := &Fault{Code: e.Fault, Detail: e.Detail}
+			if f.Code == "" {
+				f = &Fault{Code: Making, Detail: fmt.Sprintf("%d / %d", e.Made, e.Total)}
+			}
+			report(e, f)
 			continue
 		}
 		groups = join(groups, e)
@@ -123,6 +127,10 @@ func serverOf(e *resources.Embedding) *Server {
 
 // near returns the passages of a group that are nearest to a question.
 func (x *Vectors) near(ctx context.Context, companyID string, g *group, text string) ([]knowledge.Near, error) {
+	ask, err := x.ask(companyID, g, text)
+	if err != nil {
+		return nil, err
+	}
 	type loaded struct {
 		m   *matrix
 		err error
@@ -135,7 +143,7 @@ func (x *Vectors) near(ctx context.Context, companyID string, g *group, text str
 			matrices[i] <- loaded{m, err}
 		}()
 	}
-	q, err := x.ask(ctx, companyID, g, text)
+	q, err := ask(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,36 +192,54 @@ func (x *Vectors) otherModel(ctx context.Context, companyID string, e *resources
 // matrix returns the vectors of a base.
 func (x *Vectors) matrix(ctx context.Context, companyID string, e *resources.Embedding) (*matrix, error) {
 	return x.matrices.get(ctx, companyID, e.KnowledgeID, e.Vectors, func(ctx context.Context) (*matrix, error) {
+		place, err := x.loads.Wait(ctx, share.Holder{Company: companyID})
+		if err != nil {
+			return nil, err
+		}
+		defer place.Release()
 		m := &matrix{dimensions: e.Dimensions}
 		k := resources.VectorKey{CompanyID: companyID, ID: e.KnowledgeID}
 		return m, x.o.Store.Each(ctx, k, e.Server.Settings, m.add)
 	})
 }
 
-// ask returns the vector of a question, from memory or from the server unless it failed a moment ago.
-func (x *Vectors) ask(ctx context.Context, companyID string, g *group, text string) (question, error) {
+// ask returns a function for the vector of a question, which is in memory or comes from the server. Errors: *Fault, if the
+// server failed a moment ago or is asked too much. Call the function once.
+func (x *Vectors) ask(companyID string, g *group, text string) (func(ctx context.Context) (question, error), error) {
 	server := g.key(companyID)
 	text = strings.Join(strings.Fields(text), " ")
-	key := server + "\x00" + g.bases[0].Vectors + "\x00" + text
+	digest := sha256.Sum256([]byte(server + "\x00" + g.bases[0].Vectors + "\x00" + text))
+	key := string(digest[:])
 	if q, ok := x.questions.Peek(key); ok {
-		return q, nil
+		return func(context.Context) (question, error) { return q, nil }, nil
 	}
 	if f := x.circuits.open(server, x.o.Now()); f != nil {
-		return question{}, f
+		return nil, f
 	}
 	place, ok := x.places.Try(share.Holder{Company: companyID})
 	if !ok {
 		x.circuits.abandon(server)
-		return question{}, &Fault{Code: Busy}
+		return nil, &Fault{Code: Busy}
 	}
-	defer place.Release()
-	clock, begun := x.questions.Clock(), time.Now()
-	input := []rune(text)
+	return func(ctx context.Context) (question, error) {
+		defer place.Release()
+		clock := x.questions.Clock()
+		q, err := x.embedded(ctx, companyID, g, text)
+		if err == nil {
+			x.questions.Put(key, q, companyID, clock)
+		}
+		return q, err
+	}, nil
+}
+
+// embedded asks the server of a group for the vector of a question.
+func (x *Vectors) embedded(ctx context.Context, companyID string, g *group, text string) (q question, err error) {
+	begun, input := time.Now(), []rune(text)
 	vectors, err := Embed(ctx, x.o.Client, g.server, []string{g.prefix + string(input[:min(len(input), maxAsked)])})
 	var fault *Fault
 	if err != nil && !errors.As(err, &fault) { // the person is gone
-		x.circuits.abandon(server)
-		return question{}, err
+		x.circuits.abandon(g.key(companyID))
+		return q, err
 	}
 	if fault == nil && g.bases[0].Dimensions > 0 && len(vectors[0]) != g.bases[0].Dimensions {
 		fault = invalid("%d dimensions instead of %d", len(vectors[0]), g.bases[0].Dimensions)
@@ -221,13 +247,9 @@ func (x *Vectors) ask(ctx context.Context, companyID string, g *group, text stri
 	}
 	x.report(ctx, companyID, g, fault, time.Since(begun))
 	if fault != nil {
-		return question{}, fault
+		return q, fault
 	}
-	q, err := unpack(pack(vectors[0]))
-	if err == nil {
-		x.questions.Put(key, q, companyID, clock)
-	}
-	return q, err
+	return unpack(pack(vectors[0]))
 }
 
 // report records the result of a question to a server, and logs when it begins to fail and to work again.
@@ -273,7 +295,7 @@ func (x *Vectors) Try(ctx context.Context, e *knowledge.Embeddings) (dimensions 
 	begun := time.Now()
 	all, err := Embed(ctx, x.o.Client, &Server{e.BaseURL, e.Model, e.APIKey}, []string{e.QuestionPrefix + tryInput})
 	if err != nil {
-		return 0, 0, err
+		return 0, time.Since(begun), err
 	}
 	return len(all[0]), time.Since(begun), nil
 }

@@ -72,11 +72,10 @@ type embedRequest struct {
 	Input []string `json:"input"`
 }
 
-type embedResponse struct {
-	Data []struct {
-		Index     *int      `json:"index"`
-		Embedding []float32 `json:"embedding"`
-	} `json:"data"`
+// embedding is a vector in a response.
+type embedding struct {
+	Index     *int      `json:"index"`
+	Embedding []float32 `json:"embedding"`
 }
 
 // Embed returns a vector for each input, all of the same dimensions and not normalized. Errors: *Fault, and that of ctx if it
@@ -111,33 +110,75 @@ func Embed(ctx context.Context, c Client, s *Server, inputs []string) ([][]float
 	case err != nil:
 		return nil, faultOf(ctx, err)
 	}
-	var answer embedResponse
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return nil, invalid("no JSON with a list data of embeddings of numbers")
+	data, err := readData(text, len(inputs))
+	if err != nil {
+		return nil, err
 	}
-	return answer.vectors(len(inputs))
+	return vectorsOf(data, len(inputs))
 }
 
-// vectors returns the vectors in the order of the inputs.
-func (a *embedResponse) vectors(n int) ([][]float32, error) {
-	if len(a.Data) != n {
-		return nil, invalid("%d vectors for %d texts", len(a.Data), n)
+// readData reads the list data of a response, up to n entries: a server may send millions of empty ones.
+func readData(text []byte, n int) (data []embedding, err error) {
+	bad := invalid("no JSON with a list data of embeddings of numbers")
+	d := json.NewDecoder(bytes.NewReader(text))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, bad
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, bad
+		}
+		if key != "data" {
+			var other json.RawMessage
+			if d.Decode(&other) != nil {
+				return nil, bad
+			}
+			continue
+		}
+		if open, err := d.Token(); err != nil || open != json.Delim('[') {
+			return nil, bad
+		}
+		for data = nil; d.More(); {
+			var e embedding
+			if len(data) == n {
+				return nil, invalid("more than %d vectors for %d texts", n, n)
+			}
+			if d.Decode(&e) != nil {
+				return nil, bad
+			}
+			data = append(data, e)
+		}
+		if _, err := d.Token(); err != nil {
+			return nil, bad
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, bad
+	}
+	return data, nil
+}
+
+// vectorsOf returns the vectors in the order of the inputs.
+func vectorsOf(data []embedding, n int) ([][]float32, error) {
+	if len(data) != n {
+		return nil, invalid("%d vectors for %d texts", len(data), n)
 	}
 	all := make([][]float32, n)
-	for i := range a.Data {
+	for i := range data {
 		at := i
-		if a.Data[i].Index != nil {
-			at = *a.Data[i].Index
+		if data[i].Index != nil {
+			at = *data[i].Index
 		}
 		if at < 0 || at >= n || all[at] != nil {
 			return nil, invalid("the indexes of the vectors are not 0 to %d", n-1)
 		}
-		v := a.Data[i].Embedding
+		v := data[i].Embedding
 		if len(v) < minDimensions || len(v) > maxDimensions {
 			return nil, invalid("%d dimensions; from %d to %d are possible", len(v), minDimensions, maxDimensions)
 		}
-		if len(v) != len(a.Data[0].Embedding) {
-			return nil, invalid("vectors of %d and of %d dimensions", len(a.Data[0].Embedding), len(v))
+		if len(v) != len(data[0].Embedding) {
+			return nil, invalid("vectors of %d and of %d dimensions", len(data[0].Embedding), len(v))
 		}
 		if size := norm(v); size == 0 || math.IsNaN(size) || math.IsInf(size, 0) {
 			return nil, invalid("a vector without a direction")

@@ -78,9 +78,12 @@ var (
 	Sites     = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
 	Reviews   = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
 	// QuestionVectors are not waited for: beyond the bound a question is searched by words alone.
-	QuestionVectors = Resource{Name: "question_vectors", Holds: "questions at embeddings servers", Node: 64, Company: 24}
-	PassageVectors  = Resource{Name: "passage_vectors", Holds: "bases whose vectors are made", Node: 4, Company: 2, Waits: true}
-	Transcribers    = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
+	QuestionVectors = Resource{
+		Name: "question_vectors", Holds: "questions at embeddings servers, which are else searched by words alone", Node: 64, Company: 24,
+	}
+	PassageVectors = Resource{Name: "passage_vectors", Holds: "bases whose vectors are made", Node: 4, Company: 2, Waits: true}
+	VectorLoads    = Resource{Name: "vector_loads", Holds: "bases whose vectors are read into memory", Node: 4, Company: 2, Waits: true}
+	Transcribers   = Resource{Name: "transcribers", Holds: "processes of pocketsphinx", Setting: "one a processor", Node: 2, Waits: true}
 )
 
 // Resources lists every bounded resource.
@@ -89,7 +92,7 @@ func Resources() []Resource {
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, DocumentUploads, Exports, Imports, Playgrounds, Listening, TestRuns,
 		TestCalls, SignIns, Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, ChannelSends, ListJobs, MediaChecks,
-		Lists, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors,
+		Lists, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors, VectorLoads,
 		Reviews,
 	}
 }

@@ -79,7 +79,8 @@ func (c schema) migrate(ctx context.Context, db *sql.DB, d dialect, log *slog.Lo
 		return err
 	}
 	defer unlock()
-	p, err := goose.NewProvider(d.goose, db, nil, goose.WithGoMigrations(c.steps...), goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(d.goose, db, nil, goose.WithGoMigrations(c.steps...), goose.WithDisableGlobalRegistry(true),
+		goose.WithAllowOutofOrder(true)) // a step may have been released after a later one
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
 	}

@@ -24,6 +24,9 @@ const (
 	MaxBytes = 128 << 10
 )
 
+// statisticsPause is the time between two renewals of the statistics by a node.
+const statisticsPause = time.Minute
+
 // statisticsTerms is the number of terms from which a copy renews PostgreSQL's statistics at once. Without them, until autovacuum
 // makes them, a search reads all terms of a base.
 const statisticsTerms = 1000
@@ -54,7 +57,7 @@ func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id
 		}
 		searched, _ := x.(resource.Searchable)
 		passages, now := searched.Passages(), time.Now()
-		c := passageCopy{s, companyID, id + "#" + carillon.NewID(now)}
+		c := passageCopy{s: s, companyID: companyID, key: id + "#" + carillon.NewID(now)}
 		if err := c.write(ctx, passages, now); err != nil {
 			return err
 		}
@@ -65,6 +68,7 @@ func (s *Store) Index(ctx context.Context, companyID string, k resource.Kind, id
 		if err := unused.delete(ctx); err != nil {
 			return err
 		}
+		c.analyze(ctx)
 	}
 }
 
@@ -73,10 +77,11 @@ type passageCopy struct {
 	s         *Store
 	companyID string
 	key       string // knowledge_id of its rows
+	terms     int
 }
 
 // write writes a copy that is not in use yet.
-func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now time.Time) error {
+func (c *passageCopy) write(ctx context.Context, passages []resource.Passage, now time.Time) error {
 	if _, err := c.s.d.Exec(ctx, "INSERT INTO knowledge_index (company_id, knowledge_id, version, updated_at, passages) VALUES ($1, "+
 		"$2, 0, $3, 0)",
 		c.companyID, c.key, db.Millis(now)); err != nil {
@@ -105,11 +110,27 @@ func (c passageCopy) write(ctx context.Context, passages []resource.Passage, now
 			return err
 		}
 	}
-	if err := terms.flush(ctx); err != nil || len(found) < statisticsTerms || c.s.d.SQLite() {
-		return err
+	c.terms = len(found)
+	return terms.flush(ctx)
+}
+
+// analyze renews PostgreSQL's statistics after a copy of many terms. Another node may hold the lock that this needs: autovacuum
+// then makes the statistics later.
+func (c *passageCopy) analyze(ctx context.Context) {
+	if c.terms < statisticsTerms || c.s.d.SQLite() {
+		return
 	}
-	_, err := c.s.d.Exec(ctx, "ANALYZE passage, passage_term")
-	return db.Wrap(err, "renew the statistics of what is searched")
+	now, last := time.Now(), c.s.analyzed.Load()
+	if now.Sub(time.UnixMilli(last)) < statisticsPause || !c.s.analyzed.CompareAndSwap(last, now.UnixMilli()) {
+		return
+	}
+	_ = c.s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '100ms'"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "ANALYZE passage, passage_term")
+		return err
+	})
 }
 
 // batch collects rows and writes them in short transactions.
@@ -174,8 +195,11 @@ func (c passageCopy) use(
 		if err != nil {
 			return fmt.Errorf("write what is searched: %w", err)
 		}
-		_, err = tx.Exec(ctx, "UPDATE embedding SET due_at = $3, rev = rev + 1 WHERE company_id = $1 AND knowledge_id = $2",
-			c.companyID, id, db.Millis(time.Now()))
+		_, err = tx.Exec(ctx, `UPDATE embedding SET due_at = $3, rev = rev + 1, total = $4, made = (SELECT COUNT(*) FROM passage AS p
+			JOIN passage_vector AS v ON v.company_id = p.company_id AND v.knowledge_id = $2 AND v.model = embedding.settings
+				AND v.hash = p.hash
+			WHERE p.company_id = $1 AND p.knowledge_id = $5) WHERE company_id = $1 AND knowledge_id = $2 AND model <> ''`,
+			c.companyID, id, db.Millis(time.Now()), passages, c.key)
 		return db.Wrap(err, "make vectors due")
 	})
 	return unused, err
@@ -344,7 +368,7 @@ func (s *Store) RefreshPassages(ctx context.Context, k resource.Kind) error {
 		return err
 	}
 	for _, x := range left {
-		if err := (passageCopy{s, x.company, x.id}).delete(ctx); err != nil {
+		if err := (passageCopy{s: s, companyID: x.company, key: x.id}).delete(ctx); err != nil {
 			return err
 		}
 	}

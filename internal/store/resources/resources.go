@@ -3,6 +3,8 @@
 package resources
 
 import (
+	"sync/atomic"
+
 	"carillon/internal/base/cache"
 	"carillon/internal/base/resource"
 	"carillon/internal/store/configure"
@@ -19,6 +21,8 @@ type Store struct {
 	listed *cache.Cache[[]resource.Resource]
 	heads  *cache.Cache[[]Head]
 	found  *cache.Cache[found]
+
+	analyzed atomic.Int64 // time of the last renewal of statistics, in milliseconds
 }
 
 // New returns the store of a database.

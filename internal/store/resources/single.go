@@ -162,7 +162,7 @@ func (s *Store) DeleteResource(ctx context.Context, companyID string, kinds []re
 	}); err != nil || k.SearchVersion == 0 {
 		return err
 	}
-	return passageCopy{s, companyID, unused}.delete(context.WithoutCancel(ctx))
+	return passageCopy{s: s, companyID: companyID, key: unused}.delete(context.WithoutCancel(ctx))
 }
 
 // mentions returns the pattern of documents that may refer to a resource.

@@ -21,6 +21,8 @@ type Embedding struct {
 	Vectors     string // identifies the passages and vectors that are searched
 	Made, Total int    // passages with vectors, and all
 	Dimensions  int    // 0 if unknown
+	Fault       string // of the last attempt to make vectors; empty if it succeeded
+	Detail      string
 }
 
 // EmbeddingState is the progress of making a base's vectors.
@@ -82,7 +84,7 @@ func endVectors(ctx context.Context, tx *db.Tx, companyID, id string) error {
 }
 
 const embeddingColumns = `SELECT e.knowledge_id, e.base_url, e.model, e.settings, e.question_prefix, e.passage_prefix, e.rev, e.made,
-	e.total, e.dimensions, e.made_rev, x.updated_at, r.sealed FROM embedding AS e
+	e.total, e.dimensions, e.fault, e.detail, e.made_rev, x.updated_at, r.sealed FROM embedding AS e
 	JOIN knowledge_index AS x ON x.company_id = e.company_id AND x.knowledge_id = e.knowledge_id
 	JOIN resource AS r ON r.company_id = e.company_id AND r.kind = 'knowledge' AND r.id = e.knowledge_id `
 
@@ -91,7 +93,7 @@ func (s *Vectors) scan(companyID string, scan db.Scan) (e Embedding, err error) 
 	var sealed string
 	server := &e.Server
 	if err := scan(&e.KnowledgeID, &server.BaseURL, &server.Model, &server.Settings, &server.QuestionPrefix, &server.PassagePrefix, &e.Rev,
-		&e.Made, &e.Total, &e.Dimensions, &made, &updated, &sealed); err != nil {
+		&e.Made, &e.Total, &e.Dimensions, &e.Fault, &e.Detail, &made, &updated, &sealed); err != nil {
 		return e, err
 	}
 	e.Vectors = fmt.Sprintf("%s/%d/%d", e.Server.Settings, updated, made)
@@ -117,7 +119,7 @@ func (s *Vectors) Listed(ctx context.Context, companyID string) ([]Embedding, er
 	})
 }
 
-// Find returns a base with vectors as it is stored now; nil if it has none.
+// Find returns a base with vectors as it is stored now; nil if it has none or is not indexed.
 func (s *Vectors) Find(ctx context.Context, k VectorKey) (*Embedding, error) {
 	all, err := db.Collect(ctx, s.d, "a base with vectors", func(scan db.Scan) (Embedding, error) { return s.scan(k.CompanyID, scan) },
 		embeddingColumns+"WHERE e.company_id = $1 AND e.knowledge_id = $2 AND e.model <> '' AND x.version > 0", k.CompanyID, k.ID)
@@ -158,6 +160,10 @@ func (s *Vectors) AskOnce(ctx context.Context, k VectorKey, now time.Time) error
 	return db.Wrap(err, "ask for vectors")
 }
 
+// ready limits work to bases that are indexed. The vectors of a base without a server are only removed.
+const ready = ` AND (model = '' OR EXISTS (SELECT 1 FROM knowledge_index AS x WHERE x.company_id = embedding.company_id
+	AND x.knowledge_id = embedding.knowledge_id AND x.version > 0))`
+
 // Due returns bases of any company that are due and that no node works on, except those of the companies in without,
 // longest waiting first.
 func (s *Vectors) Due(ctx context.Context, now time.Time, most int, without []string) ([]VectorKey, error) {
@@ -165,42 +171,92 @@ func (s *Vectors) Due(ctx context.Context, now time.Time, most int, without []st
 	return db.Collect(ctx, s.d, "due vectors", func(scan db.Scan) (k VectorKey, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err
-	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+others+" ORDER BY due_at LIMIT $2",
-		args...)
+	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+ready+others+
+		" ORDER BY due_at LIMIT $2", args...)
 }
 
-// Claim begins work on a base, unless another node has. It returns its revision and the number of failures in a row.
-func (s *Vectors) Claim(ctx context.Context, k VectorKey, node string, now, until time.Time) (rev, failures int64, ok bool, err error) {
-	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		err := tx.Row(ctx, []any{&rev, &failures}, `UPDATE embedding SET node = $3, lease_until = $4
-			WHERE company_id = $1 AND knowledge_id = $2 AND due_at <= $5 AND lease_until <= $5 RETURNING rev, failures`,
+// VectorClaim is a node's work on a base.
+type VectorClaim struct {
+	VectorKey
+	Node     string
+	Rev      int64 // of the base
+	Failures int64 // in a row
+}
+
+// Claim begins work on a base; nil if it is not due, or another node works on it. A node that ended during the work before may
+// have changed vectors.
+func (s *Vectors) Claim(ctx context.Context, k VectorKey, node string, now, until time.Time) (*VectorClaim, error) {
+	c := &VectorClaim{VectorKey: k, Node: node}
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return tx.Row(ctx, []any{&c.Rev, &c.Failures}, `UPDATE embedding SET node = $3, lease_until = $4,
+			made_rev = made_rev + CASE WHEN node = '' THEN 0 ELSE 1 END
+			WHERE company_id = $1 AND knowledge_id = $2 AND due_at <= $5 AND lease_until <= $5`+ready+" RETURNING rev, failures",
 			k.CompanyID, k.ID, node, db.Millis(until), db.Millis(now))
-		ok = err == nil
-		return db.Ignore(err)
 	})
-	return rev, failures, ok, db.Wrap(err, "claim vectors")
+	if err != nil {
+		return nil, db.Wrap(db.Ignore(err), "claim vectors")
+	}
+	return c, nil
 }
 
-// ReleaseAll gives up the work of nodes that have ended: no other process uses this database.
+// ReleaseAll makes the work of nodes that have ended free: no other process uses this database.
 func (s *Vectors) ReleaseAll(ctx context.Context) error {
-	_, err := s.d.Exec(ctx, "UPDATE embedding SET node = '', lease_until = 0 WHERE due_at >= 0 AND lease_until > 0")
+	_, err := s.d.Exec(ctx, "UPDATE embedding SET lease_until = 0 WHERE due_at >= 0 AND lease_until > 0")
 	return db.Wrap(err, "release vectors")
 }
 
-// Release gives up work, which is due again at the given time.
-func (s *Vectors) Release(ctx context.Context, k VectorKey, node string, due time.Time) error {
-	_, err := s.d.Exec(ctx, `UPDATE embedding SET node = '', lease_until = 0, due_at = $4
-		WHERE company_id = $1 AND knowledge_id = $2 AND node = $3`, k.CompanyID, k.ID, node, db.Millis(due))
-	return db.Wrap(err, "release vectors")
+// VectorRelease is the end of an attempt without an outcome.
+type VectorRelease struct {
+	Due     time.Time // of the next attempt, unless the base has changed: that is due already
+	Changed bool      // vectors were added or removed
+	Failed  bool
+}
+
+// Release gives up work.
+func (s *Vectors) Release(ctx context.Context, c *VectorClaim, r VectorRelease) error {
+	release := func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE embedding SET node = '', lease_until = 0, made_rev = made_rev + $6, failures = failures + $7,
+			due_at = CASE WHEN rev = $4 THEN CAST($5 AS BIGINT) ELSE due_at END
+			WHERE company_id = $1 AND knowledge_id = $2 AND node = $3`,
+			c.CompanyID, c.ID, c.Node, c.Rev, db.Millis(r.Due), number(r.Changed), number(r.Failed))
+		return db.Wrap(err, "release vectors")
+	}
+	if !r.Changed {
+		return s.d.Update(ctx, release)
+	}
+	return s.change(ctx, c, release)
+}
+
+// change is a transaction after which all nodes read a company's bases with vectors again.
+func (s *Vectors) change(ctx context.Context, c *VectorClaim, fn func(ctx context.Context, tx *db.Tx) error) error {
+	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(c.CompanyID)
+		return fn(ctx, tx.Tx)
+	})
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // Progress renews the lease, and reports whether the node still has it and the base is unchanged.
-func (s *Vectors) Progress(ctx context.Context, k VectorKey, node string, rev int64, made, total, dimensions int, until time.Time,
-) (ok bool, err error) {
+func (s *Vectors) Progress(ctx context.Context, c *VectorClaim, made, total, dimensions int, until time.Time) (ok bool, err error) {
 	n, err := s.d.Exec(ctx, `UPDATE embedding SET made = $5, total = $6, dimensions = $7, lease_until = $8
 		WHERE company_id = $1 AND knowledge_id = $2 AND node = $3 AND rev = $4`,
-		k.CompanyID, k.ID, node, rev, made, total, dimensions, db.Millis(until))
+		c.CompanyID, c.ID, c.Node, c.Rev, made, total, dimensions, db.Millis(until))
 	return n == 1, db.Wrap(err, "save progress")
+}
+
+// Reset stops searches from using the vectors of a base, which are then made again.
+func (s *Vectors) Reset(ctx context.Context, c *VectorClaim) error {
+	return s.change(ctx, c, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE embedding SET made = 0, made_rev = made_rev + 1
+			WHERE company_id = $1 AND knowledge_id = $2 AND node = $3`, c.CompanyID, c.ID, c.Node)
+		return db.Wrap(err, "reset vectors")
+	})
 }
 
 // Outcome is the end of an attempt to make vectors.
@@ -210,31 +266,27 @@ type Outcome struct {
 	Fault, Detail           string
 }
 
-// Finish ends the work on a base. It is due again at the given time, or at once if the base has changed meanwhile.
-func (s *Vectors) Finish(ctx context.Context, k VectorKey, node string, rev int64, o *Outcome, now, due time.Time) error {
-	return s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
-		if o.Changed || o.Fault != "" {
-			tx.Changes(k.CompanyID)
+// Finish ends the work on a base, which is due again at the given time. If the base has changed meanwhile, only that vectors
+// changed is stored: the base is due already.
+func (s *Vectors) Finish(ctx context.Context, c *VectorClaim, o *Outcome, now, due time.Time) error {
+	return s.change(ctx, c, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE embedding SET due_at = $5, made = $6, total = $7, dimensions = $8, fault = $9, detail = $10,
+			made_at = CASE WHEN CAST($9 AS TEXT) = '' THEN CAST($11 AS BIGINT) ELSE made_at END,
+			fault_at = CASE WHEN CAST($9 AS TEXT) = '' THEN fault_at ELSE CAST($11 AS BIGINT) END,
+			failures = CASE WHEN CAST($9 AS TEXT) = '' THEN 0 ELSE failures + 1 END
+			WHERE company_id = $1 AND knowledge_id = $2 AND node = $3 AND rev = $4`, c.CompanyID, c.ID, c.Node, c.Rev, db.Millis(due),
+			o.Made, o.Total, o.Dimensions, o.Fault, o.Detail, db.Millis(now)); err != nil {
+			return db.Wrap(err, "finish vectors")
 		}
-		changed := int64(0)
-		if o.Changed {
-			changed = 1
-		}
-		_, err := tx.Exec(ctx, `UPDATE embedding SET node = '', lease_until = 0,
-			due_at = CASE WHEN rev = $4 THEN CAST($5 AS BIGINT) ELSE CAST($6 AS BIGINT) END,
-			made = $7, total = $8, dimensions = CASE WHEN rev = $4 THEN CAST($9 AS BIGINT) ELSE dimensions END, made_rev = made_rev + $10,
-			made_at = CASE WHEN CAST($11 AS TEXT) = '' THEN CAST($6 AS BIGINT) ELSE made_at END,
-			failures = CASE WHEN CAST($11 AS TEXT) = '' THEN 0 ELSE failures + 1 END, fault = $11, detail = $12,
-			fault_at = CASE WHEN CAST($11 AS TEXT) = '' THEN fault_at ELSE CAST($6 AS BIGINT) END
-			WHERE company_id = $1 AND knowledge_id = $2 AND node = $3`, k.CompanyID, k.ID, node, rev, db.Millis(due), db.Millis(now),
-			o.Made, o.Total, o.Dimensions, changed, o.Fault, o.Detail)
+		_, err := tx.Exec(ctx, `UPDATE embedding SET node = '', lease_until = 0, made_rev = made_rev + $4
+			WHERE company_id = $1 AND knowledge_id = $2 AND node = $3`, c.CompanyID, c.ID, c.Node, number(o.Changed))
 		return db.Wrap(err, "finish vectors")
 	})
 }
 
 // Forget deletes the state of a base whose vectors are removed, unless it has got a server meanwhile.
-func (s *Vectors) Forget(ctx context.Context, k VectorKey, node string) error {
+func (s *Vectors) Forget(ctx context.Context, c *VectorClaim) error {
 	_, err := s.d.Exec(ctx, "DELETE FROM embedding WHERE company_id = $1 AND knowledge_id = $2 AND node = $3 AND model = ''",
-		k.CompanyID, k.ID, node)
+		c.CompanyID, c.ID, c.Node)
 	return db.Wrap(err, "forget vectors")
 }

@@ -24,11 +24,14 @@ func text(scan db.Scan) (s string, err error) {
 	return s, err
 }
 
-// Kept returns the digests of a base's stored vectors of a model.
+// MinVector is the minimum size of a stored vector in bytes.
+const MinVector = 12
+
+// Kept returns the digests of a base's stored vectors of a model, without damaged ones.
 func (s *Vectors) Kept(ctx context.Context, k VectorKey, model string) ([]string, error) {
 	return db.Collect(ctx, s.d, "digests of vectors", text,
-		"SELECT hash FROM passage_vector WHERE company_id = $1 AND knowledge_id = $2 AND model = $3 ORDER BY hash",
-		k.CompanyID, k.ID, model)
+		"SELECT hash FROM passage_vector WHERE company_id = $1 AND knowledge_id = $2 AND model = $3 AND LENGTH(vector) >= $4 "+
+			"ORDER BY hash", k.CompanyID, k.ID, model, MinVector)
 }
 
 // Vector returns a stored vector; nil if there is none.

@@ -255,7 +255,7 @@ func (x Questions) fit(ctx context.Context, companyID string, g *groupRow) error
 	if len(g.Knowledge) == 0 {
 		return nil
 	}
-	found, err := x.Search.Find(ctx, knowledge.Query{
+	found, err := x.Search.ByWords().Find(ctx, knowledge.Query{ // a page has many groups
 		CompanyID: companyID, Knowledge: g.Knowledge, Text: g.first.Text, Language: g.first.Language, Limit: searchLimit,
 	})
 	for i := range found {

@@ -160,7 +160,7 @@ export const meaningTexts = {
   notMade: "The vectors could not all be made.",
   alone: "Searched by words alone:",
   similarity: "Similarity",
-  fault_slow: "the embeddings server did not answer in time (300 ms for a question)",
+  fault_slow: "the embeddings server did not answer in time",
   fault_unreachable: "the embeddings server cannot be reached",
   fault_denied: "the address of the embeddings server may not be reached",
   fault_refused: "the embeddings server refuses the API key",

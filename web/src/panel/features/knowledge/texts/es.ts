@@ -165,7 +165,7 @@ export const meaningTexts: Record<keyof typeof en.meaningTexts, string> = {
   notMade: "No se han podido crear todos los vectores.",
   alone: "Se busca solo por palabras:",
   similarity: "Similitud",
-  fault_slow: "el servidor de embeddings no ha respondido a tiempo (300 ms para una pregunta)",
+  fault_slow: "el servidor de embeddings no ha respondido a tiempo",
   fault_unreachable: "no se puede conectar con el servidor de embeddings",
   fault_denied: "no está permitido conectar con la dirección del servidor de embeddings",
   fault_refused: "el servidor de embeddings rechaza la clave de API",

@@ -163,7 +163,7 @@ export const meaningTexts: Record<keyof typeof en.meaningTexts, string> = {
   notMade: "Não foi possível criar todos os vetores.",
   alone: "Busca só por palavras:",
   similarity: "Semelhança",
-  fault_slow: "o servidor de embeddings não respondeu a tempo (300 ms para uma pergunta)",
+  fault_slow: "o servidor de embeddings não respondeu a tempo",
   fault_unreachable: "não é possível se conectar ao servidor de embeddings",
   fault_denied: "não é permitido se conectar ao endereço do servidor de embeddings",
   fault_refused: "o servidor de embeddings recusa a chave de API",
