@@ -71,9 +71,9 @@ check: test test-browser test-sound test-docs ## all tests but those of faults a
 race: need-go deps ## run the tests of the concurrent packages under the race detector
 	CGO_ENABLED=1 go test -race -short ./internal/queue/... ./internal/call/... ./internal/send/notify/... ./internal/store/... ./internal/account/auth/... ./internal/account/limit/... ./internal/app/... ./internal/voice/... ./internal/edge/convai/... ./internal/call/telephone/... ./internal/call/sip/... ./internal/call/rtp/...
 
-lint: need-go deps lint-openapi ## format check of Go and TypeScript, vet, golangci-lint as pinned in tools/go.mod, and lint-openapi
+lint: need-go deps lint-openapi ## format check of Go and TypeScript, ESLint, vet, golangci-lint as pinned in tools/go.mod, and lint-openapi
 	@changed=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')) || exit 1; test -z "$$changed" || { echo "gofumpt would change:"; echo "$$changed"; exit 1; }
-	cd web && npm run --silent format -- --check
+	cd web && npm run --silent format -- --check && npm run --silent lint
 	go vet ./...
 	$(TOOL) golangci-lint run ./...
 

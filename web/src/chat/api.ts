@@ -136,9 +136,9 @@ function silence<T>(p: Promise<T>, ms: number): Promise<T> {
         clearTimeout(timer);
         resolve(v);
       },
-      (e) => {
+      (e: unknown) => {
         clearTimeout(timer);
-        reject(e);
+        reject(e as Error);
       },
     );
   });

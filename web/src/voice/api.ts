@@ -42,7 +42,7 @@ export class Api {
     try {
       const headers: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
       if (this.token) headers.Authorization = "Bearer " + this.token;
-      const search = Object.keys(query).length ? "?" + new URLSearchParams(query) : "";
+      const search = Object.keys(query).length ? "?" + new URLSearchParams(query).toString() : "";
       const r = await fetch(this.base + path + route + search, {
         method,
         headers,

@@ -7,6 +7,7 @@ import { languages, setLanguage, useLanguage, useTexts, type Language } from "..
 import { useMe } from "../session";
 import { signOut } from "./actions";
 import { texts } from "./texts";
+import { failed } from "../ui/problem";
 import { useTheme } from "./theme";
 
 /** AccountMenu is what is the person's own: account, theme, language, sign-out. */
@@ -87,7 +88,7 @@ export function AccountMenu({ shortcuts }: { shortcuts: () => void }) {
             fullWidth
             aria-labelledby="language-label"
             value={language}
-            onChange={(v) => setLanguage(v as Language)}
+            onChange={(v) => void setLanguage(v as Language).catch(failed)}
             data={Object.entries(languages).map(([value, label]) => ({ value, label }))}
           />
         </div>

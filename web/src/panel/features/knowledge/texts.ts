@@ -1,8 +1,7 @@
 import { dictionaries } from "../../i18n";
 
-export const { texts, answerTexts, fileTexts, meaningTexts, questionTexts, siteTexts, synonymTexts } =
-  await dictionaries({
-    en: () => import("./texts/en"),
-    es: () => import("./texts/es"),
-    pt: () => import("./texts/pt"),
-  });
+export const { texts, answerTexts, fileTexts, meaningTexts, questionTexts, siteTexts, synonymTexts } = dictionaries({
+  en: () => import("./texts/en"),
+  es: () => import("./texts/es"),
+  pt: () => import("./texts/pt"),
+});

@@ -78,7 +78,7 @@ function People({ contact }: { contact: string }) {
   };
   useEffect(() => {
     if (contact) void find();
-  }, []); // eslint-disable-line react-hooks/exhaustive-deps -- once for an address
+  }, []); // once for an address
   return (
     <Page title={t.title} about={t.about}>
       <Stack>

@@ -41,8 +41,7 @@ export function SetSecret({
         hosts: secret?.hosts ?? (begin?.host ? [begin.host] : []),
         value: begin?.value ?? "",
       });
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- what stands in the form is the person's from then on
-  }, [opened]);
+  }, [opened]); // later, the form holds the person's edits
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {

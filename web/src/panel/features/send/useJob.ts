@@ -65,7 +65,7 @@ export interface Edit {
 const pause = 500; // of typing
 
 /** useEdits are the settings of a job with what was just changed of them, which is stored on the server as the typing pauses. */
-export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => void) {
+export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => unknown) {
   const [edits, set] = useState<Edit>({});
   const [fault, setFault] = useState<{ field: string; text: string }>();
   const waiting = useRef<Edit>({});

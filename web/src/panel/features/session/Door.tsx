@@ -1,5 +1,6 @@
 import { IconBellRinging } from "@tabler/icons-react";
 import { useEffect, type ReactNode } from "react";
+import { failed } from "../../ui/problem";
 import { languages, setLanguage, useLanguage, type Language } from "../../i18n";
 
 /** Door is the page before the sign-in. */
@@ -31,7 +32,7 @@ export function Door({ title, about, children }: { title: string; about: string;
             lang={value}
             className="quiet-button"
             aria-pressed={value === language}
-            onClick={() => setLanguage(value as Language)}
+            onClick={() => void setLanguage(value as Language).catch(failed)}
           >
             {name}
           </button>

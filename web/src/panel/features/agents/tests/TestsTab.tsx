@@ -26,7 +26,7 @@ export function TestsTab({ agent }: { agent: Agent }) {
   const client = useQueryClient();
   const tests = useTests(agent.id!);
   const running = useRunning(agent.id!);
-  const [chosen, choose] = useState<string | "new" | null>(null);
+  const [chosen, choose] = useState<string | null>(null);
   if (!tests.data) return tests.isError ? <Failed error={tests.error} retry={() => void tests.refetch()} /> : <Rows />;
   const { suites, runs } = tests.data;
   const suite = chosen === "new" ? undefined : (suites.find((x) => x.id === chosen) ?? suites[0]);
