@@ -335,9 +335,19 @@ func countsOfCalls(t *testing.T, r *rig) {
 	}
 	r.counted(t)
 	c, err := r.Stats.Total(t.Context(), ours, stats.Filter{Channel: carillon.Voice, SenderUID: r.sender.UID, Class: &a.Notification.Class})
-	want := stats.Counts{Accepted: 3, Waiting: 2, Sent: 1, Delivered: 1, Skipped: 1}
+	want := stats.Counts{Accepted: 3, Waiting: 2, Sent: 1, Delivered: 1, Answered: 1, Skipped: 1}
 	if diff := cmp.Diff(want, c); diff != "" || err != nil {
 		t.Error(diff, err)
+	}
+	if diff := cmp.Diff(want, r.figures(t, stats.Filter{Channel: carillon.Voice})); diff != "" {
+		t.Error(diff)
+	}
+	campaign, err := r.Stats.Campaign(t.Context(), ours, a.Notification.Campaign)
+	if err != nil || campaign == nil {
+		t.Fatal(campaign, err)
+	}
+	if diff := cmp.Diff(want, campaign.Counts); diff != "" {
+		t.Error(diff)
 	}
 	if c, err := r.Stats.Total(t.Context(), ours,
 		stats.Filter{Channel: carillon.Messaging, Template: "t", Language: "es"}); c.Accepted > 0 || err != nil {

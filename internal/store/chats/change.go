@@ -323,7 +323,7 @@ func number(c *Conversation, turns []Turn) []Turn {
 			c.CompanySeq, c.AskedAt = t.Seq, time.Time{}
 		}
 		if !t.Note && t.Kind != KindEvent {
-			c.LastAt, c.LastAuthor, c.LastText = t.At, t.Author, preview(shownText(t))
+			c.LastAt, c.LastAuthor, c.LastText = t.At, t.Author, Preview(shownText(t))
 		}
 	}
 	return turns
@@ -337,7 +337,8 @@ func shownText(t *Turn) string {
 	return t.Text
 }
 
-func preview(s string) string {
+// Preview returns the beginning of a text in one line, as lists show it.
+func Preview(s string) string {
 	runes := []rune(strings.Join(strings.Fields(s), " "))
 	if len(runes) > previewLength {
 		return string(runes[:previewLength-1]) + "…"

@@ -85,6 +85,7 @@ type Conversation struct {
 	LastAt     time.Time
 	LastAuthor Author
 	LastText   string    // beginning of the newest turn visible to the contact
+	Question   string    // beginning of the contact's newest turn that is no small talk; empty for none
 	VisitorSeq int64     // the contact's last turn
 	CompanySeq int64     // the company's last turn
 	ReadSeq    int64     // last turn read by teammates
@@ -281,7 +282,7 @@ func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags,
 	last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
-	asked_at, asks, asked_seq, memory, review_at, review_tries`
+	asked_at, asks, asked_seq, memory, review_at, review_tries, question`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
@@ -291,7 +292,7 @@ func scan(row db.Scan) (*Conversation, error) {
 		&c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
 		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq, &c.Memory,
-		&reviewAt, &c.ReviewTries); err != nil {
+		&reviewAt, &c.ReviewTries, &c.Question); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)

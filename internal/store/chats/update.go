@@ -22,6 +22,7 @@ var fields = []field{
 	{"last_at", "bigint", true, func(c *Conversation) any { return db.Millis(c.LastAt) }},
 	{"last_author", "text", true, func(c *Conversation) any { return string(c.LastAuthor) }},
 	{"last_text", "text", true, func(c *Conversation) any { return c.LastText }},
+	{"question", "text", true, func(c *Conversation) any { return c.Question }},
 	{"visitor_seq", "bigint", true, func(c *Conversation) any { return c.VisitorSeq }},
 	{"company_seq", "bigint", true, func(c *Conversation) any { return c.CompanySeq }},
 	{"read_seq", "bigint", true, func(c *Conversation) any { return c.ReadSeq }},

@@ -56,6 +56,7 @@ type Summary struct {
 	LastAt     string   `json:"last_at"`
 	LastAuthor Author   `json:"last_author,omitempty"`
 	LastText   string   `json:"last_text"`
+	Question   string   `json:"question,omitempty"` // the contact's newest message that is no small talk and no wish for a person
 	VisitorSeq int64    `json:"visitor_seq"`
 	CompanySeq int64    `json:"company_seq"`
 	SeenSeq    int64    `json:"seen_seq"`
@@ -74,7 +75,8 @@ func Summarize(c *Conversation) Summary {
 		StateAt:  formatTime(c.StateAt),
 		Assignee: c.Assignee, Language: c.Language, Page: c.Page, Tags: append([]string{}, c.Tags...), LastSeq: c.LastSeq,
 		LastAt:     formatTime(c.LastAt),
-		LastAuthor: c.LastAuthor, LastText: c.LastText, VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq,
+		LastAuthor: c.LastAuthor, LastText: c.LastText, Question: c.Question,
+		VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq,
 		Unread:  c.Unread(),
 		AskedAt: formatTime(c.AskedAt),
 		Rating:  c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),

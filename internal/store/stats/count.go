@@ -189,12 +189,12 @@ var (
 	hourSuffix = "ON CONFLICT (company_id, campaign, hour, class, sender, template, language) DO UPDATE SET " +
 		each(names, func(name string) string { return name + " = stat." + name + " + excluded." + name })
 	campaignColumns = append([]string{"company_id:text", "campaign:text", "name:text", "first_at:bigint", "at:bigint"},
-		bigints(names[:campaignFields])...)
+		bigints(campaignNames)...)
 	campaignSuffix = `ON CONFLICT (company_id, campaign) DO UPDATE SET
 		first_at = CASE WHEN excluded.at > 0
 			AND excluded.first_at < stat_campaign.first_at THEN excluded.first_at ELSE stat_campaign.first_at END,
 		at = CASE WHEN excluded.at > stat_campaign.at THEN excluded.at ELSE stat_campaign.at END, ` +
-		each(names[:campaignFields], func(name string) string { return name + " = stat_campaign." + name + " + excluded." + name })
+		each(campaignNames, func(name string) string { return name + " = stat_campaign." + name + " + excluded." + name })
 )
 
 func bigints(columns []string) []string {
@@ -243,7 +243,7 @@ func addHours(ctx context.Context, tx *db.Tx, change map[key]*counted) error {
 			in = &campaignChange{name: k.Campaign}
 			campaigns[campaignKey{k.Company, of}] = in
 		}
-		in.Add(c.Counts, 1)
+		in.Add(c.answeredOn(k.Channel), 1)
 		in.accepted(c.first, c.at)
 	}
 	rows := db.NewBulk("stat", hourSuffix, hourColumns...)
@@ -259,7 +259,7 @@ func addHours(ctx context.Context, tx *db.Tx, change map[key]*counted) error {
 		return cmp.Or(strings.Compare(a.company, b.company), strings.Compare(a.campaign, b.campaign))
 	}) {
 		c := campaigns[k]
-		rows.Add(append([]any{k.company, k.campaign, c.name, c.first, c.at}, values(&c.Counts, campaignFields)...)...)
+		rows.Add(append([]any{k.company, k.campaign, c.name, c.first, c.at}, append(values(&c.Counts, campaignFields), c.Answered)...)...)
 	}
 	return rows.Write(ctx, tx)
 }

@@ -113,6 +113,7 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 			h = &Hour{At: time.UnixMilli(at).UTC()}
 			byHour[at] = h
 		}
+		row.Counts = row.answeredOn(row.Channel)
 		h.Add(row.Counts, 1)
 		k := common{row.Class, row.SenderUID, row.Template, row.Language}
 		if g := byGroup[k]; g != nil {
@@ -137,8 +138,9 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 // Total returns the total counts of a filter, without lateness.
 func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts, err error) {
 	where, args := f.where(companyID, f.campaign())
-	sums := each(names[:campaignFields], func(name string) string { return "CAST(COALESCE(SUM(" + name + "), 0) AS BIGINT)" })
-	err = s.d.Row(ctx, c.targets(campaignFields), "SELECT "+sums+" FROM stat WHERE "+where, args...)
+	sum := func(what string) string { return "CAST(COALESCE(SUM(" + what + "), 0) AS BIGINT)" }
+	sums := each(names[:campaignFields], sum) + ", " + sum("CASE WHEN channel = 'voice' THEN delivered END")
+	err = s.d.Row(ctx, append(c.targets(campaignFields), &c.Answered), "SELECT "+sums+" FROM stat WHERE "+where, args...)
 	return c, db.Wrap(err, "read counts")
 }
 
@@ -166,7 +168,7 @@ type Cursor struct {
 // campaignColumnsRead are the columns of a campaign in the order of reading.
 //
 //nolint:gochecknoglobals // a constant text
-var campaignColumnsRead = "campaign, name, first_at, at, " + each(names[:campaignFields], func(name string) string { return name })
+var campaignColumnsRead = "campaign, name, first_at, at, " + each(campaignNames, func(name string) string { return name })
 
 // Campaigns returns a page of a company's campaigns, last used first, and the cursor of the next page, nil after the
 // last.
@@ -198,7 +200,7 @@ func (s *Store) Campaign(ctx context.Context, companyID, name string) (*Campaign
 
 func scanCampaign(scan db.Scan) (c Campaign, key string, err error) {
 	var first, at int64
-	err = scan(c.targets(campaignFields, &key, &c.Name, &first, &at)...)
+	err = scan(append(c.targets(campaignFields, &key, &c.Name, &first, &at), &c.Answered)...)
 	c.FirstAt, c.LastAt = db.Instant(first), db.Instant(at)
 	return c, key, err
 }

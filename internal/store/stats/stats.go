@@ -58,11 +58,12 @@ const lates = 12
 // been sent. Each is in Accepted. A call counts as sent when dialed and as delivered when answered.
 type Counts struct {
 	Accepted, Waiting, Sent, Delivered, Read, Failed, Skipped, Canceled int64
+	Answered                                                            int64 // calls in Delivered, which nobody can read
 	LateMillis                                                          int64 // total lateness of sent messages: from due to sent
 	Late                                                                [lates]int64
 }
 
-// fields returns the counts in column order.
+// fields returns the counts in the order of the columns of stat. Answered follows from a row's channel.
 func (c *Counts) fields() []*int64 {
 	all := []*int64{&c.Accepted, &c.Waiting, &c.Sent, &c.Delivered, &c.Read, &c.Failed, &c.Skipped, &c.Canceled, &c.LateMillis}
 	for i := range c.Late {
@@ -71,7 +72,7 @@ func (c *Counts) fields() []*int64 {
 	return all
 }
 
-// campaignFields is the number of fields in the table of campaigns.
+// campaignFields is the number of fields in the table of campaigns, which has the calls answered as well.
 const campaignFields = 8
 
 // names are the columns in the order of fields.
@@ -84,6 +85,20 @@ var names = func() []string {
 	}
 	return all
 }()
+
+// campaignNames are the counts in the table of campaigns.
+//
+//nolint:gochecknoglobals // a constant table
+var campaignNames = append(slices.Clone(names[:campaignFields]), "answered")
+
+// answeredOn returns the counts of recipients of a channel, with the calls answered.
+func (c Counts) answeredOn(ch carillon.Channel) Counts {
+	c.Answered = 0
+	if ch == carillon.Voice {
+		c.Answered = c.Delivered
+	}
+	return c
+}
 
 // each joins the columns, as generated from their names.
 func each(columns []string, made func(name string) string) string {
@@ -104,6 +119,7 @@ func (c *Counts) Add(other Counts, sign int64) {
 	c.Failed += sign * other.Failed
 	c.Skipped += sign * other.Skipped
 	c.Canceled += sign * other.Canceled
+	c.Answered += sign * other.Answered
 	c.LateMillis += sign * other.LateMillis
 	for i := range c.Late {
 		c.Late[i] += sign * other.Late[i]

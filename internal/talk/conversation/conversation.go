@@ -253,6 +253,9 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 			return nil, err
 		}
 		turns := []chats.Turn{in.turn(chats.Visitor, now)}
+		if in.Text != "" && !agent.SmallTalk(in.Text) {
+			c.Question = chats.Preview(in.Text)
+		}
 		switch c.State {
 		case chats.Resolved, chats.Abandoned:
 			turns = append([]chats.Turn{event(Reopened, "", now)}, turns...)

@@ -41,6 +41,8 @@ export function visitorOf(store: string): { id: string; created_at: string } {
  *
  * The button is `offset` pixels from its side. The drawing on it is a border that is cut out: it needs no markup, which a page's policy
  * may forbid to write (Trusted Types), and has the colour of text where colours are forced.
+ *
+ * An open widget stands above the button of the other one, which would cover it where it fills the screen.
  */
 export function dress(
   host: HTMLElement,
@@ -77,7 +79,7 @@ export function dress(
       ":20px;" +
       edge +
       ":88px;width:380px;height:min(620px,100vh - 110px);border:0;border-radius:16px;box-shadow:0 4px 16px #0004;background:#fff}" +
-      ":host(.o) iframe{display:block}@media(max-width:480px){:host(.o) iframe{inset:0;width:100%;height:100%;border-radius:0}:host(.o) button{display:none}}" +
+      ":host(.o){z-index:2000000001}:host(.o) iframe{display:block}@media(max-width:480px){:host(.o) iframe{inset:0;width:100%;height:100%;border-radius:0}:host(.o) button{display:none}}" +
       more,
   );
   root.adoptedStyleSheets = [sheet];

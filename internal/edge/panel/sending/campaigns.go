@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"context"
 	"encoding/csv"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/stats"
 )
 
@@ -55,19 +57,35 @@ type campaignRow struct {
 	Waiting     int64  `json:"waiting"`
 	Sent        int64  `json:"sent"`
 	Delivered   int64  `json:"delivered"`
+	Answered    int64  `json:"answered"` // calls in delivered, which nobody can read
 	Read        int64  `json:"read"`
 	Failed      int64  `json:"failed"`
 	Skipped     int64  `json:"skipped"`
 	Canceled    int64  `json:"canceled"`
-	Unconfirmed int64  `json:"unconfirmed"` // sent, but neither delivered nor failed so far
+	Unconfirmed int64  `json:"unconfirmed"`            // sent, but neither delivered nor failed so far
+	ScheduledAt string `json:"scheduled_at,omitempty"` // due time of the newest notification while it is scheduled
 }
 
 func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
-		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Read, c.Failed,
-		c.Skipped, c.Canceled, unconfirmed,
+		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered, c.Read,
+		c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
 	}
+}
+
+// shown returns a campaign's row with the time for which it is scheduled.
+func (x Campaigns) shown(ctx context.Context, companyID string, c *stats.Campaign) (row campaignRow, err error) {
+	row = campaignRowOf(c)
+	if c.Waiting == 0 {
+		return row, nil
+	}
+	now := time.Now()
+	newest, _, err := x.Store.Notifications.List(ctx, companyID, messages.Filter{Campaign: c.Name, Limit: 1}, now)
+	if err == nil && len(newest) > 0 && newest[0].Open > 0 && newest[0].Scheduled && newest[0].DueAt.After(now) {
+		row.ScheduledAt = carillon.FormatTime(newest[0].DueAt)
+	}
+	return row, err
 }
 
 // list responds with the campaigns, most recently used first, and the time up to which their recipients are counted.
@@ -90,14 +108,16 @@ func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	rows, after := make([]campaignRow, len(found)), ""
 	for i := range found {
-		rows[i] = campaignRowOf(&found[i])
+		if rows[i], err = x.shown(r.Context(), by.CompanyID, &found[i]); err != nil {
+			return nil, err
+		}
 	}
 	if next != nil {
 		after = strconv.FormatInt(next.At.UnixMilli(), 10) + "/" + next.Key
 	}
+	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	return struct {
 		httpio.List[campaignRow]
 		AsOf string `json:"as_of"`
@@ -124,11 +144,15 @@ func (x Campaigns) one(r *http.Request, by member.Member) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	row, err := x.shown(r.Context(), by.CompanyID, c)
+	if err != nil {
+		return nil, err
+	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	return struct {
 		campaignRow
 		AsOf string `json:"as_of"`
-	}{campaignRowOf(c), carillon.FormatTime(asOf)}, err
+	}{row, carillon.FormatTime(asOf)}, err
 }
 
 // walk starts an iteration over the recipients of the query's campaign.

@@ -2,6 +2,7 @@ package sending_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,13 @@ import (
 
 // acceptedBy stores a notification of a company's sender and counts it.
 func acceptedBy(w *paneltest.World, companyID, campaign string, numbers ...string) {
+	w.T.Helper()
+	accepted(w, companyID, campaign, numbers, func(*messages.Notification) {})
+	counted(w)
+}
+
+// accepted stores a notification that is changed before.
+func accepted(w *paneltest.World, companyID, campaign string, numbers []string, change func(n *messages.Notification)) carillon.Seq {
 	w.T.Helper()
 	senders, err := w.Store.Senders.Senders(w.T.Context(), companyID)
 	if err != nil {
@@ -27,15 +35,85 @@ func acceptedBy(w *paneltest.World, companyID, campaign string, numbers ...strin
 		},
 		Quota: messages.Quota{Day: now.UTC().Format(time.DateOnly), Charge: len(numbers)},
 	}
+	change(&a.Notification)
 	for _, n := range numbers {
 		a.Messages = append(a.Messages, messages.NewMessage{Number: n})
 	}
 	if err := w.Store.Notifications.Accept(w.T.Context(), a); err != nil {
 		w.T.Fatal(err)
 	}
+	return a.Notification.Seq()
+}
+
+// counted counts until nothing is left.
+func counted(w *paneltest.World) {
+	w.T.Helper()
 	for more := true; more; {
+		var err error
 		if more, err = w.Store.Stats.Step(w.T.Context(), time.Now()); err != nil {
 			w.T.Fatal(err)
+		}
+	}
+}
+
+func TestOverviewAndCampaignsHaveTheSameFigures(t *testing.T) {
+	w := paneltest.New(t)
+	acme, owner := w.Company("acme"), w.As("owner@acme.test")
+	w.Want(
+		"POST", "/panel/v1/senders", owner,
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "",
+	)
+	w.Want(
+		"POST", "/panel/v1/senders", owner,
+		`{"id":"line","number":"15555550101","channel":"voice","provider":"sandbox","settings":{}}`, 201, "", "",
+	)
+	senders, err := w.Store.Senders.Senders(t.Context(), acme.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := senders[slices.IndexFunc(senders, func(s *carillon.Sender) bool { return s.ID == "line" })]
+	sent := accepted(w, acme.ID, "regatta", []string{"34600000001", "34600000002", "34600000003"}, func(*messages.Notification) {})
+	call := accepted(w, acme.ID, "regatta", []string{"34600000004"}, func(n *messages.Notification) {
+		n.Channel, n.SenderUID, n.Labels = carillon.Voice, line.UID, messages.Labels{}
+	})
+	w.Execute("UPDATE message SET q = 0, sent_at = due_at, delivered_at = due_at WHERE number IN ('34600000001', '34600000002')")
+	w.Execute("UPDATE message SET read_at = due_at WHERE number = '34600000001'")
+	w.Execute("UPDATE call SET q = 0, dials = 1, dialed_at = due_at, answered_at = due_at, state = 'completed'")
+	w.Store.Stats.Touch(sent, nil)
+	w.Store.Stats.Touch(call, nil)
+	counted(w)
+	overview := w.Want("GET", "/panel/v1/overview", owner, "", 200, "", "")
+	total := overview["total"].(map[string]any)
+	rows := []map[string]any{
+		overview["campaigns"].([]any)[0].(map[string]any),
+		w.Want("GET", "/panel/v1/campaigns", owner, "", 200, "", "")["data"].([]any)[0].(map[string]any),
+		w.Want("GET", "/panel/v1/campaigns/one?name=regatta", owner, "", 200, "", ""),
+	}
+	for name, want := range map[string]float64{
+		"waiting": 1, "sent": 3, "delivered": 3, "answered": 1, "read": 1, "failed": 0, "skipped": 0, "canceled": 0,
+	} {
+		for i, row := range append(rows, total) {
+			if row[name] != want {
+				t.Errorf("%d: %s is %v, want %v", i, name, row[name], want)
+			}
+		}
+	}
+}
+
+func TestCampaignsSayWhenTheyAreDue(t *testing.T) {
+	w := paneltest.New(t)
+	acme, owner := w.Company("acme"), w.As("owner@acme.test")
+	w.Want(
+		"POST", "/panel/v1/senders", owner,
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "",
+	)
+	due := time.Now().Add(24 * time.Hour)
+	acceptedBy(w, acme.ID, "now", "34600000001")
+	accepted(w, acme.ID, "tomorrow", []string{"34600000002"}, func(n *messages.Notification) { n.Scheduled, n.DueAt = true, due })
+	counted(w)
+	for name, want := range map[string]any{"now": nil, "tomorrow": carillon.FormatTime(due)} {
+		if got := w.Want("GET", "/panel/v1/campaigns/one?name="+name, owner, "", 200, "", "")["scheduled_at"]; got != want {
+			t.Errorf("%s is due at %v, want %v", name, got, want)
 		}
 	}
 }

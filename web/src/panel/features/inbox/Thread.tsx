@@ -287,6 +287,7 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
     first.current = top;
     height.current = el.scrollHeight;
   });
+  const seen = seenTurn(thread.turns, thread.conversation.seen_seq);
   let before: Turn | undefined;
   return (
     <div ref={box} className="inbox-log" role="log" aria-label={name} tabIndex={0} onScroll={scrolled}>
@@ -324,6 +325,7 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
                 sent={thread.sent[turn.seq]}
               />
             )}
+            {turn.seq === seen && <p className="inbox-seen">{t.seen}</p>}
           </Fragment>
         );
       })}
@@ -335,7 +337,6 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
       {thread.unsent.map((u) => (
         <Pending key={u.client_id} u={u} t={t} />
       ))}
-      {thread.unsent.length === 0 && seen(thread) && <p className="inbox-seen">{t.seen}</p>}
       {writing.map((w) => (
         <p key={w.account} className="inbox-writing" data-side={w.author === "visitor" ? "them" : "us"}>
           {fill(t.writing, { name: w.author === "visitor" ? name : w.name || t.agent })}
@@ -343,13 +344,6 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
       ))}
     </div>
   );
-}
-
-/** seen reports whether the contact has read the company's last turn, which is the last one. */
-function seen(thread: Loaded): boolean {
-  const said = thread.turns.filter((x) => x.kind !== "event" && !x.note);
-  const last = said[said.length - 1];
-  return !!last && last.author !== "visitor" && thread.conversation.seen_seq >= last.seq;
 }
 
 interface BubbleProps {

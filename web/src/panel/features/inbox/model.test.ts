@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { belongs, current, mark, matching, merge, next, place, present, spoke } from "./model";
+import { belongs, current, mark, matching, merge, next, place, present, seenTurn, spoke } from "./model";
 import type { Listed, Turn } from "./types";
 
 const conversation = (id: string, more: Partial<Listed> = {}): Listed => ({
@@ -26,6 +26,25 @@ const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({
   text: String(seq),
   at: "",
   ...more,
+});
+
+describe("what the contact has seen", () => {
+  const agent = (seq: number, more: Partial<Turn> = {}) => turn(seq, { author: "agent", ...more });
+  it("is the company's last message that they have seen", () => {
+    expect(seenTurn([turn(1), agent(2), agent(3)], 3)).toBe(3);
+    expect(seenTurn([turn(1), agent(2), agent(3)], 2)).toBe(2);
+    expect(seenTurn([turn(1), agent(2)], 1)).toBeUndefined();
+    expect(seenTurn([], 4)).toBeUndefined();
+  });
+  it("is never a note or an event, whatever stands below the message", () => {
+    const after = [agent(2), agent(3, { note: true, author: "teammate" }), agent(4, { kind: "event", author: "system" })];
+    expect(seenTurn([turn(1), ...after], 4)).toBe(2);
+    expect(seenTurn([turn(1), ...after.slice(1)], 4)).toBeUndefined();
+  });
+  it("goes without saying once they have answered", () => {
+    expect(seenTurn([agent(1), turn(2)], 2)).toBeUndefined();
+    expect(seenTurn([agent(1), turn(2), agent(3)], 2)).toBeUndefined();
+  });
 });
 
 describe("lists", () => {

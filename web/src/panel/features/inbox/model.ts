@@ -48,6 +48,16 @@ export function merge(turns: Turn[], more: Turn[]): Turn[] {
   return [...by.values()].sort((a, b) => a.seq - b.seq);
 }
 
+/**
+ * seenTurn is the seq of the company's last message that the contact has seen; undefined once the contact has said something after it.
+ * Notes and events are seen by teammates alone.
+ */
+export function seenTurn(turns: Turn[], seen: number): number | undefined {
+  const said = turns.filter((t) => t.kind !== "event" && !t.note);
+  const last = said.findLast((t) => t.author === "visitor" || t.seq <= seen);
+  return last && last.author !== "visitor" ? last.seq : undefined;
+}
+
 /** next is the id before or after one in a list; the first where none is chosen. */
 export function next(list: Listed[], id: string | undefined, step: 1 | -1): string | undefined {
   const at = list.findIndex((c) => c.id === id);
