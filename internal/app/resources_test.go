@@ -126,15 +126,14 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		`knowledge: [{articles: [{text: a, url: nowhere}]}]`: "a.yaml:3:44: url must be an http or https address",
 		`knowledge: [{id: a b}]`: "a.yaml:3:22: id must be 1 to 64 characters " +
 			"of A-Z, a-z, 0-9, . _ and -",
-		`flows: [{name: a, steps: [{say: a, ask: b}]}]`: "a.yaml:3:31: steps must hold exactly one of " +
-			"say, ask, if, set, http, wait, send_template, place_call, goto, handoff and end in each step",
+		`flows: [{name: a, steps: [{say: a, ask: b}]}]`: "a.yaml:3:31: steps: Choose what this step does: exactly one of " +
+			"say, ask, if, set, http, wait, send_template, place_call, goto, handoff and end.",
 		`flows: [{name: a, steps: [{if: "x == 1", then: [{say: a, choices: [b]}]}]}]`: "a.yaml:3:71: choices belongs to a step with ask",
 		`flows: [{name: a, steps: [{say: x, then: [{say: a}]}]}]`:                     "a.yaml:3:46: then belongs to a step with if",
 		`flows: [{name: a, steps: [{say: a, sleep: b}]}]`:                             `a.yaml:3:40: unknown field "sleep"`,
 		`flows: [{name: a, steps: [{wait: soon}]}]`: "a.yaml:3:38: wait must be a time such as " +
 			"30s, 15m, 2h or 3d, from 1 second to 60 days",
-		`flows: [{name: a, steps: [{if: x}]}]`: "a.yaml:3:36: if must be a condition such as received == " +
-			"'no' (it is neither true nor false)",
+		`flows: [{name: a, steps: [{if: x}]}]`: `a.yaml:3:36: if: This isn't a valid condition. Example: received == "no".`,
 		`flows: [{name: a, steps: [{goto: b}]}]`:                        "a.yaml:3:38: goto must be the id of a step of this flow",
 		`flows: [{name: a, steps: [{id: b, say: a}, {id: b, say: c}]}]`: "a.yaml:3:53: id names two steps",
 		`flows: [{name: a, steps: [{ask: "two words"}]}]`: "a.yaml:3:37: ask must be a word of letters, digits and " +

@@ -47,6 +47,9 @@ func (x *Resource) problem(e *carillon.Error) Problem {
 	case e.Message == carillon.Missing("").Message:
 		return Problem{at, name + " is required", field}
 	}
+	if strings.HasSuffix(reason, ".") { // a sentence of its own
+		return Problem{at, name + ": " + reason, field}
+	}
 	return Problem{at, name + " " + lowerFirst(reason), field}
 }
 

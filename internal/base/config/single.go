@@ -113,7 +113,7 @@ func (r *reader) single(n ast.Node, kind resource.Kind) resource.Resource {
 func (p Problems) invalid() error {
 	var all []error
 	for _, x := range p {
-		reason := strings.TrimPrefix(x.Text, lastName(x.Field)+" ")
+		reason := strings.TrimLeft(strings.TrimPrefix(x.Text, lastName(x.Field)), ": ")
 		if reason == "is required" {
 			all = append(all, carillon.Missing(x.Field))
 			continue

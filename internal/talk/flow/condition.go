@@ -201,9 +201,20 @@ func fits(args ...any) (any, error) {
 	}
 	p, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, err
+		return nil, errRegexp
 	}
 	return p.MatchString(text), nil
+}
+
+// patternFault returns the fault of a pattern behind the error of a condition; nil if the condition itself is at fault. The texts of
+// the parser's other errors are not for the people who write flows.
+func patternFault(err error) error {
+	for _, known := range []error{errPattern, errPatterns, errRegexp} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return nil
 }
 
 // holds evaluates a condition.

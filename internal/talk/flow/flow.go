@@ -241,7 +241,7 @@ func (v *validation) step(at string, s *Step, depth int) {
 	kinds := s.kinds()
 	if len(kinds) != 1 {
 		last := len(kindNames) - 1
-		v.That(false, at, "Must hold exactly one of "+strings.Join(kindNames[:last], ", ")+" and "+kindNames[last]+" in each step")
+		v.That(false, at, "Choose what this step does: exactly one of "+strings.Join(kindNames[:last], ", ")+" and "+kindNames[last]+".")
 		return
 	}
 	kind := kinds[0]
@@ -264,7 +264,11 @@ func (v *validation) step(at string, s *Step, depth int) {
 		if err == nil {
 			v.patterns += c.size()
 		}
-		v.That(err == nil, at+".if", "Must be a condition such as received == 'no'"+reason(err))
+		if fault := patternFault(err); fault != nil {
+			v.That(false, at+".if", sentence(fault))
+		} else {
+			v.That(err == nil, at+".if", `This isn't a valid condition. Example: received == "no".`)
+		}
 	case "set":
 		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty map would not be stored
 		v.fields(at+".set", s.Set, true)
@@ -421,12 +425,10 @@ func (v *validation) variable(field, name string) {
 	v.That(ValidVariable(name), field, "Must be a word of letters, digits and _, such as order_id")
 }
 
-func reason(err error) string {
-	if err == nil {
-		return ""
-	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return " (" + first + ")"
+// sentence returns the text of an error as a sentence.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // duration parses a time such as 30s, 15m, 2h or 3d.

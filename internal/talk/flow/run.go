@@ -387,7 +387,7 @@ func (o *Outcome) ask(r *Run, s *Step, w Words) {
 
 func (p *Program) decide(r *Run, o *Outcome, x *place) {
 	if x.fault != nil {
-		r.fail(o, x, "The condition cannot be evaluated: "+x.fault.Error())
+		r.fail(o, x, unevaluated(x.fault))
 		return
 	}
 	if !o.spend(r, x, x.condition.work(r.Values)) {
@@ -395,13 +395,21 @@ func (p *Program) decide(r *Run, o *Outcome, x *place) {
 	}
 	holds, err := r.Values.holds(x.condition)
 	if err != nil {
-		r.fail(o, x, "The condition cannot be evaluated: "+err.Error())
+		r.fail(o, x, unevaluated(err))
 		return
 	}
 	if r.At = x.otherwise; holds {
 		r.At = x.next
 	}
 	o.log(x, "if", map[bool]string{true: "then", false: "else"}[holds])
+}
+
+// unevaluated is the error of a run whose condition cannot be evaluated.
+func unevaluated(err error) string {
+	if fault := patternFault(err); fault != nil {
+		return "The condition cannot be evaluated: " + fault.Error()
+	}
+	return "The condition cannot be evaluated: check its variables"
 }
 
 // Effect returns the effect that a run waits for, or nil if the run is not Calling.

@@ -22,6 +22,7 @@ const (
 
 var (
 	errPattern  = fmt.Errorf("a pattern may have %d bytes and %d instructions: repeat less in it", maxPattern, maxProgram)
+	errRegexp   = errors.New("a pattern is not a regular expression")
 	errPatterns = fmt.Errorf("all patterns of a flow may have %d instructions: repeat less in them", maxPatterns)
 )
 
@@ -33,7 +34,7 @@ func patternSize(pattern string) (int, error) {
 	}
 	x, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return 0, err
+		return 0, errRegexp
 	}
 	n := instructions(x)
 	if n > maxProgram {

@@ -69,7 +69,7 @@ func TestAPatternThatIsTooLargeIsRefusedWhereItIsSaved(t *testing.T) {
 		"x matches 'a{1000}a'":                                              "1000 instructions",
 		"not (y == '1' or x matches '(.{500}){2}')":                         "1000 instructions",
 		"x matches '" + strings.Repeat("a", 1001) + "'":                     "1000 bytes",
-		"x matches '('":                                                     "missing closing",
+		"x matches '('":                                                     "not a regular expression",
 		"x matches 'a' and x matches 'b' and x matches '(c{300}d{300}){2}'": "1000 instructions",
 	} {
 		f := parsed(t, `[{"say": "a"}]`)
