@@ -83,7 +83,7 @@ func TestAPatternThatIsTooLargeIsRefusedWhereItIsSaved(t *testing.T) {
 	for range 23 {
 		many.Steps = append(many.Steps, Step{If: "x matches '" + largePattern + "'"})
 	}
-	if got := reasons(many.Validate()); len(got) != 2 || !strings.Contains(got["steps.22.if"], "all patterns of a flow") {
+	if got := reasons(many.Validate()); len(got) != 2 || !strings.Contains(got["steps.22.if"], "All patterns of a flow") {
 		t.Error("the patterns of a flow together:", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestARunWithAPatternThatIsTooLargeFailsAndSaysWhy(t *testing.T) {
 		"a variable":   {`[{"if": "x matches p"}]`, Values{"x": "aaa", "p": "a{1000}a"}, "1000 instructions"},
 		"put together": {`[{"if": "x matches '(a{600})' + '(b{600})'"}]`, Values{"x": "aaa"}, "1000 instructions"},
 		"chosen":       {`[{"if": "x matches (x == 'aaa' ? '(a{600}b{600})' : 'c')"}]`, Values{"x": "aaa"}, "1000 instructions"},
-		"no pattern":   {`[{"if": "x matches p"}]`, Values{"x": "aaa", "p": "("}, "missing closing"},
+		"no pattern":   {`[{"if": "x matches p"}]`, Values{"x": "aaa", "p": "("}, "not a regular expression"},
 	} {
 		r, o := stored(t, c.steps, c.values)
 		if r.State != Failed || !strings.HasPrefix(r.Error, "steps.0: The condition cannot be evaluated") ||
