@@ -22,7 +22,9 @@ describe("what was sent", () => {
     await accessible(p, "nothing sent");
     await shot(p, "notifications-empty");
     const slow = await send(company, ["34600110009"]);
-    await row(p, slow).getByText("In progress").waitFor();
+    await row(p, slow)
+      .locator(".tag", { hasText: /Queued|Sending|Sent/ })
+      .waitFor();
     const mixed = await send(company, several, { name_event: "after-sale" });
     await row(p, mixed).waitFor();
     const at = await row(p, slow).boundingBox();
@@ -38,6 +40,9 @@ describe("what was sent", () => {
     await row(p, more)
       .getByText(/Failed: The number cannot be reached/)
       .waitFor();
+    await row(p, more).locator(".tag.danger", { hasText: "Failed" }).waitFor();
+    await row(p, mixed).locator(".tag.warn", { hasText: "Partly failed" }).waitFor();
+    assert.equal(await p.locator(".sent-list").getByText("Completed").count(), 0, "a state without an outcome");
     await row(p, mixed)
       .getByText(/2 failed/)
       .waitFor();
@@ -210,7 +215,11 @@ describe("what was sent to several", () => {
     );
 
     const p = await open(t, company, "/notifications?state=scheduled", { timezoneId: "Europe/Madrid" });
-    await row(p, later).locator("td").last().getByText(/^due /).waitFor();
+    await row(p, later)
+      .locator("td")
+      .first()
+      .getByText(/^Scheduled for /)
+      .waitFor();
     await row(p, later).getByRole("link").click();
     await p.getByRole("button", { name: "Move" }).click();
     await p.getByLabel("Date and time").fill("2098-02-01T09:30");

@@ -30,6 +30,14 @@ export function number(n: number, language: string): string {
   return new Intl.NumberFormat(language).format(n);
 }
 
+/** percent is a share such as "97.3 %"; "–" of nothing. */
+export function percent(n: number, of: number, language: string): string {
+  if (of <= 0) return "–";
+  const share = n / of;
+  const shown = share > 0.999 && share < 1 ? 0.999 : share > 0 && share < 0.001 ? 0.001 : share; // neither all nor none
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(shown);
+}
+
 /** initials are one or two letters for an avatar. */
 export function initials(name: string): string {
   const words = name

@@ -12,11 +12,13 @@ import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { Empty, Failed, Page, Rows } from "../../ui/parts";
+import { useRate } from "../../ui/Rate";
+import { rateOf } from "../../ui/rates";
 import { time } from "../calls/format";
-import { Bar } from "../notifications/State";
+import { Bar, Outcome } from "../notifications/State";
 import { Reached } from "./Reached";
 import { texts } from "./texts";
-import { addressOf, countsOf, queryOf, share, type Address, type Campaign } from "./types";
+import { addressOf, countsOf, figuresOf, queryOf, sendingsOf, type Address, type Campaign } from "./types";
 import { Why } from "./Why";
 
 export function CampaignPage() {
@@ -71,17 +73,10 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
     [navigate, c.name],
   );
   const n = (v: number) => number(v, language);
-  const meant = c.recipients - c.skipped - c.canceled;
+  const rate = useRate();
+  const figures = figuresOf(c);
   const narrowed = !!address.show || !!address.reason;
-  const tiles: [string, number, string][] = [
-    [t.recipients, c.recipients, ""],
-    [t.delivered, c.delivered, share(c.delivered, meant, language)],
-    [t.read, c.read, share(c.read, meant, language)],
-    [t.unconfirmed, c.unconfirmed, share(c.unconfirmed, meant, language)],
-    [t.waiting, c.waiting, share(c.waiting, meant, language)],
-    [t.failed, c.failed, share(c.failed, meant, language)],
-    [t.left_out, c.skipped + c.canceled, share(c.skipped + c.canceled, c.recipients, language)],
-  ];
+  const rated = ["sent", "delivered", "read", "unconfirmed", "waiting", "failed", "left_out"] as const;
   return (
     <Page
       wide
@@ -89,6 +84,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
       back={{ to: "/campaigns", text: t.title }}
       about={
         <span className="sent-head">
+          <Outcome of={sendingsOf(c)} />
           <span>
             {t.lastUsed} <Ago at={c.last_at} />
           </span>
@@ -118,15 +114,27 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
     >
       <section className="card campaigns-results" aria-label={t.result}>
         <dl>
-          {tiles.map(([label, count, part]) => (
-            <div key={label}>
-              <dt>{label}</dt>
-              <dd>
-                {n(count)}
-                {part && <span className="small muted">{part}</span>}
-              </dd>
-            </div>
-          ))}
+          <div>
+            <dt>{t.recipients}</dt>
+            <dd>{n(c.recipients)}</dd>
+          </div>
+          {rated.map((name) => {
+            const { of, words } = rate(name, figures);
+            return (
+              <div key={name}>
+                <dt>{t[name]}</dt>
+                <dd>
+                  {n(rateOf(name, figures).part)}
+                  {of && (
+                    <span className="small muted" title={words}>
+                      {of}
+                      <span className="hidden"> ({words})</span>
+                    </span>
+                  )}
+                </dd>
+              </div>
+            );
+          })}
         </dl>
         <Bar counts={countsOf(c)} />
       </section>

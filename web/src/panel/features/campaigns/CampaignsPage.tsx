@@ -12,12 +12,13 @@ import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { Rate, RateName } from "../../ui/Rate";
 import { shared } from "../../ui/texts";
 import { time } from "../calls/format";
-import { Bar } from "../notifications/State";
+import { Bar, Outcome } from "../notifications/State";
 import { useKeys } from "../notifications/useKeys";
 import { texts } from "./texts";
-import { countsOf, share, type Campaign, type CampaignPage } from "./types";
+import { countsOf, figuresOf, sendingsOf, type Campaign, type CampaignPage } from "./types";
 
 export function CampaignsPage() {
   return (
@@ -80,9 +81,14 @@ function Campaigns() {
                   <tr>
                     <th>{t.name}</th>
                     <th className="wide-only">{t.recipients}</th>
+                    <th className="wide-only">{t.status}</th>
                     <th>{t.result}</th>
-                    <th className="wide-only">{t.delivered}</th>
-                    <th className="wide-only">{t.read}</th>
+                    <th className="wide-only">
+                      <RateName name="delivered" label={t.delivered} />
+                    </th>
+                    <th className="wide-only">
+                      <RateName name="read" label={t.read} />
+                    </th>
                     <th className="wide-only">{t.failed}</th>
                     <th className="wide-only">{t.lastUsed}</th>
                   </tr>
@@ -111,7 +117,6 @@ function Campaigns() {
 function Row({ campaign: c }: { campaign: Campaign }) {
   const language = useLanguage();
   const n = (v: number) => number(v, language);
-  const meant = c.recipients - c.skipped - c.canceled;
   return (
     <tr data-name={c.name}>
       <td>
@@ -119,15 +124,22 @@ function Row({ campaign: c }: { campaign: Campaign }) {
           <span className="cut">{c.name}</span>
         </Link>
         <span className="sent-second small muted phone-only">
-          {n(c.recipients)} · <Ago at={c.last_at} />
+          <Outcome of={sendingsOf(c)} /> {n(c.recipients)} · <Ago at={c.last_at} />
         </span>
       </td>
       <td className="wide-only">{n(c.recipients)}</td>
+      <td className="wide-only">
+        <Outcome of={sendingsOf(c)} />
+      </td>
       <td>
         <Bar counts={countsOf(c)} />
       </td>
-      <td className="wide-only">{share(c.delivered, meant, language) || "–"}</td>
-      <td className="wide-only">{share(c.read, meant, language) || "–"}</td>
+      <td className="wide-only">
+        <Rate name="delivered" figures={figuresOf(c)} />
+      </td>
+      <td className="wide-only">
+        <Rate name="read" figures={figuresOf(c)} />
+      </td>
       <td className="wide-only">{c.failed > 0 ? <span className="campaigns-failed">{n(c.failed)}</span> : "0"}</td>
       <td className="wide-only">
         <Ago at={c.last_at} />

@@ -1,3 +1,5 @@
+import type { Figures } from "../../ui/rates";
+import type { Sendings } from "../notifications/outcome";
 import type { Counts } from "../notifications/types";
 
 /** Campaign is what became of its recipients, as far as they are counted. delivered has those that were read too. */
@@ -9,11 +11,13 @@ export interface Campaign {
   waiting: number;
   sent: number;
   delivered: number;
+  answered: number;
   read: number;
   failed: number;
   skipped: number;
   canceled: number;
   unconfirmed: number;
+  scheduled_at?: string;
   as_of?: string;
 }
 export interface CampaignPage {
@@ -79,6 +83,12 @@ export function queryOf(name: string, a: Address): Record<string, string | undef
   return { name, state: a.show && statesOf(a.show).join(","), reason: a.reason };
 }
 
+/** figuresOf are the figures of a campaign's rates. */
+export const figuresOf = (c: Campaign): Figures => ({ ...c, accepted: c.recipients });
+
+/** sendingsOf is what a campaign's outcome is made of. */
+export const sendingsOf = (c: Campaign): Sendings => ({ counts: countsOf(c), scheduled_time: c.scheduled_at });
+
 /** countsOf are the counts of a campaign, each recipient in one of them. */
 export function countsOf(c: Campaign): Counts {
   return {
@@ -90,14 +100,4 @@ export function countsOf(c: Campaign): Counts {
     canceled: c.canceled,
     failed: c.failed,
   };
-}
-
-/** share is a part of a whole in percent; "": there is no whole. */
-export function share(part: number, whole: number, language: string): string {
-  if (whole <= 0) return "";
-  const p = (part / whole) * 100;
-  return new Intl.NumberFormat(language, {
-    style: "percent",
-    maximumFractionDigits: (p > 0 && p < 10) || (p > 99 && p < 100) ? 1 : 0,
-  }).format(p / 100);
 }

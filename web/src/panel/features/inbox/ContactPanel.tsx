@@ -10,7 +10,7 @@ import { useCan } from "../../session";
 import { ReviewShown } from "../reviews/Review";
 import { reviewTexts } from "../reviews/texts";
 import { messageTexts, enclosedTexts, type InboxTexts } from "./texts";
-import { hidesNumber, isGroup, nameOf } from "./model";
+import { hidesNumber, isGroup, nameOf, previewOf } from "./model";
 import type { Loaded, Refusal } from "./snapshot";
 import type { Inbox } from "./store";
 import type { ContactPage } from "./types";
@@ -142,7 +142,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
             {page.conversations.map((x) => (
               <li key={x.id}>
                 <button type="button" onClick={() => open(x.id)}>
-                  <span>{x.last_text || "…"}</span>
+                  <span>{previewOf(x).text || "…"}</span>
                   <small>
                     {t[x.state]} · {ago(x.last_at, language)}
                   </small>

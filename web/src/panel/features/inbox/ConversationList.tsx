@@ -6,7 +6,7 @@ import { absolute } from "../../format";
 import { ago } from "./format";
 import { Avatar } from "./Avatar";
 import { enclosedTexts, type InboxTexts } from "./texts";
-import { nameOf, present } from "./model";
+import { nameOf, present, previewOf } from "./model";
 import type { Notices } from "./notices";
 import type { Snapshot } from "./snapshot";
 import type { Inbox } from "./store";
@@ -303,6 +303,7 @@ function Row({
   const unread = c.unread && c.state !== "bot"; // what the agent answers waits for nobody
   const writing = present(state.marks, c.id, "typing", me, Date.now())[0];
   const draft = draftOf(c.id);
+  const shown = previewOf(c);
   const assignee = c.assignee ? state.teammates.find((x) => x.account_id === c.assignee)?.name : undefined;
   return (
     <li>
@@ -332,9 +333,9 @@ function Row({
               </>
             ) : (
               <>
-                {c.last_author === "teammate" && (assignee && c.assignee !== me ? `${assignee}: ` : `${t.you}: `)}
-                {c.last_author === "agent" && `${t.agent}: `}
-                {c.last_text || "…"}
+                {shown.by === "teammate" && (assignee && c.assignee !== me ? `${assignee}: ` : `${t.you}: `)}
+                {shown.by === "agent" && `${t.agent}: `}
+                {shown.text || "…"}
               </>
             )}
           </span>

@@ -16,7 +16,7 @@ import { clock, day, path } from "./format";
 import { Enclosed, From, inPlace } from "./Enclosed";
 import { Happened } from "./Happened";
 import { enclosedTexts, type InboxTexts } from "./texts";
-import { isGroup, nameOf, present, whoOver } from "./model";
+import { isGroup, nameOf, present, seenTurn, whoOver } from "./model";
 import type { Loaded, Snapshot, Unsent } from "./snapshot";
 import type { Inbox } from "./store";
 import { fill, useTexts } from "../../i18n";

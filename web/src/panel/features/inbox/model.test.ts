@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { belongs, current, mark, matching, merge, next, place, present, seenTurn, spoke } from "./model";
+import { belongs, current, mark, matching, merge, next, place, present, previewOf, seenTurn, spoke } from "./model";
 import type { Listed, Turn } from "./types";
 
 const conversation = (id: string, more: Partial<Listed> = {}): Listed => ({
@@ -28,6 +28,22 @@ const turn = (seq: number, more: Partial<Turn> = {}): Turn => ({
   ...more,
 });
 
+describe("what a list shows of a conversation", () => {
+  const said = { last_text: "Talk to a person", last_author: "visitor", question: "What does it cost?" } as const;
+  it("is the question of whoever waits, not the wish for a person", () => {
+    expect(previewOf(conversation("1", { ...said, state: "queued" }))).toEqual({ text: "What does it cost?" });
+    expect(previewOf(conversation("1", { ...said, state: "bot", last_author: "agent" })).text).toBe(said.question);
+    expect(previewOf(conversation("1", { state: "queued", last_text: "Hello", last_author: "visitor" }))).toEqual({
+      text: "Hello",
+      by: "visitor",
+    });
+  });
+  it("is what was said last while a teammate has it", () => {
+    expect(previewOf(conversation("1", said)).text).toBe("Talk to a person");
+    expect(previewOf(conversation("1", { ...said, state: "resolved", last_author: "teammate" })).by).toBe("teammate");
+  });
+});
+
 describe("what the contact has seen", () => {
   const agent = (seq: number, more: Partial<Turn> = {}) => turn(seq, { author: "agent", ...more });
   it("is the company's last message that they have seen", () => {
@@ -37,7 +53,11 @@ describe("what the contact has seen", () => {
     expect(seenTurn([], 4)).toBeUndefined();
   });
   it("is never a note or an event, whatever stands below the message", () => {
-    const after = [agent(2), agent(3, { note: true, author: "teammate" }), agent(4, { kind: "event", author: "system" })];
+    const after = [
+      agent(2),
+      agent(3, { note: true, author: "teammate" }),
+      agent(4, { kind: "event", author: "system" }),
+    ];
     expect(seenTurn([turn(1), ...after], 4)).toBe(2);
     expect(seenTurn([turn(1), ...after.slice(1)], 4)).toBeUndefined();
   });

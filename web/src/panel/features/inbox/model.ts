@@ -1,4 +1,5 @@
 // How the inbox changes as updates come. Pure: no network, no storage, no clock of its own.
+import type { Author } from "../talk/types";
 import type { Folder, Listed, Mark, Summary, Thread, Turn } from "./types";
 
 export interface View {
@@ -56,6 +57,16 @@ export function seenTurn(turns: Turn[], seen: number): number | undefined {
   const said = turns.filter((t) => t.kind !== "event" && !t.note);
   const last = said.findLast((t) => t.author === "visitor" || t.seq <= seen);
   return last && last.author !== "visitor" ? last.seq : undefined;
+}
+
+/**
+ * previewOf is what a list shows of a conversation: what was said last while a teammate has it, else the contact's
+ * question, which says more than "Talk to a person" or what the agent answered. by is who said it last; undefined: the
+ * contact's question.
+ */
+export function previewOf(c: Summary): { text: string; by?: Author } {
+  const talks = c.state === "active" || c.state === "wrap_up" || c.last_author === "teammate";
+  return c.question && !talks ? { text: c.question } : { text: c.last_text, by: c.last_author };
 }
 
 /** next is the id before or after one in a list; the first where none is chosen. */

@@ -6,7 +6,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { address, get } from "../../api";
-import { number } from "../../format";
+import { number, percent } from "../../format";
 import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Agent, Outcome } from "../agents/types";
@@ -16,7 +16,7 @@ import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { addressOf, dateOf, ranges, spanOf, type Span } from "../overview/address";
 import type { ChartLine } from "../overview/Chart";
-import { percent } from "../overview/format";
+
 import { Numbers } from "../overview/Numbers";
 import { seriesBy } from "../overview/series";
 import { texts as overviewTexts } from "../overview/texts";

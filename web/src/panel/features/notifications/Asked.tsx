@@ -221,7 +221,7 @@ export function Whole({ page: n }: { page: SentPage }) {
     <Card title={p.whole}>
       <ol className="sent-timeline">
         {n.timeline.map((e, i) => (
-          <li key={i} data-tone={e.event === "completed" ? "ok" : undefined}>
+          <li key={i}>
             <span>{words(e.event, e.text)}</span>
             <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at, language)}>
               {time(e.at, language, true)}

@@ -52,7 +52,7 @@ export function Filters({ address: a, go }: { address: Address; go: (to: Partial
         "state",
         t.state,
         t.anyState,
-        notificationStates.map((s) => ({ value: s, label: t[s] })),
+        notificationStates.map((s) => ({ value: s, label: t[`is_${s}`] })),
       )}
       {choose(
         "channel",

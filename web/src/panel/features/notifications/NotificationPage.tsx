@@ -18,7 +18,7 @@ import { chosenOf, shownOf, type Chosen } from "./chosen";
 import { MessageCard } from "./MessageCard";
 import { pageTexts, texts } from "./texts";
 import { Recipients } from "./Recipients";
-import { State } from "./State";
+import { Outcome } from "./State";
 import { open, type SentPage } from "./types";
 
 export function NotificationPage() {
@@ -116,7 +116,7 @@ function Shown({ page: n }: { page: SentPage }) {
       actions={<Actions page={n} />}
       about={
         <span className="sent-head">
-          <State state={n.state} />
+          <Outcome of={n} />
           <span>{n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) })}</span>
           <span>{n.campaign_name}</span>
           <Ago at={n.created_at} />

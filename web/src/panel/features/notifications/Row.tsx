@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
-import { phone, time } from "../calls/format";
+import { phone } from "../calls/format";
 import { reasonText } from "./reasons";
-import { Bar, State } from "./State";
+import { Bar, Outcome } from "./State";
 import { texts } from "./texts";
 import type { Sent } from "./types";
 
@@ -18,17 +18,12 @@ export function nameOf(n: Sent, call: string): string {
 export function Row({ sent: n, agent }: { sent: Sent; agent: (id: string | undefined) => string }) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const waits = n.state === "scheduled" && n.scheduled_time;
   const who = n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) });
-  const when = waits ? (
-    <time dateTime={n.scheduled_time}>{fill(t.due, { time: time(n.scheduled_time!, language) })}</time>
-  ) : (
-    <Ago at={n.created_at} />
-  );
+  const when = <Ago at={n.created_at} />;
   return (
     <tr data-id={n.notification_id}>
       <td>
-        <State state={n.state} quiet={n.state === "completed"} />
+        <Outcome of={n} />
       </td>
       <td className="sent-what">
         <Link className="row-title sent-link" to="/notifications/$id" params={{ id: n.notification_id }}>
@@ -40,7 +35,7 @@ export function Row({ sent: n, agent }: { sent: Sent; agent: (id: string | undef
           {n.language_template && ` · ${n.language_template}`}
         </span>
         <span className="sent-second small muted phone-only">
-          {who} · {when}
+          {who} · {n.state === "scheduled" ? <Outcome of={n} /> : when}
         </span>
       </td>
       <td className="wide-only nowrap">{who}</td>

@@ -13,8 +13,10 @@ import {
   type Icon,
 } from "@tabler/icons-react";
 import { number } from "../../format";
-import { useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
+import { time } from "../calls/format";
+import { outcomeOf, type Sendings } from "./outcome";
 import { countTexts, stateText, texts } from "./texts";
 import type { Counts } from "./types";
 
@@ -26,6 +28,7 @@ const looks: Record<string, [Icon, Tone | undefined]> = {
   delivered: [IconChecks, "ok"],
   read: [IconEye, "ok"],
   failed: [IconCircleX, "danger"],
+  partly_failed: [IconAlertTriangle, "warn"],
   canceled: [IconX, undefined],
   skipped: [IconPlayerSkipForward, undefined],
   in_progress: [IconSend, "accent"],
@@ -39,13 +42,29 @@ const looks: Record<string, [Icon, Tone | undefined]> = {
 };
 
 /** State is where a notification or message stands, by a picture and a word. */
-export function State({ state, quiet }: { state: string; quiet?: boolean }) {
+export function State({ state }: { state: string }) {
   const t = useTexts(texts);
   const [Icon, tone] = looks[state] ?? [IconClock, undefined];
   return (
-    <Tag tone={quiet ? undefined : tone}>
+    <Tag tone={tone}>
       <Icon size={14} stroke={2} aria-hidden="true" />
       {stateText(t, state)}
+    </Tag>
+  );
+}
+
+/** Outcome is what became of a notification or campaign; a scheduled one says for when. */
+export function Outcome({ of }: { of: Sendings }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const state = outcomeOf(of);
+  if (state !== "scheduled" || !of.scheduled_time) return <State state={state} />;
+  return (
+    <Tag>
+      <IconCalendarTime size={14} stroke={2} aria-hidden="true" />
+      <time className="sent-due" dateTime={of.scheduled_time}>
+        {fill(t.scheduledFor, { time: time(of.scheduled_time, language) })}
+      </time>
     </Tag>
   );
 }

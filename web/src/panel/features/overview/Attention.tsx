@@ -2,11 +2,11 @@ import { Skeleton } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import { number } from "../../format";
+import { number, percent } from "../../format";
 import { Ago } from "../../ui/Ago";
 import { Card, Failed } from "../../ui/parts";
 import { attentionTexts } from "./texts";
-import { clock, duration, percent } from "./format";
+import { clock, duration } from "./format";
 import type { Concern } from "./types";
 import { useAttention } from "./useOverview";
 

@@ -5,8 +5,9 @@ import type { ReactNode } from "react";
 import { useLanguage, useTexts, fill } from "../../i18n";
 import { languageName, number } from "../../format";
 import { Card } from "../../ui/parts";
+import { Rate, RateName } from "../../ui/Rate";
 import { listOf, type Address, type Span } from "./address";
-import { percent } from "./format";
+
 import type { Go } from "./OverviewPage";
 import { texts } from "./texts";
 import type { Counted, Overview } from "./types";
@@ -111,8 +112,12 @@ function Table({
               <tr>
                 <th>{t.name}</th>
                 <th className="figure">{t.accepted}</th>
-                <th className="figure">{t.delivered}</th>
-                <th className="figure wide-only">{t.read}</th>
+                <th className="figure">
+                  <RateName name="delivered" label={t.delivered} />
+                </th>
+                <th className="figure wide-only">
+                  <RateName name="read" label={t.read} />
+                </th>
                 <th className="figure">{t.failed}</th>
                 <th className="wide-only">
                   <span className="hidden">{t.filter}</span>
@@ -129,10 +134,10 @@ function Table({
                   </td>
                   <td className="figure">{number(c.accepted, language)}</td>
                   <td className="figure">
-                    <Share n={c.delivered} of={c.sent} />
+                    <Rate name="delivered" figures={c} />
                   </td>
                   <td className="figure wide-only">
-                    <Share n={c.read} of={c.delivered} />
+                    <Rate name="read" figures={c} />
                   </td>
                   <td className={c.failed > 0 ? "figure bad" : "figure"}>{number(c.failed, language)}</td>
                   <td className="wide-only">
@@ -155,9 +160,4 @@ function Table({
       )}
     </Card>
   );
-}
-
-function Share({ n, of }: { n: number; of: number }) {
-  const language = useLanguage();
-  return <span title={number(n, language)}>{percent(n, of, language)}</span>;
 }

@@ -1,7 +1,8 @@
 import { useLanguage, useTexts } from "../../i18n";
 import { number } from "../../format";
 import { fill } from "../../i18n";
-import { duration, percent } from "./format";
+import { useRate } from "../../ui/Rate";
+import { duration } from "./format";
 import { texts } from "./texts";
 import type { Counts } from "./types";
 
@@ -10,22 +11,22 @@ export function Tiles({ total: c }: { total: Counts }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const n = (x: number) => number(x, language);
-  const share = (text: string, x: number, of: number) =>
-    of > 0 ? fill(text, { share: percent(x, of, language) }) : "";
+  const rate = useRate();
   const late = c.lateness;
-  const tiles: { name: string; value: string; about: string; tone?: string }[] = [
+  const tiles: { name: string; value: string; about: string; words?: string; tone?: string }[] = [
     {
       name: t.accepted,
       value: n(c.accepted),
       about: c.waiting > 0 ? fill(t.waitingN, { n: n(c.waiting) }) : t.noneWaiting,
     },
-    { name: t.sent, value: n(c.sent), about: share(t.ofAccepted, c.sent, c.accepted) },
-    { name: t.delivered, value: n(c.delivered), about: share(t.ofSent, c.delivered, c.sent) },
-    { name: t.read, value: n(c.read), about: share(t.ofDelivered, c.read, c.delivered) },
+    { name: t.sent, value: n(c.sent), about: rate("sent", c).of, words: rate("sent", c).words },
+    { name: t.delivered, value: n(c.delivered), about: rate("delivered", c).of, words: rate("delivered", c).words },
+    { name: t.read, value: n(c.read), about: rate("read", c).of, words: rate("read", c).words },
     {
       name: t.failed,
       value: n(c.failed),
-      about: share(t.ofAccepted, c.failed, c.accepted),
+      about: rate("failed", c).of,
+      words: rate("failed", c).words,
       tone: c.failed > 0 ? "danger" : undefined,
     },
     {
@@ -42,7 +43,10 @@ export function Tiles({ total: c }: { total: Counts }) {
         <div key={x.name} className="card tile" data-tone={x.tone}>
           <dt>{x.name}</dt>
           <dd>{x.value}</dd>
-          <dd className="small muted">{x.about}</dd>
+          <dd className="small muted" title={x.words}>
+            {x.about}
+            {x.words && <span className="hidden"> ({x.words})</span>}
+          </dd>
         </div>
       ))}
     </dl>

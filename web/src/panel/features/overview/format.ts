@@ -1,11 +1,3 @@
-/** percent is a share such as "97.3 %"; "–" of nothing. */
-export function percent(n: number, of: number, language: string): string {
-  if (of <= 0) return "–";
-  const share = n / of;
-  const shown = share > 0.999 && share < 1 ? 0.999 : share > 0 && share < 0.001 ? 0.001 : share; // neither all nor none
-  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(shown);
-}
-
 /** duration is a time as people say it, of two digits or so. */
 export function duration(ms: number, language: string): string {
   const unit = (n: number, u: string) =>

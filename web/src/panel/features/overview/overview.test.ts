@@ -1,6 +1,7 @@
+import { percent } from "../../format";
 import { describe, expect, it } from "vitest";
 import { addressOf, dateOf, listOf, queryOf, spanOf } from "./address";
-import { duration, percent } from "./format";
+import { duration } from "./format";
 import { seriesOf } from "./series";
 import type { Counted } from "./types";
 
@@ -10,6 +11,7 @@ const hour = (at: Date, accepted: number): Counted => ({
   waiting: 0,
   sent: 0,
   delivered: accepted - 1,
+  answered: 0,
   read: 0,
   failed: 1,
   skipped: 0,

@@ -1,13 +1,6 @@
-/** Counts are figures of recipients; sent, delivered and read include those that came further. */
-export interface Counts {
-  accepted: number;
-  waiting: number;
-  sent: number;
-  delivered: number;
-  read: number;
-  failed: number;
-  skipped: number;
-  canceled: number;
+import type { Figures } from "../../ui/rates";
+
+export interface Counts extends Figures {
   lateness?: { messages: number; average_ms: number; p50_ms: number; p95_ms: number; p99_ms: number };
 }
 

@@ -6,13 +6,13 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { get } from "../../api";
-import { number } from "../../format";
+import { number, percent } from "../../format";
 import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import type { Span } from "../overview/address";
 import type { ChartLine } from "../overview/Chart";
-import { percent } from "../overview/format";
+
 import { Numbers } from "../overview/Numbers";
 import { seriesBy } from "../overview/series";
 import { texts as overviewTexts } from "../overview/texts";

@@ -25,6 +25,8 @@ export interface Conversation {
   last_at: string;
   last_author?: Author;
   last_text: string;
+  /** The contact's newest message that is neither small talk nor a wish for a person. */
+  question?: string;
   visitor_seq: number;
   company_seq: number;
   seen_seq: number;

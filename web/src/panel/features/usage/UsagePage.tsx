@@ -4,12 +4,12 @@ import { Progress, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import { absolute, number, relative } from "../../format";
+import { absolute, number, percent, relative } from "../../format";
 import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { useNow } from "../../ui/Ago";
 import { Card, Failed, Note, Page } from "../../ui/parts";
-import { percent } from "../overview/format";
+
 import { texts } from "./texts";
 import { daysOf, type Usage } from "./usage";
 

@@ -56,3 +56,16 @@ export const shared = {
   teammate: "Teammate",
   viewer: "Viewer",
 };
+
+/** Texts of rates, by what they are a share of. */
+export const rateTexts = {
+  share_accepted: "{share} of accepted",
+  share_sent: "{share} of sent",
+  share_readable: "{share} of delivered messages",
+  count_accepted: "{part} of {whole} accepted",
+  count_sent: "{part} of {whole} sent",
+  count_readable: "{part} of {whole} delivered messages",
+  means_accepted: "Share of accepted recipients",
+  means_sent: "Share of sent recipients",
+  means_readable: "Share of delivered messages. Calls don't count.",
+};

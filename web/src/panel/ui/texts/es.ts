@@ -62,3 +62,16 @@ export const shared: Record<keyof typeof en.shared, string> = {
   teammate: "Atención",
   viewer: "Lector",
 };
+
+/** Texts of rates, by what they are a share of. */
+export const rateTexts = {
+  share_accepted: "{share} de los aceptados",
+  share_sent: "{share} de los enviados",
+  share_readable: "{share} de los mensajes entregados",
+  count_accepted: "{part} de {whole} aceptados",
+  count_sent: "{part} de {whole} enviados",
+  count_readable: "{part} de {whole} mensajes entregados",
+  means_accepted: "Porcentaje de los destinatarios aceptados",
+  means_sent: "Porcentaje de los destinatarios a los que se envió",
+  means_readable: "Porcentaje de los mensajes entregados. Las llamadas no cuentan.",
+};

@@ -62,3 +62,16 @@ export const shared: Record<keyof typeof en.shared, string> = {
   teammate: "Atendimento",
   viewer: "Leitor",
 };
+
+/** Texts of rates, by what they are a share of. */
+export const rateTexts = {
+  share_accepted: "{share} dos aceitos",
+  share_sent: "{share} dos enviados",
+  share_readable: "{share} das mensagens entregues",
+  count_accepted: "{part} de {whole} aceitos",
+  count_sent: "{part} de {whole} enviados",
+  count_readable: "{part} de {whole} mensagens entregues",
+  means_accepted: "Porcentagem dos destinatários aceitos",
+  means_sent: "Porcentagem dos destinatários a quem foi enviado",
+  means_readable: "Porcentagem das mensagens entregues. Ligações não contam.",
+};
