@@ -44,6 +44,43 @@ describe("the shell", () => {
     await shot(p, "panel-menu-dark");
   });
 
+  it("says that it is starting, that a page is slow, and that there is no network", async (t) => {
+    const p = await open(t, company, "/keys");
+    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    const held = [];
+    const hold = (route) => held.push(() => route.continue());
+    const release = async () => {
+      await p.unrouteAll();
+      for (const go of held.splice(0)) await go();
+    };
+    await p.route("**/panel/v1/session*", hold);
+    await p.reload({ waitUntil: "commit" });
+    await p.locator(".starting[aria-busy=true]").waitFor();
+    await p.getByText("Still loading…").waitFor();
+    await accessible(p, "the start");
+    await release();
+    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+
+    await p.route("**/panel/v1/webhooks*", hold);
+    await p.getByRole("link", { name: "Webhooks" }).click();
+    await p.getByRole("status").getByText("Still loading…").waitFor();
+    assert.equal(await p.locator("#content").getAttribute("aria-busy"), "true");
+    await release();
+    await p.locator("#content:not([aria-busy])").waitFor();
+
+    await p.context().setOffline(true);
+    await p.getByText("You're offline").waitFor();
+    await accessible(p, "offline");
+    await shot(p, "panel-offline");
+    await p.getByRole("link", { name: "Campaigns", exact: true }).hover();
+    await p.getByRole("link", { name: "Campaigns", exact: true }).click();
+    await p.getByRole("alert").first().waitFor();
+    await p.context().setOffline(false);
+    await p.getByText("You're offline").waitFor({ state: "detached" });
+    await p.getByRole("heading", { name: "Campaigns" }).waitFor();
+    await p.getByRole("alert").waitFor({ state: "detached" });
+  });
+
   it("has a page for addresses that are none", async (t) => {
     const p = await open(t, company, "/nowhere");
     await p.getByRole("heading", { name: "There is no such page" }).waitFor();

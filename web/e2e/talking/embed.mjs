@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
 import { site } from "../browser.mjs";
 import { call, newCompany, stranger } from "../world.mjs";
-import { opening, say } from "../widgets.mjs";
+import { opening, page, say } from "../widgets.mjs";
 
 let company;
 let token;
@@ -81,6 +81,40 @@ describe("the guide to embedding", () => {
       await p.evaluate((name) => globalThis[name]("open"), widget);
       await (await loaded).getByRole("button").first().waitFor();
       await p.evaluate((name) => globalThis[name]("close"), widget);
+    }
+  });
+
+  it("has the chat on a phone, not under the button for voice", async (t) => {
+    const tag = (kind, id) =>
+      `<script async src="${company.widget_url}/embed/${kind}.js" widget="${id}" customer="${company.access_key}"></script>`;
+    const chat = tag("chat", company.chat_widget_id);
+    const voice = tag("voice", company.voice_widget_id);
+    for (const [name, tags] of [
+      ["chat-first", chat + voice],
+      ["voice-first", voice + chat],
+    ]) {
+      const host = await site(name, page(tags));
+      t.after(() => host.close());
+      const { p } = await stranger(t, { viewport: { width: 390, height: 780 } });
+      await p.goto(host.url);
+      await p.waitForFunction(() => globalThis.carillonVoice?.on && globalThis.carillon?.on);
+      const top = () =>
+        p.evaluate(() => {
+          const at = (x, y) => document.elementFromPoint(x, y);
+          // the corner of the buttons and the row of the chat's text field; roots are closed, so hosts are found
+          const found = [at(350, 740), at(274, 740), at(190, 740), at(20, 20)];
+          return { one: new Set(found).size === 1, open: found[0].className === "o" };
+        });
+      for (const [widget, id] of [
+        ["carillon", "cw_id="],
+        ["carillonVoice", "vw_id="],
+      ]) {
+        const loaded = opening(p, id);
+        await p.evaluate((w) => globalThis[w]("open"), widget);
+        await (await loaded).getByRole("button").first().waitFor();
+        assert.deepEqual(await top(), { one: true, open: true }, `${name}: ${widget} is covered`);
+        await p.evaluate((w) => globalThis[w]("close"), widget);
+      }
     }
   });
 

@@ -63,5 +63,5 @@ textsLoaded().then(
         </QueryClientProvider>
       </MantineProvider>,
     ),
-  () => root.append("Carillon couldn’t be loaded. Check your connection and reload the page."),
+  () => root.replaceChildren("Carillon couldn’t be loaded. Check your connection and reload the page."),
 );

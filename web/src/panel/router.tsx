@@ -27,7 +27,8 @@ import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
 import { sections } from "./shell/sections";
 import { Shell } from "./shell/Shell";
-import { Crashed, Lost, Nowhere } from "./shell/states";
+import { Starting } from "./shell/Starting";
+import { Arriving, Crashed, Lost, Nowhere } from "./shell/states";
 
 export const basepath = "/panel";
 
@@ -78,6 +79,9 @@ export const shell = createRoute({
   component: Shell,
   errorComponent: Crashed,
   notFoundComponent: Lost,
+  pendingComponent: Starting,
+  pendingMs: 0,
+  pendingMinMs: 0,
   validateSearch: (s: Record<string, unknown>): { company?: string } =>
     typeof s.company === "string" ? { company: s.company } : {},
   search: { middlewares: [retainSearchParams(["company"])] },
@@ -287,6 +291,7 @@ export const router = createRouter({
   defaultPreloadDelay: 80,
   scrollRestoration: true,
   defaultErrorComponent: Crashed,
+  defaultPendingComponent: Arriving,
 });
 
 declare module "@tanstack/react-router" {

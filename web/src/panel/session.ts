@@ -9,9 +9,12 @@ export const queries = new QueryClient({
     queries: {
       staleTime: 15_000,
       refetchOnWindowFocus: true,
-      retry: (n, e) => n < 2 && (e instanceof Unreachable || (e instanceof Problem && e.status >= 500)),
+      networkMode: "always", // without a network a query fails, and the page says so, instead of waiting in silence
+      refetchOnReconnect: "always",
+      retry: (n, e) =>
+        n < 2 && navigator.onLine && (e instanceof Unreachable || (e instanceof Problem && e.status >= 500)),
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: "always" },
   },
 });
 

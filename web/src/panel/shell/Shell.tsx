@@ -1,11 +1,13 @@
 import { AppShell, Burger } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { useIsFetching, type Query } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useTexts, withTexts } from "../i18n";
 import { useCan, useCompany } from "../session";
 import { Note } from "../ui/parts";
 import { writing } from "../ui/keys";
+import { useSlow } from "../ui/waiting";
 import { Nav } from "./Nav";
 import { Shortcuts } from "./Shortcuts";
 import { Stale } from "./Stale";
@@ -46,6 +48,9 @@ function useArrival(at: string) {
   }, [at]);
 }
 
+/** unloaded reports whether a part of the page has no data yet. */
+const unloaded = (q: Query): boolean => q.isActive() && q.state.data === undefined;
+
 /** Shell is the frame of the pages: navigation, search, shortcuts. */
 export function Shell() {
   const t = useTexts(texts);
@@ -55,6 +60,7 @@ export function Shell() {
   const [help, { open: showHelp, close: hideHelp }] = useDisclosure(false);
   const [searching, search] = useState(0); // how often the search was asked for: it is loaded the first time
   const at = useRouterState({ select: (s) => s.location.pathname });
+  const slow = useSlow(useIsFetching({ predicate: unloaded }) > 0);
   useEffect(close, [at, close]);
   useArrival(at);
   useHotkeys([["mod+K", () => search((n) => n + 1)]], []);
@@ -88,13 +94,13 @@ export function Shell() {
           <Calls key={company.id} />
         </Suspense>
       )}
-      <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }}>
+      <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }} aria-busy={slow || undefined}>
         {company.suspended && (
           <div className="page" style={{ paddingBottom: 0 }}>
             <Note tone="warn">{t.companySuspended}</Note>
           </div>
         )}
-        <Stale />
+        <Stale slow={slow} />
         <Outlet />
       </AppShell.Main>
       {searching > 0 && (

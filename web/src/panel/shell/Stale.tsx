@@ -3,13 +3,18 @@ import { notifyManager, useQueryClient, type Query } from "@tanstack/react-query
 import { useCallback, useSyncExternalStore } from "react";
 import { useTexts } from "../i18n";
 import { Note } from "../ui/parts";
+import { useOnline } from "../ui/waiting";
 import { texts } from "./texts";
 
 const stale = (q: Query): boolean => q.isActive() && q.state.status === "error" && q.state.data !== undefined;
 
-/** Stale says that something that is shown could not be loaded again. It stays as it was, with what somebody is writing in it. */
-export function Stale() {
+/**
+ * Stale says that there is no network, that the page is still loading, or that something that is shown could not be
+ * loaded again. It stays as it was, with what somebody is writing in it.
+ */
+export function Stale({ slow }: { slow: boolean }) {
   const t = useTexts(texts);
+  const online = useOnline();
   const client = useQueryClient();
   const cache = client.getQueryCache();
   const old = useSyncExternalStore(
@@ -18,7 +23,16 @@ export function Stale() {
   );
   return (
     <div role="status">
-      {old && (
+      {!online ? (
+        <div className="page" style={{ paddingBottom: 0 }}>
+          <Note tone="warn">{t.offline}</Note>
+        </div>
+      ) : slow ? (
+        <div className="page" style={{ paddingBottom: 0 }}>
+          <Note>{t.slow}</Note>
+        </div>
+      ) : null}
+      {online && old && (
         <div className="page" style={{ paddingBottom: 0 }}>
           <Note tone="warn">
             <p>{t.stale}</p>

@@ -2,14 +2,17 @@
 import { Button } from "@mantine/core";
 import { IconLock, IconMapOff, IconPlugConnectedX, IconBuildingOff } from "@tabler/icons-react";
 import { Link, useRouter, type ErrorComponentProps } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+import { useCallback, useEffect, type ReactNode } from "react";
 import { Problem, Unreachable } from "../api";
 import { useTexts } from "../i18n";
 import { useCan } from "../session";
-import { Empty, Failed } from "../ui/parts";
+import { Empty, Failed, Rows } from "../ui/parts";
+import { useBack } from "../ui/waiting";
 import { shared } from "../ui/texts";
 import { signOut } from "./actions";
 import { texts } from "./texts";
+
+const reload = () => location.reload();
 
 /** Nowhere is the error of an account without a company. */
 export class Nowhere extends Error {}
@@ -40,6 +43,15 @@ export function Denied() {
   );
 }
 
+/** Arriving stands where a page will be whose files are being loaded. */
+export function Arriving() {
+  return (
+    <div className="page">
+      <Rows />
+    </div>
+  );
+}
+
 /** Crashed stands in for a page that did not load. A file that is gone since an update is loaded once with the whole page. */
 export function Crashed({ error, reset }: ErrorComponentProps) {
   const t = useTexts(shared);
@@ -49,7 +61,7 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
     error instanceof Error ? error.message : "",
   );
   useEffect(() => {
-    if (!gone) return;
+    if (!gone || !navigator.onLine) return;
     try {
       if (sessionStorage.getItem("carillon.reloaded") === location.pathname) return;
       sessionStorage.setItem("carillon.reloaded", location.pathname);
@@ -58,6 +70,11 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
       /* no storage: the button does it */
     }
   }, [gone]);
+  const retry = useCallback(() => {
+    reset();
+    void router.invalidate();
+  }, [reset, router]);
+  useBack(gone ? reload : retry);
   if (error instanceof Nowhere) {
     return (
       <main className="page">
@@ -69,10 +86,6 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
       </main>
     );
   }
-  const retry = () => {
-    reset();
-    void router.invalidate();
-  };
   if (error instanceof Problem || error instanceof Unreachable)
     return (
       <main className="page">
@@ -82,7 +95,7 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
   return (
     <main className="page">
       <Empty main icon={<IconPlugConnectedX size={22} />} title={t.crashed} text={t.crashedText}>
-        <Button onClick={() => location.reload()}>{t.reload}</Button>
+        <Button onClick={reload}>{t.reload}</Button>
       </Empty>
     </main>
   );

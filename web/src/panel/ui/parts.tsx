@@ -128,7 +128,7 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
 export function Rows({ n = 5 }: { n?: number }) {
   const t = useTexts(shared);
   return (
-    <div className="card" role="status" aria-label={t.loading}>
+    <div className="card" role="status" aria-busy="true" aria-label={t.loading}>
       {Array.from({ length: n }, (_, i) => (
         <div key={i} className="body" style={{ display: "flex", gap: 24, padding: "14px 24px" }}>
           <Skeleton height={14} width={`${30 - (i % 3) * 5}%`} />

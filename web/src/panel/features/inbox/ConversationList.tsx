@@ -11,6 +11,7 @@ import type { Notices } from "./notices";
 import type { Snapshot } from "./snapshot";
 import type { Inbox } from "./store";
 import { draftOf } from "./drafts";
+import { Slow } from "../../shell/Starting";
 import { fill, useTexts } from "../../i18n";
 import { setBell, toll, useBell } from "../talk/bell";
 import { onTheLine } from "../talk/current";
@@ -186,6 +187,7 @@ function Rows({
         {[0, 1, 2, 3, 4, 5].map((i) => (
           <div key={i} className="inbox-skeleton" />
         ))}
+        <Slow />
       </div>
     );
   }

@@ -1,0 +1,25 @@
+import { useTexts } from "../i18n";
+import { useSlow } from "../ui/waiting";
+import { texts } from "./texts";
+
+/** Starting stands where the panel will be, until the session is known. The page begins with the same in index.html. */
+export function Starting() {
+  const t = useTexts(texts);
+  const slow = useSlow(true);
+  return (
+    <main className="starting" role="status" aria-busy="true">
+      <i aria-hidden="true" />
+      <p>{slow ? t.slow : t.starting}</p>
+    </main>
+  );
+}
+
+/** Slow says, once it has been long, that something is still loading. */
+export function Slow() {
+  const t = useTexts(texts);
+  return (
+    <p className="small muted" role="status">
+      {useSlow(true) && t.slow}
+    </p>
+  );
+}
