@@ -31,6 +31,7 @@ import (
 	"carillon/internal/edge/panel/calls"
 	"carillon/internal/edge/panel/channels"
 	"carillon/internal/edge/panel/flows"
+	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/inbox"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/edge/panel/sending"
@@ -111,7 +112,7 @@ func Routes(d Deps) []httpio.Route {
 	channel := inbox.Channel{Store: d.Store, Messages: d.Messages}
 	senders := channels.Senders{Gate: gate, Store: d.Store, Providers: d.Providers, Lines: d.Lines}
 	exports := d.Shares.Of(share.Exports)
-	return slices.Concat(
+	return form.WithRules(slices.Concat(
 		sessions.Routes(),
 		account.Factors{Gate: gate, Store: d.Store}.Routes(),
 		account.Users{Gate: gate, Store: d.Store, Conversations: d.Conversations}.Routes(),
@@ -171,7 +172,7 @@ func Routes(d Deps) []httpio.Route {
 
 		hookRoutes(gate, webhooks.Table(d.Store, d.Hooks, d.Kinds)),
 		screens{gate, d.Events}.routes(),
-	)
+	))
 }
 
 // screens serves the events that the panel's screens follow.

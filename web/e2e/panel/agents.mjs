@@ -39,7 +39,7 @@ describe("agents", () => {
     await p.getByLabel("Address of the server").fill("not an address");
     await p.getByRole("textbox", { name: "Model" }).fill("m");
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
-    await p.getByText("Must be an http or https address").first().waitFor();
+    await p.getByText("Enter a web address").first().waitFor();
     await p.getByLabel("Address of the server").fill("http://127.0.0.1:9/v1");
     await p.getByLabel("Its key").first().fill("sk-secret-key");
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();

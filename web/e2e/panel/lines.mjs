@@ -55,7 +55,7 @@ describe("voice lines", () => {
     await form.getByLabel("Number").fill("15550160001");
     await form.getByLabel("Address").fill("10.1.2.3");
     await form.getByRole("button", { name: "Add a line" }).click();
-    await form.getByText(/Must be at a public address/).waitFor();
+    await form.getByText(/Use an address that can be reached from the internet/).waitFor();
     assert.equal(await form.getByLabel("Address").getAttribute("aria-invalid"), "true");
     await accessible(p, "adding a line");
     await shot(p, "panel-line-add");
@@ -102,7 +102,7 @@ describe("voice lines", () => {
     await shot(p, "panel-line");
     await p.getByLabel("Address").fill("127.0.0.1:5999");
     await p.keyboard.press("Control+s");
-    await p.getByText("Must be given again with another address").first().waitFor();
+    await p.getByText("Enter the secret again").first().waitFor();
     await p.getByRole("button", { name: "Discard changes" }).click();
 
     await p.getByRole("link", { name: "Lines" }).first().click();
@@ -240,7 +240,7 @@ describe("an agent in calls", () => {
     let field = calls.getByRole("group", { name: "Field 1" });
     await field.getByLabel("Name").fill("Comes?");
     await p.keyboard.press("Control+s");
-    await calls.getByText("Must be a word such as confirmed").waitFor();
+    await calls.getByText("Use letters, digits and underscores, such as confirmed").waitFor();
     field = calls.getByRole("group", { name: "Comes?" });
     await field.getByLabel("Name").fill("comes");
     field = calls.getByRole("group", { name: "comes" });

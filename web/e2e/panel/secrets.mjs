@@ -31,7 +31,7 @@ describe("secrets", () => {
     await dialog.getByRole("combobox", { name: "Sent to" }).fill("shop.example.com");
     await dialog.locator("input[type=password]").fill(value);
     await dialog.getByRole("button", { name: "Add a secret" }).click();
-    await dialog.getByText("Must be a word of letters").waitFor();
+    await dialog.getByText("Use letters, digits and underscores").waitFor();
     await accessible(p, "adding a secret");
     await shot(p, "panel-secret-add");
     await dialog.getByLabel("Name").fill("shop_key");

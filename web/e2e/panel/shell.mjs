@@ -47,25 +47,29 @@ describe("the shell", () => {
   it("says that it is starting, that a page is slow, and that there is no network", async (t) => {
     const p = await open(t, company, "/keys");
     await p.getByRole("heading", { name: "Access keys" }).waitFor();
-    const held = [];
-    const hold = (route) => held.push(() => route.continue());
-    const release = async () => {
-      await p.unrouteAll();
-      for (const go of held.splice(0)) await go();
+    /** held keeps the responses of an address back until the returned function is called. */
+    const held = async (address) => {
+      let go;
+      const gone = new Promise((resolve) => (go = resolve));
+      await p.route(address, async (route) => {
+        await gone;
+        await route.continue();
+      });
+      return go;
     };
-    await p.route("**/panel/v1/session*", hold);
+    let release = await held("**/panel/v1/session*");
     await p.reload({ waitUntil: "commit" });
     await p.locator(".starting[aria-busy=true]").waitFor();
     await p.getByText("Still loading…").waitFor();
     await accessible(p, "the start");
-    await release();
+    release();
     await p.getByRole("heading", { name: "Access keys" }).waitFor();
 
-    await p.route("**/panel/v1/webhooks*", hold);
+    release = await held("**/panel/v1/webhooks*");
     await p.getByRole("link", { name: "Webhooks" }).click();
     await p.getByRole("status").getByText("Still loading…").waitFor();
     assert.equal(await p.locator("#content").getAttribute("aria-busy"), "true");
-    await release();
+    release();
     await p.locator("#content:not([aria-busy])").waitFor();
 
     await p.context().setOffline(true);

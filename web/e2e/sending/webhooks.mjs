@@ -90,10 +90,10 @@ describe("a webhook", () => {
     await form.getByText("Required").waitFor();
     await form.getByLabel("Address").fill("ftp://x");
     await form.getByRole("button", { name: "Add a webhook" }).click();
-    await form.getByText("Must be an http or https address").waitFor();
+    await form.getByText("Enter a web address").waitFor();
     await form.getByLabel("Address").fill("http://192.0.2.1/hook");
     await form.getByRole("button", { name: "Add a webhook" }).click();
-    await form.getByText("Must be an https address of the public internet").waitFor();
+    await form.getByText("Use an address that can be reached from the internet").waitFor();
     await form.getByLabel("Address").fill(`http://${r.host}/hook`);
     await form.getByRole("switch", { name: "All events, also those of types to come" }).uncheck();
     await form.getByLabel("Somebody read a message").uncheck();

@@ -67,7 +67,7 @@ describe("flows", () => {
     await p.getByText("Ready to be published").waitFor();
     await add(p, "Ask");
     await p.getByLabel("Keep the response as").fill("sail again");
-    await p.getByText("Must be a word of letters, digits and _").first().waitFor();
+    await p.getByText("Use letters, digits and underscores").first().waitFor();
     assert.ok(await p.getByRole("button", { name: "Publish", exact: true }).isDisabled());
     await shot(p, "panel-flow-fault");
     await p.getByLabel("Keep the response as").fill("sail");

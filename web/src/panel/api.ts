@@ -1,5 +1,7 @@
 // Requests to /panel/v1. The session is a cookie that scripts cannot read; the header says that the request is the panel's own.
 
+import { sentenceOf } from "./ui/rules";
+
 /** Problem is an answer that is an error. */
 export class Problem extends Error {
   constructor(
@@ -17,8 +19,9 @@ export class Problem extends Error {
   get field(): string {
     return typeof this.details.field === "string" ? this.details.field : "";
   }
+  /** reason is why, in the language of the page. */
   get reason(): string {
-    return typeof this.details.reason === "string" ? this.details.reason : "";
+    return sentenceOf(this.details);
   }
 }
 

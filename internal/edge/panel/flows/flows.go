@@ -145,6 +145,7 @@ type editable struct {
 type flowFault struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
+	*form.Rule
 }
 
 // formatExact formats a timestamp with milliseconds, because clients send it back for comparison.
@@ -168,7 +169,7 @@ func faultsOf(f *flow.Flow) []flowFault {
 			if reason == "" {
 				reason = known.Message
 			}
-			all = append(all, flowFault{field, reason})
+			all = append(all, flowFault{field, reason, form.RuleOf(reason)})
 		}
 	}
 	return all

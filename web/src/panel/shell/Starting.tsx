@@ -7,9 +7,10 @@ export function Starting() {
   const t = useTexts(texts);
   const slow = useSlow(true);
   return (
-    <main className="starting" role="status" aria-busy="true">
+    <main className="starting" aria-busy="true">
+      <h1 className="hidden">Carillon</h1>
       <i aria-hidden="true" />
-      <p>{slow ? t.slow : t.starting}</p>
+      <p role="status">{slow ? t.slow : t.starting}</p>
     </main>
   );
 }

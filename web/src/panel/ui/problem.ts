@@ -8,7 +8,7 @@ export function problemText(e: unknown): string {
   if (e instanceof Unreachable) return t.unreachable;
   if (!(e instanceof Problem)) return t.failed;
   const known = (t as Record<string, string>)[e.code] ?? e.message;
-  return e.reason && e.status < 500 ? `${known}: ${e.reason}` : known;
+  return e.reason && e.status < 500 && e.status !== 404 ? `${known}: ${e.reason}` : known;
 }
 
 /** requestOf is the id to quote when the failure is reported; "" where there is none. */

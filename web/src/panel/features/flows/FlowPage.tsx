@@ -1,3 +1,4 @@
+import { sentenceOf } from "../../ui/rules";
 import "./flows.css";
 import { Button, Menu, SegmentedControl, Tabs, TextInput } from "@mantine/core";
 import { IconAlertCircle, IconCheck, IconDots, IconUpload } from "@tabler/icons-react";
@@ -216,7 +217,7 @@ function Steps({
               maxLength={200}
               value={flow.name}
               onChange={(e) => set({ name: e.currentTarget.value })}
-              error={faults.find((x) => x.field === "name")?.reason}
+              error={sentenceOf(faults.find((x) => x.field === "name"))}
             />
           </div>
         </Card>

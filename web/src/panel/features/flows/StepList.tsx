@@ -1,3 +1,4 @@
+import { sentenceOf } from "../../ui/rules";
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import {
   IconAlertCircle,
@@ -272,7 +273,7 @@ function Row({ path, step }: { path: string; step: Step }) {
           {faults.length > 0 && (
             <span className="flow-fault">
               <IconAlertCircle size={16} aria-hidden="true" />
-              <span className="hidden">{faults[0]!.reason}</span>
+              <span className="hidden">{sentenceOf(faults[0])}</span>
             </span>
           )}
         </button>

@@ -1,4 +1,5 @@
 // A flow's steps as a tree: a step is named by its path, such as steps.2.then.0, a list of steps by that of its owner, such as steps.2.then.
+import { sentenceOf } from "../../ui/rules";
 import type { Flow, Step } from "./types";
 
 export const kinds = [
@@ -241,7 +242,7 @@ export function summary(s: Step): string {
 
 /** errorOf is what the server said about a field or what is in it; "" where it said nothing. */
 export function errorOf(faults: { field: string; reason: string }[], field: string): string {
-  return faults.find((f) => f.field === field || f.field.startsWith(field + "."))?.reason ?? "";
+  return sentenceOf(faults.find((f) => f.field === field || f.field.startsWith(field + ".")));
 }
 
 /** faultsAt are those of a step itself, without those of the steps in its branches. */

@@ -58,6 +58,8 @@ export interface Flow {
 export interface Fault {
   field: string;
   reason: string;
+  rule?: string;
+  values?: Record<string, string>;
 }
 export interface Editable {
   id: string;

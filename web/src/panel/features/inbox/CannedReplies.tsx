@@ -1,3 +1,4 @@
+import { sentenceOf } from "../../ui/rules";
 import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useState, type FormEvent } from "react";
@@ -31,7 +32,7 @@ export function CannedReplies({ opened, close, inbox, state, t, insert, toast }:
       setDraft(null);
       setProblem("");
     } catch (x) {
-      setProblem((x as Refusal).details?.reason ?? (x as Refusal).message ?? "");
+      setProblem(sentenceOf((x as Refusal).details) || (x as Refusal).message || "");
     }
   };
   const remove = async (r: CannedReply) => {

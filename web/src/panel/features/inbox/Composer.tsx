@@ -76,12 +76,13 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     area.current?.focus(); // at once: whoever leaves the box before the answer is there has left it
     setBusy(true);
     setWarning(null);
+    setText(""); // what is written from now on is another message, perhaps of the other kind
     const sent = await inbox.say(said, mode === "note", anyway ? undefined : (seen.current ?? c.company_seq));
     setBusy(false);
+    if (sent.result !== "sent") back(said, mode);
     switch (sent.result) {
       case "sent":
-        setText("");
-        keepDraft(c.id, "");
+        keepDraft(c.id, area.current?.value ?? "");
         seen.current = undefined;
         break;
       case "closed":
@@ -92,6 +93,14 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       default:
         setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
     }
+  };
+  /** back returns a text that was not sent to the box. Together with a text of the other kind it becomes a note, which nobody outside sees. */
+  const back = (said: string, as: Mode) => {
+    const written = area.current?.value ?? "";
+    const all = written ? said + "\n" + written : said;
+    setText(all);
+    keepDraft(c.id, all);
+    setMode((now) => (written && now !== as ? "note" : as));
   };
   const sendFiles = async (files: Iterable<File>) => {
     for (const file of files) {

@@ -1,3 +1,4 @@
+import { sentenceOf } from "../../ui/rules";
 import { ActionIcon, TagsInput, TextInput } from "@mantine/core";
 import { IconShieldCheck, IconX } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -206,7 +207,7 @@ function Field({
       setProblem("");
       toast(t.saved);
     } catch (e) {
-      setProblem((e as Refusal).details?.reason ?? (e as Refusal).message ?? "");
+      setProblem(sentenceOf((e as Refusal).details) || (e as Refusal).message || "");
     }
   };
   return (

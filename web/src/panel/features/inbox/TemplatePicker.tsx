@@ -1,3 +1,4 @@
+import { sentenceOf } from "../../ui/rules";
 import { Button, Loader, Select, TextInput } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { fill, useTexts } from "../../i18n";
@@ -65,7 +66,7 @@ export function TemplatePicker({ inbox, thread, toast }: Props) {
         setValues({});
       });
     } catch (e) {
-      setProblem((e as Refusal).details?.reason ?? (e as Refusal).message ?? "");
+      setProblem(sentenceOf((e as Refusal).details) || (e as Refusal).message || "");
     } finally {
       setBusy(false);
     }

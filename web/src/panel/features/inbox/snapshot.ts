@@ -10,7 +10,14 @@ export interface Server {
 export interface Refusal {
   status?: number;
   message?: string;
-  details?: { reason?: string; assignee?: string; assignee_name?: string; window?: string };
+  details?: {
+    reason?: string;
+    rule?: string;
+    values?: Record<string, string>;
+    assignee?: string;
+    assignee_name?: string;
+    window?: string;
+  };
 }
 
 /** An answer or a note that the server has not confirmed. */

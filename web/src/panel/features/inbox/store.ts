@@ -1,4 +1,5 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
+import { sentenceOf } from "../../ui/rules";
 import { belongs, current, isGroup, mark, merge, place, present, spoke, type View } from "./model";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
 import type {
@@ -453,7 +454,7 @@ export class Inbox {
       if (refusal.status === 409) void this.reloadThread();
       if (refusal.status === 409 && refusal.details?.window === "closed") return { result: "closed" };
       if (refusal.status === 409) return { result: "answered" };
-      return { result: "failed", message: refusal.details?.reason ?? refusal.message ?? "" };
+      return { result: "failed", message: sentenceOf(refusal.details) || refusal.message || "" };
     }
   }
 
