@@ -47,7 +47,7 @@ func (x *Resource) problem(e *carillon.Error) Problem {
 	case e.Message == carillon.Missing("").Message:
 		return Problem{at, name + " is required", field}
 	}
-	if strings.HasSuffix(reason, ".") { // a sentence of its own
+	if strings.HasSuffix(reason, ".") { // a whole sentence
 		return Problem{at, name + ": " + reason, field}
 	}
 	return Problem{at, name + " " + lowerFirst(reason), field}

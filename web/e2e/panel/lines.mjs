@@ -63,7 +63,7 @@ describe("voice lines", () => {
     await form.getByLabel(/^Id/).fill("office");
     await form.getByRole("button", { name: "Add a line" }).click();
 
-    await p.getByRole("heading", { name: "15550160001" }).waitFor();
+    await p.getByRole("heading", { name: "+1 555 016 0001" }).waitFor();
     await p.getByRole("region", { name: "State" }).getByText("Responds", { exact: true }).waitFor();
     await p.getByText(/Any response says that it is there/).waitFor();
     await p.getByLabel("User name", { exact: true }).fill("acme");
@@ -110,7 +110,7 @@ describe("voice lines", () => {
       .getByRole("row", { name: /office/ })
       .getByText("0 of 3")
       .waitFor();
-    await p.getByRole("link", { name: "15550160001" }).click();
+    await p.getByRole("link", { name: "+1 555 016 0001" }).click();
     await p.getByRole("button", { name: "Remove the line" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByRole("heading", { name: "Lines", level: 1 }).waitFor();

@@ -76,13 +76,13 @@ describe("the shell", () => {
     await p.getByText("You're offline").waitFor();
     await accessible(p, "offline");
     await shot(p, "panel-offline");
-    await p.getByRole("link", { name: "Campaigns", exact: true }).hover();
     await p.getByRole("link", { name: "Campaigns", exact: true }).click();
-    await p.getByRole("alert").first().waitFor();
+    const failure = p.locator("#content").locator("[role=alert], h1", { hasText: /cannot be reached|failed to load/ });
+    await failure.waitFor();
     await p.context().setOffline(false);
     await p.getByText("You're offline").waitFor({ state: "detached" });
     await p.getByRole("heading", { name: "Campaigns" }).waitFor();
-    await p.getByRole("alert").waitFor({ state: "detached" });
+    await failure.waitFor({ state: "detached" });
   });
 
   it("has a page for addresses that are none", async (t) => {

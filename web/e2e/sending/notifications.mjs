@@ -285,7 +285,7 @@ describe("what was sent to several", () => {
     await p.waitForURL(/reason=undeliverable/);
     await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 1, "one was not reached");
     await p.reload();
-    await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).waitFor();
+    await p.locator(".campaigns-reached").getByRole("link", { name: "+34 600 500 001" }).waitFor();
     const href = await p.getByRole("link", { name: "Export what is shown" }).getAttribute("href");
     const file = await p.evaluate(async (path) => (await fetch(path)).text(), href);
     assert.deepEqual(
@@ -301,7 +301,7 @@ describe("what was sent to several", () => {
       p.getByRole("link", { name: "Export as CSV" }).click(),
     ]);
     assert.equal(download.suggestedFilename(), "campaign.csv");
-    await p.locator(".campaigns-reached").getByRole("link", { name: "+34600500001" }).click();
+    await p.locator(".campaigns-reached").getByRole("link", { name: "+34 600 500 001" }).click();
     await p.getByRole("heading", { name: /^Message to/ }).waitFor();
     await p.goto(company.panel_url + "/campaigns/nothing");
     await p.getByText("There is no such campaign").waitFor();

@@ -86,7 +86,7 @@ describe("a number at Meta", () => {
     await p.getByRole("button", { name: "On to the check" }).click();
     await list.getByText("Meta does not take it.").waitFor();
     await p.getByRole("link", { name: "Finish" }).click();
-    await p.getByRole("heading", { name: "15555550100" }).waitFor();
+    await p.getByRole("heading", { name: "+1 555 555 0100" }).waitFor();
     assert.equal(
       await p.getByLabel("Access token", { exact: true }).first().inputValue(),
       "",

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,8 +51,8 @@ func TestErrorsCarryTheRule(t *testing.T) {
 	long := carillon.InvalidValue("name", "At most 60 characters", "x")
 	for want, err := range map[string]error{
 		`{"field":"name","reason":"At most 60 characters","provided":"x","rule":"max_characters","values":{"max":"60"}}`: long,
-		`{"field":"number","provided":"+1","expected_format":"Numbers only, no + or spaces","example":"34600111222","rule":"number"}`: carillon.
-			BadNumber("number", "+1"),
+		`{"field":"number","provided":"+1","expected_format":"Numbers only, no + or spaces",` +
+			`"example":"34600111222","rule":"number"}`: carillon.BadNumber("number", "+1"),
 		`{"reason":"outside_hours"}`: carillon.InConflict("outside_hours"),
 		"":                           fs.ErrNotExist,
 	} {
@@ -64,7 +65,7 @@ func TestErrorsCarryTheRule(t *testing.T) {
 	}
 }
 
-// withoutRule is how many reasons in the program have no rule: the panel shows them in English. It only falls.
+// withoutRule is the number of reasons in the program that have no rule: the panel shows them in English. It only falls.
 const withoutRule = 169
 
 func TestReasonsWithoutARuleOnlyBecomeFewer(t *testing.T) {
@@ -129,7 +130,8 @@ func written(t *testing.T) (all []string) {
 			if !ok || len(call.Args) <= at {
 				return true
 			}
-			if text := said(call.Args[at]); strings.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' }) && !slices.Contains(all, text) {
+			text := said(call.Args[at])
+			if strings.ContainsFunc(text, unicode.IsLower) && !slices.Contains(all, text) {
 				all = append(all, text)
 			}
 			return true

@@ -69,8 +69,8 @@ type campaignRow struct {
 func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
-		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered, c.Read,
-		c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
+		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered,
+		c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
 	}
 }
 

@@ -51,6 +51,43 @@ export function cleaned(text: string): string {
   return /^[1-9]\d{6,14}$/.test(digits) ? digits : "";
 }
 
+/** The calling codes of one and two digits; the others have three. */
+const shortCodes = new Set(
+  (
+    "1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66" +
+    " 81 82 84 86 90 91 92 93 94 95 98"
+  ).split(" "),
+);
+
+/** Groups of digits behind the calling code, by calling code and count, or by count alone. */
+const groups: Record<string, number[]> = {
+  "33/9": [1, 2, 2, 2, 2],
+  "55/10": [2, 4, 4],
+  "55/11": [2, 5, 4],
+  "5": [5],
+  "6": [3, 3],
+  "7": [3, 4],
+  "8": [4, 4],
+  "9": [3, 3, 3],
+  "10": [3, 3, 4],
+  "11": [3, 4, 4],
+  "12": [4, 4, 4],
+};
+
+/** phone is a number as people read it: +34 600 330 005. Anything else stays as it is. */
+export function phone(number: string): string {
+  if (!/^[1-9]\d{6,14}$/.test(number)) return number;
+  const code = [1, 2].map((n) => number.slice(0, n)).find((c) => shortCodes.has(c)) ?? number.slice(0, 3);
+  const rest = number.slice(code.length);
+  const parts: string[] = ["+" + code];
+  let at = 0;
+  for (const n of groups[`${code}/${rest.length}`] ?? groups[rest.length] ?? [rest.length]) {
+    parts.push(rest.slice(at, at + n));
+    at += n;
+  }
+  return parts.join("\u00a0");
+}
+
 /** numberIn is the number that somebody types or looks for: digits as they are, else the cleaned number; "": it is none. */
 export function numberIn(text: string): string {
   return /^[0-9]{7,15}$/.test(text.trim()) ? text.trim() : cleaned(text);

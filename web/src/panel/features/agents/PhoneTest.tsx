@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconExternalLink, IconRefresh } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -78,7 +79,7 @@ function Followed({
   return (
     <>
       <div className="talk-line phone-line">
-        <b>{called.number}</b>
+        <b>{phone(called.number)}</b>
         {call.data ? (
           <State state={call.data.state} />
         ) : (

@@ -1,4 +1,5 @@
 import "./calls.css";
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconCode, IconDownload, IconMessages, IconPhoneOff, IconX } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -16,7 +17,7 @@ import { failed, succeeded } from "../../ui/problem";
 import { ReviewShown } from "../reviews/Review";
 import { reviewTexts } from "../reviews/texts";
 import { base } from "../widgets/places";
-import { clock, phone, time } from "./format";
+import { clock, time } from "./format";
 import { pageTexts, texts } from "./texts";
 import { Player, type Playing } from "./Player";
 import { Details, Results } from "./Side";

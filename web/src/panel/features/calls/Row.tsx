@@ -1,9 +1,10 @@
+import { phone } from "../../ui/number";
 import { IconMicrophone } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { shared } from "../../ui/texts";
-import { clock, found, phone, time } from "./format";
+import { clock, found, time } from "./format";
 import type { Names } from "./names";
 import { pageTexts, reasonText, texts } from "./texts";
 import { Answered, State } from "./State";

@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { IconCheck, IconMinus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { absolute } from "../../format";
@@ -87,7 +88,7 @@ export function Details({ call: c }: { call: Call }) {
           ) : (
             <span className="muted">{c.line_id ?? t.deleted}</span>
           )}
-          {l && <span className="small muted"> {"+" + l.number}</span>}
+          {l && <span className="small muted"> {phone(l.number)}</span>}
         </dd>
         {c.campaign_name && (
           <>

@@ -1,7 +1,8 @@
+import { phone } from "../../ui/number";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { absolute } from "../../format";
 import { Card } from "../../ui/parts";
-import { clock, phone, time } from "./format";
+import { clock, time } from "./format";
 import { type PageTexts, pageTexts, reasonText, stateText, type CallTexts, texts } from "./texts";
 import { underWay, waits, type Call, type Transfer, type Try } from "./types";
 

@@ -111,11 +111,11 @@ describe("the timeline of a call that was put through", () => {
   it("has its transfers before its end", () => {
     const steps = of({ ended_at: at(50), transfers: [missed, put] });
     expect(steps.slice(3).map((s) => s.text)).toEqual([
-      "Calling +34600111333 to put the call through",
-      "Not put through to +34600111333",
-      "Calling +34600111333 to put the call through",
-      "Put through to +34600111333",
-      "The call with +34600111333 ended",
+      "Calling +34\u00a0600\u00a0111\u00a0333 to put the call through",
+      "Not put through to +34\u00a0600\u00a0111\u00a0333",
+      "Calling +34\u00a0600\u00a0111\u00a0333 to put the call through",
+      "Put through to +34\u00a0600\u00a0111\u00a0333",
+      "The call with +34\u00a0600\u00a0111\u00a0333 ended",
       "Completed",
     ]);
     expect([steps[4]!.more, steps[7]!.more]).toEqual(["No answer · 480 Away", "talked 0:20"]);
@@ -127,7 +127,9 @@ describe("the timeline of a call that was put through", () => {
       tries: [{ n: 1, state: "in_progress", counts: true, dialed_at: at(1), answered_at: at(2) }],
       transfers: [on],
     });
-    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual(["Put through to +34600111333"]);
+    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual([
+      "Put through to +34\u00a0600\u00a0111\u00a0333",
+    ]);
   });
   it("numbers the attempts that count", () => {
     const tries = [false, true].map((counts, i) => ({
@@ -154,6 +156,6 @@ describe("the timeline of a call that was put through", () => {
       of({ direction: "incoming", tries: [], ended_at: at(50), duration_s: 48, transfers: [put] })
         .map((s) => s.text)
         .slice(-2),
-    ).toEqual(["The call with +34600111333 ended", "Completed"]);
+    ).toEqual(["The call with +34\u00a0600\u00a0111\u00a0333 ended", "Completed"]);
   });
 });

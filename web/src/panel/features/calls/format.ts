@@ -10,11 +10,6 @@ export function clock(seconds: number): string {
     : `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
 
-/** phone is a number as it is dialed from abroad. */
-export function phone(n: string): string {
-  return /^\d{7,15}$/.test(n) ? "+" + n : n;
-}
-
 /** talked is how long a call was talked in, until now where it is under way; undefined where nobody has answered. */
 export function talked(c: CallRow, now: number): number | undefined {
   if (!c.answered_at) return undefined;

@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button, CloseButton } from "@mantine/core";
 import { IconUsersMinus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -9,7 +10,6 @@ import { useCompany } from "../../session";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
-import { phone } from "../calls/format";
 import { explained, reasonText } from "../notifications/reasons";
 import { State } from "../notifications/State";
 import { useKeys } from "../notifications/useKeys";

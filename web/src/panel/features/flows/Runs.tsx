@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button, SegmentedControl, Select } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -5,7 +6,6 @@ import { useTexts, type TextsOf } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
-import { phone } from "../calls/format";
 import { Place } from "./Log";
 import { RunState } from "./RunState";
 import { runTexts, texts } from "./texts";

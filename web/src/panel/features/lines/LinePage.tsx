@@ -6,7 +6,7 @@ import { Needs } from "../../shell/states";
 import type { Sender } from "./types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
-import { numberIn } from "../../ui/number";
+import { numberIn, phone } from "../../ui/number";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -68,7 +68,7 @@ function Editor({ stored }: { stored: Sender }) {
   return (
     <Page
       wide
-      title={stored.number}
+      title={phone(stored.number)}
       about={stored.id}
       back={{ to: "/lines", text: t.title }}
       actions={

@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconPhone, IconPlus } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -85,7 +86,7 @@ function Row({ line: l, agents }: { line: VoiceLine; agents?: Agent[] }) {
     <tr>
       <td>
         <Link className="row-title" to="/lines/$id" params={{ id: l.id }}>
-          {l.number}
+          {phone(l.number)}
         </Link>
         <div className="small muted">
           {l.id}

@@ -1,3 +1,5 @@
+import { useSenderName } from "../../ui/sender";
+import { phone } from "../../ui/number";
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -8,7 +10,7 @@ import { useCan, useCompany } from "../../session";
 import type { Agent } from "../agents/types";
 import { Card, Copy } from "../../ui/parts";
 import { useList } from "../../ui/resources";
-import { phone, time } from "../calls/format";
+import { time } from "../calls/format";
 import { Preview } from "../templates/Preview";
 import { type PageTexts, pageTexts, texts } from "./texts";
 import type { Filled, Recipient, SentPage } from "./types";
@@ -17,6 +19,7 @@ const shownStates = ["sent", "delivered", "read", "failed"] as const;
 
 /** AsShown is the message as its recipient's phone shows it. */
 export function AsShown({ page: n, recipient: r }: { page: SentPage; recipient: Recipient }) {
+  const senderName = useSenderName();
   const p = useTexts(pageTexts);
   const company = useCompany();
   const filled = useQuery({
@@ -40,7 +43,7 @@ export function AsShown({ page: n, recipient: r }: { page: SentPage; recipient: 
             values={filled.data.values}
             at={at}
             state={state}
-            sender={n.sender?.id}
+            sender={senderName(n.sender?.id)}
           />
           <p className="small muted sent-note">{filled.data.changed ? p.previewChanged : p.previewNow}</p>
         </>

@@ -1,10 +1,11 @@
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconPhone } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card, Copy } from "../../ui/parts";
-import { phone, time } from "../calls/format";
+import { time } from "../calls/format";
 import { pageTexts } from "./texts";
 import { explained } from "./reasons";
 import { State } from "./State";

@@ -1,4 +1,5 @@
 import "./notifications.css";
+import { phone } from "../../ui/number";
 import { IconSendOff } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -11,7 +12,6 @@ import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { Empty, Failed, Page, Rows } from "../../ui/parts";
-import { phone } from "../calls/format";
 import { Actions } from "./Actions";
 import { AsShown, Asked, Whole } from "./Asked";
 import { chosenOf, shownOf, type Chosen } from "./chosen";

@@ -1,9 +1,9 @@
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { useRef, useState } from "react";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card } from "../../ui/parts";
-import { phone } from "../calls/format";
 import type { Chosen } from "./chosen";
 import { pageTexts, stateText, texts } from "./texts";
 import { explained } from "./reasons";

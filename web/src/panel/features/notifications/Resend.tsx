@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -8,7 +9,6 @@ import { useCompany } from "../../session";
 import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { phone } from "../calls/format";
 import { id } from "../inbox/store";
 import { type PageTexts, pageTexts } from "./texts";
 import { explained } from "./reasons";

@@ -1,9 +1,9 @@
+import { phone } from "../../ui/number";
 import { IconPhone } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
-import { phone } from "../calls/format";
 import { reasonText } from "./reasons";
 import { Bar, Outcome } from "./State";
 import { texts } from "./texts";

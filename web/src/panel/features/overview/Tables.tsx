@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconFilter } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -28,7 +29,7 @@ export function Tables({ shown, span, address, go }: Props) {
       {text}
     </Link>
   );
-  const sender = (c: Counted) => c.sender || c.number || t.goneSender;
+  const sender = (c: Counted) => c.sender || phone(c.number ?? "") || t.goneSender;
   return (
     <div className="overview-tables">
       <Table

@@ -1,3 +1,4 @@
+import { phone as grouped } from "../../ui/number";
 import { Select, Switch, TextInput } from "@mantine/core";
 import { IconMessage, IconMessageOff } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -88,7 +89,7 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
               <Select
                 label={t.sender}
                 allowDeselect={false}
-                data={known.senders.map((x) => ({ value: x.id, label: `${x.number} (${x.id})` }))}
+                data={known.senders.map((x) => ({ value: x.id, label: `${grouped(x.number)} (${x.id})` }))}
                 value={sender}
                 onChange={(v) => go({ sender: v ?? sender })}
               />

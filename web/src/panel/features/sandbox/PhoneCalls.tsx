@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -33,10 +34,10 @@ export function PhoneCallRow({ call: c }: { call: PhoneCall }) {
       <div className="phone-call-head">
         {c.call_id ? (
           <Link className="row-title" to="/calls/$id" params={{ id: c.call_id }}>
-            {c.number}
+            {phone(c.number)}
           </Link>
         ) : (
-          <span className="row-title">{c.number}</span>
+          <span className="row-title">{phone(c.number)}</span>
         )}
         <PhoneCallState call={c} />
         {c.keys && <Tag>{fill(t.pressed, { keys: c.keys })}</Tag>}

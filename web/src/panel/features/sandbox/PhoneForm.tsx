@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button, Select, TextInput } from "@mantine/core";
 import { IconPhoneCall } from "@tabler/icons-react";
 import { useState, type FormEvent } from "react";
@@ -45,7 +46,7 @@ export function PhoneForm({
         <Select
           label={t.line}
           allowDeselect={false}
-          data={lines.map((l) => ({ value: l.id, label: `${l.number} (${l.id})` }))}
+          data={lines.map((l) => ({ value: l.id, label: `${phone(l.number)} (${l.id})` }))}
           value={line}
           onChange={(v) => setLine(v ?? line)}
         />

@@ -1,3 +1,4 @@
+import { useSenderName } from "../../ui/sender";
 import { ActionIcon, Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight, IconSend } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -196,6 +197,7 @@ function Meter({ used, now, limit }: { used: number; now: number; limit: number 
 }
 
 function Samples({ job }: { job: Job }) {
+  const senderName = useSenderName();
   const t = useTexts(jobTexts);
   const one = useTexts(texts);
   const language = useLanguage();
@@ -213,7 +215,7 @@ function Samples({ job }: { job: Job }) {
   return (
     <aside className="send-preview" aria-label={one.preview}>
       {list.data && x ? (
-        <Preview components={list.data.components} values={x.values} sender={"+" + x.number} />
+        <Preview components={list.data.components} values={x.values} sender={senderName(job.settings.sender)} />
       ) : (
         <p className="muted send-no-preview">{one.preview}</p>
       )}

@@ -1,3 +1,4 @@
+import { useSenderName } from "../../ui/sender";
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconChecklist } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
@@ -166,6 +167,7 @@ export function JobEditor({
 
 /** First is the message to the first person of the file. */
 function First({ settings: s, template }: { settings: Settings; template: Template }) {
+  const senderName = useSenderName();
   const t = useTexts(jobTexts);
   const values = useMemo(() => {
     const first = Object.fromEntries(s.columns.map((c) => [c.key, c.samples[0] ?? ""]));
@@ -181,7 +183,7 @@ function First({ settings: s, template }: { settings: Settings; template: Templa
   }, [s]);
   return (
     <>
-      <Preview components={template.components} values={values} sender={"+" + template.number} />
+      <Preview components={template.components} values={values} sender={senderName(template.sender)} />
       <p className="muted small send-caption">{t.firstRow}</p>
     </>
   );

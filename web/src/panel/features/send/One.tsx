@@ -1,3 +1,5 @@
+import { phone } from "../../ui/number";
+import { useSenderName } from "../../ui/sender";
 import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { IconCheck, IconCopy, IconDeviceMobile, IconSend } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
@@ -38,6 +40,7 @@ export function One({
   chosen?: string;
   choose: (id: string | undefined) => void;
 }) {
+  const senderName = useSenderName();
   const t = useTexts(texts);
   const language = useLanguage();
   const company = useCompany();
@@ -126,7 +129,7 @@ export function One({
           <IconCheck size={22} aria-hidden="true" />
           <div>
             <h2>{sent.at ? fill(t.isScheduled, { time: time(sent.at, language) }) : t.isSent}</h2>
-            <p className="muted">{fill(t.toNumber, { number: "+" + sent.number })}</p>
+            <p className="muted">{fill(t.toNumber, { number: phone(sent.number) })}</p>
             <div className="send-actions">
               <Button
                 renderRoot={(props) => <Link ref={done} to="/notifications/$id" params={{ id: sent.id }} {...props} />}
@@ -279,7 +282,7 @@ export function One({
           <Preview
             components={template.components}
             values={shownValues(m.values, contact)}
-            sender={"+" + template.number}
+            sender={senderName(template.sender)}
           />
         ) : (
           <p className="muted send-no-preview">{t.noPreview}</p>

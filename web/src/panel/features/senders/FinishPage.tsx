@@ -1,4 +1,5 @@
 import "./senders.css";
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
@@ -33,7 +34,7 @@ function Finish() {
   const go = (to?: "check") =>
     void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} } as never);
   return (
-    <Page title={t.create} about={one.data?.number} back={{ to: "/senders", text: t.back }}>
+    <Page title={t.create} about={one.data && phone(one.data.number)} back={{ to: "/senders", text: t.back }}>
       {one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />
       ) : !one.data ? (

@@ -7,7 +7,7 @@ import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
-import { numberIn } from "../../ui/number";
+import { numberIn, phone } from "../../ui/number";
 import { Failed, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -84,7 +84,7 @@ function Editor({ stored }: { stored: MessagingSender }) {
   return (
     <Page
       wide
-      title={stored.number}
+      title={phone(stored.number)}
       about={stored.id === stored.number ? undefined : stored.id}
       back={{ to: "/senders", text: t.back }}
       actions={

@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconMessage2Share, IconPlus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -73,7 +74,7 @@ function Row({ sender: s }: { sender: SenderRow }) {
     <tr>
       <td>
         <Link className="row-title" to="/senders/$id" params={{ id: s.id }}>
-          {s.number}
+          {phone(s.number)}
         </Link>
         <div className="small muted">
           {[s.report.name, s.id === s.number ? "" : s.id, s.default ? t.standard : ""].filter(Boolean).join(" · ")}

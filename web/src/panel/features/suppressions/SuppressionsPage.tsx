@@ -1,4 +1,5 @@
 import "./suppressions.css";
+import { phone } from "../../ui/number";
 import { Button, TextInput } from "@mantine/core";
 import { IconBellOff, IconDownload, IconPlus, IconSearch } from "@tabler/icons-react";
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
@@ -181,7 +182,7 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
   const company = useCompany();
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const shown = x.number ? "+" + x.number : (x.user_id ?? "");
+  const shown = x.number ? phone(x.number) : (x.user_id ?? "");
   const known = (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
   const lift = async () => {
     const own = x.reason === optedOut || x.reason.startsWith("asked in");

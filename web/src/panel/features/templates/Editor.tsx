@@ -1,3 +1,5 @@
+import { useSenderName } from "../../ui/sender";
+import { phone } from "../../ui/number";
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconSend2 } from "@tabler/icons-react";
@@ -37,6 +39,7 @@ const header: HeaderKind[] = ["NONE", "TEXT", "IMAGE", "VIDEO", "DOCUMENT"];
 
 /** Editor writes a template next to what it looks like. What is written is kept in the browser until it is saved. */
 export function Editor({ stored, copied, initial, senders, name, title, back }: Props) {
+  const senderName = useSenderName();
   const t = useTexts(editorTexts);
   const l = useTexts(texts);
   const language = useLanguage();
@@ -203,7 +206,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
                 label={l.sender}
                 description={t.senderHelp}
                 allowDeselect={false}
-                data={senders.map((s) => ({ value: s.id, label: `${s.id} · ${s.number}` }))}
+                data={senders.map((s) => ({ value: s.id, label: `${s.id} · ${phone(s.number)}` }))}
                 value={form.sender}
                 onChange={(v) => set({ sender: v ?? form.sender })}
                 error={error("sender")}
@@ -318,7 +321,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
             components={componentsOf(form)}
             values={sampleValues(form)}
             scheme={scheme}
-            sender={senders.find((s) => s.id === form.sender)?.number ?? stored?.number}
+            sender={senderName(form.sender || stored?.sender)}
           />
         </div>
       </div>

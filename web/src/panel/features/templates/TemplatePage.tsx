@@ -1,4 +1,6 @@
 import "./templates.css";
+import { useSenderName } from "../../ui/sender";
+import { phone } from "../../ui/number";
 import { Button, Menu } from "@mantine/core";
 import {
   IconDots,
@@ -63,6 +65,7 @@ function Loaded({ id }: { id: string }) {
 }
 
 function Shown({ template: x }: { template: TemplateRow }) {
+  const senderName = useSenderName();
   const t = useTexts(texts);
   const language = useLanguage();
   const write = useCan()("templates:write");
@@ -91,7 +94,7 @@ function Shown({ template: x }: { template: TemplateRow }) {
           <History template={x} />
         </div>
         <div className="templates-side">
-          <Preview components={x.components} values={sampleValues(formOf(x))} sender={x.number} />
+          <Preview components={x.components} values={sampleValues(formOf(x))} sender={senderName(x.sender)} />
         </div>
       </div>
     </Page>
@@ -144,7 +147,7 @@ function Details({ template: x, others }: { template: TemplateRow; others: Templ
       <dl className="templates-details">
         <dt>{t.sender}</dt>
         <dd>
-          {x.sender} <span className="muted">{x.number}</span>
+          {x.sender} <span className="muted">{phone(x.number)}</span>
         </dd>
         <dt>{t.id}</dt>
         <dd>

@@ -1,4 +1,5 @@
 import "./templates.css";
+import { phone } from "../../ui/number";
 import { Button, Select, TextInput } from "@mantine/core";
 import { IconPlus, IconSearch, IconTemplate, IconX } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -185,7 +186,7 @@ function Row({ t: x, first, of, several }: { t: TemplateRow; first: boolean; of:
       {several && (
         <td className="wide-only">
           {x.sender}
-          <span className="templates-second small muted">{x.number}</span>
+          <span className="templates-second small muted">{phone(x.number)}</span>
         </td>
       )}
       <td className="wide-only">

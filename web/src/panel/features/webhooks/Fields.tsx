@@ -1,3 +1,4 @@
+import { phone } from "../../ui/number";
 import { ActionIcon, Button, Checkbox, MultiSelect, Switch, TagsInput, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -72,7 +73,7 @@ export function FilterFields({ value, set, error }: FieldsOf) {
   });
   const known = (senders.data ?? []).map((s) => ({
     value: s.id,
-    label: s.id === s.number ? s.id : `${s.id} · ${s.number}`,
+    label: s.id === s.number ? s.id : `${s.id} · ${phone(s.number)}`,
   }));
   const lost = (value.senders ?? [])
     .filter((id) => !known.some((k) => k.value === id))
