@@ -75,7 +75,7 @@ describe("a conversation", () => {
     await p.keyboard.type("Con mucho gusto.");
     await p.keyboard.press("Enter");
     await told(frame, "Con mucho gusto.").waitFor();
-    const seen = p.locator(".inbox-turn", { hasText: "Con mucho gusto." }).locator("+ .inbox-seen");
+    const seen = p.locator(".inbox-turn:has-text('Con mucho gusto.') + .inbox-seen");
     await seen.waitFor();
     await p.keyboard.press("Escape");
     await writing(p, "n");
