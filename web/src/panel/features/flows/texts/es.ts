@@ -135,7 +135,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   headers: "Cabeceras",
   headersHelp: "Guarde las claves en un secreto, p. ej. {{secret.name}}.",
   readable: "Cualquiera que pueda editar este flujo puede leer este valor.",
-  readableAsk: "Quien edita este flujo puede leer este valor. Un administrador puede convertirlo en un secreto.",
+  readableAsk: "Cualquiera que pueda editar este flujo puede leer este valor. Un administrador puede convertirlo en un secreto.",
   makeSecret: "Convertirlo en secreto",
   addHeader: "Nueva cabecera",
   body: "Cuerpo",

@@ -135,7 +135,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   headers: "Cabeçalhos",
   headersHelp: "Guarde as chaves em um segredo, p. ex. {{secret.name}}.",
   readable: "Todos que podem editar este fluxo podem ler este valor.",
-  readableAsk: "Quem edita este fluxo pode ler este valor. Um administrador pode torná-lo um segredo.",
+  readableAsk: "Todos que podem editar este fluxo podem ler este valor. Um administrador pode torná-lo um segredo.",
   makeSecret: "Tornar segredo",
   addHeader: "Novo cabeçalho",
   body: "Corpo",
