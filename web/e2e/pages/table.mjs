@@ -211,8 +211,9 @@ async function through(p, rows, look) {
 const unnamed = (p) =>
   p.evaluate(
     () =>
-      document.body.innerText.replace(/\{\{[^}]*\}\}/g, "").match(/\{[a-z]\w*\}|\bundefined\b|\[object Object\]|\bNaN\b/g) ??
-      [],
+      document.body.innerText
+        .replace(/\{\{[^}]*\}\}/g, "")
+        .match(/\{[a-z]\w*\}|\bundefined\b|\[object Object\]|\bNaN\b/g) ?? [],
   );
 
 /** written says whether a page is written in a language, and fits the screen. */

@@ -26,7 +26,7 @@ async function runs(flow) {
 
 const question = "Hello, which boat would you like?";
 const chip = (v, name) =>
-  v.frame.getByRole("group", { name: "Answers to choose from" }).getByRole("button", { name, exact: true });
+  v.frame.getByRole("group", { name: "Suggested answers" }).getByRole("button", { name, exact: true });
 
 describe("a flow in the voice widget", () => {
   beforeEach(async () => {

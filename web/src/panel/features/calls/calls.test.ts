@@ -144,7 +144,7 @@ describe("the timeline of a call that was put through", () => {
         .map((s) => [s.text, s.more]),
     ).toEqual([
       ["Dialed", undefined],
-      ["The line was faulty", "Because · does not count as an attempt"],
+      ["Line error", "Because · doesn't count as an attempt"],
       ["Dialed, attempt 1", undefined],
       ["Declined: Because", ""],
     ]);

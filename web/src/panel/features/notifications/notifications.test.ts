@@ -164,9 +164,9 @@ describe("a message", () => {
   it("has a timeline with what each step took", () => {
     expect(texts({})).toEqual([
       "Accepted",
-      "Being sent | after 100 ms",
-      "Accepted by the provider | after 1.2 s",
-      "Waits for a receipt",
+      "Sending | after 100 ms",
+      "Accepted by WhatsApp | after 1.2 s",
+      "Waiting for a receipt",
     ]);
     expect(
       texts({

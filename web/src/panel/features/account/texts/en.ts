@@ -30,8 +30,7 @@ export const factorTexts = {
   title: "Two-factor authentication",
   isOn: "On",
   isOff: "Off",
-  about:
-    "Signing in also needs a code from an authenticator on your phone. A stolen password alone won't be enough.",
+  about: "Signing in also needs a code from an authenticator on your phone. A stolen password alone won't be enough.",
   turnOn: "Turn on",
   turnOff: "Turn off",
   since: "On since",

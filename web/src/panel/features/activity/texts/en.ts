@@ -136,8 +136,7 @@ export const codeTexts: Record<`${Code}` | `${Code}_fix`, string> = {
   template_not_approved: "The template exists, but WhatsApp hasn't approved it.",
   template_not_approved_fix: "Wait for the review, or send an approved template.",
   variable_mismatch: "The variables don't match the template.",
-  variable_mismatch_fix:
-    "The response lists the missing and extra variables. Compare it with the template's page.",
+  variable_mismatch_fix: "The response lists the missing and extra variables. Compare it with the template's page.",
   idempotency_key_reused: "The Idempotency-Key was used for another request.",
   idempotency_key_reused_fix: "Use a new key for each new request, and the same one only to repeat it.",
   limit_exceeded: "A company limit is reached.",

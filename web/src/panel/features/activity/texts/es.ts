@@ -26,8 +26,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   times: "{n} veces",
   keyGone: "clave eliminada",
   none: "Ninguna llamada fallida",
-  noneText:
-    "Las llamadas rechazadas aparecen aquí, con la solicitud, la respuesta y cómo corregirlas.",
+  noneText: "Las llamadas rechazadas aparecen aquí, con la solicitud, la respuesta y cómo corregirlas.",
   noneFound: "Sin coincidencias",
   noneFoundText: "Las últimas 1.000 llamadas rechazadas o fallidas se conservan 30 días.",
   noneAccepted: "Aún no hay solicitudes aceptadas",
@@ -136,17 +135,16 @@ export const codeTexts: Record<keyof typeof en.codeTexts, string> = {
   template_not_approved: "La plantilla existe, pero WhatsApp no la ha aprobado.",
   template_not_approved_fix: "Espere a la revisión o envíe una plantilla aprobada.",
   variable_mismatch: "Las variables no coinciden con la plantilla.",
-  variable_mismatch_fix: "La respuesta enumera las variables que faltan y las que sobran. Compárelas con la página de la plantilla.",
+  variable_mismatch_fix:
+    "La respuesta enumera las variables que faltan y las que sobran. Compárelas con la página de la plantilla.",
   idempotency_key_reused: "La Idempotency-Key ya se usó para otra solicitud.",
   idempotency_key_reused_fix: "Use una clave nueva para cada solicitud nueva, y la misma solo para repetirla.",
   limit_exceeded: "Se ha alcanzado un límite de la empresa.",
   limit_exceeded_fix: "La respuesta indica el límite. Elimine lo que no necesite o pida un límite mayor.",
   rate_limit_exceeded: "Demasiadas llamadas en un minuto.",
-  rate_limit_exceeded_fix:
-    "Espere los segundos de Retry-After y reparta las llamadas en el tiempo.",
+  rate_limit_exceeded_fix: "Espere los segundos de Retry-After y reparta las llamadas en el tiempo.",
   quota_exceeded: "Los destinatarios superan la cuota de hoy.",
-  quota_exceeded_fix:
-    "La cuota se reinicia a la hora que indica la respuesta. Vea su uso en Uso y límites.",
+  quota_exceeded_fix: "La cuota se reinicia a la hora que indica la respuesta. Vea su uso en Uso y límites.",
   internal_error: "Algo ha fallado en Carillon.",
   internal_error_fix:
     "Repita la llamada. Si vuelve a fallar, dé el ID de la solicitud a quien administra el servidor. El registro contiene la causa.",

@@ -114,20 +114,17 @@ export const voiceTexts = {
   espeak: "eSpeak, on this server",
   espeakHelp: "Needs no account, and the text stays on this server. It sounds robotic.",
   openaiSpeaker: "A speech server",
-  openaiSpeakerHelp:
-    "Any OpenAI-compatible API, yours or a provider's. The agent's words are sent there.",
+  openaiSpeakerHelp: "Any OpenAI-compatible API, yours or a provider's. The agent's words are sent there.",
   transcriber: "Speech recognition",
   noneHelp: "Visitors type or tap a suggested answer, and the agent answers aloud. Their microphone isn't used.",
   noneName: "Off (visitors type)",
   pocketsphinx: "PocketSphinx, on this server",
-  pocketsphinxHelp:
-    "English only: yes, no, digits and the suggested answers. It confirms before it acts.",
+  pocketsphinxHelp: "English only: yes, no, digits and the suggested answers. It confirms before it acts.",
   openaiTranscriber: "A transcription server",
   openaiTranscriberHelp:
     "Any OpenAI-compatible API transcribes visitors. Their voice is sent there, sentence by sentence.",
   vosk: "A Vosk server",
-  voskHelp:
-    "Transcribes visitors while they speak. Usually your own server, so their voice stays with you.",
+  voskHelp: "Transcribes visitors while they speak. Usually your own server, so their voice stays with you.",
   deaf: "With it off, visitors can't speak to this agent. They type or tap, and it answers aloud. The widget explains this.",
   voiceName: "Voice name",
   voiceNameHelp: "Optional. Defaults to the language's usual voice.",

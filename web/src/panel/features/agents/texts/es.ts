@@ -92,8 +92,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   voicemailHelp:
     "Se dice después de la señal. Opcional. Sin él, el agente cuelga. Los contestadores se detectan por el sonido, con posibles errores.",
   phone: "Teléfono",
-  phoneHelp:
-    "El agente guardado llama al teléfono de pruebas. Es una llamada normal, con su registro.",
+  phoneHelp: "El agente guardado llama al teléfono de pruebas. Es una llamada normal, con su registro.",
   unsaved: "Guarde los cambios para probarlos.",
   elsewhere: "Los agentes de ElevenLabs no hacen llamadas.",
   waiting: "Llamando…",
@@ -116,15 +115,13 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   espeak: "eSpeak, en este servidor",
   espeakHelp: "No necesita cuenta y el texto se queda en este servidor. Suena robótica.",
   openaiSpeaker: "Un servidor de voz",
-  openaiSpeakerHelp:
-    "Una API compatible con OpenAI, propia o de un proveedor. Las palabras del agente se envían allí.",
+  openaiSpeakerHelp: "Una API compatible con OpenAI, propia o de un proveedor. Las palabras del agente se envían allí.",
   transcriber: "Reconocimiento de voz",
   noneHelp:
     "Los visitantes escriben o tocan una respuesta sugerida y el agente responde en voz alta. No se usa su micrófono.",
   noneName: "Desactivado (los visitantes escriben)",
   pocketsphinx: "PocketSphinx, en este servidor",
-  pocketsphinxHelp:
-    "Solo inglés: sí, no, dígitos y las respuestas sugeridas. Confirma antes de actuar.",
+  pocketsphinxHelp: "Solo inglés: sí, no, dígitos y las respuestas sugeridas. Confirma antes de actuar.",
   openaiTranscriber: "Un servidor de transcripción",
   openaiTranscriberHelp:
     "Una API compatible con OpenAI transcribe a los visitantes. Su voz se envía allí, frase a frase.",
@@ -191,7 +188,8 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   speaking: "Hablando",
   ended: "Terminada",
   error: "Interrumpida",
-  refused: "Su micrófono está bloqueado. Permítalo para este sitio en los ajustes del navegador, o continúe por escrito.",
+  refused:
+    "Su micrófono está bloqueado. Permítalo para este sitio en los ajustes del navegador, o continúe por escrito.",
   noMicrophone: "No se ha encontrado ningún micrófono. Puede continuar por escrito.",
   failed: "No se ha podido iniciar la conversación",
   write: "Escriba como visitante…",

@@ -85,14 +85,15 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   transferPhrases: "Quando a pessoa disser",
   transferPhrasesHelp: "Pressione Enter para adicionar uma. Opcional. Por padrão, quando pedir uma pessoa.",
   transferMessage: "Mensagem antes da transferência",
-  transferMessageHelp: "Opcional. Por padrão, “Vou transferir a ligação. Não desligue, por favor.” no idioma do agente.",
+  transferMessageHelp:
+    "Opcional. Por padrão, “Vou transferir a ligação. Não desligue, por favor.” no idioma do agente.",
   askCallers: "Perguntar também a quem liga",
   askCallersHelp: "Pergunta também nas ligações para uma linha deste agente.",
   voicemail: "Mensagem na caixa postal",
-  voicemailHelp: "Dita após o sinal. Opcional. Sem ela, o agente desliga. As caixas postais são detectadas pelo som, o que pode falhar.",
+  voicemailHelp:
+    "Dita após o sinal. Opcional. Sem ela, o agente desliga. As caixas postais são detectadas pelo som, o que pode falhar.",
   phone: "Telefone",
-  phoneHelp:
-    "O agente salvo liga para o telefone de teste. É uma ligação normal, com registro próprio.",
+  phoneHelp: "O agente salvo liga para o telefone de teste. É uma ligação normal, com registro próprio.",
   unsaved: "Salve as alterações para testá-las.",
   elsewhere: "Agentes da ElevenLabs não fazem ligações.",
   waiting: "Ligando…",
@@ -122,13 +123,13 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
     "Os visitantes digitam ou tocam em uma resposta sugerida, e o agente responde em voz alta. O microfone não é usado.",
   noneName: "Desativado (os visitantes digitam)",
   pocketsphinx: "PocketSphinx, neste servidor",
-  pocketsphinxHelp:
-    "Só inglês: sim, não, dígitos e as respostas sugeridas. Confirma antes de agir.",
+  pocketsphinxHelp: "Só inglês: sim, não, dígitos e as respostas sugeridas. Confirma antes de agir.",
   openaiTranscriber: "Um servidor de transcrição",
   openaiTranscriberHelp:
     "Uma API compatível com a OpenAI transcreve os visitantes. A voz deles é enviada para lá, frase a frase.",
   vosk: "Um servidor Vosk",
-  voskHelp: "Transcreve os visitantes enquanto falam. Costuma ser seu próprio servidor, então a voz deles fica com você.",
+  voskHelp:
+    "Transcreve os visitantes enquanto falam. Costuma ser seu próprio servidor, então a voz deles fica com você.",
   deaf: "Se estiver desativado, os visitantes não podem falar com este agente. Eles digitam ou tocam, e ele responde em voz alta. O widget explica isso.",
   voiceName: "Nome da voz",
   voiceNameHelp: "Opcional. Por padrão, a voz habitual do idioma.",

@@ -19,7 +19,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   not_reached: "No alcanzados",
   all: "Todos",
   first: "Aún no hay campañas",
-  firstText: "Cada mensaje pertenece a una campaña. Los mensajes con el mismo nombre de campaña se muestran juntos aquí.",
+  firstText:
+    "Cada mensaje pertenece a una campaña. Los mensajes con el mismo nombre de campaña se muestran juntos aquí.",
   send: "Enviar un mensaje",
   ofThese: "{share} de ellos leídos",
   gone: "Campaña no encontrada",

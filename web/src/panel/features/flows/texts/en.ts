@@ -1,8 +1,7 @@
 /** Texts of the list of flows and of the editor. */
 export const texts = {
   title: "Flows",
-  about:
-    "Step-by-step conversations for chat, WhatsApp and calls.",
+  about: "Step-by-step conversations for chat, WhatsApp and calls.",
   flows: "Flows",
   runs: "Runs",
   create: "New flow",
@@ -109,8 +108,7 @@ export const formTexts = {
   variable: "Save reply as",
   variableHelp: "Letters, digits and _, e.g. order_id. The question is the message before this step.",
   choices: "Choices",
-  choicesHelp:
-    "Up to 10. Shown as buttons (at most 3 short ones) or a list. Optional. Defaults to any valid reply.",
+  choicesHelp: "Up to 10. Shown as buttons (at most 3 short ones) or a list. Optional. Defaults to any valid reply.",
   accept: "Accept",
   acceptText: "Any text",
   acceptNumber: "A number",
@@ -172,7 +170,8 @@ export const formTexts = {
   required: "Required",
   trigger: "Trigger",
   event: "Event",
-  eventHelp: "The name_event of a message or call. The flow starts with the recipient's first reply, or when the call is answered.",
+  eventHelp:
+    "The name_event of a message or call. The flow starts with the recipient's first reply, or when the call is answered.",
   keywords: "Keywords",
   keywordsHelp: "Starts when a message is exactly one of these.",
   widget: "Widget",

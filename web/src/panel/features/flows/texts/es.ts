@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Flujos",
-  about:
-    "Conversaciones paso a paso para chat, WhatsApp y llamadas.",
+  about: "Conversaciones paso a paso para chat, WhatsApp y llamadas.",
   flows: "Flujos",
   runs: "Ejecuciones",
   create: "Nuevo flujo",
@@ -109,7 +108,8 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   variable: "Guardar la respuesta como",
   variableHelp: "Letras, dígitos y _, p. ej. order_id. La pregunta es el mensaje anterior a este paso.",
   choices: "Opciones",
-  choicesHelp: "Hasta 10. Se muestran como botones (hasta 3 cortos) o como lista. Opcional. Por defecto, cualquier respuesta válida.",
+  choicesHelp:
+    "Hasta 10. Se muestran como botones (hasta 3 cortos) o como lista. Opcional. Por defecto, cualquier respuesta válida.",
   accept: "Admitir",
   acceptText: "Cualquier texto",
   acceptNumber: "Un número",
@@ -135,7 +135,8 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   headers: "Cabeceras",
   headersHelp: "Guarde las claves en un secreto, p. ej. {{secret.name}}.",
   readable: "Cualquiera que pueda editar este flujo puede leer este valor.",
-  readableAsk: "Cualquiera que pueda editar este flujo puede leer este valor. Un administrador puede convertirlo en un secreto.",
+  readableAsk:
+    "Cualquiera que pueda editar este flujo puede leer este valor. Un administrador puede convertirlo en un secreto.",
   makeSecret: "Convertirlo en secreto",
   addHeader: "Nueva cabecera",
   body: "Cuerpo",

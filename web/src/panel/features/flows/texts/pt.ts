@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Fluxos",
-  about:
-    "Conversas passo a passo para chat, WhatsApp e ligações.",
+  about: "Conversas passo a passo para chat, WhatsApp e ligações.",
   flows: "Fluxos",
   runs: "Execuções",
   create: "Novo fluxo",
@@ -109,7 +108,8 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   variable: "Salvar a resposta como",
   variableHelp: "Letras, dígitos e _, p. ex. order_id. A pergunta é a mensagem antes deste passo.",
   choices: "Opções",
-  choicesHelp: "Até 10. Aparecem como botões (até 3 curtos) ou como lista. Opcional. Por padrão, qualquer resposta válida.",
+  choicesHelp:
+    "Até 10. Aparecem como botões (até 3 curtos) ou como lista. Opcional. Por padrão, qualquer resposta válida.",
   accept: "Aceitar",
   acceptText: "Qualquer texto",
   acceptNumber: "Um número",

@@ -217,7 +217,8 @@ export const messageTexts: Record<keyof typeof en.messageTexts, string> = {
   expired: "llegó demasiado tarde",
   left: "Puede responder durante {time}",
   closed: "Plazo de respuesta cerrado",
-  closedText: "El contacto escribió por última vez hace más de 24 horas. Solo puede enviar una plantilla hasta que vuelva a escribir.",
+  closedText:
+    "El contacto escribió por última vez hace más de 24 horas. Solo puede enviar una plantilla hasta que vuelva a escribir.",
   noSender: "El remitente de esta conversación se eliminó.",
   template: "Plantilla",
   choose: "Seleccione una plantilla",

@@ -217,7 +217,8 @@ export const messageTexts: Record<keyof typeof en.messageTexts, string> = {
   expired: "chegou tarde demais",
   left: "Você pode responder por {time}",
   closed: "Prazo de resposta encerrado",
-  closedText: "O contato escreveu pela última vez há mais de 24 horas. Você só pode enviar um modelo até ele escrever novamente.",
+  closedText:
+    "O contato escreveu pela última vez há mais de 24 horas. Você só pode enviar um modelo até ele escrever novamente.",
   noSender: "O remetente desta conversa foi removido.",
   template: "Modelo",
   choose: "Selecione um modelo",

@@ -1,7 +1,6 @@
 export const texts = {
   title: "API keys",
-  about:
-    "Your applications authenticate with these keys. Use one per application, with only the scopes it needs.",
+  about: "Your applications authenticate with these keys. Use one per application, with only the scopes it needs.",
   create: "New key",
   label: "Label",
   labelHelp: "Purpose of the key, such as the application's name",

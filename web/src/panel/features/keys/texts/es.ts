@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Claves de API",
-  about:
-    "Sus aplicaciones se autentican con estas claves. Use una por aplicación, solo con los permisos que necesite.",
+  about: "Sus aplicaciones se autentican con estas claves. Use una por aplicación, solo con los permisos que necesite.",
   create: "Nueva clave",
   label: "Etiqueta",
   labelHelp: "Uso de la clave, como el nombre de la aplicación",

@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Chaves de API",
-  about:
-    "Seus sistemas se autenticam com estas chaves. Use uma por sistema, só com as permissões de que ele precisa.",
+  about: "Seus sistemas se autenticam com estas chaves. Use uma por sistema, só com as permissões de que ele precisa.",
   create: "Nova chave",
   label: "Etiqueta",
   labelHelp: "Uso da chave, como o nome do sistema",

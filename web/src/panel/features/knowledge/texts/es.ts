@@ -8,8 +8,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   questions: "Preguntas sin respuesta",
   create: "Nueva base de conocimiento",
   empty: "Aún no hay artículos",
-  emptyText:
-    "Escriba lo que sus visitantes preguntan a menudo. Los agentes responden con sus artículos y los citan.",
+  emptyText: "Escriba lo que sus visitantes preguntan a menudo. Los agentes responden con sus artículos y los citan.",
   name: "Nombre",
   nameHelp: "Letras, dígitos, puntos, guiones y guiones bajos. Los agentes usan este nombre.",
   articles: "Artículos",
@@ -211,7 +210,8 @@ export const siteTexts: Record<keyof typeof en.siteTexts, string> = {
   add: "Nuevo sitio web",
   edit: "Editar el sitio",
   address: "URL",
-  addressHelp: "Se leen las páginas por debajo de esta URL, desde el mapa del sitio o los enlaces. Se respeta robots.txt.",
+  addressHelp:
+    "Se leen las páginas por debajo de esta URL, desde el mapa del sitio o los enlaces. Se respeta robots.txt.",
   include: "Solo rutas que empiezan por",
   includeHelp: "Una por línea, p. ej. /ayuda/. Opcional. Por defecto, las que están por debajo de la URL.",
   exclude: "Excepto rutas que empiezan por",

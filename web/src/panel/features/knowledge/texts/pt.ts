@@ -102,7 +102,8 @@ export const fileTexts: Record<keyof typeof en.fileTexts, string> = {
   chooseLabel: "Arquivos para importar como artigos",
   reading: "Lendo {name} ({n} de {all})",
   review: "Artigos nos seus arquivos",
-  reviewHelp: "Escolha o que manter. Documentos longos são divididos pelos títulos. Você pode editar os artigos depois.",
+  reviewHelp:
+    "Escolha o que manter. Documentos longos são divididos pelos títulos. Você pode editar os artigos depois.",
   duplicate: "Já existe",
   all: "Selecionar tudo",
   noneChosen: "Não selecionar nada",
@@ -139,7 +140,8 @@ export const meaningTexts: Record<keyof typeof en.meaningTexts, string> = {
   setUp: "Novo servidor",
   edit: "Editar o servidor",
   baseUrl: "URL base",
-  baseUrlHelp: "/embeddings é acrescentado. Os textos desta base e as perguntas dos seus visitantes são enviados para lá.",
+  baseUrlHelp:
+    "/embeddings é acrescentado. Os textos desta base e as perguntas dos seus visitantes são enviados para lá.",
   model: "Modelo",
   key: "Chave de API",
   keyHelp: "Armazenada com criptografia. Deixe vazia para manter a salva.",

@@ -1,11 +1,9 @@
 export const texts = {
   title: "Phone lines",
-  about:
-    "SIP lines call real phones; sandbox lines call the test phone.",
+  about: "SIP lines call real phones; sandbox lines call the test phone.",
   create: "New line",
   empty: "No lines yet",
-  emptyText:
-    "Add a line so agents can make and answer calls. A sandbox line needs no account.",
+  emptyText: "Add a line so agents can make and answer calls. A sandbox line needs no account.",
   line: "Line",
   kind: "Type",
   agent: "Answered by",
@@ -48,8 +46,7 @@ export const texts = {
   domain: "Domain",
   domainHelp: "Domain of the SIP addresses. Optional. Defaults to the trunk's host.",
   encrypt: "Encrypt audio (SRTP)",
-  encryptHelp:
-    "The trunk must support it. Unencrypted calls fail in both directions.",
+  encryptHelp: "The trunk must support it. Unencrypted calls fail in both directions.",
   incoming: "Calls to this line",
   incomingHelp: "This agent answers calls to the number.",
   authenticate: "Require the trunk's password",
@@ -145,8 +142,7 @@ export const testTexts = {
   numberWrong: "The number doesn't exist or has another format",
   numberText: "Try it with the country code, without leading zeros. Some companies need a prefix.",
   sound: "No common audio format",
-  soundText:
-    "Carillon offers G.711. Toggle audio encryption, and ask your phone company for PCMA or PCMU.",
+  soundText: "Carillon offers G.711. Toggle audio encryption, and ask your phone company for PCMA or PCMU.",
   silent: "Answered, but no audio came back",
   silentText:
     "Audio is blocked. Set this server's external address and open its UDP audio ports (sip-external-ip, sip-ports).",

@@ -2,12 +2,10 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Líneas telefónicas",
-  about:
-    "Las líneas SIP llaman a teléfonos reales; las de pruebas, al teléfono de pruebas.",
+  about: "Las líneas SIP llaman a teléfonos reales; las de pruebas, al teléfono de pruebas.",
   create: "Nueva línea",
   empty: "Aún no hay líneas",
-  emptyText:
-    "Añada una línea para que los agentes hagan y atiendan llamadas. Una de pruebas no necesita cuenta.",
+  emptyText: "Añada una línea para que los agentes hagan y atiendan llamadas. Una de pruebas no necesita cuenta.",
   line: "Línea",
   kind: "Tipo",
   agent: "Contesta",
@@ -31,8 +29,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   sipHelp: "Por su operadora o su centralita, con SIP",
   sandboxHelp: "Al teléfono de pruebas, sin cuenta",
   number: "Número",
-  numberHelp:
-    "Solo dígitos, con el código de país. Se usa en las solicitudes a la API y como número de quien llama.",
+  numberHelp: "Solo dígitos, con el código de país. Se usa en las solicitudes a la API y como número de quien llama.",
   id: "ID",
   idHelp: "Se usa en las solicitudes a la API. Opcional. Por defecto, el número.",
   standardLine: "Línea predeterminada",
@@ -64,8 +61,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   ringHelp: "Segundos sin respuesta, de 5 a 120",
   check: "Probar la troncal",
   checkedOk: "Ha respondido {reason} en {ms} ms. Cualquier respuesta indica que hay conexión.",
-  checkedDown:
-    "Sin respuesta. Compruebe la dirección y el puerto, y que el cortafuegos permita SIP en ambos sentidos.",
+  checkedDown: "Sin respuesta. Compruebe la dirección y el puerto, y que el cortafuegos permita SIP en ambos sentidos.",
   checkedDenied:
     "La troncal tiene una dirección privada, a la que no pueden llamar las líneas creadas aquí. El ajuste sip-allow-private lo permite.",
   checkedNot: "Aún sin probar.",
@@ -81,8 +77,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   nowNone: "Ninguna llamada",
   remove: "Eliminar línea",
   removeTitle: "¿Eliminar {name}?",
-  removeText:
-    "Sus llamadas se conservan. No se puede eliminar una línea con llamadas en cola.",
+  removeText: "Sus llamadas se conservan. No se puede eliminar una línea con llamadas en cola.",
   removed: "Línea eliminada",
   elsewhere: "Las líneas de este tipo vienen de un archivo de configuración y todavía no hacen llamadas.",
 };
@@ -149,8 +144,7 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   numberWrong: "El número no existe o tiene otro formato",
   numberText: "Pruebe con el código de país y sin ceros delante. Algunas operadoras necesitan un prefijo.",
   sound: "No hay ningún formato de audio en común",
-  soundText:
-    "Carillon ofrece G.711. Active o desactive el cifrado del audio y pida PCMA o PCMU a su operadora.",
+  soundText: "Carillon ofrece G.711. Active o desactive el cifrado del audio y pida PCMA o PCMU a su operadora.",
   silent: "Han contestado, pero no ha vuelto audio",
   silentText:
     "El audio está bloqueado. Indique la dirección externa de este servidor y abra sus puertos UDP de audio (sip-external-ip, sip-ports).",

@@ -2,12 +2,10 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Linhas telefônicas",
-  about:
-    "As linhas SIP ligam para telefones reais; as de teste, para o telefone de teste.",
+  about: "As linhas SIP ligam para telefones reais; as de teste, para o telefone de teste.",
   create: "Nova linha",
   empty: "Ainda não há linhas",
-  emptyText:
-    "Adicione uma linha para que os agentes façam e atendam ligações. Uma de teste não precisa de conta.",
+  emptyText: "Adicione uma linha para que os agentes façam e atendam ligações. Uma de teste não precisa de conta.",
   line: "Linha",
   kind: "Tipo",
   agent: "Atendida por",
@@ -31,8 +29,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   sipHelp: "Pela sua operadora ou central, por SIP",
   sandboxHelp: "Para o telefone de teste, sem conta",
   number: "Número",
-  numberHelp:
-    "Só dígitos, com o código do país. Usado nas requisições à API e como número de quem liga.",
+  numberHelp: "Só dígitos, com o código do país. Usado nas requisições à API e como número de quem liga.",
   id: "ID",
   idHelp: "Usado nas requisições à API. Opcional. Por padrão, o número.",
   standardLine: "Linha padrão",
@@ -51,8 +48,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   domain: "Domínio",
   domainHelp: "Domínio dos endereços SIP. Opcional. Por padrão, o servidor do tronco.",
   encrypt: "Criptografar o áudio (SRTP)",
-  encryptHelp:
-    "O tronco precisa ter suporte. As ligações sem criptografia falham nos dois sentidos.",
+  encryptHelp: "O tronco precisa ter suporte. As ligações sem criptografia falham nos dois sentidos.",
   incoming: "Ligações para esta linha",
   incomingHelp: "Este agente atende as ligações para o número.",
   authenticate: "Exigir a senha do tronco",
@@ -147,8 +143,7 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   numberWrong: "O número não existe ou tem outro formato",
   numberText: "Tente com o código do país e sem zeros na frente. Algumas operadoras precisam de um prefixo.",
   sound: "Nenhum formato de áudio em comum",
-  soundText:
-    "O Carillon oferece G.711. Ative ou desative a criptografia do áudio e peça PCMA ou PCMU à sua operadora.",
+  soundText: "O Carillon oferece G.711. Ative ou desative a criptografia do áudio e peça PCMA ou PCMU à sua operadora.",
   silent: "Atenderam, mas não voltou áudio",
   silentText:
     "O áudio está bloqueado. Informe o endereço externo deste servidor e abra as portas UDP de áudio (sip-external-ip, sip-ports).",

@@ -62,8 +62,7 @@ export const texts = {
   searchOn: "Search older ones",
   lookedOn: "Searched this part of the list.",
   first: "Nothing sent yet",
-  firstText:
-    "Messages sent from the API or this panel appear here, with live status.",
+  firstText: "Messages sent from the API or this panel appear here, with live status.",
   send: "Send the first one",
   keyNext: "Next message",
   keyBack: "Previous message",
@@ -79,8 +78,7 @@ export const codes = {
   c4: "Too many requests to WhatsApp",
   c4_next: "No action needed. We'll try again in a few minutes.",
   c100: "WhatsApp rejects a parameter",
-  c100_next:
-    "Check the template's variables and the media URL. If they're right, quote the trace to WhatsApp support.",
+  c100_next: "Check the template's variables and the media URL. If they're right, quote the trace to WhatsApp support.",
   c190: "The sender's access token is invalid or has expired",
   c190_next: "Enter a new access token for the sender. Messages are queued meanwhile.",
   c368: "WhatsApp blocked the account for policy violations",

@@ -63,8 +63,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   searchOn: "Buscar en los más antiguos",
   lookedOn: "Se ha buscado en esta parte de la lista.",
   first: "Aún no se ha enviado nada",
-  firstText:
-    "Los mensajes enviados desde la API o este panel aparecen aquí, con su estado en vivo.",
+  firstText: "Los mensajes enviados desde la API o este panel aparecen aquí, con su estado en vivo.",
   send: "Enviar el primero",
   keyNext: "Mensaje siguiente",
   keyBack: "Mensaje anterior",
@@ -199,7 +198,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   waitsLane: "En la cola del remitente",
   waitsTemplate: "En espera porque su plantilla está en pausa. Se reanuda cuando la plantilla vuelva a aprobarse.",
   nextAttempt: "Próximo intento: {time}",
-  unknownOutcome: "Sin respuesta todavía. Se espera un acuse hasta {time}; después se aplica la política del remitente.",
+  unknownOutcome:
+    "Sin respuesta todavía. Se espera un acuse hasta {time}; después se aplica la política del remitente.",
   waitsReceipt: "Espera un acuse",
   notRead: "Aún no leído. Muchas personas desactivan los acuses de lectura.",
   why: "Motivo",
@@ -322,7 +322,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   expired: "No se pudo enviar en 24 horas",
   expired_next: "El remitente estuvo detenido todo ese tiempo. Revise su estado y reenvíe lo que aún sea útil.",
   attempts_exhausted: "Fallaron diez intentos en unas tres horas",
-  attempts_exhausted_next: "El proveedor tuvo problemas todo ese tiempo. Consulte su página de estado y después reenvíe.",
+  attempts_exhausted_next:
+    "El proveedor tuvo problemas todo ese tiempo. Consulte su página de estado y después reenvíe.",
   line_unavailable: "Esta versión no puede llamar con el proveedor de la línea",
   line_unavailable_next: "Elija otro proveedor para la línea.",
   interrupted: "El programa se detuvo durante la llamada",

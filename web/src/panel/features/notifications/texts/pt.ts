@@ -63,8 +63,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   searchOn: "Buscar nas mais antigas",
   lookedOn: "Esta parte da lista foi pesquisada.",
   first: "Nada foi enviado ainda",
-  firstText:
-    "As mensagens enviadas pela API ou por este painel aparecem aqui, com status ao vivo.",
+  firstText: "As mensagens enviadas pela API ou por este painel aparecem aqui, com status ao vivo.",
   send: "Enviar a primeira",
   keyNext: "Próxima mensagem",
   keyBack: "Mensagem anterior",
@@ -322,7 +321,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   expired: "Não foi possível enviar em 24 horas",
   expired_next: "O remetente ficou parado todo esse tempo. Verifique o status dele e reenvie o que ainda for útil.",
   attempts_exhausted: "Falharam dez tentativas em cerca de três horas",
-  attempts_exhausted_next: "O provedor teve problemas todo esse tempo. Consulte a página de status dele e depois reenvie.",
+  attempts_exhausted_next:
+    "O provedor teve problemas todo esse tempo. Consulte a página de status dele e depois reenvie.",
   line_unavailable: "Esta versão não pode ligar com o provedor da linha",
   line_unavailable_next: "Escolha outro provedor para a linha.",
   interrupted: "O programa parou durante a ligação",

@@ -67,8 +67,7 @@ export const attentionTexts = {
   nothing: "All clear: senders are working, templates are approved, nobody is waiting.",
   words: "WhatsApp says:",
   maintenance: "Maintenance is on",
-  maintenanceNext:
-    "API requests are refused until {time}. An owner of the first company can end it earlier.",
+  maintenanceNext: "API requests are refused until {time}. An owner of the first company can end it earlier.",
   restored: "The database was restored. Messages are on hold.",
   restoredNext: "Decide whether overdue messages are sent or marked as failed. Run “carillon restored” on the server.",
   senderFailing: "Sender {name} is failing",
@@ -107,7 +106,8 @@ export const attentionTexts = {
   lastAttempt: "Last attempt:",
   toWebhook: "Open webhook",
   search: "Search is {time} behind",
-  searchNext: "The newest messages may be missing when you search by number or campaign. It will catch up automatically.",
+  searchNext:
+    "The newest messages may be missing when you search by number or campaign. It will catch up automatically.",
   counts: "Figures are {time} behind",
   countsNext: "Totals are being recalculated.",
   toSender: "Open sender",

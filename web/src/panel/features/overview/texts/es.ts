@@ -104,12 +104,14 @@ export const attentionTexts: Record<keyof typeof en.attentionTexts, string> = {
   webhook: "El webhook {name} está fallando",
   webhookNext: "Se reintentará durante tres días. Ábralo para ver la respuesta.",
   webhookOff: "El webhook {name} está desactivado",
-  webhookOffNext: "Todas las entregas fallaron durante tres días. Corrija su servidor y vuelva a activar el webhook. Los eventos se conservan siete días.",
+  webhookOffNext:
+    "Todas las entregas fallaron durante tres días. Corrija su servidor y vuelva a activar el webhook. Los eventos se conservan siete días.",
   webhookGone: "Su servidor respondió 410, es decir, no quiere más eventos. Vuelva a activar el webhook o elimínelo.",
   lastAttempt: "Último intento:",
   toWebhook: "Abrir el webhook",
   search: "La búsqueda lleva {time} de retraso",
-  searchNext: "Al buscar por número o campaña pueden faltar los mensajes más recientes. Se pondrá al día automáticamente.",
+  searchNext:
+    "Al buscar por número o campaña pueden faltar los mensajes más recientes. Se pondrá al día automáticamente.",
   counts: "Estas cifras llevan {time} de retraso",
   countsNext: "Se están recalculando los totales.",
   toSender: "Abrir el remitente",

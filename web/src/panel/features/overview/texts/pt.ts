@@ -69,7 +69,8 @@ export const attentionTexts: Record<keyof typeof en.attentionTexts, string> = {
   nothing: "Tudo certo: os remetentes funcionam, os modelos estão aprovados e ninguém está esperando.",
   words: "Mensagem do WhatsApp:",
   maintenance: "A manutenção está ativa",
-  maintenanceNext: "As requisições à API são recusadas até {time}. Um proprietário da primeira empresa pode encerrá-la antes.",
+  maintenanceNext:
+    "As requisições à API são recusadas até {time}. Um proprietário da primeira empresa pode encerrá-la antes.",
   restored: "O banco de dados foi restaurado. Há mensagens retidas.",
   restoredNext:
     "Decida se as mensagens atrasadas são enviadas ou marcadas como falha. Execute “carillon restored” no servidor.",
@@ -103,12 +104,14 @@ export const attentionTexts: Record<keyof typeof en.attentionTexts, string> = {
   webhook: "O webhook {name} está falhando",
   webhookNext: "Tentaremos novamente durante três dias. Abra-o para ver a resposta.",
   webhookOff: "O webhook {name} está desativado",
-  webhookOffNext: "Todas as entregas falharam durante três dias. Corrija seu servidor e reative o webhook. Os eventos são mantidos por sete dias.",
+  webhookOffNext:
+    "Todas as entregas falharam durante três dias. Corrija seu servidor e reative o webhook. Os eventos são mantidos por sete dias.",
   webhookGone: "Seu servidor respondeu 410, ou seja, não quer mais eventos. Reative o webhook ou exclua-o.",
   lastAttempt: "Última tentativa:",
   toWebhook: "Abrir o webhook",
   search: "A busca está {time} atrasada",
-  searchNext: "Ao buscar por número ou campanha, as mensagens mais recentes podem faltar. A busca se atualiza automaticamente.",
+  searchNext:
+    "Ao buscar por número ou campanha, as mensagens mais recentes podem faltar. A busca se atualiza automaticamente.",
   counts: "Os números estão {time} atrasados",
   countsNext: "Os totais estão sendo recalculados.",
   toSender: "Abrir o remetente",

@@ -24,11 +24,11 @@ export const reviewTexts = {
   results: "Results",
   noResults: "No yes/no or choice results in this period.",
   none: "No reviews in this period",
-  noneText: "Conversations are reviewed when they're resolved or after half an hour without messages, and calls when they end.",
+  noneText:
+    "Conversations are reviewed when they're resolved or after half an hour without messages, and calls when they end.",
   show: "Show conversations about {topic}",
   formTitle: "After a conversation",
-  formAbout:
-    "Each conversation and call is summarized when it ends, by the agent's engine or by rules.",
+  formAbout: "Each conversation and call is summarized when it ends, by the agent's engine or by rules.",
   formGoal: "Goal",
   formGoalHelp: "A successful conversation, in one sentence. Optional. Without it, there is no goal.",
   goalResult: "Decided by",

@@ -1,8 +1,7 @@
 /** Texts of the sandbox's phone. The names of behaviours are the last four digits of numbers. */
 export const texts = {
   title: "Test phone",
-  about:
-    "Sandbox lines call this phone over real SIP. The last four digits of a number decide what it does.",
+  about: "Sandbox lines call this phone over real SIP. The last four digits of a number decide what it does.",
   form: "Call this number",
   line: "Line",
   agent: "Agent",
@@ -50,8 +49,7 @@ export const phoneTexts = {
   calls: "Calls",
   messages: "Messages",
   views: "View",
-  about:
-    "Shows what sandbox senders send; what you do here reaches Carillon like a real reply.",
+  about: "Shows what sandbox senders send; what you do here reaches Carillon like a real reply.",
   none: "No sandbox numbers",
   noneText: "Create a sandbox number to see its messages here.",
   sender: "Sender",

@@ -50,8 +50,7 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   calls: "Llamadas",
   messages: "Mensajes",
   views: "Vista",
-  about:
-    "Muestra lo que envían los remitentes de pruebas; lo que haga aquí llega a Carillon como una respuesta real.",
+  about: "Muestra lo que envían los remitentes de pruebas; lo que haga aquí llega a Carillon como una respuesta real.",
   none: "No hay números de pruebas",
   noneText: "Cree un número de pruebas para ver aquí sus mensajes.",
   sender: "Remitente",

@@ -50,8 +50,7 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   calls: "Ligações",
   messages: "Mensagens",
   views: "Visualização",
-  about:
-    "Mostra o que os remetentes de teste enviam; o que você fizer aqui chega ao Carillon como uma resposta real.",
+  about: "Mostra o que os remetentes de teste enviam; o que você fizer aqui chega ao Carillon como uma resposta real.",
   none: "Não há números de teste",
   noneText: "Crie um número de teste para ver as mensagens dele aqui.",
   sender: "Remetente",

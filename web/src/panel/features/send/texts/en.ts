@@ -76,8 +76,7 @@ export const texts = {
 export const jobTexts = {
   jobs: "Files",
   none: "No files yet",
-  noneText:
-    "Drop a CSV file above. We'll find its columns and check every row. Nothing is sent until you confirm.",
+  noneText: "Drop a CSV file above. We'll find its columns and check every row. Nothing is sent until you confirm.",
   file: "File",
   message: "Message",
   state: "Status",
@@ -162,7 +161,8 @@ export const jobTexts = {
   noQuota: "No limit",
   quotaFacts: "{used} used, {now} with this, {left} left of {limit}",
   leaves: "Starts",
-  atOnce: "Now"last: "Speed",
+  atOnce: "Now",
+  last: "Speed",
   lastAt: "done about {time}, in {span} at {pace} a second",
   unpaced: "As fast as WhatsApp allows",
   tooMany:

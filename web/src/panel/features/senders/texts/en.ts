@@ -1,11 +1,9 @@
 export const texts = {
   title: "Numbers",
-  about:
-    "WhatsApp numbers message real people; sandbox numbers message the test phone.",
+  about: "WhatsApp numbers message real people; sandbox numbers message the test phone.",
   create: "New number",
   empty: "No numbers yet",
-  emptyText:
-    "Connect a WhatsApp number, or start with a sandbox number, which needs no account.",
+  emptyText: "Connect a WhatsApp number, or start with a sandbox number, which needs no account.",
   sender: "Sender",
   kind: "Type",
   quality: "Quality",
@@ -215,7 +213,8 @@ export const checkTexts = {
   do_token_invalid:
     "It was revoked, mistyped, or belongs to another app. Generate one for a system user and paste all of it.",
   token_expired: "It has expired.",
-  do_token_expired: "Generate a token that never expires for a system user, and save it here. Messages are queued until then.",
+  do_token_expired:
+    "Generate a token that never expires for a system user, and save it here. Messages are queued until then.",
   token_temporary: "Temporary. Expires {at}.",
   do_token_temporary: "Replace it with a system user's token that never expires.",
   token_expires: "Expires {at}.",

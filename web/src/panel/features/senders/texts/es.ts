@@ -2,12 +2,10 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Números",
-  about:
-    "Los números de WhatsApp escriben a personas reales; los de pruebas, al teléfono de pruebas.",
+  about: "Los números de WhatsApp escriben a personas reales; los de pruebas, al teléfono de pruebas.",
   create: "Nuevo número",
   empty: "Aún no hay números",
-  emptyText:
-    "Conecte un número de WhatsApp o empiece con uno de pruebas, que no necesita cuenta.",
+  emptyText: "Conecte un número de WhatsApp o empiece con uno de pruebas, que no necesita cuenta.",
   sender: "Remitente",
   kind: "Tipo",
   quality: "Calidad",
@@ -49,7 +47,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   number: "Número",
   numberHelp: "Solo dígitos, con el código de país",
   id: "ID",
-  idHelp: "Se usa en las solicitudes a la API y en la URL de callback. No se puede cambiar. Opcional. Por defecto, el número.",
+  idHelp:
+    "Se usa en las solicitudes a la API y en la URL de callback. No se puede cambiar. Opcional. Por defecto, el número.",
   standardHelp: "Remitente predeterminado",
   meta: "ID de Meta",
   metaAbout: "Los dos están en su app de developers.facebook.com, en WhatsApp › Configuración de la API.",
@@ -162,8 +161,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   removeText:
     "Sus plantillas se eliminan aquí, no en WhatsApp. Los mensajes enviados se conservan. No se puede eliminar un número con mensajes en cola.",
   removed: "Número eliminado",
-  setupNote:
-    "Este número está en un archivo de configuración. Al aplicarlo, sustituye los cambios hechos aquí.",
+  setupNote: "Este número está en un archivo de configuración. Al aplicarlo, sustituye los cambios hechos aquí.",
 };
 
 export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
@@ -288,8 +286,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   callback_received: "Último callback el {at}.",
   callback_confirmed: "Meta ha verificado la URL. Aún no hay callbacks.",
   callback_never: "Aún no hay callbacks y Meta no ha verificado la URL.",
-  do_callback_never:
-    "Ponga en Meta la URL de callback y el token de verificación, y suscríbase al campo messages.",
+  do_callback_never: "Ponga en Meta la URL de callback y el token de verificación, y suscríbase al campo messages.",
   callback_private: "Meta no puede llegar a {base}.",
   do_callback_private:
     "Carillon necesita una dirección https pública. Póngalo detrás de un proxy con certificado y defina base-url.",

@@ -2,12 +2,10 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Números",
-  about:
-    "Os números do WhatsApp enviam para pessoas reais; os de teste, para o telefone de teste.",
+  about: "Os números do WhatsApp enviam para pessoas reais; os de teste, para o telefone de teste.",
   create: "Novo número",
   empty: "Ainda não há números",
-  emptyText:
-    "Conecte um número do WhatsApp ou comece com um de teste, que não precisa de conta.",
+  emptyText: "Conecte um número do WhatsApp ou comece com um de teste, que não precisa de conta.",
   sender: "Remetente",
   kind: "Tipo",
   quality: "Qualidade",
@@ -217,7 +215,8 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_token_invalid:
     "Foi revogado, está mal copiado ou é de outro app. Gere um para um usuário do sistema e cole-o inteiro.",
   token_expired: "Expirou.",
-  do_token_expired: "Gere um que não expire para um usuário do sistema e salve-o aqui. Até lá, as mensagens ficam na fila.",
+  do_token_expired:
+    "Gere um que não expire para um usuário do sistema e salve-o aqui. Até lá, as mensagens ficam na fila.",
   token_temporary: "Provisório. Expira em {at}.",
   do_token_temporary: "Troque-o pelo de um usuário do sistema, que não expira.",
   token_expires: "Expira em {at}.",
@@ -226,8 +225,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_token_scopes: "Gere-o novamente com estas permissões.",
   phone_ok: "Existe com o nome {name}.",
   phone_absent: "Não há nenhum número com este ID.",
-  do_phone_absent:
-    "Copie novamente “ID do número de telefone” em Configuração da API. Não é o número de telefone.",
+  do_phone_absent: "Copie novamente “ID do número de telefone” em Configuração da API. Não é o número de telefone.",
   phone_denied: "O token não tem acesso a este número.",
   do_phone_denied:
     "Nas configurações da empresa, dê ao usuário do sistema controle total da conta do WhatsApp e gere o token novamente.",
@@ -275,7 +273,8 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   limitAny: "sem limite de pessoas",
   secret_ok: "É do mesmo app que o token.",
   secret_wrong: "É de um app diferente do app do token.",
-  do_secret_wrong: "Copie novamente a chave secreta em Configurações do app › Básico. Até lá, os callbacks são recusados.",
+  do_secret_wrong:
+    "Copie novamente a chave secreta em Configurações do app › Básico. Até lá, os callbacks são recusados.",
   subscribed: "Seu app recebe os callbacks desta conta.",
   subscribed_some: "Um app recebe os callbacks desta conta.",
   not_subscribed: "Nenhum app recebe os callbacks desta conta.",

@@ -27,8 +27,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
 
 export const linkTexts: Record<keyof typeof en.linkTexts, string> = {
   invitation: "Convite",
-  inviteBad:
-    "Este convite não é mais válido. Foi aceito, retirado ou reenviado. Use o link do e-mail mais recente.",
+  inviteBad: "Este convite não é mais válido. Foi aceito, retirado ou reenviado. Use o link do e-mail mais recente.",
   inviteLate: "Este convite expirou. Peça um novo.",
   inviteUnproved:
     "Uma conta usa o e-mail deste convite, mas ninguém comprovou ainda que a caixa de correio é sua. Este link não veio por e-mail, então também não comprova. Se você tem login único, entre primeiro com ele. Caso contrário, peça um convite por e-mail.",

@@ -1,7 +1,6 @@
 export const texts = {
   title: "Opt-outs",
-  about:
-    "Numbers that won't get your messages or calls. They're skipped automatically.",
+  about: "Numbers that won't get your messages or calls. They're skipped automatically.",
   add: "Add numbers",
   export: "Export",
   search: "Number starts with…",

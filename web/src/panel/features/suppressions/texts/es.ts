@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Bajas",
-  about:
-    "Números que no reciben sus mensajes ni llamadas. Se omiten automáticamente.",
+  about: "Números que no reciben sus mensajes ni llamadas. Se omiten automáticamente.",
   add: "Añadir números",
   export: "Exportar",
   search: "El número empieza por…",

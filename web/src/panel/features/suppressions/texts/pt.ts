@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Descadastros",
-  about:
-    "Números que não recebem suas mensagens nem ligações. São ignorados automaticamente.",
+  about: "Números que não recebem suas mensagens nem ligações. São ignorados automaticamente.",
   add: "Adicionar números",
   export: "Exportar",
   search: "O número começa por…",

@@ -34,8 +34,7 @@ export const texts = {
   syncedOne: "1 template changed",
   syncedMany: "{n} templates changed",
   syncedAt: "Synced with WhatsApp",
-  neverSynced:
-    "Not synced with WhatsApp yet. Approvals arrive automatically; Sync now fetches everything.",
+  neverSynced: "Not synced with WhatsApp yet. Approvals arrive automatically; Sync now fetches everything.",
   syncFailed: "Couldn't sync sender {sender}",
   missingOne: "1 template exists only on WhatsApp",
   missingMany: "{n} templates exist only on WhatsApp",
@@ -217,7 +216,8 @@ export const editorTexts = {
   changedText: "This template changed after you opened it. Your edits are still here.",
   keepMine: "Keep my version",
   takeTheirs: "Use the saved version",
-  overText: "This template's status is now “{status}”. It can no longer be edited. Your text stays here so you can copy it.",
+  overText:
+    "This template's status is now “{status}”. It can no longer be edited. Your text stays here so you can copy it.",
   rule_required: "Required",
   rule_nameForm: "Use lowercase letters a to z, digits and _",
   rule_languageForm: "A code such as es or es_ES",

@@ -136,7 +136,8 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   copyText: "Una copia en otro idioma. Elija el idioma y traduzca los textos. Las variables se conservan ({language}).",
   pendingText: "Al guardar, esta plantilla se retira de la revisión y vuelve a ser un borrador.",
   notEditable: "Una plantilla con el estado «{status}» no se puede editar",
-  notEditableText: "El texto aprobado no se puede cambiar. Duplique la plantilla, cambie la copia y envíela a revisión.",
+  notEditableText:
+    "El texto aprobado no se puede cambiar. Duplique la plantilla, cambie la copia y envíela a revisión.",
   noSender: "Aún no hay ningún número de mensajería",
   noSenderText: "Una plantilla pertenece a un número. Antes, un propietario o administrador debe añadir uno.",
   senderHelp: "El número que envía los mensajes. La plantilla pertenece a su cuenta.",
@@ -226,8 +227,7 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   rule_variables: "Como máximo {n} variables",
   rule_open: "Cierre cada variable con }}",
   rule_unnamed: "Una variable no tiene nombre",
-  rule_variableForm:
-    "Use números, o nombres de letras, dígitos y _. Todas las variables deben ser del mismo tipo.",
+  rule_variableForm: "Use números, o nombres de letras, dígitos y _. Todas las variables deben ser del mismo tipo.",
   rule_mixed: "Use solo números o solo nombres en las variables",
   rule_gap: "Numere las variables desde 1 sin saltos",
   rule_headerVariables: "Un encabezado tiene como máximo una variable",

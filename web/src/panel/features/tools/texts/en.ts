@@ -25,7 +25,8 @@ export const texts = {
   headers: "Headers",
   headersHelp: "One per line, e.g. Authorization: Bearer {{secret.shop_key}}. Secrets are kept under Secrets.",
   body: "Body",
-  bodyHelp: "JSON with placeholders, e.g. {\"order\": \"{{order_id}}\"}. Optional. Defaults to an object with all parameters.",
+  bodyHelp:
+    'JSON with placeholders, e.g. {"order": "{{order_id}}"}. Optional. Defaults to an object with all parameters.',
   badBody: "This isn't valid JSON",
   parameters: "Parameters",
   parametersHelp: "The built-in agent asks for missing values. A language model passes them directly.",
@@ -50,7 +51,8 @@ export const texts = {
   changes: "Changes data",
   changesHelp: "The person confirms each call with Yes first.",
   idempotent: "The server recognizes the Idempotency-Key",
-  idempotentHelp: "Calls interrupted by a restart of Carillon are then repeated. Otherwise the agent offers a teammate.",
+  idempotentHelp:
+    "Calls interrupted by a restart of Carillon are then repeated. Otherwise the agent offers a teammate.",
   confirm: "Question before the call",
   confirmHelp: "e.g. Shall I cancel order {{order_id}}? Optional. Defaults to a standard question with all values.",
   say: "Result in words",
@@ -76,7 +78,7 @@ export const texts = {
   allow: "Allow {name}",
   changed: "Changed since approval",
   approve: "Approve again",
-  gone: "Not in the server’s list",
+  gone: "Not in the server's list",
   unread: "Approved. Fetch the server's tools to compare.",
   try: "Test",
   tryHelp: "Calls the saved tool. Changes are real.",

@@ -29,7 +29,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   headers: "Cabeceras",
   headersHelp: "Una por línea, p. ej. Authorization: Bearer {{secret.shop_key}}. Los secretos están en Secretos.",
   body: "Cuerpo",
-  bodyHelp: "JSON con marcadores, p. ej. {\"order\": \"{{order_id}}\"}. Opcional. Por defecto, un objeto con todos los parámetros.",
+  bodyHelp:
+    'JSON con marcadores, p. ej. {"order": "{{order_id}}"}. Opcional. Por defecto, un objeto con todos los parámetros.',
   badBody: "No es JSON válido",
   parameters: "Parámetros",
   parametersHelp: "El agente integrado pregunta los valores que faltan. Un modelo de lenguaje los pasa directamente.",
@@ -50,7 +51,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   question: "Pregunta",
   use: "Uso",
   phrases: "Frases para el agente integrado",
-  phrasesHelp: "El agente usa la herramienta si un mensaje contiene una de estas, p. ej. mi pedido. Pulse Intro tras cada una.",
+  phrasesHelp:
+    "El agente usa la herramienta si un mensaje contiene una de estas, p. ej. mi pedido. Pulse Intro tras cada una.",
   changes: "Modifica datos",
   changesHelp: "La persona confirma antes cada llamada con Sí.",
   idempotent: "El servidor reconoce la Idempotency-Key",

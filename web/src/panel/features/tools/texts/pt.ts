@@ -28,7 +28,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   headers: "Cabeçalhos",
   headersHelp: "Um por linha, p. ex. Authorization: Bearer {{secret.shop_key}}. Os segredos ficam em Segredos.",
   body: "Corpo",
-  bodyHelp: "JSON com marcadores, p. ex. {\"order\": \"{{order_id}}\"}. Opcional. Por padrão, um objeto com todos os parâmetros.",
+  bodyHelp:
+    'JSON com marcadores, p. ex. {"order": "{{order_id}}"}. Opcional. Por padrão, um objeto com todos os parâmetros.',
   badBody: "Não é JSON válido",
   parameters: "Parâmetros",
   parametersHelp: "O agente integrado pergunta os valores que faltam. Um modelo de linguagem os passa diretamente.",

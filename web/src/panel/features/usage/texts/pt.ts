@@ -25,7 +25,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   daysUnit: "dias",
   forEver: "Para sempre",
   sends: "Requisições de envio",
-  sendsAbout: "Acima disso, as requisições recebem um 429 com Retry-After. Uma requisição pode ter até 100 destinatários.",
+  sendsAbout:
+    "Acima disso, as requisições recebem um 429 com Retry-After. Uma requisição pode ter até 100 destinatários.",
   daily: "Destinatários",
   dailyAbout: "Mensagens e ligações juntas. Uma requisição que ultrapasse o limite é recusada por inteiro.",
   dailyCalls: "Ligações",

@@ -16,7 +16,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   generate: "Generar",
   short: "Al menos 12 caracteres",
   added: "{name} añadido",
-  addedText: "Comunique el correo y esta contraseña. No se volverá a mostrar y se puede cambiar en la cuenta del usuario.",
+  addedText:
+    "Comunique el correo y esta contraseña. No se volverá a mostrar y se puede cambiar en la cuenta del usuario.",
   emailBad: "Revise el correo electrónico",
   changeRole: "Cambiar el rol",
   roleChanged: "Rol cambiado",

@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Webhooks",
-  about:
-    "Reciba eventos firmados en sus servidores.",
+  about: "Reciba eventos firmados en sus servidores.",
   create: "Nuevo webhook",
   first: "Nuevo webhook",
   empty: "Aún no hay webhooks",
@@ -35,15 +34,15 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pausedMany: "{n} eventos en cola.",
   pausedOne: "Un evento en cola.",
   isFailing: "Falla desde {time}.",
-  isDown:
-    "Caído desde {time}, tras {n} entregas fallidas seguidas. Se reintenta de una en una; el resto está en cola.",
+  isDown: "Caído desde {time}, tras {n} entregas fallidas seguidas. Se reintenta de una en una; el resto está en cola.",
   lastSaid: "Último error: {error}.",
   nextAt: "Próximo intento a las {time}.",
   nextSoon: "Próximo intento en un momento.",
   failingDo: "Vea las respuestas en la lista de abajo. Lo pendiente se envía tras la primera entrega correcta.",
   isGone: "Desactivado el {time} porque el servidor respondió 410, es decir, no quiere más eventos.",
   isGivenUp: "Desactivado el {time} tras tres días de fallos.",
-  disabledDo: "Los eventos se conservan siete días. Corrija su servidor, vuelva a activar el webhook y elija si se entrega lo pendiente.",
+  disabledDo:
+    "Los eventos se conservan siete días. Corrija su servidor, vuelva a activar el webhook y elija si se entrega lo pendiente.",
   waitMany: "{n} entregas en cola",
   waitOne: "Una entrega en cola",
   waitNone: "Sin cola",
@@ -76,7 +75,8 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   templates: "Plantillas",
   filters: "Filtros y orden",
   campaigns: "Solo estas campañas",
-  campaignsHelp: "Pulse Intro tras cada nombre. Opcional. Por defecto, todas. Los eventos sin campaña se envían siempre.",
+  campaignsHelp:
+    "Pulse Intro tras cada nombre. Opcional. Por defecto, todas. Los eventos sin campaña se envían siempre.",
   senders: "Solo estos remitentes",
   sendersHelp: "Opcional. Por defecto, todos. Los eventos sin remitente se envían siempre.",
   ordered: "Mantener el orden",

@@ -2,8 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Webhooks",
-  about:
-    "Receba eventos assinados nos seus servidores.",
+  about: "Receba eventos assinados nos seus servidores.",
   create: "Novo webhook",
   first: "Novo webhook",
   empty: "Ainda não há webhooks",
@@ -35,8 +34,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pausedMany: "{n} eventos na fila.",
   pausedOne: "Um evento na fila.",
   isFailing: "Com falhas desde {time}.",
-  isDown:
-    "Fora do ar desde {time}, após {n} entregas seguidas com falha. Tentando uma por vez; o resto está na fila.",
+  isDown: "Fora do ar desde {time}, após {n} entregas seguidas com falha. Tentando uma por vez; o resto está na fila.",
   lastSaid: "Último erro: {error}.",
   nextAt: "Próxima tentativa às {time}.",
   nextSoon: "Próxima tentativa em instantes.",
@@ -63,8 +61,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   tryTitle: "Tentar agora o webhook?",
   enableText: "O que está pendente é entregue agora, começando pelo mais antigo.",
   skip: "Ignorar o que está pendente",
-  skipHelp:
-    "Só eventos novos são enviados. Os ignorados podem ser reenviados enquanto forem mantidos.",
+  skipHelp: "Só eventos novos são enviados. Os ignorados podem ser reenviados enquanto forem mantidos.",
 };
 
 export const formTexts: Record<keyof typeof en.formTexts, string> = {
@@ -78,7 +75,8 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   templates: "Modelos",
   filters: "Filtros e ordem",
   campaigns: "Só estas campanhas",
-  campaignsHelp: "Pressione Enter após cada nome. Opcional. Por padrão, todas. Eventos sem campanha são sempre enviados.",
+  campaignsHelp:
+    "Pressione Enter após cada nome. Opcional. Por padrão, todas. Eventos sem campanha são sempre enviados.",
   senders: "Só estes remetentes",
   sendersHelp: "Opcional. Por padrão, todos. Eventos sem remetente são sempre enviados.",
   ordered: "Manter a ordem",

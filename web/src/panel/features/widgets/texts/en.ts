@@ -42,8 +42,7 @@ export const texts = {
   person: "Offer a teammate",
   personHelp: "Visitors can ask for a teammate. If no one is available, they leave their e-mail.",
   scores: "Answer ratings",
-  scoresHelp:
-    "Visitors can rate answers from articles. Answers rated as wrong appear under Unanswered questions.",
+  scoresHelp: "Visitors can rate answers from articles. Answers rated as wrong appear under Unanswered questions.",
   hours: "Team hours",
   hoursHelp: "Outside these hours, visitors who ask for a teammate leave their e-mail.",
   from: "From",
@@ -74,8 +73,7 @@ export const texts = {
   frame: "Mobile apps and iframes",
   frameHelp: "The URL of a full-page chat, for WebViews and iframes.",
   framePath: "The same URL without a query",
-  keyHelp:
-    "The snippet needs a public key. Create one that can only show widgets.",
+  keyHelp: "The snippet needs a public key. Create one that can only show widgets.",
   makeKey: "New key for this widget",
   keyMade: "Copy the snippet now. Its key won't be shown again.",
   policy: "If your pages have a Content Security Policy, allow {origin} in script-src, frame-src and connect-src.",
@@ -109,7 +107,8 @@ export const voiceTexts = {
   transcript: "Show captions",
   transcriptHelp: "Captions of both sides. People who are hard of hearing need them.",
   terms: "Consent",
-  termsHelp: "Visitors accept this text before they talk, e.g. for recordings. Optional. Without it, no consent is requested.",
+  termsHelp:
+    "Visitors accept this text before they talk, e.g. for recordings. Optional. Without it, no consent is requested.",
   person: "Offer a teammate",
   personHelp: "Visitors can ask for a teammate, who replies by voice or text.",
   overrides: "Allowed overrides",
@@ -122,7 +121,7 @@ export const voiceTexts = {
     "Put this snippet before the end of the body, on each page that shows the button. The attribute language-lovi sets the language; without it, the browser's is used.",
   policy: "If your pages have a Content Security Policy, allow this:",
   frames:
-    "A page that frames yours must pass on the microphone with allow=\"microphone; autoplay\". Browsers allow microphones only on https pages and localhost.",
+    'A page that frames yours must pass on the microphone with allow="microphone; autoplay". Browsers allow microphones only on https pages and localhost.',
   copyPolicy: "Copy policy",
   previewTitle: "Voice widget preview",
   screen: "Screen",

@@ -77,12 +77,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   frame: "Aplicaciones móviles e iframes",
   frameHelp: "La URL de un chat a página completa, para WebViews e iframes.",
   framePath: "La misma URL, sin parámetros",
-  keyHelp:
-    "El fragmento necesita una clave pública. Cree una que solo pueda mostrar widgets.",
+  keyHelp: "El fragmento necesita una clave pública. Cree una que solo pueda mostrar widgets.",
   makeKey: "Nueva clave para este widget",
   keyMade: "Copie el fragmento ahora. Su clave no se volverá a mostrar.",
-  policy:
-    "Si sus páginas tienen una Content Security Policy, permita {origin} en script-src, frame-src y connect-src.",
+  policy: "Si sus páginas tienen una Content Security Policy, permita {origin} en script-src, frame-src y connect-src.",
   demoKey: "SU_CLAVE_DE_ACCESO",
   remove: "Eliminar widget",
   removeTitle: "¿Eliminar «{name}»?",
@@ -127,7 +125,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
     "Ponga este fragmento antes del final del body, en cada página que muestre el botón. El atributo language-lovi indica el idioma; sin él, se usa el del navegador.",
   policy: "Si sus páginas tienen una Content Security Policy, permita esto:",
   frames:
-    "Una página que enmarca la suya debe ceder el micrófono con allow=\"microphone; autoplay\". Los navegadores solo permiten el micrófono en páginas https y en localhost.",
+    'Una página que enmarca la suya debe ceder el micrófono con allow="microphone; autoplay". Los navegadores solo permiten el micrófono en páginas https y en localhost.',
   copyPolicy: "Copiar la política",
   previewTitle: "Vista previa del widget de voz",
   screen: "Pantalla",

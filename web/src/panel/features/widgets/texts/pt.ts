@@ -5,7 +5,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   about: "Chat e voz para seu site e seus aplicativos.",
   create: "Novo widget",
   empty: "Ainda não há widgets",
-  emptyText: "Um widget adiciona chat ou voz às suas páginas, com um agente que responde e uma equipe que pode assumir.",
+  emptyText:
+    "Um widget adiciona chat ou voz às suas páginas, com um agente que responde e uma equipe que pode assumir.",
   name: "Nome",
   nameHelp: "Só para você; os visitantes não veem",
   kind: "Tipo",
@@ -76,12 +77,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   frame: "Aplicativos móveis e iframes",
   frameHelp: "A URL de um chat em página inteira, para WebViews e iframes.",
   framePath: "A mesma URL, sem parâmetros",
-  keyHelp:
-    "O trecho precisa de uma chave pública. Crie uma que só possa mostrar widgets.",
+  keyHelp: "O trecho precisa de uma chave pública. Crie uma que só possa mostrar widgets.",
   makeKey: "Nova chave para este widget",
   keyMade: "Copie o trecho agora. A chave não será mostrada novamente.",
-  policy:
-    "Se suas páginas têm uma Content Security Policy, permita {origin} em script-src, frame-src e connect-src.",
+  policy: "Se suas páginas têm uma Content Security Policy, permita {origin} em script-src, frame-src e connect-src.",
   demoKey: "SUA_CHAVE_DE_ACESSO",
   remove: "Remover widget",
   removeTitle: "Remover “{name}”?",
@@ -111,7 +110,8 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   transcript: "Mostrar legendas",
   transcriptHelp: "Legendas dos dois lados. Quem não ouve bem precisa delas.",
   terms: "Consentimento",
-  termsHelp: "Os visitantes aceitam este texto antes de falar, p. ex. para gravações. Opcional. Sem ele, nenhum consentimento é pedido.",
+  termsHelp:
+    "Os visitantes aceitam este texto antes de falar, p. ex. para gravações. Opcional. Sem ele, nenhum consentimento é pedido.",
   person: "Oferecer uma pessoa da equipe",
   personHelp: "Os visitantes podem pedir para falar com a equipe, que responde por voz ou por texto.",
   overrides: "Alterações permitidas à página",
@@ -124,7 +124,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
     "Coloque este trecho antes do fim do body, em cada página que mostre o botão. O atributo language-lovi indica o idioma; sem ele, é usado o do navegador.",
   policy: "Se suas páginas têm uma Content Security Policy, permita isto:",
   frames:
-    "Uma página que insere a sua em um frame deve repassar o microfone com allow=\"microphone; autoplay\". Os navegadores só permitem o microfone em páginas https e em localhost.",
+    'Uma página que insere a sua em um frame deve repassar o microfone com allow="microphone; autoplay". Os navegadores só permitem o microfone em páginas https e em localhost.',
   copyPolicy: "Copiar a política",
   previewTitle: "Prévia do widget de voz",
   screen: "Tela",
