@@ -60,7 +60,7 @@ describe("users", () => {
     await accessible(p, "adding a user");
     await shot(p, "panel-user-add");
     await dialog.getByRole("button", { name: "New user" }).click();
-    await dialog.getByText("Bo Berg was added").waitFor();
+    await dialog.getByText("Bo Berg added").waitFor();
     const password = await dialog.locator("code").nth(1).textContent();
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });

@@ -234,7 +234,7 @@ describe("an agent in calls", () => {
     const calls = p.getByRole("region", { name: "Calls" });
     await calls.getByLabel("Voicemail message").fill("Please call us back.");
     await calls.getByRole("button", { name: "New question" }).click();
-    let field = calls.getByRole("group", { name: "Field 1" });
+    let field = calls.getByRole("group", { name: "Question 1" });
     await field.getByLabel("Name").fill("Comes?");
     await p.keyboard.press("Control+s");
     await calls.getByText("Must be a word such as confirmed").waitFor();
@@ -249,7 +249,7 @@ describe("an agent in calls", () => {
     await p.keyboard.press("Enter");
     await field.getByLabel("Question").fill("When do you come?");
     await calls.getByRole("button", { name: "New question" }).click();
-    await calls.getByRole("group", { name: "Field 2" }).getByLabel("Name").fill("first");
+    await calls.getByRole("group", { name: "Question 2" }).getByLabel("Name").fill("first");
     await calls.getByRole("button", { name: "Move the field first up" }).click();
     await calls.getByRole("button", { name: "Remove the field first" }).click();
     await p.keyboard.press("Control+s");

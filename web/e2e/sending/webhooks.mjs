@@ -155,7 +155,7 @@ describe("a webhook", () => {
     assert.equal(await rows.getByText("Delivered · 204").count(), 0);
     await looks(p, "webhooks-down");
     await visit(p, "/panel");
-    await p.getByText(`The webhook ${r.host} gets nothing`).waitFor();
+    await p.getByText(`Webhook ${r.host} is failing`).waitFor();
     await p.getByText("It responded 500").waitFor();
     await shot(p, "webhooks-attention");
     await p.getByRole("link", { name: "Open webhook" }).click();

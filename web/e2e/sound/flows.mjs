@@ -108,7 +108,7 @@ describe("a flow in the voice widget", () => {
     await shot(v.p, "voiceflow-small-dark");
     await v.frame.getByRole("textbox").fill("red");
     await v.frame.getByRole("textbox").press("Enter");
-    await v.frame.locator(".them", { hasText: "I did not understand that." }).waitFor();
+    await v.frame.locator(".them", { hasText: "Sorry, I didn't catch that." }).waitFor();
     await chip(v, "The red one").click();
     await until(async () => (await runs(flow))[0]?.state === "handed_off", "the run hands off");
     const [run] = await runs(flow);

@@ -128,7 +128,7 @@ describe("messages over WhatsApp", () => {
     const p = await open(t, company, "/inbox?folder=all");
     await p.locator(".inbox-row", { hasText: "Ana Díaz" }).first().click();
     const turn = (text) => p.locator(".inbox-turn", { hasText: text });
-    await p.locator(".inbox-event", { hasText: "cannot be shown" }).getByText("poll").waitFor();
+    await p.locator(".inbox-event", { hasText: "Unsupported message type" }).getByText("poll").waitFor();
     await turn("Is this still on?").getByText("From an ad:").waitFor();
     assert.equal(
       await turn("Is this still on?").getByRole("link", { name: "Whales this weekend" }).getAttribute("href"),

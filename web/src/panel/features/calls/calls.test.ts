@@ -111,10 +111,10 @@ describe("the timeline of a call that was put through", () => {
   it("has its transfers before its end", () => {
     const steps = of({ ended_at: at(50), transfers: [missed, put] });
     expect(steps.slice(3).map((s) => s.text)).toEqual([
-      "Calling +34600111333 to put the call through",
-      "Not put through to +34600111333",
-      "Calling +34600111333 to put the call through",
-      "Put through to +34600111333",
+      "Calling +34600111333 to transfer the call",
+      "Couldn't transfer to +34600111333",
+      "Calling +34600111333 to transfer the call",
+      "Transferred to +34600111333",
       "The call with +34600111333 ended",
       "Completed",
     ]);
@@ -127,7 +127,7 @@ describe("the timeline of a call that was put through", () => {
       tries: [{ n: 1, state: "in_progress", counts: true, dialed_at: at(1), answered_at: at(2) }],
       transfers: [on],
     });
-    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual(["Put through to +34600111333"]);
+    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual(["Transferred to +34600111333"]);
   });
   it("numbers the attempts that count", () => {
     const tries = [false, true].map((counts, i) => ({
