@@ -156,7 +156,7 @@ describe("voice lines", () => {
     t.after(() => silent.close());
     const dead = await line("sip:127.0.0.1:" + silent.address().port);
     await p.goto(company.panel_url + "/lines/" + dead);
-    await p.getByRole("region", { name: "Status" }).getByText("No response").waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("No response", { exact: true }).first().waitFor();
     const test = await tryLine(p, "15550199000");
     await test.getByText("The trunk isn't responding").waitFor();
     await shot(p, "panel-line-dead");

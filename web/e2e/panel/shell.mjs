@@ -13,7 +13,7 @@ describe("the shell", () => {
 
   it("is used by keyboard: search, shortcuts, themes, languages", async (t) => {
     const p = await open(t, company, "/keys");
-    await p.getByRole("heading", { name: "API keys" }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
     await p.keyboard.press("Control+k");
     await p.getByPlaceholder("Search or jump to").waitFor();
     await p.keyboard.type("users");

@@ -63,7 +63,7 @@ export const texts = {
   by_callee: "The person hung up",
   by_caller: "The caller hung up",
   by_system: "Ended by Carillon",
-  undeliverable: "The number does not exist",
+  undeliverable: "The number doesn't exist",
   provider_refused: "The line's provider refused it",
   line_unavailable: "The line can't make calls",
   interrupted: "The program stopped during the call",
@@ -153,7 +153,7 @@ export const pageTexts = {
   id: "Call ID",
   copyId: "Copy call ID",
   gone: "Call not found",
-  goneText: "It may have been deleted with its data.",
+  goneText: "The call may have been deleted with its data.",
   first: "Place your first call",
   firstText:
     "An agent calls the test phone over real SIP. The phone answers, presses 1 and hangs up. Watch the call here live.",

@@ -133,7 +133,7 @@ export const testTexts = {
     "Lines created here can call only public addresses. The server's operator can allow the network with the setting sip-allow-private.",
   encryption: "No encrypted connection to the trunk",
   encryptionText:
-    "The trunk doesn't use TLS on this port (often 5061), or its certificate isn't trusted. Try TCP or UDP to find out which.",
+    "The trunk doesn't use TLS on this port (often 5061), or its certificate isn't trusted. Try TCP or UDP to see which.",
   password: "The trunk rejects the user name or password",
   passwordText: "Enter both exactly as your phone company gave them. Some need the domain too.",
   forbidden: "The trunk doesn't allow this call",

@@ -87,7 +87,7 @@ export const attentionTexts: Record<keyof typeof en.attentionTexts, string> = {
   quota: "Se ha usado el {share} de la cuota de hoy",
   quotaNext: "Quedan {n} destinatarios hasta las {time}.",
   quotaFull: "La cuota de hoy está agotada",
-  quotaFullNext: "Las peticiones se rechazan hasta las {time}.",
+  quotaFullNext: "Las solicitudes se rechazan hasta las {time}.",
   waiting: "{n} conversaciones en espera de respuesta",
   waitingOne: "Una conversación en espera de respuesta",
   waitingNext: "Atienda una en la bandeja.",

@@ -87,7 +87,7 @@ export const attentionTexts: Record<keyof typeof en.attentionTexts, string> = {
   quota: "{share} da cota de hoje foi usada",
   quotaNext: "Restam {n} destinatários até as {time}.",
   quotaFull: "A cota de hoje está esgotada",
-  quotaFullNext: "Os pedidos são recusados até as {time}.",
+  quotaFullNext: "As requisições são recusadas até as {time}.",
   waiting: "{n} conversas aguardam resposta",
   waitingOne: "Uma conversa aguarda resposta",
   waitingNext: "Atenda uma na caixa de entrada.",

@@ -28,7 +28,7 @@ export const texts = {
   play: "Phone's recording of the call to {number}",
   node: "The last 20 calls on this server are kept until it restarts.",
   any: "answers, listens and hangs up",
-  b0001: "does not exist",
+  b0001: "doesn't exist",
   b0002: "has a line error twice, then answers",
   b0009: "answers after ringing 5 s longer",
   b0011: "is busy",

@@ -198,7 +198,7 @@ export const jobTexts = {
     "The database was restored from a backup. Rows after the last batch may have been sent since the backup was made. Resuming may send them again.",
   paused_quota_exceeded: "Today's quota is used up. Resume tomorrow, or ask for a higher one.",
   paused_too_old: "Paused for more than 30 days. Cancel it and upload the rest again.",
-  paused_problem: "It can't continue.",
+  paused_problem: "Sending can't continue.",
   paused_suspended: "The company is suspended.",
   paused_template_gone: "The template can't be sent any more. Resume once it is approved again.",
   paused_sender_gone: "The sender was removed.",

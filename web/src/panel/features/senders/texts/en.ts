@@ -211,8 +211,8 @@ export const checkTexts = {
   token_taken: "Meta accepts it. Only the app's developers can see when it expires.",
   token_invalid: "Meta doesn't accept it.",
   do_token_invalid:
-    "It was revoked, mistyped, or belongs to another app. Generate one for a system user and paste all of it.",
-  token_expired: "It has expired.",
+    "The token was revoked, mistyped, or belongs to another app. Generate one for a system user and paste all of it.",
+  token_expired: "Expired.",
   do_token_expired:
     "Generate a token that never expires for a system user, and save it here. Messages are queued until then.",
   token_temporary: "Temporary. Expires {at}.",

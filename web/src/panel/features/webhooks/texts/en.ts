@@ -154,7 +154,7 @@ export const pageTexts = {
   keptFor: "Events are kept for seven days",
   remove: "Delete",
   removeTitle: "Delete this webhook?",
-  removeText: "It gets no more events. Its queue and deliveries are deleted.",
+  removeText: "The webhook gets no more events. Its queue and deliveries are deleted.",
   typeHost: "Type {host} to confirm",
   removed: "Webhook deleted",
   deliveries: "Deliveries",
