@@ -228,8 +228,8 @@ func (p *people) killedInAFile(posts []*callback) {
 
 // notices are the texts that ask people for another form.
 var notices = []string{
-	"We cannot read this kind of message here. Please write it as a text.", "Your file did not reach us. Please send it again.",
-	"We cannot take a file of this kind. Please send it as a PDF or a picture.",
+	"We can't read this type of message here. Please send it as text.", "We didn't get your file. Please send it again.",
+	"We can't accept this type of file. Please send it as a PDF or an image.",
 }
 
 func isNotice(x graphtest.Post) bool {

@@ -175,12 +175,12 @@ func TestValuesInTheFirstMessageAreNotAskedFor(t *testing.T) {
 // Nothing is changed without a yes to exactly this question.
 func TestAChangeIsConfirmed(t *testing.T) {
 	for _, turns := range [][]string{
-		{"cancel order AB-1234", "Shall I cancel AB-1234?", "no", "not done that"},
-		{"cancel order AB-1234", "Shall I cancel AB-1234?", "never mind", "not done that", "yes", ""},
-		{"cancel order AB-1234", "Shall I cancel AB-1234?", "maybe", "Shall I cancel AB-1234?", "maybe", "Shall I", "maybe", "person"},
-		{"cancel order AB-1234", "Shall I cancel AB-1234?", "what does that cost?", "Shall I cancel AB-1234?", "no", "not done that"},
-		{"cancel order", "What is the order id?", "cancel", "not done that"},
-		{"cancel order", "What is the order id?", "no", "not done that"},
+		{"cancel order AB-1234", "Shall I cancel AB-1234?", "no", "won't do that"},
+		{"cancel order AB-1234", "Shall I cancel AB-1234?", "never mind", "won't do that", "yes", ""},
+		{"cancel order AB-1234", "Shall I cancel AB-1234?", "maybe", "Shall I cancel AB-1234?", "maybe", "Shall I", "maybe", "our team"},
+		{"cancel order AB-1234", "Shall I cancel AB-1234?", "what does that cost?", "Shall I cancel AB-1234?", "no", "won't do that"},
+		{"cancel order", "What is the order id?", "cancel", "won't do that"},
+		{"cancel order", "What is the order id?", "no", "won't do that"},
 		{"cancel order AB-1234", "Shall I cancel AB-1234?", "I want to talk to a person", ""},
 		{"yes", ""},
 	} {
@@ -215,7 +215,7 @@ func TestAnAnswerToAnEarlierQuestionConfirmsNothing(t *testing.T) {
 	x := newChat(t, newBox())
 	x.expects("cancel order AB-1234", "Shall I cancel AB-1234?")
 	first := x.r.Asked
-	x.expects("no", "not done that", "cancel order AB-9999", "Shall I cancel AB-9999?")
+	x.expects("no", "won't do that", "cancel order AB-9999", "Shall I cancel AB-9999?")
 	if x.r.Asked == first {
 		t.Error("two confirmations have one name")
 	}
@@ -273,7 +273,7 @@ func TestAChangeIsNotRepeatedBlindly(t *testing.T) {
 			}
 			continue
 		}
-		x.expects("yes", "not sure whether that worked")
+		x.expects("yes", "not sure if that worked")
 		x.called()
 		if len(x.used) != 1 || x.used[0].Status != RanUnknown {
 			t.Errorf("%+v", x.used)

@@ -29,7 +29,7 @@ func TestTheFlowAndTheStopOfANotificationHoldForTheOtherForm(t *testing.T) {
 			const asks = "Hola Ana, ¿recibió su pedido A-7? [sí] [no]"
 			p.got(asks)
 			p.text("STOP")
-			const stopped = "You will get no more messages from us. Write START to get them again."
+			const stopped = "You're unsubscribed. Reply START to resubscribe."
 			p.got(asks, stopped)
 			for _, number := range []string{dialled, reported} {
 				id := p.send("notify", `{"contact":{"number":"`+number+`"},"recipient_id":"x","campaign_name":"c","name_template":"plain",
@@ -78,7 +78,7 @@ func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
 				t.Errorf("a template is refused: %s", refused)
 			}
 			h.write(`"kind":"text","text":"STOP"`)
-			h.until("You will get no more messages from us. Write START to get them again.")
+			h.until("You're unsubscribed. Reply START to resubscribe.")
 			// The number that a teammate enters belongs to the person, so nothing is sent to it.
 			h.ask("PUT", path+"/contact", h.token, `{"number":"5215512345601"}`, http.StatusOK)
 			if refused := fmt.Sprint(h.ask("POST", path+"/templates", h.token, template,
@@ -94,7 +94,7 @@ func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
 				t.Errorf("the list is %q, not %q", list, want)
 			}
 			h.write(`"kind":"text","text":"START"`)
-			h.until("You will get our messages again. Write STOP to end them.")
+			h.until("You're subscribed again. Reply STOP to unsubscribe.")
 			app.Within(t, "the suppression is lifted", func() bool {
 				return len(h.ask("GET", "/panel/v1/suppressions", h.token, "", http.StatusOK)["data"].([]any)) == 0
 			})

@@ -105,12 +105,12 @@ func TestAPhoneOfTheSandboxWalksAFlow(t *testing.T) {
 			h.write(fmt.Sprintf(`"kind":"choice","text":"no","reply_to":%q`, id))
 			h.until("See you on the pier!")
 			h.write(`"kind":"text","text":"STOP"`)
-			h.until("You will get no more messages from us. Write START to get them again.")
+			h.until("You're unsubscribed. Reply START to resubscribe.")
 			lines, _ := h.shows()
 			want := []string{
 				"Hello Ana, your tour on Monday is booked. We meet at pier 3. [Your booking] [Thank you]", "> Thank you",
 				"Hello Ana, is there anything you would like to know about your tour? [yes] [no]", "> no", "See you on the pier!", "> STOP",
-				"You will get no more messages from us. Write START to get them again.",
+				"You're unsubscribed. Reply START to resubscribe.",
 			}
 			if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 				t.Errorf("the phone shows\n%s", strings.Join(lines, "\n"))
@@ -182,7 +182,7 @@ func TestAPhoneOfTheSandboxIsTheSameOnEveryNode(t *testing.T) {
 		there.reach(true)
 		here.write(`"kind":"text","text":"STOP"`)
 		there.n = here.n
-		there.until("You will get no more messages from us. Write START to get them again.")
+		there.until("You're unsubscribed. Reply START to resubscribe.")
 		for _, h := range all {
 			h.number = "34600701251"
 		}

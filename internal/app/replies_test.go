@@ -256,11 +256,11 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 			const asks = "Hola Ana, ¿recibió su pedido A-7? [sí no]"
 			p.got("Hola Ana, ¿recibió su pedido A-7? [sí] [no]")
 			p.text("qué?")
-			p.got("Hola Ana, ¿recibió su pedido A-7? [sí] [no]", "I did not understand that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]")
+			p.got("Hola Ana, ¿recibió su pedido A-7? [sí] [no]", "Sorry, I didn't catch that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]")
 			p.text("Si")
 			all := []string{
 				"Hola Ana, ¿recibió su pedido A-7? [sí] [no]",
-				"I did not understand that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]", "Gracias 200", "Hasta luego",
+				"Sorry, I didn't catch that.\nHola Ana, ¿recibió su pedido A-7? [sí] [no]", "Gracias 200", "Hasta luego",
 			}
 			p.got(all...)
 			if marks := p.graph.Marks(); len(marks) < 3 || !marks[0].Typing || marks[0].ID != "wamid.button" {
@@ -289,7 +289,7 @@ func TestAFlowAnswersTheReplyToANotification(t *testing.T) {
 				"document": map[string]any{"id": "pdf", "mime_type": "application/pdf", "filename": "../../etc/b.pdf"},
 			})
 			p.shows("> Details {Hello A-7.}", "* flow_began order-follow-up", "< "+asks, "> qué?",
-				"< I did not understand that.\n"+asks, "> Si",
+				"< Sorry, I didn't catch that.\n"+asks, "> Si",
 				"< Gracias 200", "< Hasta luego", "> menu", "* flow_began menu", "< What? [one two three four]", "> 3", "< done",
 				"* joined", "<< Welcome", "* template_sent Hello Ana 34600111222.", "> (b.pdf application/pdf)")
 			// The panel shows the steps of the runs, newest first.
@@ -320,7 +320,7 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 			t.Parallel()
 			p := startReplies(t, engine)
 			p.text(" ¡Baja! ")
-			stopped := "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo."
+			stopped := "Se ha dado de baja. Responda ALTA para volver a recibir nuestros mensajes."
 			p.got(stopped)
 			if !p.suppressed()[p.number] {
 				t.Error("the number is not suppressed")
@@ -351,7 +351,7 @@ func TestWhoWritesStopGetsNoMoreAndIsTold(t *testing.T) {
 				t.Errorf("the call of a flow is %s, and %d templates are sent", state, p.templates())
 			}
 			p.text("START")
-			p.got(stopped, "done "+id, "You will get our messages again. Write STOP to end them.")
+			p.got(stopped, "done "+id, "You're subscribed again. Reply STOP to unsubscribe.")
 			// the confirmation comes first
 			app.Within(t, "the number is not suppressed any more", func() bool { return !p.suppressed()[p.number] })
 			if got := message("utility"); strings.HasPrefix(got, "skipped") {

@@ -281,7 +281,7 @@ func TestWhoIsSilentIsAskedAgain(t *testing.T) {
 	talk(t, nil, func(r *rig) { // while a flow waits for a server
 		asks(r, &voice.Pending{Busy: true})
 		r.wait(20 * time.Second)
-		if all := r.texts(voice.Responded); len(all) < 3 || all[1] != "I am still looking." ||
+		if all := r.texts(voice.Responded); len(all) < 3 || all[1] != "I'm still looking." ||
 			slices.Contains(all, "Are you still there?") {
 			t.Errorf("%q", all)
 		}

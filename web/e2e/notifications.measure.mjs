@@ -108,7 +108,7 @@ it("loses nothing and moves nothing at 200 changes a second, with three cut conn
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, begin + at - Date.now())));
     down = true;
     for (const s of sockets) s.destroy();
-    await p.getByText("Not live: reconnecting…").waitFor();
+    await p.getByText("Offline, reconnecting…").waitFor();
     await new Promise((resolve) => setTimeout(resolve, 3000));
     down = false;
     await send(company, ["34619999999"], { campaign_name: "live" }); // what is new waits above the list

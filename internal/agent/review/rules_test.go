@@ -50,9 +50,9 @@ func TestRulesInThreeLanguages(t *testing.T) {
 	}{
 		{
 			talk("en", "How much are the tours?", "Sorry."),
-			"Began with “How much are the tours?”. Questions: 2 answered, 1 unanswered. The person asked for the team. Nobody from the " +
-				"team came. Tools: find (nothing found), book, send (outcome unknown), pay (failed). Last reply: “Sorry.”.",
-			"Nobody from the team came.",
+			"Began with “How much are the tours?”. Questions: 2 answered, 1 unanswered. The person asked for the team. No one from the " +
+				"team joined. Tools: find (nothing found), book, send (outcome unknown), pay (failed). Last reply: “Sorry.”.",
+			"No one from the team joined.",
 			[]string{"Prices"},
 		},
 		{
@@ -91,11 +91,11 @@ func TestTheGoalByRules(t *testing.T) {
 		goal   Verdict
 		reason string
 	}{
-		"nothing shows it": {Material{}, "", Unknown, "Nothing in the conversation shows it."},
+		"nothing shows it": {Material{}, "", Unknown, "The conversation doesn't show it."},
 		"a tool changed something": {
 			Material{Used: []agent.Use{{Tool: "book", Status: agent.RanWell, Changes: true}}},
 			"", Reached,
-			"The tool book did what the person asked for.",
+			"The tool book did what the person requested.",
 		},
 		"a tool that only reads": {Material{Used: []agent.Use{{Tool: "find", Status: agent.RanWell}}}, "", Unknown, ""},
 		"a tool that failed":     {Material{Used: []agent.Use{{Tool: "book", Status: agent.RanFailed, Changes: true}}}, "", Unknown, ""},
@@ -111,7 +111,7 @@ func TestTheGoalByRules(t *testing.T) {
 			Material{Set: []agent.Value{set("people", "number", "3")}}, "people", Reached, "The result people is: 3.",
 		},
 		"the result was asked for": {
-			Material{Rating: 5}, "confirmed", NotReached, "The person did not answer the question about confirmed.",
+			Material{Rating: 5}, "confirmed", NotReached, "The person didn't answer the question about confirmed.",
 		},
 		"a teammate took over": {
 			Material{Rating: 5, Joined: true}, "confirmed", Reached, "The person rated the conversation 5 out of 5.",
@@ -120,7 +120,7 @@ func TestTheGoalByRules(t *testing.T) {
 		"all answers": {
 			Material{Set: []agent.Value{set("confirmed", "boolean", "true"), set("people", "number", "3")}},
 			"", Reached,
-			"The agent has all the answers that it asks for.",
+			"The agent collected all answers.",
 		},
 		"one answer is no": {
 			Material{Set: []agent.Value{set("confirmed", "boolean", "false"), set("people", "number", "3")}}, "", Unknown, "",
@@ -134,12 +134,12 @@ func TestTheGoalByRules(t *testing.T) {
 			Material{Lines: []Line{{By: Agent, Score: -1}}}, "", NotReached, "The person marked the answer as not helpful.",
 		},
 		"no answer": {
-			Material{Lines: []Line{{By: Agent, Outcome: agent.Unanswered}}}, "", NotReached, "The agent could not answer.",
+			Material{Lines: []Line{{By: Agent, Outcome: agent.Unanswered}}}, "", NotReached, "The agent couldn't answer.",
 		},
 		"some answers": {
 			Material{Lines: []Line{{By: Agent, Outcome: agent.Unanswered}, {By: Agent, Outcome: agent.Answered}}}, "", Unknown, "",
 		},
-		"nobody came":              {Material{Alone: true}, "", NotReached, "Nobody from the team came."},
+		"nobody came":              {Material{Alone: true}, "", NotReached, "No one from the team joined."},
 		"somebody came in the end": {Material{Alone: true, Joined: true}, "", Unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

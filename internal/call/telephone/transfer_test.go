@@ -198,7 +198,7 @@ func TestATransferThatNobodyAnswersReturnsToTheAgent(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				c.SendDigits("1")
-				const sorry = "agent  I am sorry, nobody can take your call there now. What else can I do for you?"
+				const sorry = "agent  Sorry, no one there can take your call right now. What else can I do for you?"
 				var id string
 				if err := r.store.DB.Row(t.Context(), []any{&id}, "SELECT conversation_id FROM incoming_call"); err != nil {
 					t.Fatal(err)

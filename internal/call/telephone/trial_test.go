@@ -18,7 +18,7 @@ import (
 	"carillon/internal/call/telephone"
 )
 
-const trialText = "This is a test call from Acme. Its telephone line works. Goodbye."
+const trialText = "This is a test call from Acme. The phone line works. Goodbye."
 
 func (r *rig) try(ctx context.Context, number string) (e telephone.TrialEnd, steps []string) {
 	e = r.Try(ctx, r.line(), telephone.Trial{

@@ -8,8 +8,8 @@ type words struct{ automated, recorded, answered, trial, unreached string }
 var languages = map[string]words{ //nolint:gochecknoglobals // read only
 	"en": {
 		"This is an automated call from %s.", "This call is recorded.", "This is the automated assistant of %s.",
-		"This is a test call from %s. Its telephone line works. Goodbye.",
-		"I am sorry, nobody can take your call there now. What else can I do for you?",
+		"This is a test call from %s. The phone line works. Goodbye.",
+		"Sorry, no one there can take your call right now. What else can I do for you?",
 	},
 	"es": {
 		"Esta es una llamada automática de %s.", "La llamada se graba.", "Le atiende el asistente automático de %s.",
@@ -17,9 +17,9 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		"Lo siento, ahora nadie puede atenderle allí. ¿En qué más puedo ayudarle?",
 	},
 	"pt": {
-		"Esta é uma chamada automática de %s.", "Esta chamada está sendo gravada.",
+		"Esta é uma ligação automática de %s.", "Esta ligação está sendo gravada.",
 		"Você está falando com o assistente automático de %s.",
-		"Esta é uma chamada de teste de %s. A linha telefônica funciona. Até logo.",
+		"Esta é uma ligação de teste de %s. A linha telefônica funciona. Até logo.",
 		"Sinto muito, ninguém pode atender agora. Em que mais posso ajudar?",
 	},
 }

@@ -94,21 +94,21 @@ func demoTexts() []demoText {
 			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything",
 			Tours: "Our tours",
 			Talk:  "Talk to us",
-			Aloud: "The button on the other side talks: it says its answers aloud, shows what is said, and lets you type where you " +
-				"cannot speak. A teammate can take over by voice.",
-			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbour better than most " +
+			Aloud: "The other button talks. It answers aloud, shows captions, and lets you type if you can't speak. " +
+				"A teammate can take over by voice.",
+			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbor better than most " +
 				"people who live here.",
 			All: demoTours([3][3]string{
-				{"Harbour round trip", "Two hours past the docks, the bridges and the old lighthouse.", "2 hours"},
+				{"Harbor round trip", "Two hours past the docks, the bridges and the old lighthouse.", "2 hours"},
 				{"Sunset cruise", "A glass of wine, the last light, and home with the lamps on.", "3 hours"},
-				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everybody.", "half a day"},
+				{"Seal bay", "Half a day out to the sandbanks, with binoculars for everyone.", "half a day"},
 			}),
 			Questions: "Try the chat", Asks: []string{
 				"When are you open?", "How can I pay?", "What if the weather is bad?", "Can I bring my dog?",
-				"I would like to talk to a person",
+				"I'd like to talk to a person",
 			},
-			Try: "The button in the corner is Carillon's chat. It answers from the knowledge of the demo's company and names its " +
-				"source; it says so when it does not know; and it gets a person for you. Sign in to " +
+			Try: "The button in the corner is Carillon's chat. It answers from the demo company's knowledge and cites its " +
+				"source. If it doesn't know, it says so, and it can connect you with a person. Sign in to " +
 				"the panel as a teammate to be that person.",
 			Note: "This page belongs to the demo. Harbour Tours and everything that it offers is made up.",
 		},
@@ -116,8 +116,8 @@ func demoTexts() []demoText {
 			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera",
 			Tours: "Nuestras excursiones",
 			Talk:  "Hable con nosotros",
-			Aloud: "El botón del otro lado habla: dice sus respuestas en voz alta, muestra lo que se dice y deja escribir a quien no " +
-				"puede hablar. Un miembro del equipo puede seguir de viva voz.",
+			Aloud: "El otro botón habla. Responde en voz alta, muestra subtítulos y permite escribir a quien no puede hablar. " +
+				"Alguien del equipo puede continuar por voz.",
 			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que " +
 				"muchos de sus vecinos.",
 			All: demoTours([3][3]string{
@@ -137,8 +137,8 @@ func demoTexts() []demoText {
 			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade é mais bonita vista da água", Ask: "Pergunte o que quiser",
 			Tours: "Nossos passeios",
 			Talk:  "Fale conosco",
-			Aloud: "O botão do outro lado fala: diz as respostas em voz alta, mostra o que é dito e permite escrever a quem não " +
-				"pode falar. Uma pessoa da equipe pode continuar por voz.",
+			Aloud: "O outro botão fala. Ele responde em voz alta, mostra legendas e permite digitar a quem não pode falar. " +
+				"Uma pessoa da equipe pode continuar por voz.",
 			Lead: "Barcos pequenos, tripulação local e uma saída a cada hora. Duas horas depois, você conhece o porto melhor do " +
 				"que muita gente que mora aqui.",
 			All: demoTours([3][3]string{

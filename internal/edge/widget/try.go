@@ -35,15 +35,15 @@ func tryTexts() []tryText {
 	return []tryText{
 		{
 			"en", "Your widget on an empty page",
-			"Its button is in the corner. The page stands for one of yours: what is said here is a real conversation.",
+			"The widget's button is in the corner. Messages here create a real conversation.",
 		},
 		{
 			"es", "Su widget en una página vacía",
-			"Su botón está en la esquina. La página está en lugar de una suya: lo que se diga aquí es una conversación de verdad.",
+			"El botón del widget está en la esquina. Los mensajes crean una conversación real.",
 		},
 		{
 			"pt", "Seu widget em uma página vazia",
-			"O botão está no canto. A página faz o papel de uma das suas: o que for dito aqui é uma conversa de verdade.",
+			"O botão do widget está no canto. As mensagens criam uma conversa real.",
 		},
 	}
 }

@@ -131,7 +131,7 @@ func TestTheReplyToANotificationStartsItsFlow(t *testing.T) {
 		r.within("the agent answers", func() bool { return len(r.turns(id)) == 8 })
 		want := []string{
 			"visitor Hi", "agent Hello Eva, did you get order 17?", "visitor what do you mean",
-			"agent I did not understand that.\nHello Eva, did you get order 17?", "visitor Yes!", "agent Thank you!",
+			"agent Sorry, I didn't catch that.\nHello Eva, did you get order 17?", "visitor Yes!", "agent Thank you!",
 			"visitor And now?", "agent I am the agent",
 		}
 		if diff := cmp.Diff(want, r.turns(id)); diff != "" {

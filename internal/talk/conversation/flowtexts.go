@@ -12,9 +12,9 @@ type texts struct {
 }
 
 var languages = map[string]texts{ //nolint:gochecknoglobals // read only
-	"en": {flow.Words{Retry: "I did not understand that.", Choose: "Please choose."}, "One moment, please."},
-	"es": {flow.Words{Retry: "No lo he entendido.", Choose: "Elija una opción, por favor."}, "Un momento, por favor."},
-	"pt": {flow.Words{Retry: "Não entendi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
+	"en": {flow.Words{Retry: "Sorry, I didn't catch that.", Choose: "Please choose an option."}, "One moment, please."},
+	"es": {flow.Words{Retry: "Perdone, no le he entendido.", Choose: "Elija una opción, por favor."}, "Un momento, por favor."},
+	"pt": {flow.Words{Retry: "Desculpe, não entendi.", Choose: "Escolha uma opção, por favor."}, "Um momento, por favor."},
 }
 
 // FlowWords returns the built-in texts of flows in a language (BCP 47).

@@ -106,7 +106,7 @@ func TestAConversationIsReviewedAfterItsEnd(t *testing.T) {
 			ConversationID: id, CompanyID: r.company, AgentID: "a", Seq: c.LastSeq, EndedAt: c.LastAt, At: r.now(), Maker: review.Rules,
 			Goal: "unknown", Topics: []string{"Hours"}, Text: chats.ReviewText{
 				Summary: "Began with “When do you open?”. Questions: 1 answered. Last reply: “At nine.”.",
-				Goal:    "The person knows when we open", Reason: "Nothing in the conversation shows it.",
+				Goal:    "The person knows when we open", Reason: "The conversation doesn't show it.",
 			},
 		}
 		if diff := cmp.Diff(want, r.reviewOf(id)); diff != "" {
@@ -218,7 +218,7 @@ func TestResultsAndToolsOfAConversationAreReviewed(t *testing.T) {
 		got := r.reviewOf(id)
 		want := []chats.Value{{Name: "people", Type: "number", Text: "4"}, {Name: "sunny", Type: "boolean", Text: "true"}}
 		if diff := cmp.Diff(want, got.Text.Results); diff != "" || got.Goal != "yes" ||
-			got.Text.Reason != "The tool book did what the person asked for." {
+			got.Text.Reason != "The tool book did what the person requested." {
 			t.Errorf("%s %+v", diff, got)
 		}
 		if n := r.tallies()["result sunny true"]; n != 1 {
@@ -452,7 +452,7 @@ func TestSubscribersReceiveReviews(t *testing.T) {
 		}
 		last := all[len(all)-1]
 		want := `"review":{"summary":"Began with “When do you open?”. Questions: 1 answered. Last reply: “At nine.”.",` +
-			`"goal":{"goal":"The person knows when we open","reached":"unknown","reason":"Nothing in the conversation shows it."},` +
+			`"goal":{"goal":"The person knows when we open","reached":"unknown","reason":"The conversation doesn't show it."},` +
 			`"topics":["Hours"],"by":"rules","turn":3,`
 		if last.Kind != "conversation.reviewed" || last.Subject != id || !strings.Contains(string(last.Payload), want) {
 			t.Errorf("%s %s", last.Kind, last.Payload)

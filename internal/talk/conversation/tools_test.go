@@ -158,7 +158,7 @@ func TestANodeThatDiesDuringACall(t *testing.T) {
 			if _, _, err := r.node().replies.replyTo(t.Context(), job{r.company, id}, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			want, calls := "I am not sure whether that worked", 1
+			want, calls := "I'm not sure if that worked", 1
 			if idempotent {
 				want, calls = "The order is canceled.", 2
 				if again := <-o.arrived; again != key || key == "" {

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	retried   = "< I did not understand that. What?"
-	retriedAs = "I did not understand that.\nWhat?"
-	tooLarge  = "Your file is too large for us. Please send a smaller one."
-	notTaken  = "We cannot take a file of this kind. Please send it as a PDF or a picture."
+	retried   = "< Sorry, I didn't catch that. What?"
+	retriedAs = "Sorry, I didn't catch that.\nWhat?"
+	tooLarge  = "Your file is too large. Please send a smaller one."
+	notTaken  = "We can't accept this type of file. Please send it as a PDF or an image."
 )
 
 // kinds are messages of every kind, each with the line shown in the conversation and the reply of a flow that asks a

@@ -43,9 +43,9 @@ func (c *counts) of(result string) (n int) {
 }
 
 const (
-	unreadable  = "We cannot read this kind of message here. Please write it as a text."
-	fileMissing = "Your file did not reach us. Please send it again."
-	fileRefused = "We cannot take a file of this kind. Please send it as a PDF or a picture."
+	unreadable  = "We can't read this type of message here. Please send it as text."
+	fileMissing = "We didn't get your file. Please send it again."
+	fileRefused = "We can't accept this type of file. Please send it as a PDF or an image."
 )
 
 // sampled is a sample written by a person.

@@ -30,14 +30,14 @@ var (
 		"pt": {"voltar", "inscrever", "iniciar mensagens", "retomar promoções"},
 	}
 	stopped = map[string]string{
-		"en": "You will get no more messages from us. Write START to get them again.",
-		"es": "No recibirá más mensajes nuestros. Escriba ALTA para recibirlos de nuevo.",
-		"pt": "Você não receberá mais mensagens nossas. Escreva VOLTAR para recebê-las de novo.",
+		"en": "You're unsubscribed. Reply START to resubscribe.",
+		"es": "Se ha dado de baja. Responda ALTA para volver a recibir nuestros mensajes.",
+		"pt": "Você se descadastrou. Responda VOLTAR para voltar a receber nossas mensagens.",
 	}
 	started = map[string]string{
-		"en": "You will get our messages again. Write STOP to end them.",
-		"es": "Volverá a recibir nuestros mensajes. Escriba BAJA para dejar de recibirlos.",
-		"pt": "Você voltará a receber nossas mensagens. Escreva SAIR para deixar de recebê-las.",
+		"en": "You're subscribed again. Reply STOP to unsubscribe.",
+		"es": "Se ha dado de alta de nuevo. Responda BAJA para dejar de recibir nuestros mensajes.",
+		"pt": "Você se cadastrou novamente. Responda SAIR para não receber mais nossas mensagens.",
 	}
 )
 
@@ -233,7 +233,7 @@ func TestAMessageThatCannotBeTakenInIsShownAsSuch(t *testing.T) {
 		want []string
 	}{
 		"a fault of ours": {
-			errors.New("a fault"), []string{"> STOP", "* not_shown", "< We could not take your message in. Please send it again."},
+			errors.New("a fault"), []string{"> STOP", "* not_shown", "< We couldn't process your message. Please send it again."},
 		},
 		"the database was away": {context.DeadlineExceeded, []string{"> STOP", "* stopped", "< " + stopped["en"]}},
 	} {

@@ -152,7 +152,7 @@ describe("the documentation", () => {
     await p.getByText("Paste the one that begins with ck_demo_").waitFor();
     await accessible(p, "the company's keys");
     await shot(p, "docs-keys");
-    await p.getByRole("button", { name: "Create a key for an hour" }).click();
+    await p.getByRole("button", { name: "New key for one hour" }).click();
     await p.getByRole("dialog").waitFor({ state: "hidden" });
     const usage = p.locator("#usage form.try");
     await usage.locator("summary").click();

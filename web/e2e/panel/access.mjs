@@ -13,10 +13,10 @@ describe("access keys", () => {
 
   it("are made with scopes, shown once, and revoked", async (t) => {
     const p = await open(t, company, "/keys", { permissions: ["clipboard-read", "clipboard-write"] });
-    await p.getByRole("heading", { name: "Access keys" }).waitFor();
-    await p.getByRole("button", { name: "Create a key" }).click();
+    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+    await p.getByRole("button", { name: "New key" }).click();
     const dialog = p.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Create a key" }).click();
+    await dialog.getByRole("button", { name: "New key" }).click();
     await dialog.getByText("Required").waitFor();
     const name = "Shop <b>";
     await dialog.getByLabel("Label").fill(name);
@@ -25,11 +25,11 @@ describe("access keys", () => {
     await dialog.getByText("In 90 days").click();
     await accessible(p, "making a key");
     await shot(p, "panel-key-create");
-    await dialog.getByRole("button", { name: "Create a key" }).click();
+    await dialog.getByRole("button", { name: "New key" }).click();
     const key = await dialog.locator("code").textContent();
     assert.match(key, /^ck_[\w-]{43}$/);
     await shot(p, "panel-key-made");
-    await dialog.getByRole("button", { name: "I have copied it" }).click();
+    await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
     const row = p.getByRole("row", { name });
     await row.getByText("Send messages").waitFor();
@@ -51,16 +51,16 @@ describe("users", () => {
 
   it("are added, get another role and password, and are removed", async (t) => {
     const p = await open(t, company, "/users");
-    await p.getByRole("button", { name: "Add with a password" }).click();
+    await p.getByRole("button", { name: "Add with password" }).click();
     const dialog = p.getByRole("dialog");
     const email = company.email.replace("owner", "bo");
     await dialog.getByLabel("E-mail").fill(email);
     await dialog.getByLabel("Name").fill("Bo Berg");
-    await dialog.getByRole("button", { name: "Make one up" }).click();
+    await dialog.getByRole("button", { name: "Generate" }).click();
     await accessible(p, "adding a user");
     await shot(p, "panel-user-add");
-    await dialog.getByRole("button", { name: "Add a user" }).click();
-    await dialog.getByText("Bo Berg was added").waitFor();
+    await dialog.getByRole("button", { name: "New user" }).click();
+    await dialog.getByText("Bo Berg added").waitFor();
     const password = await dialog.locator("code").nth(1).textContent();
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -68,7 +68,7 @@ describe("users", () => {
     await shot(p, "panel-users");
 
     const theirs = await open(t, company, "/keys", {}, { email, password });
-    await theirs.getByRole("heading", { name: "You cannot open this page" }).waitFor();
+    await theirs.getByRole("heading", { name: "You can't open this page" }).waitFor();
     assert.equal(await theirs.getByRole("link", { name: "Users" }).count(), 0);
     await shot(theirs, "panel-denied");
 
@@ -76,7 +76,7 @@ describe("users", () => {
       await p.getByRole("button", { name: "Actions for Bo Berg" }).click();
       await p.getByRole("menuitem", { name: what }).click();
     };
-    await act("Change the role");
+    await act("Change role");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Developer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -86,7 +86,7 @@ describe("users", () => {
       .waitFor();
     await theirs.goto(company.panel_url + "/users");
     await theirs.getByRole("region", { name: "Users" }).getByText(email).waitFor();
-    await act("Change the role");
+    await act("Change role");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Viewer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -94,11 +94,11 @@ describe("users", () => {
       .getByRole("row", { name: /Bo Berg/ })
       .getByText("Viewer")
       .waitFor();
-    await theirs.getByRole("link", { name: "Access keys" }).click(); // the page believes that it may
-    await theirs.getByRole("heading", { name: "You cannot open this page" }).waitFor();
-    await act("Set a password");
-    await p.getByRole("dialog").getByRole("button", { name: "Set a password" }).click();
-    await p.getByText("The password is set").waitFor();
+    await theirs.getByRole("link", { name: "API keys" }).click(); // the page believes that it may
+    await theirs.getByRole("heading", { name: "You can't open this page" }).waitFor();
+    await act("Set password");
+    await p.getByRole("dialog").getByRole("button", { name: "Set password" }).click();
+    await p.getByText("Password changed").waitFor();
     await theirs.reload();
     await theirs.getByRole("heading", { name: "Sign in" }).waitFor();
     await act("Remove");

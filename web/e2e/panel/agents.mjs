@@ -15,10 +15,10 @@ describe("agents", () => {
     const p = await open(t, company, "/agents");
     await p.getByRole("link", { name: "Reception" }).waitFor();
     await shot(p, "panel-agents");
-    await p.getByRole("button", { name: "Add an agent" }).click();
+    await p.getByRole("button", { name: "New agent" }).click();
     const name = "Night desk";
     await p.getByRole("dialog").getByLabel("Name").fill(name);
-    await p.getByRole("dialog").getByRole("button", { name: "Add an agent" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New agent" }).click();
     await p.getByRole("heading", { name }).waitFor();
     await p.getByRole("combobox", { name: "Knowledge" }).click();
     await p.getByRole("option", { name: "faq", exact: true }).click();
@@ -32,25 +32,25 @@ describe("agents", () => {
       .waitFor();
     await p.getByLabel("Write as a visitor").fill("xyzzy plugh frobnicate?");
     await p.keyboard.press("Enter");
-    await p.getByText("It found no answer").waitFor();
+    await p.getByText("No answer found").waitFor();
     await accessible(p, "an agent");
     await shot(p, "panel-agent");
     await p.getByRole("radio", { name: "Language model" }).check({ force: true });
-    await p.getByLabel("Address of the server").fill("not an address");
+    await p.getByLabel("Base URL").fill("not an address");
     await p.getByRole("textbox", { name: "Model" }).fill("m");
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.getByText("Enter a web address").first().waitFor();
-    await p.getByLabel("Address of the server").fill("http://127.0.0.1:9/v1");
-    await p.getByLabel("Its key").first().fill("sk-secret-key");
+    await p.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
+    await p.getByLabel("API key").first().fill("sk-secret-key");
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.reload();
     await p.getByRole("heading", { name }).waitFor();
-    assert.equal(await p.getByLabel("Address of the server").inputValue(), "http://127.0.0.1:9/v1");
+    assert.equal(await p.getByLabel("Base URL").inputValue(), "http://127.0.0.1:9/v1");
     assert.equal((await p.content()).includes("sk-secret-key"), false);
-    await p.getByRole("button", { name: "Remove the agent" }).click();
+    await p.getByRole("button", { name: "Remove agent" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("The agent is removed").waitFor();
+    await p.getByText("Agent removed").waitFor();
   });
 
   it("have the voice of ElevenLabs where they are theirs", async (t) => {
@@ -59,7 +59,7 @@ describe("agents", () => {
       colorScheme: "dark",
     });
     await p.getByRole("radio", { name: "ElevenLabs" }).check({ force: true });
-    await p.getByLabel("Agent there").waitFor();
+    await p.getByLabel("ElevenLabs agent ID").waitFor();
     assert.equal(await p.getByRole("button", { name: "Listen" }).count(), 0);
     await accessible(p, "an agent of ElevenLabs on a phone");
     assert.equal(

@@ -16,7 +16,7 @@ describe("a new installation", () => {
     const { p } = await stranger(t);
     await p.goto(address);
     await p.getByRole("heading", { name: "Set up Carillon" }).waitFor();
-    const make = p.getByRole("button", { name: "Make the owner and sign in" });
+    const make = p.getByRole("button", { name: "Create owner and sign in" });
     await make.click();
     await p.getByText("Required").first().waitFor();
     await accessible(p, "the set-up");
@@ -27,7 +27,7 @@ describe("a new installation", () => {
     await p.getByLabel("E-mail").fill("ana@new.test");
     await p.locator('input[autocomplete="new-password"]').fill("correct-horse-battery");
     await make.click();
-    await p.getByText("This token is not valid any more").waitFor();
+    await p.getByText("This token is no longer valid").waitFor();
     await p.getByLabel("One-time token").fill(token);
     await make.click();
     await p.getByRole("navigation", { name: "Navigation" }).getByText("New <b>Boats</b>").waitFor();
@@ -36,7 +36,7 @@ describe("a new installation", () => {
     await accessible(p, "no agents");
     await shot(p, "panel-empty");
     await p.goto(address + "/set-up");
-    await p.getByText("Carillon is set up already").waitFor();
+    await p.getByText("Carillon is already set up").waitFor();
   });
 });
 
@@ -46,12 +46,12 @@ describe("several companies", () => {
     const { p } = await stranger(t);
     await p.goto(address + "/keys");
     await signedIn(p, { email: "both@several.test", password: "several-horse-battery" });
-    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
     assert.match(p.url(), /company=/);
-    await p.getByRole("button", { name: "Create a key" }).first().click();
+    await p.getByRole("button", { name: "New key" }).first().click();
     await p.getByRole("dialog").getByLabel("Label").fill("Alpha's own");
-    await p.getByRole("dialog").getByRole("button", { name: "Create a key" }).click();
-    await p.getByRole("button", { name: "I have copied it" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New key" }).click();
+    await p.getByRole("button", { name: "Done" }).click();
     await p.getByText("Alpha's own", { exact: true }).first().waitFor();
     const alpha = p.url();
     const to = async (name) => {
@@ -60,10 +60,10 @@ describe("several companies", () => {
       await p.getByRole("button", { name: new RegExp(name + ".*Company$") }).waitFor();
     };
     await to("Beta Boats");
-    assert.equal(await p.getByRole("link", { name: "Access keys" }).count(), 0);
+    assert.equal(await p.getByRole("link", { name: "API keys" }).count(), 0);
     await p.getByRole("link", { name: "Agents" }).click();
     await p.getByRole("heading", { name: "No agents yet" }).waitFor();
-    assert.equal(await p.getByRole("button", { name: "Add an agent" }).count(), 0);
+    assert.equal(await p.getByRole("button", { name: "New agent" }).count(), 0);
     await p.goto(alpha);
     await p.getByText("Alpha's own", { exact: true }).first().waitFor();
   });

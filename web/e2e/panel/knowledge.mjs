@@ -16,14 +16,14 @@ describe("knowledge", () => {
     await p.getByRole("link", { name: "faq", exact: true }).waitFor();
     await shot(p, "panel-knowledge");
     const base = "notes";
-    await p.getByRole("button", { name: "Add a base" }).click();
+    await p.getByRole("button", { name: "New knowledge base" }).click();
     await p.getByRole("dialog").getByLabel("Name").fill("not an id");
-    await p.getByRole("dialog").getByRole("button", { name: "Add a base" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New knowledge base" }).click();
     await p.getByRole("dialog").locator(".mantine-InputWrapper-error").waitFor();
     await p.getByRole("dialog").getByLabel("Name").fill(base);
-    await p.getByRole("dialog").getByRole("button", { name: "Add a base" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New knowledge base" }).click();
     await p.getByRole("heading", { name: base }).waitFor();
-    await p.getByRole("button", { name: "Write an article" }).click();
+    await p.getByRole("button", { name: "New article" }).click();
     const drawer = p.getByRole("dialog");
     await drawer.getByLabel("Title").fill("Lighthouse <i>tickets</i>");
     await drawer.getByRole("button", { name: "Save" }).click();
@@ -37,7 +37,7 @@ describe("knowledge", () => {
     await p.getByRole("button", { name: "Import" }).click();
     await p.getByText("From Markdown").click();
     await p.getByLabel("Markdown", { exact: true }).fill("# Dogs\n\nDogs sail for **free** on a lead.");
-    await p.getByRole("button", { name: "Read it" }).click();
+    await p.getByRole("button", { name: "Fetch page" }).click();
     await p.getByRole("dialog").getByLabel("Title").waitFor();
     assert.equal(await p.getByRole("dialog").getByLabel("Title").inputValue(), "Dogs");
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -47,12 +47,15 @@ describe("knowledge", () => {
     assert.match(p.url(), /article=1/);
     await p.getByRole("dialog").getByLabel("Text").fill("Dogs sail for free, on a lead, at all times.");
     await p.keyboard.press("Escape");
-    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
+    await p
+      .getByRole("dialog", { name: "Leave without saving?" })
+      .getByRole("button", { name: "Keep editing" })
+      .click();
     await p.getByRole("dialog", { name: "Article" }).getByRole("button", { name: "Save" }).click();
     await p.getByText("at all times").waitFor();
 
     await p
-      .getByLabel("Files that become articles", { exact: true })
+      .getByLabel("Files to import as articles", { exact: true })
       .locator("input[type=file]")
       .setInputFiles([
         {
@@ -71,28 +74,28 @@ describe("knowledge", () => {
     await p.getByRole("button", { name: /^Cats/ }).waitFor();
     assert.equal(await p.getByRole("button", { name: /^Fish/ }).count(), 0);
 
-    await p.getByRole("button", { name: "Add a site" }).click();
-    const form = p.getByRole("dialog", { name: "Add a site" });
-    await form.getByLabel("Address").fill("ftp://site.invalid");
-    await form.getByLabel("Only paths that begin with").fill("help");
-    await form.getByRole("button", { name: "Add a site" }).click();
+    await p.getByRole("button", { name: "New website" }).click();
+    const form = p.getByRole("dialog", { name: "New website" });
+    await form.getByLabel("URL").fill("ftp://site.invalid");
+    await form.getByLabel("Only paths that start with").fill("help");
+    await form.getByRole("button", { name: "New website" }).click();
     await form.locator(".mantine-InputWrapper-error").first().waitFor();
-    await form.getByLabel("Only paths that begin with").fill("/help/");
-    await form.getByLabel("Address").fill("site.invalid");
-    await form.getByRole("button", { name: "Add a site" }).click();
-    await p.getByText("The site could not be reached.").waitFor();
+    await form.getByLabel("Only paths that start with").fill("/help/");
+    await form.getByLabel("URL").fill("site.invalid");
+    await form.getByRole("button", { name: "New website" }).click();
+    await p.getByText("The site couldn't be reached.").waitFor();
     await accessible(p, "a site that cannot be reached");
     await shot(p, "panel-site");
-    await p.getByRole("button", { name: "What changed" }).click();
+    await p.getByRole("button", { name: "Change history" }).click();
     await p
-      .getByRole("dialog", { name: /What changed/ })
-      .getByText("The site could not be reached.")
+      .getByRole("dialog", { name: /Change history/ })
+      .getByText("The site couldn't be reached.")
       .waitFor();
     await p.keyboard.press("Escape");
     await p.getByRole("button", { name: /^Actions: / }).click();
-    await p.getByRole("menuitem", { name: "Remove the site" }).click();
+    await p.getByRole("menuitem", { name: "Remove site" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("This base has no web sites.").waitFor();
+    await p.getByText("This base has no websites.").waitFor();
 
     const synonyms = p.getByRole("textbox", { name: "Synonyms" });
     await synonyms.fill("lighthouse, beacon\nalone");
@@ -121,12 +124,12 @@ describe("knowledge", () => {
     await box.press("Enter");
     await widget.frameLocator("iframe").getByText("I couldn't find that").first().waitFor();
     await widget.close();
-    await p.getByRole("tab", { name: "Open questions" }).click();
+    await p.getByRole("tab", { name: "Unanswered questions" }).click();
     const row = p.getByRole("listitem", { name: question });
     await row.waitFor();
     await accessible(p, "the open questions");
     await shot(p, "panel-questions");
-    await row.getByRole("button", { name: /Write the answer/ }).click();
+    await row.getByRole("button", { name: /New answer/ }).click();
     await p.getByRole("menuitem", { name: "In faq", exact: true }).click();
     await p.getByRole("dialog").getByLabel("Title").waitFor();
     assert.equal(await p.getByRole("dialog").getByLabel("Title").inputValue(), question);
@@ -135,9 +138,9 @@ describe("knowledge", () => {
     await row.waitFor({ state: "detached" });
 
     await p.goto(`${company.panel_url}/knowledge/${base}`);
-    await p.getByRole("button", { name: "Remove the base" }).click();
+    await p.getByRole("button", { name: "Remove knowledge base" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("The base is removed").waitFor();
+    await p.getByText("Knowledge base removed").waitFor();
     assert.equal(await p.getByRole("link", { name: base }).count(), 0);
   });
 });

@@ -34,23 +34,23 @@ describe("what visitors ask", () => {
 
   it("is attached to the nearest article in two clicks, and answered from then on", async (t) => {
     const p = await open(t, company, "/knowledge?tab=questions");
-    await p.getByText("No open questions").waitFor();
+    await p.getByText("No unanswered questions").waitFor();
     const visitor = await visit(p);
     const question = "zyxwv qqfrob voucher";
     await visitor.ask(question);
     await p.reload();
     const group = p.getByRole("listitem", { name: question });
     await group.getByText("Asked once").waitFor();
-    await group.getByText("Nearest article").waitFor();
+    await group.getByText("Closest article").waitFor();
     await accessible(p, "the open questions");
     await shot(p, "panel-questions-nearest");
     const article = await group.getByRole("link").first().textContent();
-    await group.getByRole("button", { name: /Attach to this article/ }).click();
+    await group.getByRole("button", { name: /Add to this article/ }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByText(question).waitFor();
-    await dialog.getByRole("button", { name: "Attach" }).click();
-    await p.getByText("The article answers this question now").waitFor();
-    await p.getByText("No open questions").waitFor();
+    await dialog.getByRole("button", { name: "Add" }).click();
+    await p.getByText("Question added to the article").waitFor();
+    await p.getByText("No unanswered questions").waitFor();
 
     await visitor.ask(question);
     await visitor.chat.locator(".sources").first().waitFor();
@@ -73,7 +73,7 @@ describe("what visitors ask", () => {
     await visitor.page.close();
     await p.reload();
     const group = p.getByRole("listitem", { name: question });
-    await group.getByRole("button", { name: /Write the answer/ }).click();
+    await group.getByRole("button", { name: /New answer/ }).click();
     await p.getByRole("menuitem", { name: "In faq", exact: true }).click();
     const drawer = p.getByRole("dialog");
     assert.equal(await drawer.getByLabel("Title").inputValue(), question);
@@ -81,7 +81,7 @@ describe("what visitors ask", () => {
     await drawer.getByRole("button", { name: "Save" }).click();
     await drawer.waitFor({ state: "detached" });
     await p.goto(company.panel_url + "/knowledge?tab=questions");
-    await p.getByText("No open questions").waitFor();
+    await p.getByText("No unanswered questions").waitFor();
   });
 
   it("comes back when a visitor marks the answer as wrong, and the outcomes are counted", async (t) => {
@@ -94,7 +94,7 @@ describe("what visitors ask", () => {
     const wrong = visitor.chat.getByRole("button", { name: "This answer is wrong" });
     const helped = visitor.chat.getByRole("button", { name: "This answer helped" });
     await helped.click();
-    await visitor.chat.getByText("Thank you").waitFor();
+    await visitor.chat.getByText("Thanks").waitFor();
     await wrong.focus();
     await visitor.page.keyboard.press("Enter");
     await visitor.chat.locator(".thumb.dislike[aria-pressed=true]").waitFor();
@@ -117,19 +117,19 @@ describe("what visitors ask", () => {
       p.getByRole("link", { name: "Export as CSV" }).click(),
     ]);
     assert.equal(file.suggestedFilename(), "answers.csv");
-    await p.getByRole("tab", { name: "Open questions" }).click();
+    await p.getByRole("tab", { name: "Unanswered questions" }).click();
     const group = p.getByRole("listitem", { name: question });
     await group.getByText(/Answered from “.+”, marked as wrong/).waitFor();
 
     await wrong.click(); // a second press withdraws it
     await visitor.chat.locator(".thumb.dislike[aria-pressed=false]").waitFor();
     await p.reload();
-    await p.getByText("No open questions").waitFor();
+    await p.getByText("No unanswered questions").waitFor();
     await visitor.page.close();
 
     await p.goto(company.panel_url + "/inbox?folder=all");
     await p.locator(".inbox-row").first().click();
-    await p.getByText("Why this answer").click();
+    await p.getByText("Source of this answer").click();
     await p
       .locator(".inbox-why blockquote")
       .getByText(/\(\d+\s?%\)/)

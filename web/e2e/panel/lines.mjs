@@ -42,42 +42,42 @@ describe("voice lines", () => {
 
   it("are set up, changed and removed, with errors at their fields and no password read back", async (t) => {
     const p = await open(t, company, "/lines");
-    await p.getByRole("link", { name: "Lines" }).waitFor();
+    await p.getByRole("link", { name: "Phone lines" }).waitFor();
     await p
       .getByRole("row", { name: /demo-line/ })
       .getByText("Ready")
       .waitFor();
     await shot(p, "panel-lines");
-    await p.getByRole("button", { name: "Add a line" }).click();
+    await p.getByRole("button", { name: "New line" }).click();
     const form = p.getByRole("dialog");
-    await form.getByRole("button", { name: "Add a line" }).click();
+    await form.getByRole("button", { name: "New line" }).click();
     assert.equal(await form.getByText("Required").count(), 2);
     await form.getByLabel("Number").fill("15550160001");
     await form.getByLabel("Address").fill("10.1.2.3");
-    await form.getByRole("button", { name: "Add a line" }).click();
+    await form.getByRole("button", { name: "New line" }).click();
     await form.getByText(/Use an address that can be reached from the internet/).waitFor();
     assert.equal(await form.getByLabel("Address").getAttribute("aria-invalid"), "true");
     await accessible(p, "adding a line");
     await shot(p, "panel-line-add");
     await form.getByLabel("Address").fill(trunk);
-    await form.getByLabel(/^Id/).fill("office");
-    await form.getByRole("button", { name: "Add a line" }).click();
+    await form.getByLabel(/^ID/).fill("office");
+    await form.getByRole("button", { name: "New line" }).click();
 
     await p.getByRole("heading", { name: "+1 555 016 0001" }).waitFor();
-    await p.getByRole("region", { name: "State" }).getByText("Responds", { exact: true }).waitFor();
-    await p.getByText(/Any response says that it is there/).waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("Online", { exact: true }).waitFor();
+    await p.getByText(/Any response means the trunk is reachable/).waitFor();
     await p.getByLabel("User name", { exact: true }).fill("acme");
     await p.getByLabel("Password", { exact: true }).first().fill("hush-hush-hush");
-    await p.getByLabel("Calls at once").fill("3");
-    await p.getByLabel("Ring for").fill("200");
-    await p.getByRole("combobox", { name: "Answers calls" }).click();
+    await p.getByLabel("Simultaneous calls").fill("3");
+    await p.getByLabel("Give up after").fill("200");
+    await p.getByRole("combobox", { name: "Answered by" }).click();
     await p.getByRole("option").first().click();
     await p.getByRole("button", { name: "Save", exact: true }).click();
     await p
       .getByText(/must be a duration|from 5s to 2m0s/)
       .first()
       .waitFor();
-    await p.getByLabel("Ring for").fill("30");
+    await p.getByLabel("Give up after").fill("30");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     assert.equal(
@@ -98,22 +98,22 @@ describe("voice lines", () => {
     );
     assert.ok(stored.settings.agent);
     await p.reload();
-    await p.getByRole("region", { name: "State" }).getByText("Responds", { exact: true }).waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("Online", { exact: true }).waitFor();
     await shot(p, "panel-line");
     await p.getByLabel("Address").fill("127.0.0.1:5999");
     await p.keyboard.press("Control+s");
     await p.getByText("Enter the secret again").first().waitFor();
     await p.getByRole("button", { name: "Discard changes" }).click();
 
-    await p.getByRole("link", { name: "Lines" }).first().click();
+    await p.getByRole("link", { name: "Phone lines" }).first().click();
     await p
       .getByRole("row", { name: /office/ })
       .getByText("0 of 3")
       .waitFor();
     await p.getByRole("link", { name: "+1 555 016 0001" }).click();
-    await p.getByRole("button", { name: "Remove the line" }).click();
+    await p.getByRole("button", { name: "Remove line" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByRole("heading", { name: "Lines", level: 1 }).waitFor();
+    await p.getByRole("heading", { name: "Phone lines", level: 1 }).waitFor();
     assert.equal(await p.getByText("office").count(), 0);
   });
 
@@ -123,10 +123,7 @@ describe("voice lines", () => {
     await test.getByText("180 Ringing").waitFor();
     await ask("answer");
     await test.getByText("The line works").waitFor();
-    const steps = await test
-      .getByRole("list", { name: "What was sent and received" })
-      .getByRole("listitem")
-      .allInnerTexts();
+    const steps = await test.getByRole("list", { name: "SIP messages" }).getByRole("listitem").allInnerTexts();
     const order = ["INVITE", "180 Ringing", "200 OK", "ACK", "BYE"];
     assert.deepEqual(
       steps.map((s) => s.split("\n")[0]),
@@ -139,9 +136,9 @@ describe("voice lines", () => {
   it("say in plain words what is wrong, and what to do about it", async (t) => {
     const p = await open(t, company, "/lines/" + (await line("sip:" + trunk, { username: "acme", password: "wrong" })));
     for (const [code, title, advice] of [
-      ["401", "The trunk refuses user name or password", "Enter both as the telephone company gave them"],
-      ["403", "The trunk does not allow this call", "the caller's number"],
-      ["488", "Both sides have no kind of sound in common", "PCMA or PCMU"],
+      ["401", "The trunk rejects the user name or password", "Enter both exactly as your phone company gave them"],
+      ["403", "The trunk doesn't allow this call", "the caller number"],
+      ["488", "No common audio format", "PCMA or PCMU"],
     ]) {
       const test = await tryLine(p, "15550199" + code);
       await test.getByText(title).waitFor();
@@ -159,9 +156,9 @@ describe("voice lines", () => {
     t.after(() => silent.close());
     const dead = await line("sip:127.0.0.1:" + silent.address().port);
     await p.goto(company.panel_url + "/lines/" + dead);
-    await p.getByRole("region", { name: "State" }).getByText("Does not respond").waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("No response", { exact: true }).first().waitFor();
     const test = await tryLine(p, "15550199000");
-    await test.getByText("The trunk does not respond").waitFor();
+    await test.getByText("The trunk isn't responding").waitFor();
     await shot(p, "panel-line-dead");
   });
 
@@ -170,7 +167,7 @@ describe("voice lines", () => {
     const test = await tryLine(p, "34600110012"); // rings, and nobody answers
     await test.getByText("180 Ringing").waitFor();
     await test.getByRole("button", { name: "Hang up" }).click();
-    await test.getByText("The call was given up").waitFor();
+    await test.getByText("Call canceled").waitFor();
     await until(async () => {
       // the phone stops ringing
       const { data } = await call("GET", "/panel/v1/sandbox/calls", token);
@@ -200,7 +197,7 @@ describe("voice lines", () => {
     await question.getByText(/Jan 7, 2030/).waitFor();
     await question.getByRole("button", { name: "Call now" }).click();
     await test.getByRole("status").getByText("The call was declined").waitFor();
-    await test.getByText("The line works: the trunk passed the call on.").waitFor();
+    await test.getByText("The line works. The trunk passed the call on.").waitFor();
     assert.deepEqual(
       bodies.map((b) => b.outside_hours),
       [undefined, true],
@@ -214,7 +211,7 @@ describe("voice lines", () => {
     assert.equal(await p.getByRole("region", { name: "Test call" }).count(), 0);
     await p.goto(company.panel_url + "/lines");
     await p.getByRole("row", { name: /demo-line/ }).waitFor();
-    assert.equal(await p.getByRole("button", { name: "Add a line" }).count(), 0);
+    assert.equal(await p.getByRole("button", { name: "New line" }).count(), 0);
   });
 });
 
@@ -234,10 +231,10 @@ describe("an agent in calls", () => {
       record: true,
     });
     const p = await open(t, company, "/agents/" + id);
-    const calls = p.getByRole("region", { name: "Telephone calls" });
-    await calls.getByLabel("On answering machines").fill("Please call us back.");
-    await calls.getByRole("button", { name: "Add a field" }).click();
-    let field = calls.getByRole("group", { name: "Field 1" });
+    const calls = p.getByRole("region", { name: "Calls" });
+    await calls.getByLabel("Voicemail message").fill("Please call us back.");
+    await calls.getByRole("button", { name: "New question" }).click();
+    let field = calls.getByRole("group", { name: "Question 1" });
     await field.getByLabel("Name").fill("Comes?");
     await p.keyboard.press("Control+s");
     await calls.getByText("Use letters, digits and underscores, such as confirmed").waitFor();
@@ -251,8 +248,8 @@ describe("an agent in calls", () => {
     await field.getByLabel("Answers").fill("tomorrow");
     await p.keyboard.press("Enter");
     await field.getByLabel("Question").fill("When do you come?");
-    await calls.getByRole("button", { name: "Add a field" }).click();
-    await calls.getByRole("group", { name: "Field 2" }).getByLabel("Name").fill("first");
+    await calls.getByRole("button", { name: "New question" }).click();
+    await calls.getByRole("group", { name: "Question 2" }).getByLabel("Name").fill("first");
     await calls.getByRole("button", { name: "Move the field first up" }).click();
     await calls.getByRole("button", { name: "Remove the field first" }).click();
     await p.keyboard.press("Control+s");
@@ -279,14 +276,14 @@ describe("the sandbox's phone", () => {
 
   it("is called, and declines", async (t) => {
     const p = await open(t, company, "/sandbox");
-    await p.getByRole("combobox", { name: "The phone", exact: true }).click();
+    await p.getByRole("combobox", { name: "Behavior", exact: true }).click();
     await p
       .getByRole("option", { name: /declines/i })
       .first()
       .click();
     await p.getByRole("button", { name: "Call", exact: true }).click();
     await p
-      .getByRole("list", { name: "Calls it got" })
+      .getByRole("list", { name: "Recent calls" })
       .getByRole("listitem")
       .filter({ hasText: /0013/ })
       .first()

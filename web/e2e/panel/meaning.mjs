@@ -18,19 +18,19 @@ describe("the search by meaning", () => {
     const url = await ask("embeddings");
     const p = await open(t, company, "/knowledge/faq");
     const card = p.getByRole("region", { name: "Search by meaning" });
-    await card.getByText("This base is searched by words alone").waitFor();
-    await card.getByRole("button", { name: "Name a server" }).click();
+    await card.getByText("This base is searched by keywords only").waitFor();
+    await card.getByRole("button", { name: "New server" }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("Required").first().waitFor();
 
-    await dialog.getByLabel("Base address").fill(url);
+    await dialog.getByLabel("Base URL").fill(url);
     await dialog.getByLabel("Model").fill("words-1");
-    await dialog.getByRole("button", { name: "Try" }).click();
+    await dialog.getByRole("button", { name: "Test" }).click();
     await dialog.getByText("The embeddings server refuses the API key (401).").waitFor();
     await looks(p, "panel-meaning-refused");
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
-    await dialog.getByRole("button", { name: "Try" }).click();
+    await dialog.getByRole("button", { name: "Test" }).click();
     await dialog.getByText(/The server answers: 256 dimensions in \d+ ms/).waitFor();
     await accessible(p, "the form of an embeddings server that answers");
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -56,17 +56,17 @@ describe("the search by meaning", () => {
     await looks(p, "panel-meaning-failing");
 
     await ask("embeddings/status");
-    await card.getByRole("button", { name: "Change the server" }).click();
-    assert.equal(await dialog.getByLabel("Base address").inputValue(), url);
+    await card.getByRole("button", { name: "Edit server" }).click();
+    assert.equal(await dialog.getByLabel("Base URL").inputValue(), url);
     assert.equal(await dialog.getByRole("textbox", { name: "API key" }).inputValue(), "");
-    await dialog.getByRole("button", { name: "Try" }).click(); // with the stored key
+    await dialog.getByRole("button", { name: "Test" }).click(); // with the stored key
     await dialog.getByText(/The server answers: 256 dimensions/).waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
 
-    await card.getByRole("button", { name: "Search by words alone" }).click();
-    await dialog.getByRole("button", { name: "Search by words alone" }).click();
-    await card.getByText("This base is searched by words alone").waitFor();
+    await card.getByRole("button", { name: "Search by keywords only" }).click();
+    await dialog.getByRole("button", { name: "Search by keywords only" }).click();
+    await card.getByText("This base is searched by keywords only").waitFor();
   });
 
   it("says why vectors are missing, and has buttons for those who may change it", async (t) => {
@@ -75,19 +75,19 @@ describe("the search by meaning", () => {
     await ask("embeddings/status?is=500");
     const p = await open(t, company, "/knowledge/faq");
     const card = p.getByRole("region", { name: "Search by meaning" });
-    await card.getByRole("button", { name: "Name a server" }).click();
+    await card.getByRole("button", { name: "New server" }).click();
     const dialog = p.getByRole("dialog");
-    await dialog.getByLabel("Base address").fill(url);
+    await dialog.getByLabel("Base URL").fill(url);
     await dialog.getByLabel("Model").fill("words-1");
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
     await dialog.getByRole("button", { name: "Save" }).click();
     await card
-      .getByText(/The vectors could not all be made. The embeddings server answers with an error \(500\)\./)
+      .getByText(/Some vectors couldn't be created. The embeddings server answers with an error \(500\)\./)
       .waitFor();
     await looks(p, "panel-meaning-unmade");
     const reader = await open(t, company, "/knowledge/faq", {}, await member(company, "Rita", "viewer"));
     const read = reader.getByRole("region", { name: "Search by meaning" });
-    await read.getByText(/The vectors could not all be made/).waitFor();
+    await read.getByText(/Some vectors couldn't be created/).waitFor();
     assert.equal(await read.getByRole("button").count(), 0);
     await ask("embeddings/status");
     await card.getByRole("button", { name: "Try again now" }).click();

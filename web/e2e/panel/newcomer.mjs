@@ -137,14 +137,14 @@ describe("a newcomer", () => {
     await p.keyboard.type(company.password);
     await m.press("button", "Sign in");
 
-    await m.go("Access keys");
-    await m.press("button", "Create a key");
+    await m.go("API keys");
+    await m.press("button", "New key");
     await m.write("Label", "My application");
-    await m.press("button", "Create a key", p.getByRole("dialog"));
-    await m.press("button", "Copy the key");
+    await m.press("button", "New key", p.getByRole("dialog"));
+    await m.press("button", "Copy key");
     assert.match(await p.evaluate(() => navigator.clipboard.readText()), /^ck_/);
     await shot(p, "newcomer-en-key");
-    await m.press("button", "I have copied it");
+    await m.press("button", "Done");
 
     await m.go("Templates");
     await m.press("link", "New template");
@@ -153,30 +153,30 @@ describe("a newcomer", () => {
     await m.press("button", "Variable");
     await p.keyboard.type("! Will you come on Monday?");
     await m.write("Sample for {{1}}", "Ana");
-    await m.press("button", "Add a button");
+    await m.press("button", "Add button");
     await m.press("menuitem", /^Quick reply/);
     await p.keyboard.type("I will be there");
     await shot(p, "newcomer-en-template");
     await m.press("button", "Submit for approval");
-    await p.getByText("It can be sent", { exact: true }).waitFor();
+    await p.getByText("Approved", { exact: true }).waitFor();
     await shot(p, "newcomer-en-approved");
 
     await m.press("link", "Send", p.getByRole("main"));
-    await m.press("button", "Send to the sandbox phone");
+    await m.press("button", "Send to the test phone");
     await m.write("Variable 1", "Ana");
     await m.write("Campaign", "first steps");
     await shot(p, "newcomer-en-send");
     await m.press("button", "Send");
     await p.getByRole("heading", { name: "Sent" }).waitFor();
     await shot(p, "newcomer-en-sent");
-    await m.press("link", "Open the sandbox phone");
+    await m.press("link", "Open test phone");
     const phone = p.getByRole("region", { name: /^Phone/ });
     await phone.getByText("Welcome aboard, Ana! Will you come on Monday?").waitFor();
     await m.press("button", "I will be there", phone);
     await p.locator('.handset-message[data-own="yes"]').getByText("I will be there").waitFor();
     await shot(p, "newcomer-en-phone");
 
-    await m.go("Notifications");
+    await m.go("Messages");
     await p
       .getByRole("link", { name: /welcome_aboard/ })
       .first()
@@ -200,14 +200,14 @@ describe("a newcomer", () => {
     await p.locator("#content h1").waitFor();
 
     await k.go("claves");
-    await arrived(p, "Claves de acceso");
-    await k.press("button", "Crear una clave");
+    await arrived(p, "Claves de API");
+    await k.press("button", "Nueva clave");
     await k.write("Etiqueta", "Mi aplicación");
     await p.keyboard.press("Enter");
     await p.getByRole("dialog", { name: "Su nueva clave" }).waitFor();
     await k.press("button", "Copiar la clave");
     await p.waitForFunction(async () => (await navigator.clipboard.readText()).startsWith("ck_"));
-    await k.press("button", "La he copiado");
+    await k.press("button", "Listo");
     await p.getByRole("dialog").waitFor({ state: "detached" });
 
     await k.go("plantillas");
@@ -220,7 +220,7 @@ describe("a newcomer", () => {
     await p.keyboard.press("Enter");
     await p.keyboard.type(". ¿Viene el lunes?");
     await k.write("Ejemplo de {{1}}", "Ana");
-    await k.press("button", "Añadir un botón");
+    await k.press("button", "Añadir botón");
     await p.getByRole("menuitem").first().waitFor();
     await p.keyboard.press("ArrowDown");
     assert.match((await k.focused()).name, /^Respuesta rápida/);
@@ -229,7 +229,7 @@ describe("a newcomer", () => {
     await p.keyboard.type("Allí estaré");
     await shot(p, "newcomer-es-template");
     await p.keyboard.press("Control+Enter");
-    await p.getByText("Se puede enviar", { exact: true }).waitFor();
+    await p.getByText("Aprobada", { exact: true }).waitFor();
     await shot(p, "newcomer-es-approved");
 
     await k.press("link", "Enviar");
@@ -247,7 +247,7 @@ describe("a newcomer", () => {
     await shot(p, "newcomer-es-phone");
 
     await k.go("notificaciones");
-    await arrived(p, "Notificaciones");
+    await arrived(p, "Mensajes");
     await k.press("link", /bienvenida_a_bordo/);
     await arrived(p, "bienvenida_a_bordo");
     await p.getByText("Leído", { exact: true }).first().waitFor();

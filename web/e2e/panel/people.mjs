@@ -65,10 +65,10 @@ describe("one person's data", () => {
     await shot(p, "panel-person-erased");
     assert.equal((await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.length, 0);
 
-    await p.getByRole("button", { name: "Look for another person" }).click();
+    await p.getByRole("button", { name: "Find another person" }).click();
     await p.getByRole("textbox").fill("+34 600 70 12 34");
     await p.getByRole("button", { name: "Find" }).click();
-    await p.getByText("Nothing is stored about this person").waitFor();
+    await p.getByText("No data about this person").waitFor();
     await shot(p, "panel-person-nobody");
   });
 

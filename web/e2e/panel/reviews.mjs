@@ -28,7 +28,7 @@ describe("reviews", () => {
     const p = await open(t, company, "/agents/" + company.agent_id);
     const card = p.getByRole("region", { name: "After a conversation" });
     await card.getByLabel("Goal", { exact: true }).fill("The visitor knows when we open");
-    await card.getByRole("button", { name: "Add a topic" }).click();
+    await card.getByRole("button", { name: "New topic" }).click();
     const topic = card.getByRole("group", { name: "Topic 7" });
     await topic.getByLabel("Name").fill("Opening times");
     await card.getByRole("group", { name: "Opening times" }).getByLabel("Keywords").fill("open");
@@ -49,9 +49,9 @@ describe("reviews", () => {
     const id = await asks(company, "When is your office open?");
     await p.goto(company.panel_url + `/inbox?folder=all&c=${id}`);
     const details = p.getByRole("complementary", { name: "Contact details" });
-    await details.getByRole("heading", { name: "Notifications" }).waitFor();
-    await p.getByText("Why this answer").waitFor(); // the agent has answered
-    assert.equal(await details.getByText("By rules").count(), 0);
+    await details.getByRole("heading", { name: "Messages" }).waitFor();
+    await p.getByText("Source of this answer").waitFor(); // the agent has answered
+    assert.equal(await details.getByText("Rule-based").count(), 0);
     await p.getByRole("button", { name: "Resolve", exact: true }).click();
     await details.getByText(/^Began with “When is your office open\?”/).waitFor(); // as it is made, without a reload
     await details.getByText("Goal: unknown").waitFor();

@@ -25,17 +25,17 @@ describe("secrets", () => {
   it("are stored, replaced, and deleted once no flow sends them", async (t) => {
     const p = await open(t, company, "/secrets");
     await p.getByRole("heading", { name: "Secrets", exact: true }).waitFor();
-    await p.getByRole("button", { name: "Add the first secret" }).click();
+    await p.getByRole("button", { name: "New secret" }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByLabel("Name").fill("shop-key");
     await dialog.getByRole("combobox", { name: "Sent to" }).fill("shop.example.com");
     await dialog.locator("input[type=password]").fill(value);
-    await dialog.getByRole("button", { name: "Add a secret" }).click();
+    await dialog.getByRole("button", { name: "New secret" }).click();
     await dialog.getByText("Use letters, digits and underscores").waitFor();
     await accessible(p, "adding a secret");
     await shot(p, "panel-secret-add");
     await dialog.getByLabel("Name").fill("shop_key");
-    await dialog.getByRole("button", { name: "Add a secret" }).click();
+    await dialog.getByRole("button", { name: "New secret" }).click();
     await dialog.waitFor({ state: "detached" });
     const row = p.getByRole("row", { name: /shop_key/ });
     await row.getByText("shop.example.com").waitFor();
@@ -74,7 +74,7 @@ describe("secrets", () => {
     const dialog = p.getByRole("dialog");
     await dialog.getByText("shop.example.com").waitFor();
     await dialog.getByLabel("Name").fill("shop_key");
-    await dialog.getByRole("button", { name: "Add a secret" }).click();
+    await dialog.getByRole("button", { name: "New secret" }).click();
     await dialog.waitFor({ state: "detached" });
     assert.equal(
       await p.getByRole("textbox", { name: "Value: Authorization" }).inputValue(),

@@ -27,7 +27,7 @@ describe("the sign-in", () => {
     await p.getByLabel("E-mail").fill(company.email);
     await p.locator('input[name="password"]').fill("wrong-horse-battery");
     await p.keyboard.press("Enter");
-    await p.getByRole("alert").getByText("E-mail or password is wrong").waitFor();
+    await p.getByRole("alert").getByText("Wrong e-mail or password").waitFor();
     await signedIn(p, company);
     await p.getByRole("heading", { name: "Users" }).waitFor();
     assert.equal(new URL(p.url()).pathname, "/panel/users");
@@ -104,14 +104,14 @@ describe("the own account", () => {
     const p = await open(t, company, "/account");
     await p.getByText("This browser").waitFor();
     await shot(p, "panel-account");
-    await p.getByRole("button", { name: "End all others" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "End all others" }).click();
-    await p.getByText("All other sessions have ended").waitFor();
+    await p.getByRole("button", { name: "Sign out all others" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Sign out all others" }).click();
+    await p.getByText("All other sessions signed out").waitFor();
     await other.p.reload();
     await other.p.getByRole("heading", { name: "Sign in" }).waitFor();
-    await p.getByLabel("Present password").fill("wrong-horse-battery");
+    await p.getByLabel("Current password").fill("wrong-horse-battery");
     await p.getByLabel("New password").fill("short");
-    await p.getByRole("button", { name: "Change the password" }).click();
+    await p.getByRole("button", { name: "Change password" }).click();
     await p.getByText("At least 12 characters").nth(1).waitFor();
   });
 });

@@ -29,7 +29,7 @@ describe("the people of a company", () => {
   it("are invited, join with a password of their own, and get a link when they forget it", async (t) => {
     const p = await open(t, company, "/users");
     await p.getByRole("button", { name: "Invite", exact: true }).click();
-    const dialog = p.getByRole("dialog", { name: "Invite somebody" });
+    const dialog = p.getByRole("dialog", { name: "Invite a teammate" });
     await dialog.getByLabel("E-mail").fill("vera");
     await dialog.getByRole("button", { name: "Invite" }).click();
     await dialog.getByText("Check the e-mail address").waitFor();
@@ -54,37 +54,34 @@ describe("the people of a company", () => {
     await fits(theirs.p, "an invitation");
     await shot(theirs.p, "team-invitation-es");
     await theirs.p.getByLabel("Su nombre").fill("Vera Ruiz");
-    await theirs.p.getByLabel("Una contraseña propia").fill("short");
+    await theirs.p.getByLabel("Elija una contraseña").fill("short");
     await theirs.p.getByRole("button", { name: "Crear la cuenta y unirse" }).click();
     await theirs.p.getByText("Al menos 12 caracteres", { exact: true }).waitFor();
-    await theirs.p.getByLabel("Una contraseña propia").fill("a-long-enough-password");
+    await theirs.p.getByLabel("Elija una contraseña").fill("a-long-enough-password");
     await theirs.p.getByRole("button", { name: "Crear la cuenta y unirse" }).click();
     await theirs.p.locator(".page h1").waitFor();
     const again = await stranger(t);
     await again.p.goto(link);
-    await again.p.getByText("This invitation is not valid any more").waitFor();
+    await again.p.getByText("This invitation is no longer valid").waitFor();
     await accessible(again.p, "an invitation that was used");
     await shot(again.p, "team-invitation-used");
 
     await p.goto(link); // a link that is no good ends nobody's session
-    await p.getByText("This invitation is not valid any more").waitFor();
+    await p.getByText("This invitation is no longer valid").waitFor();
     await p.goto(company.panel_url + "/users");
     await p.getByRole("button", { name: "Actions for Vera Ruiz" }).click();
-    await p.getByRole("menuitem", { name: "Send a link for a new password" }).click();
-    const reset = await p
-      .getByRole("dialog", { name: "A link for a new password" })
-      .locator(".snippet code")
-      .innerText();
+    await p.getByRole("menuitem", { name: "Send password link" }).click();
+    const reset = await p.getByRole("dialog", { name: "Password link" }).locator(".snippet code").innerText();
     await again.p.goto(reset);
     await again.p.getByRole("heading", { name: "Set a new password" }).waitFor();
     await accessible(again.p, "a new password");
     await shot(again.p, "team-forgotten");
-    await again.p.getByLabel("A password of your own").fill("another-long-password");
+    await again.p.getByLabel("Choose a password").fill("another-long-password");
     await again.p.keyboard.press("Enter");
-    await again.p.getByRole("heading", { name: "The new password is set" }).waitFor();
+    await again.p.getByRole("heading", { name: "Password updated" }).waitFor();
     await again.p.getByRole("link", { name: "Sign in" }).click();
     await fillIn(again.p, { email: "vera@new.test", password: "a-long-enough-password" });
-    await again.p.getByText("E-mail or password is wrong").waitFor();
+    await again.p.getByText("Wrong e-mail or password").waitFor();
     await fillIn(again.p, { email: "vera@new.test", password: "another-long-password" });
     await again.p.locator(".page h1").waitFor();
   });
@@ -92,13 +89,13 @@ describe("the people of a company", () => {
   it("protect their sign-in with a second factor, and get in with a recovery code", async (t) => {
     const who = await member(company, "Two", "viewer");
     const p = await open(t, company, "/account", {}, who);
-    const card = p.getByRole("region", { name: "Second factor" });
-    await card.getByRole("button", { name: "Turn it on" }).click();
+    const card = p.getByRole("region", { name: "Two-factor authentication" });
+    await card.getByRole("button", { name: "Turn on" }).click();
     const dialog = p.getByRole("dialog");
-    await dialog.getByLabel("Present password").fill("wrong-password");
+    await dialog.getByLabel("Current password").fill("wrong-password");
     await p.keyboard.press("Enter");
     await dialog.getByText("Is not the present password").waitFor();
-    await dialog.getByLabel("Present password").fill(who.password);
+    await dialog.getByLabel("Current password").fill(who.password);
     await p.keyboard.press("Enter");
     await dialog.getByRole("img", { name: "QR code for your authenticator" }).waitFor();
     const secret = await dialog.locator("code").innerText();
@@ -114,7 +111,7 @@ describe("the people of a company", () => {
     assert.equal(new Set(codes).size, 10);
     await accessible(p, "recovery codes");
     await shot(p, "team-factor-codes");
-    await dialog.getByRole("button", { name: "I have kept them" }).click();
+    await dialog.getByRole("button", { name: "I've saved them" }).click();
     await card.getByText("10 recovery codes left").waitFor();
     await accessible(p, "the account with a second factor");
     await shot(p, "team-account");
@@ -127,7 +124,7 @@ describe("the people of a company", () => {
     await shot(other.p, "team-code-dark");
     await other.p.getByRole("textbox", { name: "Code" }).fill("000000");
     await other.p.keyboard.press("Enter");
-    await other.p.getByText("This code is not valid, or was used before").waitFor();
+    await other.p.getByText("This code is invalid or already used").waitFor();
     await other.p.getByRole("textbox", { name: "Code" }).fill(codes[0]);
     await other.p.keyboard.press("Enter");
     await other.p.getByText("9 recovery codes left").waitFor();
@@ -135,10 +132,10 @@ describe("the people of a company", () => {
     await accessible(other.p, "the account, dark, on a phone");
     await shot(other.p, "team-account-phone-dark");
 
-    await card.getByRole("button", { name: "Turn it off" }).click();
-    await dialog.getByLabel("Present password").fill(who.password);
+    await card.getByRole("button", { name: "Turn off" }).click();
+    await dialog.getByLabel("Current password").fill(who.password);
     await dialog.getByRole("textbox", { name: "Code" }).fill(codes[1]);
-    await dialog.getByRole("button", { name: "Turn it off" }).click();
+    await dialog.getByRole("button", { name: "Turn off" }).click();
     await card.getByText("Off", { exact: true }).waitFor();
   });
 
@@ -156,7 +153,7 @@ describe("the people of a company", () => {
       await p.locator('button, input[type="submit"]').first().click();
     };
     await through();
-    await p.getByText("Nobody with this e-mail works here yet").waitFor();
+    await p.getByText("There's no account for this e-mail yet").waitFor();
     await accessible(p, "a stranger");
 
     const at = (path) => direct(several.base_url) + path;

@@ -41,7 +41,7 @@ describe("tests of an agent", () => {
     await p.getByRole("tab", { name: "Tests" }).click();
     await p.getByRole("heading", { name: "No tests yet" }).waitFor();
     await accessible(p, "no tests");
-    await p.getByRole("button", { name: "Write the first test" }).click();
+    await p.getByRole("button", { name: "New test" }).click();
     const source = p.getByLabel("Tests in YAML");
     await source.fill("name: visitors\ncases:\n  - nam: hours\n");
     const fault = p.getByRole("button", { name: "Line 3" });
@@ -55,7 +55,7 @@ describe("tests of an agent", () => {
     await p.getByText("Tests: 2", { exact: true }).waitFor();
     await p.getByRole("button", { name: "Save" }).click();
     await p.getByText("Not run yet").waitFor();
-    await p.getByRole("button", { name: "Run the tests" }).click();
+    await p.getByRole("button", { name: "Run tests" }).click();
     await p.getByRole("button", { name: "parking: Failed" }).waitFor();
     assert.equal(await p.getByRole("button", { name: "opening hours: Passed" }).count(), 0);
 
@@ -66,7 +66,7 @@ describe("tests of an agent", () => {
         { title: "Parking", text: "The car park is at the lighthouse.", url: "", language: "en" },
       ],
     });
-    await p.getByRole("button", { name: "Run the tests" }).click();
+    await p.getByRole("button", { name: "Run tests" }).click();
     await p.getByRole("button", { name: "parking: Passed · Failed before" }).waitFor();
     await p.getByLabel("Only failed and changed tests").uncheck();
     assert.equal(await p.getByRole("button", { name: "opening hours: Passed" }).count(), 2);
@@ -85,10 +85,10 @@ describe("tests of an agent", () => {
     await p.keyboard.press("Enter");
     await p.getByRole("log").getByText("The car park is at the lighthouse").waitFor();
     await p.getByRole("button", { name: "Save as a test" }).click();
-    await p.getByText("The conversation is saved as a test").waitFor();
+    await p.getByText("Conversation saved as a test").waitFor();
 
     const save = p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" });
-    await p.getByLabel("Persona").fill("Kind");
+    await p.getByLabel("Persona").fill("Type");
     await save.click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" }); // all tests pass
     await p.getByRole("combobox", { name: "Knowledge" }).focus();

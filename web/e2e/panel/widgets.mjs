@@ -21,53 +21,56 @@ describe("widgets", () => {
     const p = await open(t, company, "/widgets");
     await p.getByRole("link", { name: "Demo chat" }).waitFor();
     await shot(p, "panel-widgets");
-    await p.getByRole("button", { name: "Add a widget" }).click();
+    await p.getByRole("button", { name: "New widget" }).click();
     const dialog = p.getByRole("dialog");
     const name = "Shop";
     await dialog.getByLabel("Name").fill(name);
-    await dialog.getByLabel("Welcome").fill("Welcome aboard");
-    await dialog.getByRole("button", { name: "Add a widget" }).click();
+    await dialog.getByLabel("Welcome message").fill("Welcome aboard");
+    await dialog.getByRole("button", { name: "New widget" }).click();
     await p.getByRole("heading", { name }).waitFor();
     const frame = p.frameLocator("iframe");
     await frame.getByText("Welcome aboard").waitFor();
-    await p.getByLabel("Heading").fill("<b>Harbour</b> help");
+    await p.getByLabel("Title").fill("<b>Harbour</b> help");
     await frame.getByRole("heading", { name: "<b>Harbour</b> help", includeHidden: true }).waitFor();
-    await p.getByRole("textbox", { name: "Colour", exact: true }).fill("#ffd84d");
-    await p.getByText("can hardly be seen").waitFor();
+    await p.getByRole("textbox", { name: "Color", exact: true }).fill("#ffd84d");
+    await p.getByText("is hard to see").waitFor();
     await accessible(p, "the designer");
     await shot(p, "panel-widget-look");
     await p.getByRole("button", { name: /^Use #/ }).click();
-    await p.getByText("can hardly be seen").waitFor({ state: "detached" });
-    await p.getByRole("tab", { name: "Words" }).click();
+    await p.getByText("is hard to see").waitFor({ state: "detached" });
+    await p.getByRole("tab", { name: "Text" }).click();
     await p
-      .getByRole("combobox", { name: "Add a language" })
-      .or(p.getByRole("textbox", { name: "Add a language" }))
+      .getByRole("combobox", { name: "New language" })
+      .or(p.getByRole("textbox", { name: "New language" }))
       .fill("es");
     await p.getByRole("button", { name: "Add", exact: true }).click();
     await p.getByRole("textbox", { name: "Spanish" }).fill("Bienvenido a bordo");
     await frame.getByText("Bienvenido a bordo").waitFor();
     await accessible(p, "the words");
     await shot(p, "panel-widget-words");
-    await p.getByRole("tab", { name: "Behaviour" }).click();
-    await p.getByRole("switch", { name: "Teammates answer at certain hours only" }).check({ force: true });
+    await p.getByRole("tab", { name: "Behavior" }).click();
+    await p.getByRole("switch", { name: "Team hours" }).check({ force: true });
     await p.getByRole("combobox", { name: "Allowed sites" }).fill("not an address");
     await p.keyboard.press("Enter");
     await accessible(p, "the behaviour");
     await shot(p, "panel-widget-behaviour");
     await p.keyboard.press("Control+s");
     await p.getByText("Enter origins such as").first().waitFor();
-    await p.getByRole("link", { name: "Access keys" }).click();
-    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
+    await p.getByRole("link", { name: "API keys" }).click();
+    await p
+      .getByRole("dialog", { name: "Leave without saving?" })
+      .getByRole("button", { name: "Keep editing" })
+      .click();
     for (let n = await p.locator(".mantine-TagsInput-pill button").count(); n > 0; n--)
       await p.locator(".mantine-TagsInput-pill button").first().click();
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.reload();
-    await p.getByRole("tab", { name: "Words" }).click();
+    await p.getByRole("tab", { name: "Text" }).click();
     assert.equal(await p.getByRole("textbox", { name: "Spanish" }).inputValue(), "Bienvenido a bordo");
     await p.getByRole("tab", { name: "Install" }).click();
-    await p.getByRole("button", { name: "Make a key for this widget" }).click();
-    await p.getByText("Copy the tag now").waitFor();
+    await p.getByRole("button", { name: "New key for this widget" }).click();
+    await p.getByText("Copy the snippet now").waitFor();
     const tag = await p.locator(".snippet code").first().textContent();
     assert.match(tag, /customer="ck_[\w-]{43}"/);
     await accessible(p, "installing");
@@ -77,9 +80,9 @@ describe("widgets", () => {
     await shown.goto(wrapper);
     await shown.frameLocator("iframe").getByText("Welcome aboard").waitFor();
     await shown.close();
-    await p.getByRole("button", { name: "Remove the widget" }).click();
+    await p.getByRole("button", { name: "Remove widget" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("The widget is removed").waitFor();
+    await p.getByText("Widget removed").waitFor();
     assert.equal(await p.getByRole("link", { name }).count(), 0);
   });
 });
@@ -91,24 +94,24 @@ describe("voice widgets", () => {
 
   it("are designed beside the real page, saved, installed and tried", async (t) => {
     const p = await open(t, company, "/widgets");
-    await p.getByRole("button", { name: "Add a widget" }).click();
+    await p.getByRole("button", { name: "New widget" }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByRole("radio", { name: "Voice" }).check({ force: true });
     const name = "Talk";
     await dialog.getByLabel("Name").fill(name);
-    await dialog.getByText("Without an agent nobody answers").waitFor();
+    await dialog.getByText("Without an agent, no one answers").waitFor();
     await dialog.getByRole("combobox", { name: "Agent" }).click();
     await p.getByRole("option", { name: "Reception" }).click();
-    await dialog.getByLabel("Welcome").fill("Ask me about <b>boats</b>");
+    await dialog.getByLabel("Welcome message").fill("Ask me about <b>boats</b>");
     await accessible(p, "adding a widget");
     await shot(p, "panel-voice-add");
-    await dialog.getByRole("button", { name: "Add a widget" }).click();
+    await dialog.getByRole("button", { name: "New widget" }).click();
     await p.getByRole("heading", { name }).waitFor();
 
     const frame = p.frameLocator("iframe");
     await frame.getByText("Ask me about <b>boats</b>").waitFor();
-    await p.getByRole("textbox", { name: "Colour", exact: true }).fill("#0b6e4f");
-    await p.getByRole("combobox", { name: "Animation of the button" }).click();
+    await p.getByRole("textbox", { name: "Color", exact: true }).fill("#0b6e4f");
+    await p.getByRole("combobox", { name: "Button animation" }).click();
     await p.getByRole("option", { name: "Pulse" }).click();
     await accessible(p, "the look of a voice widget");
     await shot(p, "panel-voice-look");
@@ -118,35 +121,35 @@ describe("voice widgets", () => {
     await frame.getByRole("heading", { name: "The conversation has ended" }).waitFor();
     await p.getByText("Before", { exact: true }).click();
 
-    await p.getByRole("tab", { name: "Words" }).click();
-    await p.getByRole("textbox", { name: "What the button is called" }).fill("Talk to the harbour");
+    await p.getByRole("tab", { name: "Text" }).click();
+    await p.getByRole("textbox", { name: "Button name" }).fill("Talk to the harbour");
     await p.getByRole("textbox", { name: "Start talking" }).fill("Call us");
     await accessible(p, "the words of a voice widget");
-    await p.getByRole("tab", { name: "Behaviour" }).click();
-    await p.getByText("This agent does not understand speech").waitFor();
+    await p.getByRole("tab", { name: "Behavior" }).click();
+    await p.getByText("Speech recognition is off for this agent").waitFor();
     await p.getByRole("textbox", { name: "Consent" }).fill("We keep what you say for a week.");
     await frame.getByText("We keep what you say for a week.").waitFor();
     await p.getByRole("checkbox", { name: "First words" }).check({ force: true });
-    await p.getByRole("switch", { name: "Show what is said" }).uncheck({ force: true });
+    await p.getByRole("switch", { name: "Show captions" }).uncheck({ force: true });
     await accessible(p, "the behaviour of a voice widget");
     await shot(p, "panel-voice-behaviour");
     await save(p);
     await p.reload();
-    await p.getByRole("tab", { name: "Behaviour" }).click();
+    await p.getByRole("tab", { name: "Behavior" }).click();
     assert.equal(await p.getByRole("textbox", { name: "Consent" }).inputValue(), "We keep what you say for a week.");
     assert.deepEqual(
       [
         await p.getByRole("checkbox", { name: "First words" }).isChecked(),
         await p.getByRole("checkbox", { name: "Voice and speed" }).isChecked(),
-        await p.getByRole("switch", { name: "Show what is said" }).isChecked(),
+        await p.getByRole("switch", { name: "Show captions" }).isChecked(),
       ],
       [true, false, false],
     );
 
     await p.getByRole("tab", { name: "Install" }).click();
-    assert.equal(await p.getByRole("button", { name: "Try it on an empty page" }).isDisabled(), true);
-    await p.getByRole("button", { name: "Make a key for this widget" }).click();
-    await p.getByText("Copy the tag now").waitFor();
+    assert.equal(await p.getByRole("button", { name: "Test on an empty page" }).isDisabled(), true);
+    await p.getByRole("button", { name: "New key for this widget" }).click();
+    await p.getByText("Copy the snippet now").waitFor();
     const tag = await p.locator(".snippet code").first().textContent();
     assert.match(tag, /embed\/voice\.js"\s+widget="[\w-]{36}"\s+customer="ck_[\w-]{43}"\s+language-lovi="en"/);
     assert.match(await p.locator(".snippet code").nth(1).textContent(), /frame-src http:\/\/widget\.localhost/);
@@ -154,7 +157,7 @@ describe("voice widgets", () => {
     await shot(p, "panel-voice-install");
     const [tried] = await Promise.all([
       p.context().waitForEvent("page"),
-      p.getByRole("link", { name: "Try it on an empty page" }).click(),
+      p.getByRole("link", { name: "Test on an empty page" }).click(),
     ]);
     await tried.waitForFunction(() => globalThis.carillonVoice?.on);
     const loaded = opening(tried, "vw_id=");
@@ -162,8 +165,8 @@ describe("voice widgets", () => {
     const voice = await loaded;
     await voice.getByText("We keep what you say for a week.").waitFor();
     await tried.close();
-    await p.getByRole("button", { name: "Remove the widget" }).click();
+    await p.getByRole("button", { name: "Remove widget" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("The widget is removed").waitFor();
+    await p.getByText("Widget removed").waitFor();
   });
 });

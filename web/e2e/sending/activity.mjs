@@ -43,7 +43,7 @@ describe("the activity of a company", () => {
     await row.focus();
     await p.keyboard.press("Enter");
     const drawer = p.getByRole("dialog", { name: "API call" });
-    await drawer.getByText("The sender has no template of this name and language.").waitFor();
+    await drawer.getByText("The sender has no template with this name and language.").waitFor();
     await drawer
       .getByText(/activity_nowhere/)
       .first()
@@ -60,7 +60,7 @@ describe("the activity of a company", () => {
     await p.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
     await p.goto(address.href); // the address alone shows the same
-    await drawer.getByText("The sender has no template of this name and language.").waitFor();
+    await drawer.getByText("The sender has no template with this name and language.").waitFor();
     await p.setViewportSize({ width: 390, height: 844 });
     await dye(p, "dark");
     await accessible(p, "a call on a phone in a dark room");
@@ -97,14 +97,14 @@ describe("the activity of a company", () => {
       await fetch("/panel/v1/keys/" + made.id, { method: "DELETE", headers: own });
       return made;
     });
-    await p.getByRole("tab", { name: "Changes" }).click();
+    await p.getByRole("tab", { name: "Change log" }).click();
     await p.getByRole("button", { name: /revoked the access key “activity key”/ }).waitFor();
     await p.getByRole("button", { name: /revoked the access key “activity key”/ }).click();
     const change = p.getByRole("dialog", { name: "Change" });
     await change.getByText("revoked_at").waitFor();
     await accessible(p, "a change");
     await shot(p, "activity-change");
-    await change.getByRole("button", { name: "All changes of it" }).click();
+    await change.getByRole("button", { name: "Full history" }).click();
     await p.getByRole("button", { name: /created the access key “activity key”/ }).waitFor();
     assert.equal(new URL(p.url()).searchParams.get("object"), key.id);
     assert.equal(await p.locator(".activity-changes tbody tr").count(), 2);

@@ -18,7 +18,7 @@ describe("what was sent", () => {
 
   it("begins with nothing, appears as it is accepted, and changes in its place", async (t) => {
     const p = await open(t, company, "/notifications");
-    await p.getByText("Nothing has been sent yet").waitFor();
+    await p.getByText("Nothing sent yet").waitFor();
     await accessible(p, "nothing sent");
     await shot(p, "notifications-empty");
     const slow = await send(company, ["34600110009"]);
@@ -30,15 +30,15 @@ describe("what was sent", () => {
     const at = await row(p, slow).boundingBox();
     await row(p, slow).hover();
     const more = await send(company, ["34600300001"]);
-    await p.getByRole("button", { name: "1 new notification" }).waitFor();
+    await p.getByRole("button", { name: "1 new message" }).waitFor();
     await row(p, slow)
       .locator(".sent-words", { hasText: /Delivered|Read/ })
       .waitFor();
     assert.deepEqual(await row(p, slow).boundingBox(), at, "the row moved");
     assert.equal(await row(p, more).count(), 0);
-    await p.getByRole("button", { name: "1 new notification" }).click();
+    await p.getByRole("button", { name: "1 new message" }).click();
     await row(p, more)
-      .getByText(/Failed: The number cannot be reached/)
+      .getByText(/Failed: This number can't be reached/)
       .waitFor();
     await row(p, more).locator(".tag.danger", { hasText: "Failed" }).waitFor();
     await row(p, mixed).locator(".tag.warn", { hasText: "Partly failed" }).waitFor();
@@ -62,7 +62,7 @@ describe("what was sent to several", () => {
 
   it("is narrowed by the address, found by any id, and walked through by keys", async (t) => {
     const p = await open(t, company, "/notifications?campaign=nothing");
-    await p.getByText("No notification fits these filters").waitFor();
+    await p.getByText("No messages match these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, mixed).waitFor();
     await p.getByLabel("Number", { exact: true }).fill("+34 600 200 006");
@@ -74,7 +74,7 @@ describe("what was sent to several", () => {
     await p.getByRole("button", { name: "Clear filters" }).click();
     await p.getByRole("combobox", { name: "Channel" }).click();
     await p.getByRole("option", { name: "Calls" }).click();
-    await p.getByText("No notification fits these filters").waitFor();
+    await p.getByText("No messages match these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, mixed).waitFor();
 
@@ -116,30 +116,30 @@ describe("what was sent to several", () => {
     await p.waitForURL(new RegExp(`${mixed}\\?m=1`));
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
-    await p.getByPlaceholder("Search pages and actions…").fill(failed.message_id);
-    await p.getByText(`Find ${failed.message_id} in what was sent`).waitFor(); // Enter takes what is listed
+    await p.getByPlaceholder("Search or jump to…").fill(failed.message_id);
+    await p.getByText(`Search messages for “${failed.message_id}”`).waitFor(); // Enter takes what is listed
     await p.keyboard.press("Enter");
     await p.locator(".palette").waitFor({ state: "hidden" });
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
-    await p.getByPlaceholder("Search pages and actions…").fill("+34 600 200 006");
-    await p.getByText("Find +34 600 200 006 in what was sent").click();
+    await p.getByPlaceholder("Search or jump to…").fill("+34 600 200 006");
+    await p.getByText("Search messages for “+34 600 200 006”").click();
     await p.locator(".palette").waitFor({ state: "hidden" });
     await p.waitForURL(/number=(%22)?34600200006/);
     await p.keyboard.press("/");
     await p.keyboard.type("wamid.nobody-knows-it1");
     await p.keyboard.press("Enter");
-    await p.getByText("Nothing sent has this id").waitFor();
+    await p.getByText("No message has this ID").waitFor();
   });
 
   it("has a page that explains every failure, with what the phone showed", async (t) => {
     const p = await open(t, company, "/notifications/" + mixed);
     await p.getByRole("heading", { name: /Message to Ana 0/ }).waitFor();
-    await p.getByText("The number cannot be reached on this channel").last().waitFor();
+    await p.getByText("This number can't be reached on WhatsApp").last().waitFor();
     await p.getByText("Check the number.").waitFor();
     await p.getByText("sandbox: refused, by the number").waitFor();
     await p.locator(".preview").getByText("Hello Ana 0, this is Carillon.").waitFor();
-    await p.getByText("The event belongs to no flow").waitFor();
+    await p.getByText("No flow handles this event").waitFor();
     await shot(p, "notification-page");
     await p.getByRole("button", { name: /^Delivered/ }).click();
     await p.waitForURL(/state=delivered/);
@@ -154,19 +154,19 @@ describe("what was sent to several", () => {
       steps.map((s) => s.split("\n")[0]),
       [
         "Accepted",
-        "Being sent",
-        "Accepted by the provider",
+        "Sending",
+        "Accepted by WhatsApp",
         "Delivered to the device",
-        "Not read so far; many people turn read receipts off",
+        "Not read so far. Many people turn read receipts off.",
       ],
     );
     assert.match(steps[3], /after [\d.,]+ (ms|s)/);
     await p.getByRole("button", { name: /^Skipped/ }).click();
-    await p.getByText("Same number and same text twice in one request").first().waitFor();
+    await p.getByText("Duplicate in the same request").first().waitFor();
 
     await p.getByRole("button", { name: "More actions" }).click();
     await p.getByRole("menuitem", { name: "Copy as curl" }).click();
-    await p.getByText("Set CARILLON_ACCESS_KEY to an access key first").waitFor();
+    await p.getByText("Set CARILLON_ACCESS_KEY to an API key first").waitFor();
     const command = await p.evaluate(() => navigator.clipboard.readText());
     assert.match(command, /access_key=\$CARILLON_ACCESS_KEY"/);
     assert.ok(!command.includes(company.access_key));
@@ -177,15 +177,15 @@ describe("what was sent to several", () => {
   it("is sent again to those who failed, once, and says to whom it cannot be", async (t) => {
     await call("POST", withKey(company, "/functions/v1/suppressions"), "", { number: "34600200005" });
     const p = await open(t, company, "/notifications/" + mixed);
-    await p.getByRole("button", { name: "Send to the failed again" }).click();
+    await p.getByRole("button", { name: "Resend to failed" }).click();
     const form = p.getByRole("dialog");
-    await form.getByText("The number is suppressed").waitFor();
-    await form.getByText("Will hardly go otherwise").waitFor();
+    await form.getByText("The number has opted out").waitFor();
+    await form.getByText("Unlikely to succeed").waitFor();
     await accessible(p, "sending again");
     await shot(p, "notification-resend");
     await form.getByRole("checkbox").check();
     await form.getByRole("button", { name: "Send to 1" }).click();
-    await p.getByText("It was sent again to the failed recipients of").waitFor();
+    await p.getByText("Resent to the failed recipients of").waitFor();
     const again = new URL(p.url()).pathname.split("/").pop();
     assert.notEqual(again, mixed);
     assert.deepEqual(
@@ -193,11 +193,11 @@ describe("what was sent to several", () => {
       ["34600200001"],
     );
     await until(async () => (await find(company, again)).recipients[0].state === "failed", "it fails again");
-    await p.getByRole("link", { name: "another notification" }).click();
-    await p.getByText("Sent again to failed recipients as").waitFor();
-    await p.getByRole("button", { name: "Send to the failed again" }).click();
-    await p.getByRole("dialog").getByText("Will hardly go otherwise").waitFor(); // what failed again can be sent again
-    await p.getByRole("dialog").getByText("The number is suppressed").waitFor();
+    await p.getByRole("link", { name: "another message" }).click();
+    await p.getByText("Resent to failed recipients as").waitFor();
+    await p.getByRole("button", { name: "Resend to failed" }).click();
+    await p.getByRole("dialog").getByText("Unlikely to succeed").waitFor(); // what failed again can be sent again
+    await p.getByRole("dialog").getByText("The number has opted out").waitFor();
   });
 
   it("is moved and canceled while it waits, by who may", async (t) => {
@@ -206,9 +206,9 @@ describe("what was sent to several", () => {
       timezone: "UTC",
     });
     const other = await open(t, company, "/notifications/" + later, {}, await member(company, "Vic", "viewer"));
-    await other.getByText(/^Waits until/).waitFor();
+    await other.getByText(/^Waiting until/).waitFor();
     assert.equal(
-      (await other.getByRole("button", { name: "Move" }).count()) +
+      (await other.getByRole("button", { name: "Reschedule" }).count()) +
         (await other.getByRole("button", { name: "Cancel" }).count()),
       0,
       "a viewer is offered to change it",
@@ -221,7 +221,7 @@ describe("what was sent to several", () => {
       .getByText(/^Scheduled for /)
       .waitFor();
     await row(p, later).getByRole("link").click();
-    await p.getByRole("button", { name: "Move" }).click();
+    await p.getByRole("button", { name: "Reschedule" }).click();
     await p.getByLabel("Date and time").fill("2098-02-01T09:30");
     const zone = p.getByRole("combobox", { name: "Time zone" });
     await zone.click();
@@ -230,15 +230,15 @@ describe("what was sent to several", () => {
     await p.getByText("Feb 1, 2098, 3:30 PM for you").waitFor();
     await accessible(p, "moving");
     await shot(p, "notification-move");
-    await p.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Reschedule" }).click();
     await p
-      .getByText(/^Moved to/)
+      .getByText(/^Rescheduled to/)
       .first()
       .waitFor();
     assert.equal((await find(company, later)).scheduled_time, "2098-02-01T14:30:00Z");
     await p.getByRole("button", { name: "Cancel" }).click();
     await p.getByRole("dialog").getByText("2 of 2 recipients wait and will get nothing.").waitFor();
-    await p.getByRole("dialog").getByRole("button", { name: "Cancel it" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancel message" }).click();
     await p.getByText("Canceled for 2; 0 were already sent to").waitFor();
     await p.locator(".sent-head").getByText("Canceled").waitFor();
     await other.locator(".sent-head").getByText("Canceled").waitFor();
@@ -254,9 +254,9 @@ describe("what was sent to several", () => {
     });
     await p.goto(company.panel_url + "/notifications?channel=voice");
     await row(p, phoned).getByRole("link", { name: "Reception" }).click();
-    await p.getByRole("link", { name: "Open the call" }).waitFor();
+    await p.getByRole("link", { name: "Open call" }).waitFor();
     await p.getByRole("button", { name: "Cancel" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "Cancel it" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancel message" }).click();
     await p.locator(".sent-head").getByText("Canceled").waitFor();
   });
 
@@ -277,16 +277,16 @@ describe("what was sent to several", () => {
     await shot(p, "campaigns");
     await line.getByRole("link").click();
     await p.getByRole("heading", { name, level: 1 }).waitFor();
-    const why = p.getByRole("region", { name: "Why not reached" });
-    await why.getByRole("button", { name: /The number cannot be reached on this channel/ }).waitFor();
+    const why = p.getByRole("region", { name: "Failure reasons" });
+    await why.getByRole("button", { name: /This number can't be reached on WhatsApp/ }).waitFor();
     await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 5, "all are listed");
     await shot(p, "campaign");
-    await why.getByRole("button", { name: /The number cannot be reached/ }).click();
+    await why.getByRole("button", { name: /This number can't be reached/ }).click();
     await p.waitForURL(/reason=undeliverable/);
     await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 1, "one was not reached");
     await p.reload();
     await p.locator(".campaigns-reached").getByRole("link", { name: "+34 600 500 001" }).waitFor();
-    const href = await p.getByRole("link", { name: "Export what is shown" }).getAttribute("href");
+    const href = await p.getByRole("link", { name: "Export this selection" }).getAttribute("href");
     const file = await p.evaluate(async (path) => (await fetch(path)).text(), href);
     assert.deepEqual(
       file
@@ -304,7 +304,7 @@ describe("what was sent to several", () => {
     await p.locator(".campaigns-reached").getByRole("link", { name: "+34 600 500 001" }).click();
     await p.getByRole("heading", { name: /^Message to/ }).waitFor();
     await p.goto(company.panel_url + "/campaigns/nothing");
-    await p.getByText("There is no such campaign").waitFor();
+    await p.getByText("Campaign not found").waitFor();
   });
 
   it("says so when it cannot be loaded", async (t) => {
@@ -316,10 +316,10 @@ describe("what was sent to several", () => {
         : r.fallback(),
     );
     await p.reload();
-    await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();
+    await p.getByRole("alert").getByText("Something went wrong in Carillon.").waitFor();
     broken = false; // and it comes by itself, or by the button
     await row(p, mixed).waitFor();
     await p.goto(company.panel_url + "/notifications/01a211ff-5250-7000-817f-c48c2d9a05b6");
-    await p.getByText("There is no such notification").waitFor();
+    await p.getByText("Message not found").waitFor();
   });
 });

@@ -36,7 +36,7 @@ describe("the overview", () => {
   it("counts what was sent as it is delivered, read or fails, and narrows it", async (t) => {
     const p = await open(t, company, "/", { timezoneId: "Europe/Madrid" });
     await p.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-    await p.getByText("Nothing was accepted in this range.").waitFor();
+    await p.getByText("No messages in this period.").waitFor();
     await shot(p, "overview-empty");
     await send(
       "spring <b>sale</b>",
@@ -91,15 +91,15 @@ describe("the overview", () => {
     await p.getByText("30 days", { exact: true }).click();
     await until(async () => (await tile(p, "Accepted").innerText()) === "8");
     assert.match(p.url(), /range=30d/);
-    await p.getByText("Own", { exact: true }).click();
+    await p.getByText("Custom", { exact: true }).click();
     await p.getByLabel("From").fill("2026-01-02");
     await p.getByLabel("To", { exact: true }).fill("2026-01-03");
-    await p.getByText("Nothing was accepted in this range.").waitFor();
+    await p.getByText("No messages in this period.").waitFor();
   });
 
   it("says what needs attention in plain words, with the way there; and that a part failed", async (t) => {
     const p = await open(t, company, "/", { locale: "es" });
-    await p.getByText("Nada requiere su atención").waitFor();
+    await p.getByText("Todo en orden").waitFor();
     const at = new Date(Date.now() + 3_600_000).toISOString();
     await p.route("**/panel/v1/overview/attention*", (route) =>
       route.fulfill({
@@ -174,17 +174,17 @@ describe("a new company", () => {
     const steps = p.getByRole("region", { name: "First steps" });
     await steps.getByText("0 of 6 done").waitFor();
     await looks(p, "overview-new");
-    await steps.getByRole("link", { name: "Make a key" }).click();
-    await p.getByRole("button", { name: "Create a key" }).first().click();
+    await steps.getByRole("link", { name: "New key" }).click();
+    await p.getByRole("button", { name: "New key" }).first().click();
     await p.getByRole("dialog").getByLabel("Label").fill("first");
-    await p.getByRole("dialog").getByRole("button", { name: "Create a key" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "I have copied it" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New key" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Done" }).click();
     await p.getByRole("link", { name: "Overview" }).click();
     await steps.getByText("1 of 6 done").waitFor();
-    await steps.getByRole("button", { name: "Do not show this again in this browser" }).click();
+    await steps.getByRole("button", { name: "Don't show this again in this browser" }).click();
     await steps.waitFor({ state: "detached" });
     await p.reload();
-    await p.getByText("Nothing needs you").waitFor();
+    await p.getByText("All clear").waitFor();
     assert.equal(await steps.count(), 0);
   });
 });
@@ -198,7 +198,7 @@ describe("usage and suppressions", () => {
   it("show what is used of the limits", async (t) => {
     const p = await open(t, company, "/usage");
     await p.getByRole("heading", { name: "Usage and limits" }).waitFor();
-    await p.getByText("recipients; there is no daily quota").waitFor();
+    await p.getByText("recipients, without a daily quota").waitFor();
     await p.getByRole("cell", { name: "No limit" }).first().waitFor();
     const real = await call("GET", "/panel/v1/usage", token);
     await p.route("**/panel/v1/usage*", (route) => route.fulfill({ json: { ...real, quota: 1000, used: 850 } }));
@@ -209,7 +209,7 @@ describe("usage and suppressions", () => {
 
   it("are added from a pasted list, found, exported and lifted", async (t) => {
     const p = await open(t, company, "/suppressions");
-    await p.getByRole("heading", { name: "Nobody is suppressed" }).waitFor();
+    await p.getByRole("heading", { name: "No opt-outs yet" }).waitFor();
     await shot(p, "suppressions-empty");
     await p.getByRole("button", { name: "Add numbers" }).first().click();
     const form = p.getByRole("dialog");
@@ -218,13 +218,13 @@ describe("usage and suppressions", () => {
       .fill("+34 600 111 222\n34600111222\n0034-600-333-444; 12\nnobody");
     await form.getByText("2 entries are no numbers with country code:").waitFor();
     await form.getByRole("button", { name: "Add 2" }).click();
-    await form.getByText("Correct or remove what is no number").waitFor();
+    await form.getByText("Fix or remove the invalid entries").waitFor();
     await accessible(p, "adding numbers");
     await shot(p, "suppressions-add");
     await form.getByLabel("Numbers", { exact: true }).fill("+34 600 111 222\n34600111222\n0034-600-333-444");
     await form.getByText("2 numbers. 1 repeated, counted once.").waitFor();
     await form.getByText("Marketing only").click();
-    await form.getByLabel("Why").fill('=HYPERLINK("x")');
+    await form.getByLabel("Reason").fill('=HYPERLINK("x")');
     await form.getByRole("button", { name: "Add 2" }).click();
     await p.getByText("2 added").waitFor();
     await p.getByRole("row", { name: /\+34 600 111 222.*Marketing.*=HYPERLINK/ }).waitFor();
@@ -235,8 +235,8 @@ describe("usage and suppressions", () => {
     await until(async () => (await p.getByRole("row").count()) === 2);
     assert.match(p.url(), /number=(%22)?346003/);
     await p.getByRole("button", { name: "Lift +34 600 333 444" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "Lift" }).click();
-    await p.getByText("Not on the list").waitFor();
+    await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await p.getByText("No matching numbers").waitFor();
     const left = await call("GET", "/panel/v1/suppressions", token);
     assert.deepEqual(
       left.data.map((x) => [x.number, x.author]),

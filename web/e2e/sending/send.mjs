@@ -19,9 +19,9 @@ describe("sending to one person", () => {
     const p = await open(t, company, "/send");
     await shot(p, "send-empty");
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    assert.equal(await p.getByText("This is needed").count(), 3);
+    assert.equal(await p.getByText("Required").count(), 3);
     await choose(p, "booking", /booking_confirmed \(en\)/);
-    await p.getByRole("button", { name: "Send to the sandbox phone" }).click();
+    await p.getByRole("button", { name: "Send to the test phone" }).click();
     await p.getByLabel("First name", { exact: true }).fill("Ana");
     await p.getByRole("button", { name: "{{ first_name }} into Variable 1" }).click();
     await p.getByRole("textbox", { name: "1 in the heading" }).fill("HT-7");
@@ -42,7 +42,7 @@ describe("sending to one person", () => {
     await p.getByRole("heading", { name: "Sent" }).waitFor();
     await accessible(p, "what was sent");
     await shot(p, "send-sent");
-    await p.getByRole("link", { name: "See what becomes of it" }).click();
+    await p.getByRole("link", { name: "Track delivery" }).click();
     await p.waitForURL(/\/notifications\//);
     const [id] = /[0-9a-f-]{36}/.exec(p.url());
     const sent = await sentTo(company, "34600701234");
@@ -59,7 +59,7 @@ describe("sending to one person", () => {
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("{{ city }}");
     await p.getByRole("textbox", { name: "Campaign" }).fill("lost");
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByText("No value: give a text, or a field that the contact has").waitFor();
+    await p.getByText("Enter a text, or a field that the contact has").waitFor();
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
     await p.getByLabel("Phone number").fill("34");
     await p.getByRole("button", { name: "Send", exact: true }).click();
@@ -69,7 +69,7 @@ describe("sending to one person", () => {
     await p.route("**/panel/v1/templates*", (r) =>
       r.fulfill({ status: 400, json: { error: "conflict", message: "no", request_id: "req_x" } }),
     );
-    const stale = p.getByText("Some of this page could not be refreshed");
+    const stale = p.getByText("Couldn't refresh everything");
     await until(async () => {
       await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
       return stale.isVisible();
@@ -95,7 +95,7 @@ describe("sending to one person", () => {
       };
     });
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByText("Try again: nothing is sent twice").waitFor();
+    await p.getByText("Try again. It won't be sent twice").waitFor();
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByRole("heading", { name: "Sent" }).waitFor();
     assert.equal((await sentTo(company, "34600702222")).length, 1);
@@ -113,8 +113,8 @@ describe("sending to one person", () => {
     await p.getByLabel("Número de teléfono").fill("34600703333");
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
     await p.getByLabel("Campaña").fill("verano");
-    await p.getByLabel("A una hora").check();
-    await p.getByLabel("Fecha y hora en esa zona").fill("2030-07-01T09:00");
+    await p.getByLabel("Programar").check();
+    await p.getByLabel("Fecha y hora locales").fill("2030-07-01T09:00");
     // By keyboard: a click scrolls to the option first, and the list is hidden once its field has left the screen.
     const zone = p.getByRole("combobox", { name: "Zona horaria" });
     await zone.fill("Europe/Madrid");
@@ -126,7 +126,7 @@ describe("sending to one person", () => {
     await accessible(p, "on a phone");
     await shot(p, "send-one-phone-es-dark");
     await p.getByRole("button", { name: "Programar" }).click();
-    await p.getByRole("heading", { name: /Sale el/ }).waitFor();
+    await p.getByRole("heading", { name: /Programado para el/ }).waitFor();
     const [n] = await sentTo(company, "34600703333");
     assert.deepEqual([n.scheduled_time, n.state], ["2030-07-01T07:00:00Z", "scheduled"]);
   });
@@ -155,7 +155,7 @@ describe("sending to everybody of a file", () => {
     await accessible(p, "no files");
     await shot(p, "send-files-empty");
     await drop(p, "book.xlsx", "PK");
-    await p.getByText("This is a workbook").waitFor();
+    await p.getByText("This is an Excel file").waitFor();
     await drop(p, "broken.csv", 'phone;name\r\n34600300100;"Ana\r\n');
     await p.getByText("Line 2: Quotation marks do not match").waitFor();
     await drop(p, "people.csv", people(300, bad));
@@ -163,8 +163,8 @@ describe("sending to everybody of a file", () => {
     await p.getByText("UTF-8, semicolons").waitFor();
     assert.equal(await p.getByRole("combobox", { name: "Teléfono is" }).inputValue(), "Phone number");
     assert.equal(await p.getByRole("combobox", { name: "Nombre is" }).inputValue(), "First name");
-    await p.getByRole("button", { name: "Check the rows" }).click();
-    await p.getByText("This is needed").first().waitFor();
+    await p.getByRole("button", { name: "Check rows" }).click();
+    await p.getByText("Required").first().waitFor();
     await choose(p, "weather", /weather_notice \(en\)/);
     await p.getByRole("combobox", { name: "Column for Variable name" }).waitFor();
     await p.getByRole("group", { name: "Variables" }).getByText("Same for all").nth(1).click();
@@ -179,7 +179,7 @@ describe("sending to everybody of a file", () => {
     await accessible(p, "a file that is mapped");
     await shot(p, "send-mapping");
     await looks(p, "send-mapping");
-    await p.getByRole("button", { name: "Check the rows" }).click();
+    await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByRole("region", { name: "Dry run" }).waitFor();
     await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
     await p.getByText("2 numbers were written with spaces").waitFor();
@@ -189,7 +189,7 @@ describe("sending to everybody of a file", () => {
       ["Variable missing", 1],
       ["Text too long", 1],
       ["Duplicate", 1],
-      ["Suppressed", 1],
+      ["Opted out", 1],
     ])
       await p
         .getByRole("button", { name: `${reason} ${n}` })
@@ -246,8 +246,8 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
     await p.getByRole("textbox", { name: "Campaña" }).fill("muchos");
-    await p.getByLabel("A una hora").check();
-    await p.getByLabel("Fecha y hora en esa zona").fill("2031-01-01T09:00");
+    await p.getByLabel("Programar").check();
+    await p.getByLabel("Fecha y hora locales").fill("2031-01-01T09:00");
     await p.getByRole("button", { name: "Comprobar las filas" }).click();
     await p.getByText("Se pueden enviar las 3000 filas").waitFor();
     await shot(p, "send-dry-run-es");
@@ -268,7 +268,7 @@ describe("sending to everybody of a file", () => {
   it("is nothing for who may not send", async (t) => {
     const who = await member(company, "Mate", "teammate");
     const p = await open(t, company, "/send", {}, who);
-    await p.getByText("You cannot open this page").waitFor();
+    await p.getByText("You can't open this page").waitFor();
     assert.equal(await p.getByRole("navigation").getByRole("link", { name: "Send", exact: true }).count(), 0);
     await assert.rejects(call("GET", "/panel/v1/send/jobs", await signIn(who)), /403/);
   });

@@ -34,13 +34,13 @@ describe("a number at Meta", () => {
     await p.clock.install(); // a sender's page asks every five seconds how it is
     await p.getByRole("row", { name: /demo/ }).getByText("Ready").waitFor();
     await shot(p, "senders");
-    await p.getByRole("link", { name: "Add a sender" }).click();
+    await p.getByRole("link", { name: "New number" }).click();
 
     // The number, then where it is at Meta.
     await p.getByRole("button", { name: "Next" }).click();
     await p.getByText("Required").waitFor();
     await p.getByLabel("Number", { exact: true }).fill("15555550100");
-    await p.getByLabel(/^Id/).fill("clinic");
+    await p.getByLabel(/^ID/).fill("clinic");
     await accessible(p, "the first step");
     await p.getByRole("button", { name: "Next" }).click();
     await p.getByLabel("Phone number ID").fill("1000001");
@@ -52,39 +52,39 @@ describe("a number at Meta", () => {
     await p.getByLabel("App secret", { exact: true }).first().fill("provider-app-secret");
     assert.match(await p.getByLabel("Verify token").inputValue(), /^[\w-]{24}$/);
     await p.getByText("Advanced").click();
-    await p.getByLabel("Address of the API").fill("https://10.0.0.1");
-    await p.getByRole("button", { name: "Check first" }).click();
+    await p.getByLabel("API URL").fill("https://10.0.0.1");
+    await p.getByRole("button", { name: "Test connection" }).click();
     await p
       .getByText(/public internet/)
       .first()
       .waitFor();
-    await p.getByLabel("Address of the API").fill(await ask("graph"));
-    await p.getByRole("button", { name: "Check first" }).click();
+    await p.getByLabel("API URL").fill(await ask("graph"));
+    await p.getByRole("button", { name: "Test connection" }).click();
     const list = p.getByRole("list", { name: "Check" });
-    await list.getByText("Meta does not take it.").waitFor();
-    await list.getByText(/Generate one for a system user and paste it whole/).waitFor();
+    await list.getByText("Meta doesn't accept it.").waitFor();
+    await list.getByText(/Generate one for a system user and paste all of it/).waitFor();
     await accessible(p, "a check before anything is stored");
     await shot(p, "senders-new-check");
-    await p.getByRole("button", { name: "Save and go on" }).click();
+    await p.getByRole("button", { name: "Save and continue" }).click();
 
     // Callbacks: what to paste at Meta, which then makes sure of the address.
     await p.waitForURL(/\/senders\/clinic\/connect/);
-    await p.getByText("Waiting for Meta to make sure of the address…").waitFor();
-    await p.getByText(/Meta cannot reach this address/).waitFor();
-    await p.getByRole("button", { name: "Copy the callback URL" }).click();
+    await p.getByText("Waiting for Meta to verify the URL…").waitFor();
+    await p.getByText(/Meta can't reach this address/).waitFor();
+    await p.getByRole("button", { name: "Copy callback URL" }).click();
     const url = await p.evaluate(() => navigator.clipboard.readText());
     assert.equal(url, company.base_url + "/callbacks/whatsapp/clinic");
-    await p.getByRole("button", { name: "Copy the verify token" }).click();
+    await p.getByRole("button", { name: "Copy verify token" }).click();
     const verify = await p.evaluate(() => navigator.clipboard.readText());
     await accessible(p, "the callbacks");
     await shot(p, "senders-callbacks");
     const proof = await fetch(direct(url) + "?hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + verify);
     assert.equal(await proof.text(), "4711");
-    await p.getByText(/Meta made sure of the address/).waitFor();
+    await p.getByText(/Verified /).waitFor();
 
     // The check says what is wrong; the token is replaced on the sender's page, and what else is wrong is mended there.
-    await p.getByRole("button", { name: "On to the check" }).click();
-    await list.getByText("Meta does not take it.").waitFor();
+    await p.getByRole("button", { name: "Run checks" }).click();
+    await list.getByText("Meta doesn't accept it.").waitFor();
     await p.getByRole("link", { name: "Finish" }).click();
     await p.getByRole("heading", { name: "+1 555 555 0100" }).waitFor();
     assert.equal(
@@ -94,7 +94,7 @@ describe("a number at Meta", () => {
     );
     assert.ok(!(await p.content()).includes("a-wrong-token"));
     await p.getByLabel("Access token", { exact: true }).first().fill("provider-token");
-    await p.getByLabel("Messages a second").fill("20");
+    await p.getByLabel("Messages per second").fill("20");
     await p.getByRole("button", { name: "Save", exact: true }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.getByRole("button", { name: "Check now" }).click();
@@ -156,18 +156,18 @@ describe("a number at Meta", () => {
     await p.clock.fastForward(5_000);
     await now.getByText("250 people in 24 hours").waitFor();
     await now.getByText("Limit lowered").waitFor();
-    await p.getByText(/The last callback came/).waitFor();
+    await p.getByText(/Last callback/).waitFor();
     await looks(p, "sender");
 
     // In Spanish, and removed.
     await p.evaluate(() => localStorage.setItem("carillon.language", "es"));
     await p.reload();
     await p.getByRole("button", { name: "Comprobar ahora" }).waitFor();
-    await p.getByText("Su app recibe los avisos de esta cuenta.").waitFor();
+    await p.getByText("Su app recibe los callbacks de esta cuenta.").waitFor();
     await shot(p, "sender-es");
     await p.evaluate(() => localStorage.setItem("carillon.language", "en"));
     await p.reload();
-    await p.getByRole("button", { name: "Remove the sender" }).click();
+    await p.getByRole("button", { name: "Remove number" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
     await p.waitForURL(/\/senders(\?.*)?$/);
     await p.getByRole("row", { name: /demo/ }).waitFor();
@@ -186,7 +186,7 @@ describe("the company's settings", () => {
     const p = await open(t, company, "/settings");
     await p.getByText(id).waitFor();
     await p.getByLabel("Name", { exact: true }).fill("Harbour Clinic");
-    await p.getByText(/It would make another company otherwise/).waitFor();
+    await p.getByText(/Otherwise it would create another company/).waitFor();
     await p.getByRole("switch", { name: /recipient_id/ }).check();
     const hours = p.getByRole("region", { name: "Calling hours" });
     if (!(await hours.getByRole("switch").isChecked())) await hours.getByRole("switch").check();
@@ -196,8 +196,8 @@ describe("the company's settings", () => {
     await hours.getByLabel("To", { exact: true }).fill("02:00");
     await hours.getByLabel("From", { exact: true }).fill("18:00");
     await hours.getByRole("checkbox", { name: "Friday" }).uncheck();
-    await p.getByRole("checkbox", { name: "Answering machine" }).check();
-    await p.getByLabel("Times").fill("4");
+    await p.getByRole("checkbox", { name: "Voicemail" }).check();
+    await p.getByLabel("Retries").fill("4");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.locator(".nav").getByText("Harbour Clinic").waitFor();
@@ -232,13 +232,13 @@ describe("the company's settings", () => {
     await p.getByRole("spinbutton", { name: "Days" }).fill("45");
     await call("PUT", "/panel/v1/company", token, { name: "Harbour Clinic North", version: stored.version });
     await p.getByRole("button", { name: "Save", exact: true }).click();
-    await p.getByText("Somebody changed the settings meanwhile").waitFor();
+    await p.getByText("The settings changed in the meantime").waitFor();
     await accessible(p, "settings that somebody else changed");
-    await p.getByRole("button", { name: "Load again" }).click();
+    await p.getByRole("button", { name: "Reload" }).click();
     await p.waitForFunction(() =>
       [...document.querySelectorAll("input")].some((i) => i.value === "Harbour Clinic North"),
     );
     await visit(p, new URL(company.panel_url).pathname + "/senders");
-    await p.getByRole("heading", { name: "Senders" }).waitFor();
+    await p.getByRole("heading", { name: "Numbers" }).waitFor();
   });
 });

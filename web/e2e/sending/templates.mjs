@@ -48,7 +48,7 @@ describe("templates", () => {
     assert.equal((await names(p)).length, 1);
     assert.equal(await p.getByRole("searchbox").inputValue(), "excursion reservada");
     await p.getByRole("searchbox").fill("nothing like it");
-    await p.getByRole("heading", { name: "No template fits these filters" }).waitFor();
+    await p.getByRole("heading", { name: "No templates match these filters" }).waitFor();
     await p.getByRole("button", { name: "Clear filters" }).last().click();
     await table.getByRole("link", { name: "hello" }).waitFor();
     assert.equal(new URL(p.url()).search.replace(/company=[^&]*&?/, ""), "");
@@ -89,9 +89,9 @@ describe("templates", () => {
     await shot(p, "panel-templates-sync-failed");
     await p.context().unroute("**/panel/v1/templates/sync*");
     await p.getByRole("button", { name: "Sync now" }).click();
-    await p.getByText("Everything is as the channel has it").waitFor();
+    await p.getByText("Up to date").waitFor();
     await p.reload();
-    await p.getByText("Compared with the channel").waitFor();
+    await p.getByText("Synced with WhatsApp").waitFor();
     await p
       .context()
       .route("**/panel/v1/templates?*", (route) => route.fulfill({ json: { data: [], next_cursor: null } }));
@@ -110,7 +110,7 @@ describe("templates", () => {
     await p.getByText("2 fields need a correction").waitFor();
     assert.equal(await p.evaluate(() => document.activeElement.getAttribute("aria-invalid")), "true");
     await p.getByLabel("Name", { exact: true }).fill("Tour Reminder ñ");
-    await p.getByText("Only lower-case letters a to z, digits and _").waitFor();
+    await p.getByText("Use lowercase letters a to z, digits and _").waitFor();
     await p.getByLabel("Name", { exact: true }).fill("Tour Reminder");
     assert.equal(await p.getByLabel("Name", { exact: true }).inputValue(), "tour_reminder");
     await p.getByText("Text", { exact: true }).first().click();
@@ -154,7 +154,7 @@ describe("templates", () => {
       ["Open a page", "Map"],
       ["Quick reply", "I cannot come"],
     ]) {
-      await p.getByRole("button", { name: "Add a button" }).click();
+      await p.getByRole("button", { name: "Add button" }).click();
       await p.getByRole("menuitem", { name: new RegExp("^" + kind) }).click();
       await p.waitForFunction(() => document.activeElement?.closest(".templates-button"));
       await p.keyboard.type(text);
@@ -162,28 +162,28 @@ describe("templates", () => {
     const groups = () =>
       p.locator(".templates-button").evaluateAll((all) => all.map((x) => x.querySelector("input").value));
     assert.deepEqual(await groups(), ["I will be there", "I cannot come", "Map"], "quick replies stand together");
-    await p.getByLabel("Address").fill("harbour.test/map");
-    await p.getByText("An address that begins with https://").waitFor();
-    await p.getByLabel("Address").fill("https://harbour.test/map/{{1}}");
+    await p.getByLabel("URL").fill("harbour.test/map");
+    await p.getByText("The URL must start with https://").waitFor();
+    await p.getByLabel("URL").fill("https://harbour.test/map/{{1}}");
     await p.getByRole("button", { name: "Move Map up" }).click();
-    await p.getByText("Quick replies stand together: move them next to each other").waitFor();
+    await p.getByText("Place quick replies next to each other").waitFor();
     await p.getByRole("button", { name: "Move Map down" }).click();
-    await p.getByText("Not saved yet: kept in this browser").waitFor();
+    await p.getByText("Not saved yet. Kept in this browser.").waitFor();
     await looks(p, "panel-template-editor");
 
     await p.reload(); // closed by mistake
-    await p.getByText(/You were writing this, and it was not saved/).waitFor();
+    await p.getByText(/Restored your unsaved draft/).waitFor();
     assert.equal(await p.getByLabel("Name", { exact: true }).inputValue(), "tour_reminder");
     assert.deepEqual(await groups(), ["I will be there", "I cannot come", "Map"]);
     await shot(p, "panel-template-editor-kept");
     await p.getByRole("button", { name: "Save draft" }).click();
     await p.getByRole("heading", { name: "tour_reminder", level: 1 }).waitFor();
-    await p.getByText("This is a draft").waitFor();
+    await p.getByText("Draft").waitFor();
     const id = new URL(p.url()).pathname.split("/").pop();
     await shot(p, "panel-template-draft");
 
     await p.getByRole("button", { name: "Submit for approval" }).click();
-    await p.getByText("It can be sent", { exact: true }).waitFor(); // the sandbox decides after a moment, and nothing was loaded again
+    await p.getByText("Approved", { exact: true }).waitFor(); // the sandbox decides after a moment, and nothing was loaded again
     const history = p.getByRole("region", { name: "History" }).getByRole("listitem");
     await p.getByRole("region", { name: "History" }).getByText("Approved").waitFor();
     assert.deepEqual(await history.locator("b").allInnerTexts(), ["Approved", "Submitted", "Created"]);
@@ -225,27 +225,27 @@ describe("templates", () => {
       category: "MARKETING",
     }); // by somebody else meanwhile
     await p.clock.fastForward(30_000);
-    await p.getByText("This template was changed since you opened it").waitFor();
+    await p.getByText("This template changed after you opened it").waitFor();
     assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.");
     await accessible(p, "a template that changed meanwhile");
     await shot(p, "panel-template-editor-changed");
-    await p.getByRole("button", { name: "Go on with mine" }).click();
+    await p.getByRole("button", { name: "Keep my version" }).click();
     await body.press("End");
     await body.pressSequentially("!");
     await p.getByRole("link", { name: copy.name, exact: true }).first().click(); // before the typing has paused
     await p.getByRole("heading", { name: copy.name, level: 1 }).waitFor();
     await visit(p, `${base}/templates/${copy.id}/edit`);
-    await p.getByText(/You were writing this, and it was not saved/).waitFor();
+    await p.getByText(/Restored your unsaved draft/).waitFor();
     assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.!");
     await p.getByRole("button", { name: "Save draft" }).click();
-    await p.getByText("This is a draft").waitFor();
+    await p.getByText("Draft").waitFor();
     const mine = await call("GET", "/panel/v1/templates/" + copy.id, token);
     assert.deepEqual([mine.body, mine.version === theirs.version], ["Bonjour {{1}}, à {{2}}. À bientôt.!", false]);
     await visit(p, base + "/templates/new");
     await p.getByLabel("Name", { exact: true }).fill("tour_reminder");
     await body.fill("Hello.");
     await p.getByRole("button", { name: "Save draft" }).click();
-    await p.getByText("The sender has a template of this name and language").first().waitFor();
+    await p.getByText("This sender already has a template with this name and language").first().waitFor();
   });
 
   it("are decided on: a rejection with its reason and the next step, a review in the sandbox, what an edit changes", async (t) => {
@@ -253,7 +253,7 @@ describe("templates", () => {
     await call("POST", `/panel/v1/templates/${rejected.id}/submit`, token);
     const slow = await make("reminder_slow");
     const p = await open(t, company, "/templates/" + rejected.id);
-    await p.getByText("The channel rejected it").waitFor();
+    await p.getByText("WhatsApp rejected it").waitFor();
     await p.getByText("Edit it and submit it again.").waitFor();
     await p.getByText("The sandbox rejects templates whose name ends in _reject").first().waitFor();
     await looks(p, "panel-template-rejected");
@@ -265,16 +265,16 @@ describe("templates", () => {
     await accessible(p, "a template in review");
     await shot(p, "panel-template-pending");
     await review.getByRole("button", { name: "Reject" }).click();
-    await p.getByText("Language or category do not fit the text.").first().waitFor();
+    await p.getByText("The language or category doesn't match the text.").first().waitFor();
     await p.getByRole("button", { name: "Edit", exact: true }).click();
     const body = p.getByRole("textbox", { name: "Text", exact: true });
     assert.ok(await p.getByLabel("Name", { exact: true }).isDisabled());
     await body.fill("Good morning {{1}}, your tour leaves soon.");
     await call("PATCH", "/panel/v1/templates/" + slow.id, token, { content: "Somebody else was faster, {{1}}, here." });
     await p.keyboard.press("Control+s");
-    await p.getByText("That is not possible as things are now").first().waitFor();
+    await p.getByText("This changed in the meantime. Reload and try again.").first().waitFor();
     await p.reload();
-    await p.getByText("The template was changed since.").waitFor();
+    await p.getByText("The template has changed since.").waitFor();
     assert.equal(await body.inputValue(), "Good morning {{1}}, your tour leaves soon.");
     await p.getByRole("button", { name: "Submit for approval" }).click();
     await review.waitFor();
@@ -283,9 +283,9 @@ describe("templates", () => {
     assert.equal(await history.locator("ins").first().textContent(), "Good morning ");
     await shot(p, "panel-template-history");
     await p.getByRole("button", { name: "Edit", exact: true }).click();
-    await p.getByRole("dialog", { name: "Take it back from review?" }).getByRole("button", { name: "Cancel" }).click();
+    await p.getByRole("dialog", { name: "Withdraw from review?" }).getByRole("button", { name: "Cancel" }).click();
     await review.getByRole("button", { name: "Approve" }).click();
-    await p.getByText("It can be sent", { exact: true }).waitFor();
+    await p.getByText("Approved", { exact: true }).waitFor();
 
     await p.getByRole("button", { name: "More actions" }).click();
     await p.getByRole("menuitem", { name: "Delete" }).click();
@@ -294,7 +294,7 @@ describe("templates", () => {
     await p.getByRole("link", { name: "hello" }).waitFor();
     assert.ok(!(await names(p)).includes("reminder_slow"));
     await visit(p, base + "/templates/" + slow.id);
-    await p.getByRole("heading", { name: "There is no such template" }).waitFor();
+    await p.getByRole("heading", { name: "Template not found" }).waitFor();
   });
 
   it("are read and not changed by who may only read, in Spanish", async (t) => {
@@ -303,7 +303,7 @@ describe("templates", () => {
     assert.equal(await p.getByRole("link", { name: "Nueva plantilla" }).count(), 0);
     await shot(p, "panel-templates-es");
     await p.getByRole("link", { name: "booking_confirmed" }).first().click();
-    await p.getByText("Se puede enviar", { exact: true }).waitFor();
+    await p.getByText("Aprobada", { exact: true }).waitFor();
     assert.equal(await p.getByRole("button", { name: "Más acciones" }).count(), 0);
     await accessible(p, "a template in Spanish");
     await shot(p, "panel-template-es");

@@ -80,41 +80,41 @@ describe("a webhook", () => {
     const r = await receiver(t);
     const p = await open(t, company, "/webhooks");
     await p.getByRole("heading", { name: "No webhooks yet" }).waitFor();
-    await p.getByRole("button", { name: "Copy the code" }).click();
+    await p.getByRole("button", { name: "Copy code" }).click();
     assert.match(await copied(p), /webhook\.verify\(req\.body, req\.headers\)/);
     await looks(p, "webhooks-empty");
 
-    await p.getByRole("button", { name: "Add your first webhook" }).click();
+    await p.getByRole("button", { name: "New webhook" }).click();
     const form = p.getByRole("dialog");
-    await form.getByRole("button", { name: "Add a webhook" }).click();
+    await form.getByRole("button", { name: "New webhook" }).click();
     await form.getByText("Required").waitFor();
-    await form.getByLabel("Address").fill("ftp://x");
-    await form.getByRole("button", { name: "Add a webhook" }).click();
+    await form.getByLabel("URL").fill("ftp://x");
+    await form.getByRole("button", { name: "New webhook" }).click();
     await form.getByText("Enter a web address").waitFor();
-    await form.getByLabel("Address").fill("http://192.0.2.1/hook");
-    await form.getByRole("button", { name: "Add a webhook" }).click();
+    await form.getByLabel("URL").fill("http://192.0.2.1/hook");
+    await form.getByRole("button", { name: "New webhook" }).click();
     await form.getByText("Use an address that can be reached from the internet").waitFor();
-    await form.getByLabel("Address").fill(`http://${r.host}/hook`);
-    await form.getByRole("switch", { name: "All events, also those of types to come" }).uncheck();
-    await form.getByLabel("Somebody read a message").uncheck();
-    await form.getByRole("button", { name: "Add a header" }).click();
+    await form.getByLabel("URL").fill(`http://${r.host}/hook`);
+    await form.getByRole("switch", { name: "All events, including future ones" }).uncheck();
+    await form.getByLabel("Message read").uncheck();
+    await form.getByRole("button", { name: "New header" }).click();
     await form.getByLabel("Name 1").fill("Authorization");
     await form.getByLabel("Value 1").fill("Bearer for-the-hook");
     await looks(p, "webhooks-add");
-    await form.getByRole("button", { name: "Add a webhook" }).click();
-    await form.getByRole("button", { name: "Copy the secret" }).click();
+    await form.getByRole("button", { name: "New webhook" }).click();
+    await form.getByRole("button", { name: "Copy secret" }).click();
     r.secrets.first = await copied(p);
     assert.match(r.secrets.first, /^whsec_/);
     await shot(p, "webhooks-secret");
-    await form.getByRole("button", { name: "I have copied it" }).click();
+    await form.getByRole("button", { name: "Done" }).click();
 
     await p.getByRole("heading", { name: r.host, level: 1 }).waitFor();
-    await p.getByText("Nothing has been sent yet. Send a test").waitFor();
+    await p.getByText("No events sent yet. Send a test").waitFor();
     assert.equal(await p.getByText(r.secrets.first).count(), 0, "the secret is shown once");
     await p.getByRole("button", { name: "Send a test" }).click();
     const test = p.getByRole("dialog");
-    await test.getByRole("button", { name: "Send it", exact: true }).click();
-    await test.getByText("It took the test").waitFor();
+    await test.getByRole("button", { name: "Send", exact: true }).click();
+    await test.getByText("Delivered").waitFor();
     const example = await r.first((g) => g.event.test);
     assert.deepEqual(
       [example.event.type, example.signedBy, example.authorization],
@@ -131,8 +131,8 @@ describe("a webhook", () => {
     const rows = p.getByRole("region", { name: "Deliveries" });
     await rows.getByRole("button", { name: "message.failed" }).first().click();
     const drawer = p.getByRole("dialog");
-    await drawer.getByText("The event's id, the same in every attempt").waitFor();
-    await drawer.getByRole("link", { name: "Open the notification" }).waitFor();
+    await drawer.getByText("Event ID, the same in every attempt").waitFor();
+    await drawer.getByRole("link", { name: "Open message" }).waitFor();
     await drawer.getByRole("button", { name: "Copy as curl" }).click();
     assert.ok(
       !/signature|for-the-hook/.test(await copied(p)) && (await copied(p)).includes("webhook-id: " + arrived.event.id),
@@ -147,7 +147,7 @@ describe("a webhook", () => {
 
     r.status = 500;
     await Promise.all(["34600119101", "34600119102"].map(sent)); // three events each
-    const state = p.getByRole("region", { name: "State" });
+    const state = p.getByRole("region", { name: "Status" });
     await state.getByText("Down", { exact: true }).waitFor();
     await state.getByText("Last: It responded 500.").waitFor();
     await p.getByRole("switch", { name: "Only failed" }).check();
@@ -155,30 +155,30 @@ describe("a webhook", () => {
     assert.equal(await rows.getByText("Delivered · 204").count(), 0);
     await looks(p, "webhooks-down");
     await visit(p, "/panel");
-    await p.getByText(`The webhook ${r.host} gets nothing`).waitFor();
+    await p.getByText(`Webhook ${r.host} is failing`).waitFor();
     await p.getByText("It responded 500").waitFor();
     await shot(p, "webhooks-attention");
-    await p.getByRole("link", { name: "Open the webhook" }).click();
+    await p.getByRole("link", { name: "Open webhook" }).click();
     r.status = 204;
     await state.getByRole("button", { name: "Try now" }).click();
     const enable = p.getByRole("dialog");
-    await enable.getByText("Leave out what waits").waitFor();
+    await enable.getByText("Skip the backlog").waitFor();
     await enable.getByRole("button", { name: "Try now" }).click();
     await state.getByText("Active", { exact: true }).waitFor();
-    await state.getByText("Nothing waits").waitFor();
+    await state.getByText("No queue").waitFor();
 
     await p.getByRole("button", { name: "Actions" }).click();
-    await p.getByRole("menuitem", { name: "Rotate the secret" }).click();
+    await p.getByRole("menuitem", { name: "Rotate secret" }).click();
     const rotate = p.getByRole("dialog");
     await rotate.getByText("3 days").click();
     await accessible(p, "rotating a secret");
-    await rotate.getByRole("button", { name: "Make a new secret" }).click();
-    await rotate.getByRole("button", { name: "Copy the secret" }).click();
-    await rotate.getByText("The old secret signs too until").waitFor();
+    await rotate.getByRole("button", { name: "Generate new secret" }).click();
+    await rotate.getByRole("button", { name: "Copy secret" }).click();
+    await rotate.getByText("The old secret is also valid until").waitFor();
     r.secrets.second = await copied(p);
     assert.notEqual(r.secrets.second, r.secrets.first);
     await shot(p, "webhooks-rotated");
-    await rotate.getByRole("button", { name: "I have copied it" }).click();
+    await rotate.getByRole("button", { name: "Done" }).click();
     await rotate.waitFor({ state: "hidden" });
 
     await state.getByRole("button", { name: "Pause" }).click(); // which must keep both secrets
@@ -190,8 +190,8 @@ describe("a webhook", () => {
 
     await p.getByRole("button", { name: "Replay", exact: true }).click();
     const replay = p.getByRole("dialog");
-    await replay.getByRole("button", { name: "Send again" }).click();
-    await replay.getByText("Choose when it begins").waitFor();
+    await replay.getByRole("button", { name: "Resend" }).click();
+    await replay.getByText("Choose a start time").waitFor();
     await replay.getByLabel("From").fill(
       await p.evaluate(() => {
         const d = new Date(Date.now() - 3_600_000);
@@ -202,7 +202,7 @@ describe("a webhook", () => {
     await p.getByRole("option", { name: "message.failed" }).click();
     await p.keyboard.press("Escape");
     const count = r.got.length;
-    await replay.getByRole("button", { name: "Send again" }).click();
+    await replay.getByRole("button", { name: "Resend" }).click();
     await replay.getByText("2 events are sent again").waitFor();
     await r.first((g, i) => i >= count && g.event.data.notification_id === failed);
     await looks(p, "webhooks-replay");
@@ -224,10 +224,10 @@ describe("a webhook", () => {
     );
     await p.getByRole("button", { name: "Send a test" }).click();
     const last = r.got.length;
-    await p.getByRole("dialog").getByRole("button", { name: "Send it", exact: true }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Send", exact: true }).click();
     const kept = await r.first((g, i) => i >= last && g.event.test);
     assert.equal(kept.authorization, "Bearer for-the-hook", "a header keeps its value");
-    await p.getByRole("dialog").getByText("It took the test").waitFor();
+    await p.getByRole("dialog").getByText("Delivered").waitFor();
     await p.keyboard.press("Escape");
 
     await p.getByRole("link", { name: "Webhooks" }).first().click();

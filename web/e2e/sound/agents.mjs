@@ -18,15 +18,15 @@ describe("the voice of an agent", () => {
 
   it("is chosen, heard before it is saved, and talked with", async (t) => {
     const p = await open(t, company, "/agents");
-    await p.getByRole("button", { name: "Add an agent" }).click();
+    await p.getByRole("button", { name: "New agent" }).click();
     const name = "Harbour voice";
     await p.getByRole("dialog").getByLabel("Name").fill(name);
-    await p.getByRole("dialog").getByRole("button", { name: "Add an agent" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New agent" }).click();
     await p.getByRole("heading", { name }).waitFor();
     await p.getByRole("combobox", { name: "Knowledge" }).click();
     await p.getByRole("option", { name: "faq", exact: true }).click();
     await p.keyboard.press("Escape");
-    await p.getByLabel("Greeting aloud").fill("Harbour Tours, good morning.");
+    await p.getByLabel("Spoken greeting").fill("Harbour Tours, good morning.");
 
     await p.getByRole("textbox", { name: "Text to speak" }).fill("Good evening");
     await p.getByRole("slider", { name: "Speed" }).press("ArrowRight");
@@ -39,21 +39,21 @@ describe("the voice of an agent", () => {
     assert.equal(JSON.parse(spoken.request().postData()).agent.voice.speed, 1.05);
 
     await p.getByRole("radio", { name: "A transcription server" }).check({ force: true });
-    await p.getByLabel("Address of the server").fill("not an address");
+    await p.getByLabel("Server URL").fill("not an address");
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.locator(".mantine-InputWrapper-error").first().waitFor();
-    await p.getByLabel("Address of the server").fill("http://127.0.0.1:9/v1");
+    await p.getByLabel("Server URL").fill("http://127.0.0.1:9/v1");
     await p.getByRole("textbox", { name: "Model" }).fill("whisper");
-    await p.getByLabel("Its key").first().fill("sk-voice-secret");
-    await p.getByRole("button", { name: "Add a tool" }).click();
+    await p.getByLabel("API key").first().fill("sk-voice-secret");
+    await p.getByRole("button", { name: "New tool" }).click();
     const tool = p.getByRole("group", { name: "Name" });
     await tool.getByLabel("Name", { exact: true }).fill("show_map");
     const own = p.getByRole("group", { name: "show_map" });
     await own.getByLabel("Description").fill("Shows the map of the harbour");
     await own.getByLabel("Parameters").fill("{ place: ");
-    await own.getByText("This is not valid JSON").waitFor();
+    await own.getByText("This isn't valid JSON").waitFor();
     await own.getByLabel("Parameters").fill('{"type":"object","properties":{"place":{"type":"string"}}}');
-    await own.getByText("This is not valid JSON").waitFor({ state: "detached" });
+    await own.getByText("This isn't valid JSON").waitFor({ state: "detached" });
     await accessible(p, "an agent with a voice");
     await shot(p, "panel-voice-agent");
     await save(p);
@@ -61,15 +61,15 @@ describe("the voice of an agent", () => {
     await p.getByRole("heading", { name }).waitFor();
     assert.equal((await p.content()).includes("sk-voice-secret"), false);
     assert.match(await p.getByRole("group", { name: "show_map" }).getByLabel("Parameters").inputValue(), /"place"/);
-    await p.getByRole("radio", { name: "Nothing" }).check({ force: true });
-    await p.getByText("nobody can talk to this agent").waitFor();
+    await p.getByRole("radio", { name: "Off (visitors type)" }).check({ force: true });
+    await p.getByText("visitors can't speak to this agent").waitFor();
 
     await p.getByText("Talk", { exact: true }).click();
-    await p.getByText("Your changes are not part of it").waitFor();
+    await p.getByText("Save your changes to test them").waitFor();
     await save(p);
-    await p.getByText("write, and it answers aloud").waitFor();
+    await p.getByText("Type, and the agent answers aloud").waitFor();
     await p.getByRole("button", { name: "Start without a microphone" }).click();
-    const log = p.getByRole("log", { name: "What is said" });
+    const log = p.getByRole("log", { name: "Transcript" });
     await log.getByText("Harbour Tours, good morning.").waitFor();
     await p.getByRole("status").getByText("Speaking").waitFor();
     await p.getByLabel("Write as a visitor…").fill("Can I bring luggage aboard?");
@@ -83,8 +83,8 @@ describe("the voice of an agent", () => {
     await p.goto(company.panel_url + "/inbox?folder=all&closed=true");
     await p.locator(".inbox-row", { hasText: "test" }).first().waitFor();
     await p.goBack();
-    await p.getByRole("button", { name: "Remove the agent" }).click();
+    await p.getByRole("button", { name: "Remove agent" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText("The agent is removed").waitFor();
+    await p.getByText("Agent removed").waitFor();
   });
 });

@@ -48,7 +48,7 @@ describe("the calls of a company", () => {
     await shot(p, "calls-list-live");
 
     await row(p, told).getByRole("link", { name: "Ana Ruiz" }).click();
-    await p.getByText("The call is under way").waitFor();
+    await p.getByText("Call in progress").waitFor();
     await p.locator(".calls-turn", { hasText: "Hello Ana, this is Harbour Tours." }).waitFor();
     await shot(p, "calls-page-live");
     await p.locator(".calls-turn", { hasText: "Key 1" }).first().waitFor();
@@ -140,7 +140,7 @@ describe("the calls of a company", () => {
     ]);
     assert.equal(download.suggestedFilename(), "call.wav");
 
-    await p.getByRole("link", { name: "Open the conversation" }).click();
+    await p.getByRole("link", { name: "Open conversation" }).click();
     await p.getByRole("heading", { name: "Inbox" }).waitFor();
     await p.locator(".inbox-bubble", { hasText: "How many of you will come?" }).waitFor();
   });
@@ -148,7 +148,7 @@ describe("the calls of a company", () => {
   it("are hung up while under way, by who may", async (t) => {
     const id = await place("34600300020", "Sam");
     const other = await open(t, company, "/calls/" + id, {}, await member(company, "Vic", "viewer"));
-    await other.getByText("The call is under way").waitFor();
+    await other.getByText("Call in progress").waitFor();
     assert.equal(await other.getByRole("button", { name: "Hang up" }).count(), 0, "a viewer is offered to hang up");
     const refused = await other.evaluate(
       async (path) => (await fetch(path, { method: "POST", headers: { "X-Carillon-Panel": "1" } })).status,
@@ -159,9 +159,9 @@ describe("the calls of a company", () => {
     const p = await open(t, company, "/calls/" + id);
     await p.getByRole("button", { name: "Hang up" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Hang up" }).click();
-    await p.getByText("The call was hung up").waitFor();
-    await p.getByText("Carillon ended it").first().waitFor();
-    await other.getByText("Carillon ended it").first().waitFor();
+    await p.getByText("Call ended").waitFor();
+    await p.getByText("Ended by Carillon").first().waitFor();
+    await other.getByText("Ended by Carillon").first().waitFor();
     assert.equal((await call("GET", withKey(company, "/functions/v1/calls/" + id))).ended_by, "system");
   });
 });

@@ -26,7 +26,7 @@ async function runs(flow) {
 
 const question = "Hello, which boat would you like?";
 const chip = (v, name) =>
-  v.frame.getByRole("group", { name: "Answers to choose from" }).getByRole("button", { name, exact: true });
+  v.frame.getByRole("group", { name: "Suggested answers" }).getByRole("button", { name, exact: true });
 
 describe("a flow in the voice widget", () => {
   beforeEach(async () => {
@@ -108,7 +108,7 @@ describe("a flow in the voice widget", () => {
     await shot(v.p, "voiceflow-small-dark");
     await v.frame.getByRole("textbox").fill("red");
     await v.frame.getByRole("textbox").press("Enter");
-    await v.frame.locator(".them", { hasText: "I did not understand that." }).waitFor();
+    await v.frame.locator(".them", { hasText: "Sorry, I didn't catch that." }).waitFor();
     await chip(v, "The red one").click();
     await until(async () => (await runs(flow))[0]?.state === "handed_off", "the run hands off");
     const [run] = await runs(flow);

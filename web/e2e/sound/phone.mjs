@@ -25,9 +25,9 @@ describe("an agent", () => {
       result: [{ name: "comes", type: "choice", choices: ["today", "tomorrow"], question: "When do you come?" }],
     });
     const p = await open(t, company, "/agents/" + id);
-    const play = p.getByRole("region", { name: "Try it" });
+    const play = p.getByRole("region", { name: "Playground" });
     await play.getByText("Phone", { exact: true }).click();
-    await play.getByRole("combobox", { name: "The phone" }).click();
+    await play.getByRole("combobox", { name: "Behavior" }).click();
     await p.getByRole("option", { name: /presses 1 whenever/ }).click();
     await play.getByRole("button", { name: "Call", exact: true }).click();
     await play
@@ -35,20 +35,20 @@ describe("an agent", () => {
       .first()
       .waitFor();
     await play.getByText(/made a note of that/).waitFor();
-    const path = await play.getByRole("link", { name: "Show the call" }).getAttribute("href");
+    const path = await play.getByRole("link", { name: "Show call" }).getAttribute("href");
     await call("POST", `/panel/v1/calls/${path.split("/").pop()}/hangup`, token); // else it presses twice more
-    await play.getByText("What it found out").waitFor();
+    await play.getByText("Answers collected").waitFor();
     await play.locator("dd", { hasText: "today" }).waitFor();
-    await play.getByRole("button", { name: /^What it heard/ }).waitFor();
+    await play.getByRole("button", { name: /^Recording/ }).waitFor();
     await accessible(p, "a call to the sandbox's phone");
     await play.scrollIntoViewIfNeeded();
     await shot(p, "panel-agent-phone");
 
     await visit(p, "/panel/sandbox");
-    const row = p.getByRole("list", { name: "Calls it got" }).getByRole("listitem").filter({ hasText: /0018/ }).first();
+    const row = p.getByRole("list", { name: "Recent calls" }).getByRole("listitem").filter({ hasText: /0018/ }).first();
     await row.getByText("Answered").waitFor();
     await row.getByText(/^Pressed 1/).waitFor();
-    await row.getByRole("button", { name: /^What it heard/ }).click();
+    await row.getByRole("button", { name: /^Recording/ }).click();
     const length = await row.locator("audio").evaluate(
       (a) =>
         new Promise((resolve, reject) => {

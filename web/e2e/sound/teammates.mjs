@@ -101,7 +101,7 @@ describe("a visitor who wants to talk with a person", () => {
       .or(p.getByRole("link", { name: "Inbox" }))
       .first()
       .waitFor();
-    await bar.getByRole("button", { name: "Back to the agent" }).click();
+    await bar.getByRole("button", { name: "Return to agent" }).click();
     await bar.waitFor({ state: "detached" });
     await v.frame.getByText("Vera has left").waitFor();
     await until(async () => (await stateOf(v)).state === "bot", "the agent has it again");
@@ -134,7 +134,7 @@ describe("a visitor who wants to talk with a person", () => {
     assert.equal(await ring(away, v).count(), 0);
     await ben.goto(ready.panel_url + "/account"); // on any page
     await ring(ben, v).waitFor();
-    await ring(ben, v).getByRole("button", { name: "Stop ringing here" }).click();
+    await ring(ben, v).getByRole("button", { name: "Silence" }).click();
     await ring(ben, v).waitFor({ state: "detached" });
     await ring(ana, v).getByRole("button", { name: "Answer by voice" }).click();
     await v.frame.getByText("Rita is here now").waitFor();
@@ -165,7 +165,7 @@ describe("a visitor who wants to talk with a person", () => {
     assert.equal((await stateOf(v)).state, "active");
     await v.frame.getByRole("button", { name: "Hang up" }).click();
     await bar.waitFor({ state: "detached" });
-    await p.getByText(/The talk with .* is over/).waitFor();
+    await p.getByText(/The call with .* has ended/).waitFor();
   });
 
   it("is answered in writing", async (t) => {
@@ -195,7 +195,7 @@ describe("a visitor who wants to talk with a person", () => {
     await accessible(p, "a ring on a phone");
     await shot(p, "panel-voice-ring-phone-dark");
     await ring(p, v).getByRole("button", { name: "Answer by voice" }).click();
-    await p.getByText("Your microphone is not allowed on this site").waitFor();
+    await p.getByText("Your microphone is blocked on this site").waitFor();
     await v.frame.getByText("Nina is here now").waitFor();
     await p.locator(".inbox-bubble").first().waitFor();
     assert.equal(

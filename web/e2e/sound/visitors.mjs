@@ -190,7 +190,7 @@ describe("a talk", () => {
 
   it("goes on in writing with the microphone given back, and speaks again", async (t) => {
     const v = await talking(t);
-    await v.frame.getByRole("button", { name: "Turn the microphone off and type" }).click();
+    await v.frame.getByRole("button", { name: "Turn off the microphone and type" }).click();
     await v.state("Your turn");
     await until(() => v.seen(() => globalThis.voiceSeen.open === 0), "the microphone is given back");
     const sent = v.sockets[0].sent.length;
@@ -215,7 +215,7 @@ describe("a talk", () => {
     const ana = await teammate(t);
     const v = await talking(t);
     await v.frame.getByRole("button", { name: "Talk to a person" }).click();
-    await v.frame.getByText("We are looking for a person for you.").waitFor();
+    await v.frame.getByText("Connecting you with our team.").waitFor();
     await v.state("On hold");
     await shot(v.p, "voice-queued");
     await v.frame.getByRole("button", { name: "Cancel" }).click();
@@ -228,7 +228,7 @@ describe("a talk", () => {
     await accessible(v.frame, "the end");
     await shot(v.p, "voice-ended");
     await v.frame.getByRole("button", { name: "Send rating" }).click();
-    await v.frame.getByText("Thank you for your rating.").waitFor();
+    await v.frame.getByText("Thanks for your rating.").waitFor();
     const { turns } = await call("GET", `/panel/v1/conversations/${id}/turns?after=0`, token);
     assert.deepEqual(
       turns.filter((x) => x.event === "rated").map((x) => [x.rating, x.text]),
@@ -246,7 +246,7 @@ describe("a talk", () => {
     assert.equal(await v.frame.locator(".rest").count(), 0, "what is not heard is there at once");
     assert.equal(await v.seen(() => globalThis.voiceSeen.asked), 0, "the microphone is not asked for");
     await until(() => v.frame.evaluate(() => document.activeElement?.tagName === "TEXTAREA"), "one may write at once");
-    const sound = v.frame.getByRole("button", { name: "Turn the sound off" });
+    const sound = v.frame.getByRole("button", { name: "Turn off the sound" });
     assert.equal(await sound.getAttribute("aria-pressed"), "true");
     await sound.click();
     await v.p.keyboard.press("Shift+Tab");
@@ -259,8 +259,8 @@ describe("a talk", () => {
 
   it("says plainly that there is no microphone, and is typed", async (t) => {
     for (const [refuse, text] of [
-      ["NotAllowedError", "The microphone is not allowed."],
-      ["NotFoundError", "No microphone was found."],
+      ["NotAllowedError", "Your microphone is blocked."],
+      ["NotFoundError", "No microphone found."],
     ]) {
       const v = await talkOn(t, company, marina.widget, { microphone: { refuse } });
       await v.frame.getByRole("button", { name: "Start talking" }).click();
@@ -281,7 +281,7 @@ describe("a talk", () => {
       agent: { name: "Deaf Marina", voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } },
     });
     const v = await talkOn(t, company, deaf.widget, { microphone: script });
-    await v.frame.getByText("Speech is not understood here.").waitFor();
+    await v.frame.getByText("Type or tap, and I'll answer aloud.").waitFor();
     await shot(v.p, "voice-deaf");
     await v.frame.getByRole("button", { name: "Start", exact: true }).click();
     await v.state("Speaking");

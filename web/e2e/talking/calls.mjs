@@ -32,8 +32,8 @@ describe("calls that nobody answers", () => {
     const p = await open(t, company, "/calls/" + id);
     await p.getByText("Busy: 486 Busy Here").waitFor();
     await p.getByText(/^Next attempt at /).waitFor();
-    await p.getByRole("button", { name: "Cancel the call" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "Cancel the call" }).click();
+    await p.getByRole("button", { name: "Cancel call" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancel call" }).click();
     await p.locator(".calls-head", { hasText: "Canceled" }).waitFor();
     await shot(p, "calls-page-busy");
     const later = await place("34600300099", "Rui", { datetime_sending: "2098-01-01T10:00:00" });
@@ -45,7 +45,7 @@ describe("calls that nobody answers", () => {
     const told = await place("34600300011", "Ana");
     await place("34600400011", "Bea");
     const p = await open(t, company, "/calls?state=busy&campaign=nothing");
-    await p.getByText("No call fits these filters").waitFor();
+    await p.getByText("No calls match these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, told).waitFor();
     await p.getByLabel("Number").fill("+34 600 300 011");
@@ -77,8 +77,8 @@ describe("calls that nobody answers", () => {
     await p.route("**/panel/v1/events?*", (r) => r.abort()); // once it is there, the list is loaded again by itself
     await p.route("**/panel/v1/calls?*", (r) => r.fulfill({ json: { data: [], next_cursor: null } }));
     await p.reload();
-    await p.getByRole("button", { name: "Make a key" }).click();
-    await p.getByText("shown this once").waitFor();
+    await p.getByRole("button", { name: "New key" }).click();
+    await p.getByText("won't be shown again").waitFor();
     await accessible(p, "no calls");
     await shot(p, "calls-empty");
     const command = await p.locator(".snippet code").innerText();
@@ -90,7 +90,7 @@ describe("calls that nobody answers", () => {
   it("to a line have a tab of their own", async (t) => {
     const p = await open(t, company, "/calls?state=busy");
     await p.getByRole("tab", { name: "Incoming" }).click();
-    await p.getByText("Nobody has called yet").waitFor();
+    await p.getByText("No one has called yet").waitFor();
     await accessible(p, "no incoming calls");
     const id = "01a211ff-5250-7000-817f-c48c2d9a05b6";
     const at = new Date(Date.now() - 60_000).toISOString();
@@ -141,11 +141,11 @@ describe("calls that nobody answers", () => {
       r.fulfill({ status: 400, json: { error: "internal_error", message: "no", request_id: "req_x" } }),
     );
     await p.reload();
-    await p.getByRole("alert").getByText("Something went wrong inside Carillon").waitFor();
+    await p.getByRole("alert").getByText("Something went wrong in Carillon.").waitFor();
     await p.unroute("**/panel/v1/calls?*");
     await p.getByRole("button", { name: "Try again" }).click();
     await row(p, told).waitFor();
     await p.goto(company.panel_url + "/calls/01a211ff-5250-7000-817f-c48c2d9a05b6");
-    await p.getByText("There is no such call").waitFor();
+    await p.getByText("Call not found").waitFor();
   });
 });

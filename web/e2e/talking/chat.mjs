@@ -83,7 +83,7 @@ describe("the chat on a page of another site", () => {
     await frame.getByText("Sent").first().waitFor();
     await c.setOffline(true);
     for (const text of ["second", "third", "fourth"]) await say(frame, text);
-    await frame.getByText("You are offline").waitFor();
+    await frame.getByText("You're offline").waitFor();
     await c.setOffline(false);
     await frame.locator(".pending").first().waitFor({ state: "detached" });
     await until(

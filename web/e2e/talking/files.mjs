@@ -37,7 +37,7 @@ describe("files in the chat", () => {
       await frame.getByRole("link", { name: /invoice\.pdf/ }).waitFor();
       await frame.getByText("51 kB").waitFor();
       await choose({ name: "page.txt", mimeType: "text/plain", buffer: Buffer.from("<script>alert(1)</script>") });
-      await frame.getByText("This kind of file cannot be sent.").waitFor();
+      await frame.getByText("This type of file can't be sent.").waitFor();
       await accessible(frame, "the chat with files, " + name);
       await shot(p, "files-" + name);
       await choose({ name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.from("x") });

@@ -46,47 +46,47 @@ describe("flows", () => {
     await accessible(p, "no flows");
     await shot(p, "panel-flows-empty");
     await p.context().unroute("**/flows/overview*");
-    await p.getByRole("button", { name: "Add a flow" }).click();
+    await p.getByRole("button", { name: "New flow" }).click();
     const form = p.getByRole("dialog");
     await form.getByRole("radio", { name: "Empty flow" }).check();
     await form.getByLabel("Name").fill("Boat trip");
     await accessible(p, "adding a flow");
-    await form.getByRole("button", { name: "Add a flow" }).click();
+    await form.getByRole("button", { name: "New flow" }).click();
     await p.getByRole("heading", { name: "Boat trip", level: 1 }).waitFor();
-    await p.getByText("Nobody talks with this flow until you publish it.").waitFor();
+    await p.getByText("Not live until you publish it.").waitFor();
 
-    await p.getByRole("combobox", { name: "Words" }).fill("Boat");
+    await p.getByRole("combobox", { name: "Keywords" }).fill("Boat");
     await p.keyboard.press("Enter");
-    await add(p, "Say");
-    await p.getByText("1 thing to put right").waitFor();
+    await add(p, "Message");
+    await p.getByText("1 issue to fix").waitFor();
     await p.getByLabel("Text", { exact: true }).fill("Ahoy");
-    await p.getByRole("button", { name: "Insert a variable" }).click();
+    await p.getByRole("button", { name: "Insert variable" }).click();
     await p.getByRole("menuitem", { name: "first_name", exact: true }).click();
     assert.equal(await p.getByLabel("Text", { exact: true }).inputValue(), "Ahoy{{first_name}}");
     await p.getByLabel("Text", { exact: true }).fill("Ahoy, shall we sail?");
-    await p.getByText("Ready to be published").waitFor();
-    await add(p, "Ask");
-    await p.getByLabel("Keep the response as").fill("sail again");
+    await p.getByText("Ready to publish").waitFor();
+    await add(p, "Question");
+    await p.getByLabel("Save reply as").fill("sail again");
     await p.getByText("Use letters, digits and underscores").first().waitFor();
     assert.ok(await p.getByRole("button", { name: "Publish", exact: true }).isDisabled());
     await shot(p, "panel-flow-fault");
-    await p.getByLabel("Keep the response as").fill("sail");
+    await p.getByLabel("Save reply as").fill("sail");
     await p.getByRole("combobox", { name: "Choices" }).fill("Yes");
     await p.keyboard.press("Enter");
     await p.getByRole("combobox", { name: "Choices" }).fill("No");
     await p.keyboard.press("Enter");
-    await add(p, "If");
+    await add(p, "Condition");
     await p.getByLabel("Condition").fill("sail == 'Yes'");
-    await add(p, "Set", "steps.2.then");
-    await p.getByRole("button", { name: "Add a variable" }).click();
+    await add(p, "Set variables", "steps.2.then");
+    await p.getByRole("button", { name: "New variable" }).click();
     await p.getByPlaceholder("Name").fill("port");
     await p.getByPlaceholder("Value").fill("Vigo");
-    await add(p, "Say", "steps.2.then");
+    await add(p, "Message", "steps.2.then");
     await p.getByLabel("Text", { exact: true }).fill("See you in {{port}}.");
-    await add(p, "Say", "steps.2.else");
+    await add(p, "Message", "steps.2.else");
     await p.getByLabel("Text", { exact: true }).fill("Another day, then.");
     await add(p, "End");
-    await p.getByText("Ready to be published").waitFor();
+    await p.getByText("Ready to publish").waitFor();
     assert.deepEqual(await shapeOf(p), [
       "0 Ahoy, shall we sail?",
       "1 sail: Yes · No",
@@ -101,12 +101,12 @@ describe("flows", () => {
     await shot(p, "panel-flow-editor");
 
     await p.getByText("Test run", { exact: true }).click();
-    await p.getByRole("button", { name: "Start the test run" }).click();
+    await p.getByRole("button", { name: "Start test run" }).click();
     const log = p.getByRole("log", { name: "Test run" });
     await log.getByText("Ahoy, shall we sail?").waitFor();
     await p.locator('.flow-edit .flow-row[data-current="yes"] [data-row="steps.1"]').waitFor();
     await p.locator('.flow-box[data-current="yes"]').waitFor();
-    await p.getByLabel("Answer as the contact").fill("perhaps");
+    await p.getByLabel("Reply as the contact").fill("perhaps");
     await p.keyboard.press("Enter");
     await log.getByText("Does not fit: perhaps").waitFor();
     await p.getByRole("button", { name: "Yes", exact: true }).click();
@@ -120,11 +120,14 @@ describe("flows", () => {
 
     // What is not saved is not lost by leaving.
     await p.getByRole("link", { name: "Agents" }).click();
-    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
+    await p
+      .getByRole("dialog", { name: "Leave without saving?" })
+      .getByRole("button", { name: "Keep editing" })
+      .click();
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.reload();
-    await p.getByText("Ready to be published").waitFor();
+    await p.getByText("Ready to publish").waitFor();
     assert.equal((await shapeOf(p)).length, 7, "the draft is kept");
     await p.getByRole("button", { name: "Publish", exact: true }).click();
     await p.getByText("Published as version 1").waitFor();
@@ -137,17 +140,17 @@ describe("flows", () => {
     await v.frame.getByText("See you in Vigo.", { exact: true }).waitFor();
 
     await p.getByRole("tab", { name: "Runs" }).click();
-    await p.getByRole("row").filter({ hasText: "The flow is over" }).getByRole("link").click();
-    const what = p.getByRole("region", { name: "What happened" });
+    await p.getByRole("row").filter({ hasText: "Flow ended" }).getByRole("link").click();
+    const what = p.getByRole("region", { name: "Activity" });
     await what.getByText("Answer: Yes").waitFor();
     await what.getByText("If: Holds").waitFor();
     await what.getByText("port = Vigo").waitFor();
     assert.equal(await what.getByRole("listitem").count(), 7);
-    await p.getByText("a word").first().waitFor();
+    await p.getByText("a keyword").first().waitFor();
     await shot(p, "panel-flow-run");
     await what.getByRole("button", { name: "Step 3 yes 1" }).click();
     await p.locator('.flow-row[data-chosen="yes"] [data-row="steps.2.then.0"]').waitFor();
-    await p.getByRole("link", { name: "Open the conversation" }).click();
+    await p.getByRole("link", { name: "Open conversation" }).click();
     await p.getByRole("log").getByText("See you in Vigo.").waitFor();
   });
 
@@ -200,7 +203,7 @@ describe("flows", () => {
       { if: "a == 'b'", then: [{ say: "three" }, { say: "two" }], else: [{ say: "one" }] },
     ]);
     await p.getByRole("button", { name: "Actions", exact: true }).click();
-    await p.getByRole("menuitem", { name: "Remove the flow" }).click();
+    await p.getByRole("menuitem", { name: "Remove flow" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByRole("heading", { name: "Flows", level: 1 }).waitFor();
     assert.equal(await p.getByText("Moving").count(), 0);
@@ -208,31 +211,31 @@ describe("flows", () => {
 
   it("have forms for every kind of step, and outcomes that are typed in a test run", async (t) => {
     const p = await open(t, company, "/flows");
-    await p.getByRole("button", { name: "Add a flow" }).click();
+    await p.getByRole("button", { name: "New flow" }).click();
     await p.getByRole("radio", { name: "Empty flow" }).check();
     await p.getByRole("dialog").getByLabel("Name").fill("All kinds");
-    await p.getByRole("dialog").getByRole("button", { name: "Add a flow" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "New flow" }).click();
     await p.getByRole("heading", { name: "All kinds", level: 1 }).waitFor();
-    await add(p, "Ask a server");
+    await add(p, "Call an API");
     await p.getByRole("combobox", { name: "Method" }).click();
     await p.getByRole("option", { name: "POST" }).click();
-    await p.getByLabel("Address").fill("https://example.com/orders/{{number}}");
+    await p.getByLabel("URL").fill("https://example.com/orders/{{number}}");
     await p.getByLabel("Body").fill('{"who": "{{first_name}}"}');
-    await p.getByLabel("Keep the HTTP status as").fill("code");
-    await p.getByRole("button", { name: "Keep a value" }).click();
+    await p.getByLabel("Save HTTP status as").fill("code");
+    await p.getByRole("button", { name: "New value" }).click();
     await p.getByPlaceholder("Name").last().fill("total");
     await p.getByPlaceholder("Path").fill("order.total");
     await shot(p, "panel-flow-http");
     await add(p, "Wait");
-    await p.getByLabel("For", { exact: true }).fill("2h");
-    await add(p, "Send a template");
+    await p.getByLabel("Duration", { exact: true }).fill("2h");
+    await add(p, "Send template");
     const template = p.getByRole("combobox", { name: "Template" });
     await template.click();
     await p.getByRole("option").first().click();
     await shot(p, "panel-flow-template");
     for (const box of await p.locator(".flow-form .flow-said textarea").all())
       if (await box.isVisible()) await box.fill("{{first_name}}");
-    await add(p, "Call");
+    await add(p, "Call the contact");
     await p.getByRole("combobox", { name: "Agent" }).click();
     await p.getByRole("option").first().click();
     await add(p, "Go to");
@@ -241,24 +244,24 @@ describe("flows", () => {
     await row(p, "steps.1").getByText("step-1").waitFor();
     await add(p, "Hand over");
     await p.getByLabel("Reason").fill("They want more");
-    await p.getByText("Ready to be published").waitFor();
+    await p.getByText("Ready to publish").waitFor();
     await p.getByText("Test run", { exact: true }).click();
-    await p.getByRole("button", { name: "Start the test run" }).click();
+    await p.getByRole("button", { name: "Start test run" }).click();
     await p.getByText("POST https://example.com/orders").waitFor();
     await p.getByText('{"who": "Ana"}').waitFor();
     await accessible(p, "the outcome of a request");
     await p.getByLabel("total").fill("12");
-    await p.getByRole("button", { name: "Go on with this" }).click();
+    await p.getByRole("button", { name: "Succeed" }).click();
     await p.getByText("It waits 2 hours.").waitFor();
-    await p.getByRole("button", { name: "Let the time pass" }).click();
+    await p.getByRole("button", { name: "Skip the wait" }).click();
     await p.getByText("2 hours later").waitFor();
     await p.locator(".flow-request").getByText('"name"').waitFor();
-    await p.getByRole("button", { name: "Go on with this" }).click();
+    await p.getByRole("button", { name: "Succeed" }).click();
     await p.locator(".flow-request").getByText('"agent"').waitFor();
-    await p.getByRole("button", { name: "Refuse it" }).click();
+    await p.getByRole("button", { name: "Fail" }).click();
     await p.getByText(/steps\.3: Refuse it/).waitFor();
-    await p.getByRole("button", { name: "Undo the last answer" }).click();
-    await p.getByRole("button", { name: "Go on with this" }).waitFor();
+    await p.getByRole("button", { name: "Undo the last reply" }).click();
+    await p.getByRole("button", { name: "Succeed" }).waitFor();
     assert.match(await p.locator(".flow-variables").innerText(), /total\s+12/);
     await shot(p, "panel-flow-outcome");
     await p.keyboard.press("Control+s");
@@ -282,7 +285,7 @@ describe("flows", () => {
     await drawer.locator(".flow-open").first().getByText("First?").waitFor();
     await accessible(p, "a former version");
     await shot(p, "panel-flow-version");
-    await drawer.getByRole("button", { name: "Make this the draft" }).click();
+    await drawer.getByRole("button", { name: "Use as draft" }).click();
     await row(p, "steps.0").getByText("First?").waitFor();
     await p.getByText("People talk with version 2 until you publish.").waitFor();
     await p.getByRole("button", { name: "Publish", exact: true }).click();
@@ -290,23 +293,23 @@ describe("flows", () => {
 
     await p.getByRole("link", { name: "Flows" }).first().click();
     await p.getByRole("tab", { name: "Runs" }).click();
-    await p.getByRole("row").filter({ hasText: "Waits for an answer" }).filter({ hasText: "Versions" }).waitFor();
+    await p.getByRole("row").filter({ hasText: "Waiting for a reply" }).filter({ hasText: "Versions" }).waitFor();
     await shot(p, "panel-flow-runs");
     await p
       .getByRole("row")
-      .filter({ hasText: "Waits for an answer" })
+      .filter({ hasText: "Waiting for a reply" })
       .filter({ hasText: "Versions" })
       .getByRole("link")
       .first()
       .click();
-    await p.getByRole("button", { name: "Stop the run" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
+    await p.getByRole("button", { name: "Stop run" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Stop run" }).click();
     await p.getByText("Run stopped").waitFor();
     await p
-      .getByRole("region", { name: "What happened" })
+      .getByRole("region", { name: "Activity" })
       .getByText(/^Stopped: By/)
       .waitFor();
-    assert.equal(await p.getByRole("button", { name: "Stop the run" }).count(), 0);
+    assert.equal(await p.getByRole("button", { name: "Stop run" }).count(), 0);
   });
 
   it("are shown and not changed to who may only read", async (t) => {
@@ -318,7 +321,7 @@ describe("flows", () => {
     await call("POST", "/panel/v1/flows/drafts", token, { flow });
     const p = await open(t, company, "/flows", {}, await member(company, "Rita", "viewer"));
     await p.getByRole("link", { name: "Boat trip" }).waitFor();
-    assert.equal(await p.getByRole("button", { name: "Add a flow" }).count(), 0);
+    assert.equal(await p.getByRole("button", { name: "New flow" }).count(), 0);
     await shot(p, "panel-flows");
     await p.getByRole("link", { name: "Boat trip" }).click();
     await row(p, "steps.0").waitFor();

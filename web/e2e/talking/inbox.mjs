@@ -86,7 +86,7 @@ describe("a conversation", () => {
     await seen.waitFor();
     await p.keyboard.press("Escape");
     await p.keyboard.press("e");
-    await frame.getByText("La conversación se ha cerrado").waitFor();
+    await frame.getByText("Conversación cerrada").waitFor();
     assert.equal(await frame.getByText("Cliente habitual").count(), 0, "a note reached the visitor");
     await frame.getByText("¿Qué le pareció esta conversación?").waitFor();
     await frame.getByLabel("5 de 5").check({ force: true });
@@ -120,7 +120,7 @@ describe("a conversation", () => {
     await ben.keyboard.press("Enter");
     await said(eva, "We have found it.").waitFor();
     await eva.keyboard.press("Enter");
-    const dialog = eva.getByRole("dialog", { name: "Somebody else has it" });
+    const dialog = eva.getByRole("dialog", { name: "Already assigned" });
     await dialog.getByText("Ben has this conversation").waitFor();
     assert.equal(await told(frame, "Which boat was it?").count(), 0);
     await dialog.getByRole("button", { name: "Take over and send" }).click();
@@ -180,7 +180,7 @@ describe("the inbox", () => {
       await p.keyboard.press("/");
       await p.waitForFunction(() => document.activeElement?.matches("input"));
       await p.keyboard.type("no such words anywhere");
-      await p.getByText("No conversation matches").waitFor();
+      await p.getByText("No matching conversations").waitFor();
     }
   });
 
@@ -193,7 +193,7 @@ describe("the inbox", () => {
     await choose(p, "Is the museum near?", "all");
     await p.getByRole("button", { name: "Canned replies" }).click();
     const dialog = p.getByRole("dialog", { name: "Canned replies" });
-    await dialog.getByRole("button", { name: "Add a reply" }).click();
+    await dialog.getByRole("button", { name: "New reply" }).click();
     await dialog.getByLabel("Shortcut").fill("museum");
     await dialog.getByLabel("Text").fill("The museum is five minutes from pier 3.");
     await dialog.getByRole("button", { name: "Save" }).click();

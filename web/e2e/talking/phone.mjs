@@ -67,16 +67,16 @@ describe("the sandbox's phone and the inbox", () => {
     await bubble(phone, "is there anything you would like to know about your tour?").waitFor();
     await shot(phone, "phone-asked");
     const row = list.getByRole("row").filter({ hasText: "Ana" }); // it comes and changes by itself
-    await row.getByText("Waits for an answer").waitFor();
+    await row.getByText("Waiting for a reply").waitFor();
 
     await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
     await inbox
-      .locator(".inbox-event", { hasText: "The flow began" })
+      .locator(".inbox-event", { hasText: "The flow started" })
       .getByRole("link", { name: "after-booking" })
       .click();
     await inbox.getByRole("heading", { name: "Ana", level: 1 }).waitFor();
     const state = inbox.locator(".flows-head");
-    await state.getByText("Waits for an answer").waitFor();
+    await state.getByText("Waiting for a reply").waitFor();
     const happened = () =>
       inbox
         .locator(".flow-log li")
@@ -93,8 +93,8 @@ describe("the sandbox's phone and the inbox", () => {
     ]);
     await shot(inbox, "phone-run-asking");
     await phone.getByRole("button", { name: "yes", exact: true }).click();
-    await state.getByText("A teammate is asked for").waitFor();
-    await row.getByText("A teammate is asked for").waitFor();
+    await state.getByText("Handed over to the team").waitFor();
+    await row.getByText("Handed over to the team").waitFor();
     assert.deepEqual((await happened()).slice(2), [
       "2 | Answer: yes | question = yes",
       "3 | If: Holds",
@@ -117,9 +117,12 @@ describe("the sandbox's phone and the inbox", () => {
     }
     await shot(inbox, "phone-run");
     await shot(list, "phone-runs");
-    await inbox.getByRole("link", { name: "Open the conversation" }).click();
+    await inbox.getByRole("link", { name: "Open conversation" }).click();
     await turn(inbox, "Thank you").first().waitFor();
-    await inbox.locator(".inbox-event", { hasText: "The flow asked for a person" }).getByText("reception").waitFor();
+    await inbox
+      .locator(".inbox-event", { hasText: "The flow handed over to the team" })
+      .getByText("reception")
+      .waitFor();
     await inbox
       .getByRole("timer")
       .getByText(/Replies possible for 2[34] hr/)
@@ -143,7 +146,7 @@ describe("the sandbox's phone and the inbox", () => {
     const phone = await open(t, company, phonePath);
     await bubble(phone, "May I bring a dog?").waitFor();
     await phone.getByRole("switch", { name: "Reachable" }).click();
-    await phone.getByText("The phone is unreachable").waitFor();
+    await phone.getByText("The phone is offline").waitFor();
     await inbox.locator(".inbox-row", { hasText: "Ana" }).first().click();
     await inbox.getByRole("textbox", { name: "Reply" }).fill("Yes, on a lead.");
     await inbox.keyboard.press("Enter");
@@ -201,9 +204,9 @@ describe("the sandbox's phone and the inbox", () => {
       .waitFor();
     await phone.getByRole("button", { name: "STOP" }).click();
     await bubble(phone, "You will get no more messages from us.").waitFor();
-    await inbox.locator(".inbox-event", { hasText: "The contact wants no more messages" }).waitFor();
+    await inbox.locator(".inbox-event", { hasText: "The contact opted out" }).waitFor();
     await phone.getByRole("button", { name: "START" }).click();
-    await inbox.locator(".inbox-event", { hasText: "The contact wants messages again" }).waitFor();
+    await inbox.locator(".inbox-event", { hasText: "The contact opted back in" }).waitFor();
     await shot(inbox, "phone-inbox-files");
     await shot(phone, "phone-files");
   });
@@ -213,7 +216,7 @@ describe("the sandbox's phone and the inbox", () => {
     const p = await open(t, company, "/inbox?folder=all");
     await p.clock.setSystemTime(Date.now() + 25 * 3_600_000);
     await p.locator(".inbox-row", { hasText: "Ana" }).first().click();
-    await p.getByRole("timer").getByText("Window closed").waitFor();
+    await p.getByRole("timer").getByText("Reply window closed").waitFor();
     assert.equal(await p.getByRole("textbox", { name: "Reply" }).count(), 0, "a reply can be written");
     await p.getByRole("combobox", { name: "Template" }).click();
     await p.getByRole("option", { name: "weather_notice (en)" }).click();

@@ -186,7 +186,7 @@ describe("the voice of somebody with a microphone", () => {
       await frame.locator(".start button").first().click(); // to talk
       await frame.getByRole("button", { name: given ? "Mute the microphone" : "Turn on the microphone" }).waitFor();
       if (given) return;
-      await frame.getByText("You can write instead").waitFor();
+      await frame.getByText("You can type instead").waitFor();
       const box = frame.locator(".line textarea");
       await box.fill("typed, for there is no microphone");
       await box.press("Enter");

@@ -128,7 +128,7 @@ describe("messages over WhatsApp", () => {
     const p = await open(t, company, "/inbox?folder=all");
     await p.locator(".inbox-row", { hasText: "Ana Díaz" }).first().click();
     const turn = (text) => p.locator(".inbox-turn", { hasText: text });
-    await p.locator(".inbox-event", { hasText: "cannot be shown" }).getByText("poll").waitFor();
+    await p.locator(".inbox-event", { hasText: "Unsupported message type" }).getByText("poll").waitFor();
     await turn("Is this still on?").getByText("From an ad:").waitFor();
     assert.equal(
       await turn("Is this still on?").getByRole("link", { name: "Whales this weekend" }).getAttribute("href"),
@@ -170,9 +170,9 @@ describe("messages over WhatsApp", () => {
       "the group's conversation",
     );
     for (const [locale, group, text] of [
-      ["en-GB", "Group", "Groups are read-only here"],
-      ["es-ES", "Grupo", "Aquí los grupos son de solo lectura"],
-      ["pt-BR", "Grupo", "Aqui os grupos são somente leitura"],
+      ["en-GB", "Group", "Groups are read-only"],
+      ["es-ES", "Grupo", "Los grupos son de solo lectura"],
+      ["pt-BR", "Grupo", "Os grupos são somente leitura"],
     ]) {
       const p = await open(t, company, `/inbox?folder=all&c=${conversation.id}`, { locale });
       await p.locator(".inbox-row .inbox-voice", { hasText: group }).waitFor();
@@ -210,11 +210,11 @@ describe("messages over WhatsApp", () => {
     const p = await open(t, company, "/inbox?folder=all");
     await p.locator(".inbox-row", { hasText: "@luz.mar" }).first().click();
     await p.getByRole("heading", { name: "@luz.mar", level: 2 }).waitFor();
-    await p.getByText("Known by their username").waitFor();
+    await p.getByText("Identified by username").waitFor();
     await p.getByRole("textbox", { name: "Reply" }).waitFor();
     await looks(p, "whatsapp-username");
     await says("STOP");
-    await p.locator(".inbox-event", { hasText: "wants no more messages" }).waitFor();
+    await p.locator(".inbox-event", { hasText: "opted out" }).waitFor();
     await p.goto(new URL("/panel/suppressions", p.url()).href);
     await p.getByRole("cell", { name: user_id }).first().waitFor();
     await looks(p, "suppressions-username");

@@ -17,12 +17,12 @@ describe("a walk", () => {
     await fillIn(p, company);
     await p.getByRole("heading", { name: "Send", level: 1 }).waitFor();
     await choose(p, "hello", /hello \(en\)/);
-    await p.getByRole("button", { name: "Send to the sandbox phone" }).click();
+    await p.getByRole("button", { name: "Send to the test phone" }).click();
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
     await p.getByRole("textbox", { name: "Campaign" }).fill("walk");
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByRole("heading", { name: "Sent" }).waitFor();
-    await p.getByRole("link", { name: "Open the sandbox phone" }).click();
+    await p.getByRole("link", { name: "Open test phone" }).click();
     await p
       .getByRole("region", { name: /^Phone/ })
       .getByText("Hello Ana, this is Carillon.")

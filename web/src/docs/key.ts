@@ -34,7 +34,7 @@ export async function bearer(): Promise<string> {
     credentials: "omit",
   });
   const body = (await r.json()) as { access_token?: string; expires_in?: number; message?: string };
-  if (!r.ok || !body.access_token) throw new Refused(body.message ?? "The key is refused");
+  if (!r.ok || !body.access_token) throw new Refused(body.message ?? "The key was refused");
   token = { value: body.access_token, until: Date.now() + ((body.expires_in ?? 60) - 30) * 1000, key: held };
   return token.value;
 }
@@ -44,7 +44,7 @@ function hold(value: string): void {
   token = undefined;
   for (const x of document.querySelectorAll<HTMLElement>(".key")) x.textContent = held || (x.dataset.shown ?? "");
   const name = document.getElementById("key-name");
-  if (name) name.textContent = held ? held.slice(0, 8) + "…" : "Access key";
+  if (name) name.textContent = held ? held.slice(0, 8) + "…" : "API key";
   document.getElementById("key")?.classList.toggle("set", held !== "");
 }
 
@@ -76,7 +76,7 @@ export function keys(): void {
     if (/^[\w.-]{8,200}$/.test(value)) return hold(value);
     e.preventDefault();
     problem.textContent = value
-      ? "An access key has at least eight letters, digits and underscores, and no spaces."
+      ? "An API key has at least eight letters, digits and underscores, and no spaces."
       : "Paste a key first.";
     input.focus();
   });
@@ -95,7 +95,7 @@ async function list(dialog: HTMLDialogElement, input: HTMLInputElement): Promise
   if (!place) return;
   const r = await fetch("/panel/v1/session").catch(() => undefined);
   if (!r?.ok) {
-    place.replaceChildren(paragraph("Sign in to the panel in this browser, and your company's keys are listed here."));
+    place.replaceChildren(paragraph("Sign in to the panel in this browser to see your company's keys here."));
     return;
   }
   const { companies } = (await r.json()) as { companies: Company[] };
@@ -108,7 +108,7 @@ async function company(c: Company, dialog: HTMLDialogElement, input: HTMLInputEl
   const title = document.createElement("h3");
   title.textContent = `Keys of ${c.name}`;
   const r = await fetch(`/panel/v1/keys?limit=100&company=${encodeURIComponent(c.id)}`).catch(() => undefined);
-  if (!r?.ok) return [title, paragraph("They could not be loaded.")];
+  if (!r?.ok) return [title, paragraph("The keys couldn't be loaded.")];
   const { data } = (await r.json()) as { data: Key[] };
   const rows = document.createElement("ul");
   rows.className = "keys";
@@ -131,7 +131,7 @@ async function company(c: Company, dialog: HTMLDialogElement, input: HTMLInputEl
     row.append(pick, scopes);
     rows.append(row);
   }
-  const out = [title, rows.childElementCount > 0 ? rows : paragraph("None is active.")];
+  const out = [title, rows.childElementCount > 0 ? rows : paragraph("No active keys.")];
   if (c.permissions.includes("keys:write")) out.push(createButton(c, dialog));
   return out;
 }
@@ -140,7 +140,7 @@ function createButton(c: Company, dialog: HTMLDialogElement): HTMLElement {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "button";
-  button.textContent = "Create a key for an hour";
+  button.textContent = "New key for one hour";
   button.addEventListener("click", () => {
     button.disabled = true;
     void create(c).then(
@@ -163,10 +163,10 @@ async function create(c: Company): Promise<string> {
   const r = await fetch(`/panel/v1/keys?company=${encodeURIComponent(c.id)}`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Carillon-Panel": "1" },
-    body: JSON.stringify({ label: "Documentation, for an hour", scopes: ["*"], expires_at: expires }),
+    body: JSON.stringify({ label: "Documentation, one hour", scopes: ["*"], expires_at: expires }),
   });
   const body = (await r.json()) as { key?: string; message?: string };
-  if (!r.ok || !body.key) throw new Error(body.message ?? "It could not be created.");
+  if (!r.ok || !body.key) throw new Error(body.message ?? "The key couldn't be created.");
   return body.key;
 }
 

@@ -23,7 +23,7 @@ async function send(form: HTMLFormElement): Promise<void> {
     result.replaceChildren(p);
   };
   if (form.dataset.credential === "key" && !key()) {
-    say("It needs an access key.");
+    say("Enter an API key first.");
     return openKeys();
   }
   const body = form.querySelector<HTMLTextAreaElement>("textarea[name=body]")?.value;
@@ -49,7 +49,7 @@ async function send(form: HTMLFormElement): Promise<void> {
     say(
       e instanceof Refused
         ? `${e.message}. Choose another key.`
-        : "There is no response. Is the program running, and the network there?",
+        : "No response. Check that Carillon is running and that you're online.",
     );
   } finally {
     button.disabled = false;

@@ -24,31 +24,31 @@ type mailTexts struct {
 //nolint:gochecknoglobals // read only
 var mailLanguages = map[string]mailTexts{
 	"en": {
-		invited: "{name} invites you to {company}", invitedText: "{name} invites you to work with {company} in Carillon.",
-		accept:    "Accept the invitation",
-		expires:   "The link is good for seven days, and once. If you expected no invitation, you can ignore this message.",
-		forgotten: "Set a new password", forgottenText: "Somebody asked for a new password for your Carillon account.",
+		invited: "{name} invited you to {company}", invitedText: "{name} invited you to work with {company} in Carillon.",
+		accept:    "Accept invitation",
+		expires:   "This link works once and expires in seven days. If you weren't expecting it, you can ignore this e-mail.",
+		forgotten: "Reset your password", forgottenText: "We got a request to reset the password of your Carillon account.",
 		set: "Set a new password",
-		forgetting: "The link is good for one hour, and once. If you did not ask for it, you can ignore this message: your password " +
-			"stays as it is.",
+		forgetting: "This link works once and expires in one hour. If you didn't request it, you can ignore this e-mail. " +
+			"Your password won't change.",
 	},
 	"es": {
-		invited: "{name} le invita a {company}", invitedText: "{name} le invita a trabajar con {company} en Carillon.",
+		invited: "{name} le ha invitado a {company}", invitedText: "{name} le ha invitado a trabajar con {company} en Carillon.",
 		accept:    "Aceptar la invitación",
-		expires:   "El enlace vale siete días y una sola vez. Si no esperaba ninguna invitación, puede ignorar este mensaje.",
-		forgotten: "Ponga una contraseña nueva", forgottenText: "Alguien ha pedido una contraseña nueva para su cuenta de Carillon.",
-		set: "Poner una contraseña nueva",
-		forgetting: "El enlace vale una hora y una sola vez. Si no lo ha pedido usted, puede " +
-			"ignorar este mensaje: su contraseña no cambia.",
+		expires:   "Este enlace es de un solo uso y caduca en siete días. Si no lo esperaba, puede ignorar este correo.",
+		forgotten: "Restablezca su contraseña", forgottenText: "Hemos recibido una solicitud para restablecer la contraseña de su cuenta de Carillon.",
+		set: "Definir una contraseña nueva",
+		forgetting: "Este enlace es de un solo uso y caduca en una hora. Si no lo ha pedido usted, puede ignorar este correo. " +
+			"Su contraseña no cambiará.",
 	},
 	"pt": {
 		invited: "{name} convidou você para {company}", invitedText: "{name} convidou você para trabalhar com {company} no Carillon.",
 		accept:    "Aceitar o convite",
-		expires:   "O link vale por sete dias e uma única vez. Se você não esperava um convite, ignore esta mensagem.",
-		forgotten: "Defina uma nova senha", forgottenText: "Alguém pediu uma nova senha para a sua conta do Carillon.",
+		expires:   "Este link funciona uma vez e expira em sete dias. Se você não esperava por ele, ignore este e-mail.",
+		forgotten: "Redefina sua senha", forgottenText: "Recebemos uma solicitação para redefinir a senha da sua conta do Carillon.",
 		set: "Definir uma nova senha",
-		forgetting: "O link vale por uma hora e uma única vez. Se não foi você que pediu, ignore " +
-			"esta mensagem: sua senha continua a mesma.",
+		forgetting: "Este link funciona uma vez e expira em uma hora. Se não foi você que pediu, ignore este e-mail. " +
+			"Sua senha não será alterada.",
 	},
 }
 
@@ -137,9 +137,9 @@ func (d Letters) deliver(ctx context.Context, by member.Member, kind mails, x ma
 		most    int
 		problem string
 	}{
-		{"mails/account/" + by.AccountID, accountMails, "You have sent as many e-mails today as one person may"},
-		{"mails/company/" + by.CompanyID, companyMails, "The company has sent as many e-mails today as it may"},
-		{kind.counter(x.To), kind.maxPerAddress, "This address got as many e-mails of this kind today as anybody may"},
+		{"mails/account/" + by.AccountID, accountMails, "You've reached today's limit of e-mails"},
+		{"mails/company/" + by.CompanyID, companyMails, "The company has reached today's limit of e-mails"},
+		{kind.counter(x.To), kind.maxPerAddress, "This address has reached today's limit of these e-mails"},
 	} {
 		err := d.Limits.AllowToday(ctx, bound.name, bound.most)
 		if carillon.IsCode(err, carillon.RateLimitExceeded) {

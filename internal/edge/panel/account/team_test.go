@@ -53,7 +53,7 @@ func TestSomebodyIsInvited(t *testing.T) {
 	w.Want("POST", "/panel/v1/invitations", admin, `{"email":"viewer@acme.test","role":"viewer"}`, 409, "conflict", "")
 	made := w.Want("POST", "/panel/v1/invitations", admin, `{"email":"Vera@acme.test","role":"teammate","language":"es"}`, 201, "", "")
 	m, token := w.Post.Last(t)
-	if m.To != "vera@acme.test" || !strings.Contains(m.Subject, "invita a acme") || made["link"] != nil || made["sent_at"] == nil {
+	if m.To != "vera@acme.test" || !strings.Contains(m.Subject, "le ha invitado a acme") || made["link"] != nil || made["sent_at"] == nil {
 		t.Fatalf("%+v, %v", m, made)
 	}
 	seen := invitation(w, token, 200)

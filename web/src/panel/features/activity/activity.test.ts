@@ -93,11 +93,11 @@ describe("sentences", () => {
     ...more,
   });
   it("say who did what", async () => {
-    expect(sentence(change("revoked", "key"))).toBe("ana@a.test revoked the access key “x”");
+    expect(sentence(change("revoked", "key"))).toBe("ana@a.test revoked the API key “x”");
     await setLanguage("es");
     expect(sentence(change("created", "invitation"))).toBe("ana@a.test invitó a x");
     await setLanguage("pt");
-    expect(sentence(change("started", "job"))).toBe("ana@a.test começou a enviar a lista “x”");
+    expect(sentence(change("started", "job"))).toBe("ana@a.test começou a enviar o arquivo “x”");
     await setLanguage("en");
     expect(sentence(change("password_set", "user", { object: { kind: "user", id: "1", name: "ana@a.test" } }))).toBe(
       "ana@a.test set a new password",

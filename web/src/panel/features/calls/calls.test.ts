@@ -111,10 +111,10 @@ describe("the timeline of a call that was put through", () => {
   it("has its transfers before its end", () => {
     const steps = of({ ended_at: at(50), transfers: [missed, put] });
     expect(steps.slice(3).map((s) => s.text)).toEqual([
-      "Calling +34\u00a0600\u00a0111\u00a0333 to put the call through",
-      "Not put through to +34\u00a0600\u00a0111\u00a0333",
-      "Calling +34\u00a0600\u00a0111\u00a0333 to put the call through",
-      "Put through to +34\u00a0600\u00a0111\u00a0333",
+      "Calling +34\u00a0600\u00a0111\u00a0333 to transfer the call",
+      "Couldn't transfer to +34\u00a0600\u00a0111\u00a0333",
+      "Calling +34\u00a0600\u00a0111\u00a0333 to transfer the call",
+      "Transferred to +34\u00a0600\u00a0111\u00a0333",
       "The call with +34\u00a0600\u00a0111\u00a0333 ended",
       "Completed",
     ]);
@@ -127,9 +127,7 @@ describe("the timeline of a call that was put through", () => {
       tries: [{ n: 1, state: "in_progress", counts: true, dialed_at: at(1), answered_at: at(2) }],
       transfers: [on],
     });
-    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual([
-      "Put through to +34\u00a0600\u00a0111\u00a0333",
-    ]);
+    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual(["Transferred to +34\u00a0600\u00a0111\u00a0333"]);
   });
   it("numbers the attempts that count", () => {
     const tries = [false, true].map((counts, i) => ({
@@ -146,7 +144,7 @@ describe("the timeline of a call that was put through", () => {
         .map((s) => [s.text, s.more]),
     ).toEqual([
       ["Dialed", undefined],
-      ["The line was faulty", "Because · does not count as an attempt"],
+      ["Line error", "Because · doesn't count as an attempt"],
       ["Dialed, attempt 1", undefined],
       ["Declined: Because", ""],
     ]);

@@ -164,9 +164,9 @@ describe("a message", () => {
   it("has a timeline with what each step took", () => {
     expect(texts({})).toEqual([
       "Accepted",
-      "Being sent | after 100 ms",
-      "Accepted by the provider | after 1.2 s",
-      "Waits for a receipt",
+      "Sending | after 100 ms",
+      "Accepted by WhatsApp | after 1.2 s",
+      "Waiting for a receipt",
     ]);
     expect(
       texts({
@@ -190,7 +190,7 @@ describe("a message", () => {
         due_at: "2026-11-25T10:10:00Z",
         times: { sending_at: times.sending_at },
       }).at(-1),
-    ).toMatch(/^No answer came/);
+    ).toMatch(/^No response yet/);
     expect(texts({ state: "skipped", attempts: 0, times: { skipped_at: page.created_at } })).toEqual([
       "Accepted",
       "Not sent",
