@@ -76,7 +76,8 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		KeysOnly:   "No entiendo la voz. Use, por favor, las teclas de su teléfono.",
 		Transfers:  "Le paso. No se retire, por favor.",
 		RepeatCall: "Perdone, no le he entendido. ¿Puede repetirlo?",
-		MissedCall: "Ahora todos están ocupados. He anotado que quiere hablar con alguien. Diga de qué se trata, si quiere, o cuelgue.",
+		MissedCall: "Ahora todos están ocupados. He anotado que quiere hablar con alguien. Diga de qué se trata, si quiere, o " +
+			"cuelgue.",
 		NoAds:      "No recibirá más publicidad nuestra. Adiós.",
 		Stopped:    "No volveremos a llamarle. Adiós.",
 		NotStopped: "Ahora no he podido anotarlo. Díganoslo otra vez, o por escrito. Adiós.",

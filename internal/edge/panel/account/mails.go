@@ -34,10 +34,11 @@ var mailLanguages = map[string]mailTexts{
 	},
 	"es": {
 		invited: "{name} le ha invitado a {company}", invitedText: "{name} le ha invitado a trabajar con {company} en Carillon.",
-		accept:    "Aceptar la invitación",
-		expires:   "Este enlace es de un solo uso y caduca en siete días. Si no lo esperaba, puede ignorar este correo.",
-		forgotten: "Restablezca su contraseña", forgottenText: "Hemos recibido una solicitud para restablecer la contraseña de su cuenta de Carillon.",
-		set: "Definir una contraseña nueva",
+		accept:        "Aceptar la invitación",
+		expires:       "Este enlace es de un solo uso y caduca en siete días. Si no lo esperaba, puede ignorar este correo.",
+		forgotten:     "Restablezca su contraseña",
+		forgottenText: "Hemos recibido una solicitud para restablecer la contraseña de su cuenta de Carillon.",
+		set:           "Definir una contraseña nueva",
 		forgetting: "Este enlace es de un solo uso y caduca en una hora. Si no lo ha pedido usted, puede ignorar este correo. " +
 			"Su contraseña no cambiará.",
 	},

@@ -103,13 +103,13 @@ describe("sentences", () => {
       "ana@a.test set a new password",
     );
     expect(sentence(change("added", "suppression", { by: { key: "channel", name: "", origin: "channel" } }))).toBe(
-      "The recipient suppressed the number x",
+      "The recipient opted out x",
     );
     expect(sentence(change("changed", "flow", { by: { key: "key:1", name: "shop", origin: "api" } }))).toBe(
       "The key “shop” changed the flow “x”",
     );
     expect(sentence(change("changed", "agent", { by: { key: "setup", name: "", origin: "setup" } }))).toBe(
-      "A set-up file changed the agent “x”",
+      "A setup file changed the agent “x”",
     );
   });
   it("are there for each kind and action in each language", async () => {

@@ -1,6 +1,7 @@
+/// <reference types="vite/client" />
 import { expect, test } from "vitest";
-import { languages as chat } from "./chat/texts";
-import { languages as voice } from "./voice/texts";
+import { languages as chat } from "../chat/texts";
+import { languages as voice } from "../voice/texts";
 
 type Value = string | readonly Value[] | { readonly [key: string]: Value };
 
@@ -14,9 +15,9 @@ function* flat(key: string, value: Value): Generator<[key: string, text: string]
 const texts = { en: new Map<string, string>(), es: new Map<string, string>(), pt: new Map<string, string>() };
 type Language = keyof typeof texts;
 
-const files = import.meta.glob<Record<string, Value>>("./panel/**/texts/{en,es,pt}.ts", { eager: true });
+const files = import.meta.glob<Record<string, Value>>("./**/texts/{en,es,pt}.ts", { eager: true });
 for (const [path, file] of Object.entries(files)) {
-  const [, area, language] = /^\.\/panel\/(.*)\/texts\/(\w+)\.ts$/.exec(path)!;
+  const [, area, language] = /^\.\/(.*)\/texts\/(\w+)\.ts$/.exec(path)!;
   for (const [key, text] of flat(area!, file)) texts[language as Language].set(key, text);
 }
 for (const [widget, languages] of Object.entries({ chat, voice }))
