@@ -74,7 +74,7 @@ type flowInput struct {
 }
 
 // try runs a flow from its beginning with the inputs so far.
-func (x Flows) try(r *http.Request, by member.Member) (any, error) {
+func (x Flows) try(r *http.Request, by member.Member) (*triedFlow, error) {
 	if _, err := x.Gate.Limits.Allow(r.Context(), "try flow "+by.CompanyID, triesPerMinute, 1); err != nil {
 		return nil, err
 	}
