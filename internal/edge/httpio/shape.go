@@ -1,6 +1,7 @@
 package httpio
 
 import (
+	"encoding/json"
 	"net/http"
 	"reflect"
 )
@@ -63,3 +64,15 @@ func (e Either[A, B]) MarshalJSON() ([]byte, error) {
 	}
 	return encode(e.B)
 }
+
+// Encoded is the JSON of a T.
+type Encoded[T any] struct {
+	JSON json.RawMessage
+	_    [0]T // for the description
+}
+
+// EncodedAs returns JSON as that of a T.
+func EncodedAs[T any](text []byte) Encoded[T] { return Encoded[T]{JSON: text} }
+
+// MarshalJSON implements json.Marshaler.
+func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e.JSON, nil }

@@ -175,8 +175,8 @@ func (d webhooks) put(r *http.Request, companyID string) (*hook.Webhook, error) 
 
 // endpointState is the delivery state of a webhook.
 type endpointState struct {
-	State        string  `json:"state"`            // active, paused, failing, down, disabled
-	Reason       string  `json:"reason,omitempty"` // for disabled: gone, failing
+	State        string  `json:"state" enum:"active,paused,failing,down,disabled"` // active, paused, failing, down, disabled
+	Reason       string  `json:"reason,omitempty"`                                 // for disabled: gone, failing
 	Failures     int     `json:"failures"`
 	FailingSince *string `json:"failing_since"`
 	NextAttempt  *string `json:"next_attempt_at"`

@@ -56,11 +56,11 @@ func (x Invitations) Routes() []httpio.Route {
 type invitationRow struct {
 	ID        string  `json:"id"`
 	Email     string  `json:"email"`
-	Role      string  `json:"role"`
+	Role      string  `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	InvitedBy string  `json:"invited_by"`
-	CreatedAt *string `json:"created_at"`
+	CreatedAt string  `json:"created_at"`
 	SentAt    *string `json:"sent_at"`
-	ExpiresAt *string `json:"expires_at"`
+	ExpiresAt string  `json:"expires_at"`
 	Expired   bool    `json:"expired"`
 	Link      string  `json:"link,omitempty"`
 	Problem   string  `json:"problem,omitempty"`
@@ -68,9 +68,9 @@ type invitationRow struct {
 
 func invitationRowOf(x *accounts.Invitation) invitationRow {
 	return invitationRow{
-		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt),
+		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: carillon.FormatTime(x.CreatedAt),
 		SentAt:    auth.TimeOrNull(x.SentAt),
-		ExpiresAt: auth.TimeOrNull(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
+		ExpiresAt: carillon.FormatTime(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
 	}
 }
 
@@ -234,7 +234,7 @@ func (x Invitations) withdraw(r *http.Request, by member.Member) (httpio.None, e
 // invited is an invitation as shown to the holder of its link.
 type invited struct {
 	Email     string `json:"email"`
-	Role      string `json:"role"`
+	Role      string `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Company   string `json:"company"`
 	InvitedBy string `json:"invited_by"`
 	Known     bool   `json:"known"` // a proved account has the e-mail address, so its owner must sign in to accept

@@ -50,7 +50,7 @@ type keyRow struct {
 	ExpiresAt *string  `json:"expires_at"`
 	RevokedAt *string  `json:"revoked_at"`
 	LastUsed  *string  `json:"last_used"`
-	CreatedAt *string  `json:"created_at"`
+	CreatedAt string   `json:"created_at"`
 }
 
 func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
@@ -59,7 +59,7 @@ func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
 		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt),
 		LastUsed:  auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
-		CreatedAt: auth.TimeOrNull(k.CreatedAt),
+		CreatedAt: carillon.FormatTime(k.CreatedAt),
 	}
 }
 

@@ -73,7 +73,7 @@ type meAccount struct {
 type meCompany struct {
 	ID          string            `json:"id"`
 	Name        string            `json:"name"`
-	Role        string            `json:"role"`
+	Role        string            `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Permissions []auth.Permission `json:"permissions"`
 	Suspended   bool              `json:"suspended"`
 }
@@ -202,13 +202,13 @@ func (s Sessions) signOut(w http.ResponseWriter, r *http.Request) error {
 
 // sessionRow is a session in a response. A session started over the public interface has neither address nor agent.
 type sessionRow struct {
-	ID        string  `json:"id"`
-	CreatedAt *string `json:"created_at"`
-	UsedAt    *string `json:"used_at"`
-	ExpiresAt *string `json:"expires_at"`
-	Address   string  `json:"address"`
-	Agent     string  `json:"agent"`
-	Current   bool    `json:"current"`
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at"`
+	UsedAt    string `json:"used_at"`
+	ExpiresAt string `json:"expires_at"`
+	Address   string `json:"address"`
+	Agent     string `json:"agent"`
+	Current   bool   `json:"current"`
 }
 
 func (s Sessions) list(r *http.Request, c *auth.Caller) (httpio.Rows[sessionRow], error) {
@@ -222,8 +222,9 @@ func (s Sessions) list(r *http.Request, c *auth.Caller) (httpio.Rows[sessionRow]
 
 func sessionRowOf(x accounts.Browser, c *auth.Caller) sessionRow {
 	return sessionRow{
-		ID: x.ID, CreatedAt: auth.TimeOrNull(x.CreatedAt), UsedAt: auth.TimeOrNull(x.UsedAt), ExpiresAt: auth.TimeOrNull(x.ExpiresAt),
-		Address: x.Address, Agent: x.Agent, Current: x.ID == c.SessionID,
+		ID: x.ID, CreatedAt: carillon.FormatTime(x.CreatedAt), UsedAt: carillon.FormatTime(x.UsedAt),
+		ExpiresAt: carillon.FormatTime(x.ExpiresAt),
+		Address:   x.Address, Agent: x.Agent, Current: x.ID == c.SessionID,
 	}
 }
 

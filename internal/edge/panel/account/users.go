@@ -43,9 +43,9 @@ type userRow struct {
 	ID           string  `json:"id"`
 	Email        string  `json:"email"`
 	Name         string  `json:"name"`
-	Role         string  `json:"role"`
+	Role         string  `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	LastSignInAt *string `json:"last_sign_in_at"`
-	CreatedAt    *string `json:"created_at"`
+	CreatedAt    string  `json:"created_at"`
 	SecondFactor bool    `json:"second_factor"`
 }
 
@@ -60,7 +60,7 @@ func (m Users) listUsers(r *http.Request, by member.Member) (httpio.List[userRow
 	}
 	factors, err := m.Store.Factors.FactorsOf(r.Context(), by.CompanyID)
 	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, func(m accounts.Member) userRow {
-		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt), factors[m.ID]}
+		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), carillon.FormatTime(m.CreatedAt), factors[m.ID]}
 	}), err
 }
 
@@ -241,6 +241,6 @@ func (m Users) addFirst(r *http.Request) (none httpio.Created[userRow], err erro
 
 func created(a *accounts.Account, role string) httpio.Created[userRow] {
 	return httpio.Created[userRow]{Value: userRow{
-		a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), auth.TimeOrNull(a.CreatedAt), false,
+		a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), carillon.FormatTime(a.CreatedAt), false,
 	}}
 }

@@ -1,12 +1,12 @@
 package agents
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/agent/site"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -102,7 +102,7 @@ func (x Sites) look(r *http.Request, by member.Member, id string) (stateRow, err
 
 // lookChanges holds the changes of a look.
 type lookChanges struct {
-	Changes json.RawMessage `json:"changes"`
+	Changes httpio.Encoded[[]site.Change] `json:"changes"`
 }
 
 // changes returns the changes of a look: site.Change.
@@ -115,5 +115,5 @@ func (x Sites) changes(r *http.Request, by member.Member, id string) (lookChange
 	if err != nil {
 		return lookChanges{}, err
 	}
-	return lookChanges{json.RawMessage(text)}, nil
+	return lookChanges{httpio.EncodedAs[[]site.Change]([]byte(text))}, nil
 }

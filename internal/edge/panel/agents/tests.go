@@ -61,20 +61,20 @@ type testSuite struct {
 
 // testRun is a run in a response.
 type testRun struct {
-	ID      string          `json:"id"`
-	BegunAt string          `json:"begun_at"`
-	Author  string          `json:"author"`
-	Origin  string          `json:"origin"`
-	Passed  int             `json:"passed"`
-	Failed  int             `json:"failed"`
-	Skipped int             `json:"skipped"`
-	MS      int64           `json:"ms"`
-	Cases   json.RawMessage `json:"cases"`
+	ID      string                         `json:"id"`
+	BegunAt string                         `json:"begun_at"`
+	Author  string                         `json:"author"`
+	Origin  string                         `json:"origin" enum:"panel,draft,command"`
+	Passed  int                            `json:"passed"`
+	Failed  int                            `json:"failed"`
+	Skipped int                            `json:"skipped"`
+	MS      int64                          `json:"ms"`
+	Cases   httpio.Encoded[[]trial.Result] `json:"cases"`
 }
 
 func runOf(r *resources.TestRun) testRun {
 	return testRun{
-		r.ID, carillon.FormatTime(r.BegunAt), r.Author, r.Origin, r.Passed, r.Failed, r.Skipped, r.Took.Milliseconds(), r.Cases,
+		r.ID, carillon.FormatTime(r.BegunAt), r.Author, r.Origin, r.Passed, r.Failed, r.Skipped, r.Took.Milliseconds(), httpio.EncodedAs[[]trial.Result](r.Cases),
 	}
 }
 
@@ -114,7 +114,7 @@ func (x Tests) list(r *http.Request, by member.Member) (testsShown, error) {
 type runResults struct {
 	testRun
 
-	Results json.RawMessage `json:"results"`
+	Results httpio.Encoded[[]trial.Result] `json:"results"`
 }
 
 // show responds with the results of a run.
@@ -131,7 +131,7 @@ func (x Tests) show(r *http.Request, by member.Member) (runResults, error) {
 	if err != nil {
 		return runResults{}, err
 	}
-	return runResults{runOf(run), run.Doc}, nil
+	return runResults{runOf(run), httpio.EncodedAs[[]trial.Result](run.Doc)}, nil
 }
 
 // problem is a fault in a suite.

@@ -55,8 +55,8 @@ type reportRow struct {
 	Messages    string             `json:"messages"` // the sending limit, in the channel's words
 	MessagesAt  *string            `json:"messages_at"`
 	CheckedAt   *string            `json:"checked_at"`
-	Name        string             `json:"name"`  // as shown to recipients
-	Worst       string             `json:"worst"` // worst finding of the last check; empty if there was none
+	Name        string             `json:"name"`                              // as shown to recipients
+	Worst       string             `json:"worst" enum:",ok,warn,bad,unknown"` // worst finding of the last check; empty if there was none
 	Findings    []provider.Finding `json:"findings,omitempty"`
 }
 
@@ -249,7 +249,7 @@ func (x Senders) subscribe(r *http.Request, by member.Member) (httpio.None, erro
 
 // senderState is the current state of a sender.
 type senderState struct {
-	Report    *reportRow     `json:"report"`
+	Report    reportRow      `json:"report"`
 	Breaker   breakerRow     `json:"breaker"`
 	Waiting   backlog        `json:"waiting"`
 	Hour      sending.Counts `json:"hour"` // recipients accepted since the start of the previous hour, by state
@@ -276,7 +276,7 @@ func (x Senders) state(r *http.Request, by member.Member) (senderState, error) {
 	if err != nil {
 		return senderState{}, err
 	}
-	shown := senderState{Report: reportOf(x.fresh(s, report), true)}
+	shown := senderState{Report: *reportOf(x.fresh(s, report), true)}
 	breakers, err := x.Store.Breakers.OfCompany(ctx, by.CompanyID)
 	if err != nil {
 		return senderState{}, err

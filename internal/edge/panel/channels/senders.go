@@ -76,7 +76,7 @@ type wholeSender struct {
 	PerRecipient  string            `json:"per_recipient_interval"`
 	MaxConcurrent int               `json:"max_concurrent"`
 	RingTimeout   string            `json:"ring_timeout,omitempty"`
-	MediaCheck    string            `json:"media_check"`
+	MediaCheck    string            `json:"media_check" enum:"full,syntax"`
 	Unknown       map[string]string `json:"unknown_outcome"`
 	Settings      map[string]any    `json:"settings"`
 	Secrets       []string          `json:"secrets"`            // names of the secrets that are set

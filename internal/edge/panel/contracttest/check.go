@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
 	"carillon/internal/edge/api/apitest"
+	"carillon/internal/edge/panel/member"
 )
 
 var checker = sync.OnceValues(func() (*apitest.Checker, error) { return apitest.New(openAPI) }) //nolint:gochecknoglobals // compiled once
@@ -22,7 +24,7 @@ func Check(t testing.TB, next http.Handler) http.Handler {
 		t.Fatal(err)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, Prefix) || r.Method == http.MethodHead {
+		if !strings.HasPrefix(r.URL.Path, member.Prefix+"/") || r.Method == http.MethodHead {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -35,8 +37,10 @@ func Check(t testing.TB, next http.Handler) http.Handler {
 		if copied.status < http.StatusOK || copied.status/100 == 3 { // a WebSocket, or the client has left; a redirect
 			return
 		}
+		described := *r
+		described.URL = &url.URL{Path: strings.TrimPrefix(r.URL.Path, member.Prefix), RawQuery: r.URL.RawQuery}
 		err := c.Check(apitest.Exchange{
-			Request: r, RequestBody: sent.Bytes(), Response: &http.Response{StatusCode: copied.status, Header: w.Header()},
+			Request: &described, RequestBody: sent.Bytes(), Response: &http.Response{StatusCode: copied.status, Header: w.Header()},
 			ResponseBody: copied.body.Bytes(),
 		})
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"carillon/internal/edge/httpio"
+	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/audit"
 )
 
@@ -25,9 +26,6 @@ var openAPI []byte //nolint:gochecknoglobals // read-only
 
 // OpenAPI returns the description.
 func OpenAPI() []byte { return openAPI }
-
-// Prefix begins the paths of the described routes.
-const Prefix = "/panel/v1/"
 
 // object is a JSON object.
 type object = map[string]any
@@ -43,7 +41,8 @@ func Describe(routes []httpio.Route, root string) ([]byte, error) {
 	paths := object{}
 	for _, r := range routes {
 		method, path, _ := strings.Cut(r.Pattern, " ")
-		if !strings.HasPrefix(path, Prefix) {
+		path, ok := strings.CutPrefix(path, member.Prefix)
+		if !ok {
 			continue
 		}
 		item, _ := paths[path].(object)
@@ -70,7 +69,7 @@ func Describe(routes []httpio.Route, root string) ([]byte, error) {
 			"title": "Administration of a company", "version": "1",
 			"description": "Generated from the routes and their Go types. Regenerate: go test ./internal/edge/panel -update",
 		},
-		"paths": paths, "components": object{"schemas": s.all},
+		"servers": []any{object{"url": member.Prefix}}, "paths": paths, "components": object{"schemas": s.all},
 	})
 }
 

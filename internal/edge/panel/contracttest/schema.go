@@ -37,9 +37,12 @@ func (s *schemas) of(t reflect.Type) object {
 	case reflect.TypeFor[json.RawMessage]():
 		return object{}
 	case reflect.TypeFor[carillon.Details]():
-		return object{"type": "object"}
+		return object{"type": "object", "additionalProperties": true}
 	}
-	if isEither(t) {
+	if isGeneric(t, "Encoded") {
+		return s.of(t.Field(1).Type.Elem())
+	}
+	if isGeneric(t, "Either") {
 		return object{"oneOf": []any{s.of(t.Field(0).Type.Elem()), s.of(t.Field(1).Type.Elem())}}
 	}
 	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
@@ -65,7 +68,11 @@ func (s *schemas) of(t reflect.Type) object {
 		}
 		return object{"type": "array", "items": s.of(t.Elem())}
 	case reflect.Map:
-		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
+		values := s.of(t.Elem())
+		if len(values) == 0 {
+			return object{"type": "object", "additionalProperties": true}
+		}
+		return object{"type": "object", "additionalProperties": values}
 	case reflect.Struct:
 		return s.structure(t)
 	default:
@@ -84,9 +91,9 @@ func (s *schemas) input(t reflect.Type) object {
 	return s.of(t)
 }
 
-// isEither reports whether a type is an httpio.Either.
-func isEither(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && strings.HasPrefix(t.Name(), "Either[")
+// isGeneric reports whether a type is an instance of a generic struct.
+func isGeneric(t reflect.Type, name string) bool {
+	return t.Kind() == reflect.Struct && strings.HasPrefix(t.Name(), name+"[")
 }
 
 func (s *schemas) fail(t reflect.Type, why string) {
@@ -124,6 +131,9 @@ func (s *schemas) structure(t reflect.Type) object {
 	required := s.properties(t, properties)
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[resource.Resource]()) {
 		properties["warning"] = object{"type": "string"} // see agents.Resources
+		if properties["id"] != nil && !slices.Contains(required, "id") {
+			required = append(required, "id")
+		}
 	}
 	x := object{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 && !s.lax {
@@ -171,6 +181,9 @@ func (s *schemas) properties(t reflect.Type, to object) (required []string) {
 		x := s.of(f.Type)
 		if values := f.Tag.Get("enum"); values != "" {
 			x = object{"type": "string", "enum": strings.Split(values, ",")}
+		}
+		if values := f.Tag.Get("values"); values != "" { // of a carillon.Details
+			x = object{"type": "object", "additionalProperties": object{"type": strings.Split(values, ",")}}
 		}
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		required = slices.DeleteFunc(required, func(r string) bool { return r == name })

@@ -54,7 +54,7 @@ type runRow struct {
 	Cause          string  `json:"cause"`
 	Event          string  `json:"event"`
 	NotificationID string  `json:"notification_id"`
-	State          string  `json:"state"`
+	State          string  `json:"state" enum:"ready,asking,waiting,calling,completed,handed_off,stopped,failed"`
 	Open           bool    `json:"open"`
 	Path           string  `json:"path"`
 	Steps          int     `json:"steps"`

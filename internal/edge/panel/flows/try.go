@@ -58,7 +58,7 @@ type triedSaying struct {
 
 // triedEffect is an effect that the flow would execute, with its values filled in.
 type triedEffect struct {
-	Kind         string             `json:"kind"`
+	Kind         string             `json:"kind" enum:"http,send_template,place_call"`
 	HTTP         *flow.HTTP         `json:"http,omitempty"`
 	SendTemplate *flow.SendTemplate `json:"send_template,omitempty"`
 	PlaceCall    *flow.PlaceCall    `json:"place_call,omitempty"`

@@ -75,7 +75,7 @@ type windowView struct {
 // delivery is the delivery state of a reply.
 type delivery struct {
 	Seq    int64  `json:"seq"`
-	State  string `json:"state"`
+	State  string `json:"state" enum:"queued,sending,sent,delivered,read,failed,unknown"`
 	Reason string `json:"reason,omitempty"`
 	Detail string `json:"detail,omitempty"`
 }

@@ -138,7 +138,7 @@ type teammateRow struct {
 	AccountID string `json:"account_id"`
 	Name      string `json:"name"`
 	Email     string `json:"email"`
-	Role      string `json:"role"`
+	Role      string `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Present   bool   `json:"present"`
 	Away      bool   `json:"away"`
 }

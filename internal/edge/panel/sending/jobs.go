@@ -51,7 +51,7 @@ func (x Jobs) Routes() []httpio.Route {
 // jobRow is a job in the list.
 type jobRow struct {
 	ID       string            `json:"id"`
-	State    messages.JobState `json:"state"`
+	State    messages.JobState `json:"state" enum:"draft,checking,checked,sending,paused,canceling,done,canceled,failed"`
 	Reason   string            `json:"reason"`
 	Detail   string            `json:"detail"`
 	File     string            `json:"file"`

@@ -128,7 +128,7 @@ type sentRun struct {
 	Flow      string `json:"flow"`
 	Name      string `json:"name"`
 	Number    string `json:"number"`
-	State     string `json:"state"`
+	State     string `json:"state" enum:"ready,asking,waiting,calling,completed,handed_off,stopped,failed"`
 	StartedAt string `json:"started_at"`
 }
 

@@ -72,7 +72,7 @@ type counted struct {
 	Hour     string           `json:"hour,omitempty"` // start of the hour
 	Campaign *string          `json:"campaign,omitempty"`
 	LastAt   string           `json:"last_at,omitempty"` // set for a campaign
-	Type     string           `json:"type,omitempty"`
+	Type     string           `json:"type,omitempty" enum:"transactional,utility,marketing"`
 	Template string           `json:"template,omitempty"`
 	Language string           `json:"language,omitempty"`
 	Sender   string           `json:"sender,omitempty"` // sender id

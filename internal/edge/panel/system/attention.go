@@ -19,7 +19,7 @@ import (
 
 // concern is a problem that needs attention. Kind determines which fields are set.
 type concern struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"maintenance,restored,sender_failing,quota,conversations_waiting,messages_failing,calls_failing,template,webhook_failing,webhook_disabled,search_behind,counts_behind"`
 
 	Sender   string           `json:"sender,omitempty"` // sender id: sender_failing, messages_failing, calls_failing
 	Number   string           `json:"number,omitempty"`
@@ -262,7 +262,7 @@ func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (
 
 // firstStep is a set-up step of a new company, and whether it is done.
 type firstStep struct {
-	Step string `json:"step"`
+	Step string `json:"step" enum:"sender,template,key,delivered,widget,teammate"`
 	Done bool   `json:"done"`
 }
 

@@ -124,23 +124,23 @@ func (x Templates) read(r *http.Request, by member.Member, id string) (templateR
 
 // create creates a template from the payload of the public interface, for the sender named in the query or else the
 // default sender.
-func (x Templates) create(r *http.Request, by member.Member) (httpio.Created[any], error) {
+func (x Templates) create(r *http.Request, by member.Member) (httpio.Created[templateRow], error) {
 	body, err := httpio.Body(r)
 	if err != nil {
-		return httpio.Created[any]{}, err
+		return httpio.Created[templateRow]{}, err
 	}
 	company, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
-		return httpio.Created[any]{}, err
+		return httpio.Created[templateRow]{}, err
 	}
 	t, err := catalog.CreateFrom(r.Context(), x.by(by), company, body, func() (*carillon.Sender, error) {
 		return x.senderOf(r.Context(), by.CompanyID, r.URL.Query().Get("sender"))
 	})
 	row, err := x.row(r.Context(), t, err)
 	if err != nil {
-		return httpio.Created[any]{}, err
+		return httpio.Created[templateRow]{}, err
 	}
-	return httpio.Created[any]{Value: row}, nil
+	return httpio.Created[templateRow]{Value: row}, nil
 }
 
 // senderOf returns the company's messaging sender with an id, or its default one.
@@ -294,7 +294,7 @@ type changeRow struct {
 
 // changedBy is the author of a change: the name of a person or the label of a key, if it still exists.
 type changedBy struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"account,key,channel,setup,system"`
 	Name string `json:"name,omitempty"`
 }
 
