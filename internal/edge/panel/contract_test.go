@@ -31,7 +31,8 @@ func TestDescriptionIsCurrent(t *testing.T) {
 // TestEveryRouteIsDescribed checks that every route is either a file or has the type of its response.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	for _, r := range paneltest.New(t).Routes {
-		if s := r.Shape; s.Status == 0 || s.Status <= http.StatusCreated && !s.File && (s.Gives == nil || s.Gives.Kind() == reflect.Interface) {
+		if s := r.Shape; s.Status == 0 || s.Status <= http.StatusCreated && !s.File &&
+			(s.Gives == nil || s.Gives.Kind() == reflect.Interface) {
 			t.Errorf("%s does not tell the type of its response", r.Pattern)
 		}
 	}

@@ -30,7 +30,7 @@ type CallView struct {
 
 // AttemptView is an ended attempt at a call.
 type AttemptView struct {
-	State    carillon.State  `json:"state" enum:"scheduled,queued,dialing,ringing,in_progress,completed,busy,no_answer,rejected,voicemail,failed,canceled,skipped"`
+	State    carillon.State  `json:"state" enum:"calls"`
 	Reason   carillon.Reason `json:"reason,omitempty"`
 	Cause    string          `json:"cause,omitempty"`
 	DialedAt string          `json:"dialed_at"`
@@ -51,7 +51,7 @@ type CallDetail struct {
 	RecipientID    string            `json:"recipient_id"`              // the line as named in the request
 	Number         string            `json:"number"`                    // of the other party; empty if the caller hid it
 	AgentID        string            `json:"agent_id"`
-	State          carillon.State    `json:"state" enum:"scheduled,queued,dialing,ringing,in_progress,completed,busy,no_answer,rejected,voicemail,failed,canceled,skipped"`
+	State          carillon.State    `json:"state" enum:"calls"`
 	Reason         carillon.Reason   `json:"reason,omitempty"`
 	Transfers      []TransferView    `json:"transfers,omitempty"`
 	Review         *chats.ReviewView `json:"review,omitempty"` // made after the call

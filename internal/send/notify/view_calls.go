@@ -16,7 +16,7 @@ import (
 type CallRow struct {
 	CallID         string           `json:"call_id"`
 	Direction      string           `json:"direction" enum:"outgoing,incoming"` // outgoing or incoming
-	State          carillon.State   `json:"state" enum:"scheduled,queued,dialing,ringing,in_progress,completed,busy,no_answer,rejected,voicemail,failed,canceled,skipped"`
+	State          carillon.State   `json:"state" enum:"calls"`
 	Reason         carillon.Reason  `json:"reason,omitempty"`
 	Number         string           `json:"number"`
 	Name           string           `json:"name,omitempty"` // of the contact
@@ -132,7 +132,7 @@ func reviewOf(ctx context.Context, s *store.Store, companyID, conversationID str
 // TryView is one attempt at a call, which may still be in progress.
 type TryView struct {
 	N          int             `json:"n"`
-	State      carillon.State  `json:"state" enum:"scheduled,queued,dialing,ringing,in_progress,completed,busy,no_answer,rejected,voicemail,failed,canceled,skipped"`
+	State      carillon.State  `json:"state" enum:"calls"`
 	Reason     carillon.Reason `json:"reason,omitempty"`
 	Cause      string          `json:"cause,omitempty"`
 	Detail     string          `json:"detail,omitempty"`

@@ -61,20 +61,21 @@ type testSuite struct {
 
 // testRun is a run in a response.
 type testRun struct {
-	ID      string                         `json:"id"`
-	BegunAt string                         `json:"begun_at"`
-	Author  string                         `json:"author"`
-	Origin  string                         `json:"origin" enum:"panel,draft,command"`
-	Passed  int                            `json:"passed"`
-	Failed  int                            `json:"failed"`
-	Skipped int                            `json:"skipped"`
-	MS      int64                          `json:"ms"`
-	Cases   httpio.Encoded[[]trial.Result] `json:"cases"`
+	ID      string                        `json:"id"`
+	BegunAt string                        `json:"begun_at"`
+	Author  string                        `json:"author"`
+	Origin  string                        `json:"origin" enum:"panel,draft,command"`
+	Passed  int                           `json:"passed"`
+	Failed  int                           `json:"failed"`
+	Skipped int                           `json:"skipped"`
+	MS      int64                         `json:"ms"`
+	Cases   httpio.Encoded[[]trial.Short] `json:"cases"`
 }
 
 func runOf(r *resources.TestRun) testRun {
 	return testRun{
-		r.ID, carillon.FormatTime(r.BegunAt), r.Author, r.Origin, r.Passed, r.Failed, r.Skipped, r.Took.Milliseconds(), httpio.EncodedAs[[]trial.Result](r.Cases),
+		r.ID, carillon.FormatTime(r.BegunAt), r.Author, r.Origin, r.Passed, r.Failed, r.Skipped, r.Took.Milliseconds(),
+		httpio.EncodedAs[[]trial.Short](r.Cases),
 	}
 }
 

@@ -87,7 +87,7 @@ func (x Handset) sandboxSender(ctx context.Context, companyID, name string) (*ca
 type bubble struct {
 	ID      string         `json:"id"` // the channel's id
 	Own     bool           `json:"own"`
-	Kind    string         `json:"kind" enum:"template,text,choices,choice,file,reaction"` // template, text, choices, choice, file, reaction
+	Kind    string         `json:"kind" enum:"template,text,choices,choice,file,reaction"`
 	At      string         `json:"at"`
 	Text    string         `json:"text"`
 	Header  *bubbleHeader  `json:"header,omitempty"`

@@ -1,6 +1,7 @@
 package contracttest
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -158,6 +159,17 @@ func nameOf(t reflect.Type) string {
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
+// sets are the values of a tag enum that is the name of a set.
+//
+//nolint:gochecknoglobals // read-only
+var sets = map[string]string{
+	"calls": "scheduled,queued,dialing,ringing,in_progress,completed,busy,no_answer,rejected,voicemail,failed,canceled,skipped",
+	"concerns": "maintenance,restored,sender_failing,quota,conversations_waiting,messages_failing,calls_failing,template," +
+		"webhook_failing,webhook_disabled,search_behind,counts_behind",
+	"faults": "number_missing,number_invalid,number_amount,variable_missing,text_too_long,media_invalid,address_invalid," +
+		"duplicate,suppressed,refused",
+}
+
 // properties adds the fields of a struct, and returns the names of those that are always present. A field of the struct
 // itself hides one of an embedded struct.
 func (s *schemas) properties(t reflect.Type, to object) (required []string) {
@@ -180,7 +192,7 @@ func (s *schemas) properties(t reflect.Type, to object) (required []string) {
 		}
 		x := s.of(f.Type)
 		if values := f.Tag.Get("enum"); values != "" {
-			x = object{"type": "string", "enum": strings.Split(values, ",")}
+			x = object{"type": "string", "enum": strings.Split(cmp.Or(sets[values], values), ",")}
 		}
 		if values := f.Tag.Get("values"); values != "" { // of a carillon.Details
 			x = object{"type": "object", "additionalProperties": object{"type": strings.Split(values, ",")}}

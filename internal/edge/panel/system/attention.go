@@ -19,7 +19,7 @@ import (
 
 // concern is a problem that needs attention. Kind determines which fields are set.
 type concern struct {
-	Kind string `json:"kind" enum:"maintenance,restored,sender_failing,quota,conversations_waiting,messages_failing,calls_failing,template,webhook_failing,webhook_disabled,search_behind,counts_behind"`
+	Kind string `json:"kind" enum:"concerns"`
 
 	Sender   string           `json:"sender,omitempty"` // sender id: sender_failing, messages_failing, calls_failing
 	Number   string           `json:"number,omitempty"`
