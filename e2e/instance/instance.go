@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"carillon/internal/app"
 	"carillon/internal/base/config"
+	"carillon/internal/edge/panel/contracttest"
 	"carillon/internal/store/storetest"
 )
 
@@ -61,6 +63,7 @@ func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instan
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(logOf(t), nil))
 	}
+	o.Wrap = func(next http.Handler) http.Handler { return contracttest.Check(t, next) }
 	a, err := app.New(cfg, o)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 type Agent struct {
 	ID        string   `json:"id,omitempty"`
 	Name      string   `json:"name"`
-	Language  string   `json:"language"` // BCP 47
-	Engine    string   `json:"engine"`   // builtin, openai or elevenlabs
+	Language  string   `json:"language"`                                // BCP 47
+	Engine    string   `json:"engine" enum:"builtin,openai,elevenlabs"` // builtin, openai or elevenlabs
 	Greeting  string   `json:"greeting"`
 	Knowledge []string `json:"knowledge"` // ids of knowledge
 	Tools     []string `json:"tools"`
@@ -43,8 +43,8 @@ type Agent struct {
 // Result is a piece of information that conversations collect.
 type Result struct {
 	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"` // for engines
-	Type        string   `json:"type"`                  // text, number, boolean or choice
+	Description string   `json:"description,omitempty"`                  // for engines
+	Type        string   `json:"type" enum:"text,number,boolean,choice"` // text, number, boolean or choice
 	Choices     []string `json:"choices,omitempty"`
 	// Question makes the built-in engine ask for the result. Other engines choose their own way of collecting it.
 	Question string `json:"question,omitempty"`

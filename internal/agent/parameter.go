@@ -53,7 +53,7 @@ func (t Texts) Validate(c *resource.Check, at string) {
 // Parameter is a typed parameter of a tool.
 type Parameter struct {
 	Name        string   `json:"name"`
-	Type        string   `json:"type"` // text, number, integer, boolean, choice or date
+	Type        string   `json:"type" enum:"text,number,integer,boolean,choice,date"` // text, number, integer, boolean, choice or date
 	Description string   `json:"description,omitempty"`
 	Required    bool     `json:"required,omitempty"`
 	Choices     []string `json:"choices,omitempty"`

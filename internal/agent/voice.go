@@ -8,13 +8,13 @@ import (
 
 // Voice configures an agent's speech and its transcription.
 type Voice struct {
-	Speaker            string   `json:"speaker"`                       // espeak or openai
-	Transcriber        string   `json:"transcriber"`                   // none, pocketsphinx, openai or vosk
-	Name               string   `json:"name,omitempty"`                // of the speaker's voice; empty means default of the language
-	Speed              float64  `json:"speed"`                         // 1 is normal, about 160 words per minute
-	SilenceMS          int      `json:"silence_ms"`                    // silence that ends a person's turn
-	SpeakerService     *Service `json:"speaker_service,omitempty"`     // for speaker openai
-	TranscriberService *Service `json:"transcriber_service,omitempty"` // for transcriber openai or vosk
+	Speaker            string   `json:"speaker" enum:"espeak,openai"`                     // espeak or openai
+	Transcriber        string   `json:"transcriber" enum:"none,pocketsphinx,openai,vosk"` // none, pocketsphinx, openai or vosk
+	Name               string   `json:"name,omitempty"`                                   // voice; the language's default if empty
+	Speed              float64  `json:"speed"`                                            // 1 is normal, about 160 words per minute
+	SilenceMS          int      `json:"silence_ms"`                                       // silence that ends a person's turn
+	SpeakerService     *Service `json:"speaker_service,omitempty"`                        // for speaker openai
+	TranscriberService *Service `json:"transcriber_service,omitempty"`                    // for transcriber openai or vosk
 }
 
 // Service is a server for speech or transcription.

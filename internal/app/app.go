@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +35,8 @@ type Options struct {
 	// For limits per processor, if it differs from the number of threads (docs/adr/0019); default GOMAXPROCS.
 	Processors int
 
-	Now func() time.Time // clock, used only for request rates; default time.Now
+	Now  func() time.Time                // clock, used only for request rates; default time.Now
+	Wrap func(http.Handler) http.Handler // around all public requests, in tests
 }
 
 // databaseWait is the time that a start waits for PostgreSQL, which may come up later after a power failure.

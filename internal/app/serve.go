@@ -15,7 +15,7 @@ import (
 func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (err error) {
 	a.server, err = server.Listen(ctx, server.Options{
 		Addr: a.cfg.Addr, Connections: a.cfg.MaxConnections, PerAddress: a.cfg.ConnectionsEach, Proxies: a.cfg.TrustedProxies,
-		Router: a.router, Tracing: tracer, OpsAddr: a.cfg.OpsAddr, Ops: a.metrics.Handler(), Log: a.log,
+		Router: a.router, Tracing: tracer, OpsAddr: a.cfg.OpsAddr, Ops: a.metrics.Handler(), Log: a.log, Wrap: a.o.Wrap,
 	})
 	if err != nil {
 		return err

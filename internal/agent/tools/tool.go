@@ -51,7 +51,7 @@ type Tool struct {
 // {{secret.shop_key}} in the URL's query, the headers and the body are secrets. Parameters without a placeholder are
 // sent in the query of GET and DELETE, else in a JSON body.
 type HTTP struct {
-	Method  string            `json:"method,omitempty"`
+	Method  string            `json:"method,omitempty" enum:"GET,POST,PUT,PATCH,DELETE"`
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
 	// Body is a JSON document. A text that consists of a placeholder becomes a value of the parameter's type.

@@ -154,8 +154,8 @@ func (x Runner) Agent(ctx context.Context, companyID, idOrName string) (*agent.A
 // maxStored bounds the stored results of a run, in bytes.
 const maxStored = 1 << 20
 
-// short is a result in the list of runs.
-type short struct {
+// Short is a result in the list of runs.
+type Short struct {
 	Suite string `json:"suite"`
 	Name  string `json:"name"`
 	State State  `json:"state"`
@@ -165,9 +165,9 @@ type short struct {
 // keep stores a run. If the conversations take too much room, those of the passed cases are left out, and then those
 // of the last ones.
 func (x Runner) keep(ctx context.Context, o Order, begin time.Time, all []*Result, sum Summary) (id string, err error) {
-	shorts := make([]short, len(all))
+	shorts := make([]Short, len(all))
 	for i, r := range all {
-		shorts[i] = short{r.Suite, r.Name, r.State, r.MS}
+		shorts[i] = Short{r.Suite, r.Name, r.State, r.MS}
 	}
 	cases, err := json.Marshal(shorts)
 	if err != nil {

@@ -74,22 +74,27 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Created is the value of a 201 response.
-type Created struct{ Value any }
+// None is the value of a 204 response.
+type None = *struct{}
 
-// Value returns a handler for a function that returns the value of a 200 response, nil for a 204, or a Created.
-func Value(handle func(r *http.Request) (any, error)) Handler {
+// Created is the value of a 201 response.
+type Created[T any] struct{ Value T }
+
+func (c Created[T]) created() any { return c.Value }
+
+// Value returns a handler for a function that returns the value of a response: a None, a Created, or that of a 200.
+func Value[T any](handle func(r *http.Request) (T, error)) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		v, err := handle(r)
 		if err != nil {
 			return err
 		}
-		switch v := v.(type) {
-		case nil:
+		switch v := any(v).(type) {
+		case nil, None:
 			w.WriteHeader(http.StatusNoContent)
 			return nil
-		case Created:
-			return JSON(w, http.StatusCreated, v.Value)
+		case interface{ created() any }:
+			return JSON(w, http.StatusCreated, v.created())
 		}
 		return JSON(w, http.StatusOK, v)
 	}

@@ -31,6 +31,7 @@ type Route struct {
 	Stream     bool  // the response is an event stream
 	Page       bool  // a page for every path below it: an unsupported method on an otherwise unserved path is a 404
 	Probe      bool  // polled every few seconds by machines, so logged at debug level only
+	Shape      Shape
 	Handle     Handler
 }
 

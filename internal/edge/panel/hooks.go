@@ -21,7 +21,7 @@ func hookRoutes(g *member.Gate, table []webhooks.Action) (all []httpio.Route) {
 			needed = auth.MayWriteWebhooks
 		}
 		handle := func(r *http.Request, by member.Member) (any, error) { return a.Handle(r, by.CompanyID) }
-		all = append(all, g.Route(a.Method, a.PanelPath, needed, handle))
+		all = append(all, member.Route(g, a.Method, a.PanelPath, needed, handle).Giving(a.Gives))
 	}
 	return all
 }

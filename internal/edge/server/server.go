@@ -39,6 +39,7 @@ type Options struct {
 	OpsAddr     string           // private; empty disables Ops
 	Ops         http.Handler
 	Log         *slog.Logger
+	Wrap        func(http.Handler) http.Handler // around all public requests, in tests; may be nil
 }
 
 // Server serves the public address and the operator's private one.
@@ -62,10 +63,14 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("listen on %s: %w", o.Addr, err)
 	}
+	public := traced(o.Router, o.Tracing)
+	if o.Wrap != nil {
+		public = o.Wrap(public)
+	}
 	s := &Server{
 		router:   o.Router,
 		listener: limitConnections(l, o.Connections, cmp.Or(o.PerAddress, o.Connections/4), o.Proxies, o.Log),
-		public:   newServer(traced(o.Router, o.Tracing), o.Log),
+		public:   newServer(public, o.Log),
 	}
 	s.public.ConnState = s.listener.state
 	if o.OpsAddr != "" {

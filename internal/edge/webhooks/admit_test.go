@@ -44,7 +44,7 @@ func TestAnAddressThatNothingIsDeliveredToIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := made.(httpio.Created).Value.(*hook.Webhook).ID
+	id := made.(httpio.Created[*hook.Webhook]).Value.ID
 	_, err = call("PUT", id, `{"url":"https://10.1.2.3/hook"}`)
 	refused(err)
 	// The first name is resolved only on delivery, and the second is allowed.

@@ -30,46 +30,48 @@ type pulledPage struct {
 
 // pull responds with the events after a cursor, earliest first. Without a cursor it responds with no events and the
 // current position. The first call turns on storage of the company's events, which ends after a week without calls.
-func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
+func (d webhooks) pull(r *http.Request, companyID string) (pulledPage, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(url.Values{"limit": q["limit"]}, "events") // the cursor has a different format
 	if err != nil {
-		return nil, err
+		return pulledPage{}, err
 	}
 	seconds, err := readWait(q.Get("wait"))
 	if err != nil {
-		return nil, err
+		return pulledPage{}, err
 	}
 	var kinds []string
 	if text := q.Get("types"); text != "" {
 		kinds = strings.Split(text, ",")
 		for _, kind := range kinds {
 			if !slices.Contains(hook.Types(), kind) {
-				return nil, carillon.InvalidValue("types", "Must be types of events, with commas between them", carillon.Shorten(kind))
+				return pulledPage{}, carillon.InvalidValue(
+					"types", "Must be types of events, with commas between them", carillon.Shorten(kind),
+				)
 			}
 		}
 	}
 	ctx := r.Context()
 	for _, topic := range events.Topics() {
 		if err := d.store.Events.FollowPull(ctx, companyID, topic); err != nil {
-			return nil, err
+			return pulledPage{}, err
 		}
 	}
 	last, err := d.store.Events.LastOfTopics(ctx, companyID)
 	if err != nil {
-		return nil, err
+		return pulledPage{}, err
 	}
 	if !q.Has("cursor") {
 		return pulledPage{Data: []*hook.Body{}, NextCursor: hook.Position(last).String()}, nil
 	}
 	at, ok := hook.ReadPosition(q.Get("cursor"))
 	if !ok {
-		return nil, httpio.BadCursor(q)
+		return pulledPage{}, httpio.BadCursor(q)
 	}
 	if seconds > 0 && !at.Behind(last) {
 		place, err := httpio.Follow(r, share.Holder{Company: companyID})
 		if err != nil {
-			return nil, err
+			return pulledPage{}, err
 		}
 		defer place.Release()
 	}
@@ -79,7 +81,7 @@ func (d webhooks) pull(r *http.Request, companyID string) (any, error) {
 		case <-time.After(min(lookEvery, time.Until(until))):
 		}
 		if last, err = d.store.Events.LastOfTopics(ctx, companyID); err != nil {
-			return nil, err
+			return pulledPage{}, err
 		}
 	}
 	return d.after(ctx, companyID, at, kinds, page.Limit)
@@ -97,12 +99,12 @@ func readWait(text string) (int, error) {
 }
 
 // after reads the events after a position. Events are ordered by time across topics, and by commit within a topic.
-func (d webhooks) after(ctx context.Context, companyID string, at hook.Position, kinds []string, limit int) (any, error) {
+func (d webhooks) after(ctx context.Context, companyID string, at hook.Position, kinds []string, limit int) (pulledPage, error) {
 	var waiting [][]events.Event // by topic
 	for _, topic := range hook.Pulled() {
 		read, err := d.store.Topics.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
 		if err != nil {
-			return nil, err
+			return pulledPage{}, err
 		}
 		waiting = append(waiting, read)
 	}
@@ -118,7 +120,7 @@ func (d webhooks) after(ctx context.Context, companyID string, at hook.Position,
 		e := &waiting[topic][0]
 		b, err := hook.BodyOf(e)
 		if err != nil {
-			return nil, err
+			return pulledPage{}, err
 		}
 		if kinds == nil || slices.Contains(kinds, b.Type) {
 			if page.HasMore = httpio.Fit(append(page.Data, b)) <= len(page.Data); page.HasMore {

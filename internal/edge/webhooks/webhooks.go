@@ -25,6 +25,7 @@ type Action struct {
 	Path      string // relative to the API's prefix
 	PanelPath string // relative to the panel's prefix; empty if the panel serves it with its other resources
 	Write     bool
+	Gives     any // zero value of the response (httpio.Value)
 	Handle    func(r *http.Request, companyID string) (any, error)
 }
 
@@ -36,22 +37,31 @@ func Table(s *store.Store, d *hook.Deliverer, kinds []resource.Kind) []Action {
 		screen   = "/webhook-events" // the panel's /events is the event stream of its screens
 	)
 	return []Action{
-		{"GET", all, "", false, x.list},
-		{"POST", all, "", true, x.add},
-		{"GET", one, "", false, x.get},
-		{"PUT", one, "", true, x.put},
-		{"DELETE", one, "", true, x.remove},
-		{"GET", one + "/status", one + "/status", false, x.status},
-		{"GET", one + "/deliveries", one + "/deliveries", false, x.deliveries},
-		{"POST", one + "/test", one + "/test", true, x.test},
-		{"POST", one + "/rotate", one + "/rotate", true, x.rotate},
-		{"POST", one + "/enable", one + "/enable", true, x.enable},
-		{"POST", one + "/replay", one + "/replay", true, x.replay},
-		{"GET", "/events", screen, false, x.pull},
-		{"GET", "/events/{id}", screen + "/{id}", false, x.event},
-		{"POST", "/events/{id}/replay", screen + "/{id}/replay", true, x.passOn},
-		{"POST", "/events/test", screen + "/test", true, x.testPull},
+		action("GET", all, "", false, x.list),
+		action("POST", all, "", true, x.add),
+		action("GET", one, "", false, x.get),
+		action("PUT", one, "", true, x.put),
+		action("DELETE", one, "", true, x.remove),
+		action("GET", one+"/status", one+"/status", false, x.status),
+		action("GET", one+"/deliveries", one+"/deliveries", false, x.deliveries),
+		action("POST", one+"/test", one+"/test", true, x.test),
+		action("POST", one+"/rotate", one+"/rotate", true, x.rotate),
+		action("POST", one+"/enable", one+"/enable", true, x.enable),
+		action("POST", one+"/replay", one+"/replay", true, x.replay),
+		action("GET", "/events", screen, false, x.pull),
+		action("GET", "/events/{id}", screen+"/{id}", false, x.event),
+		action("POST", "/events/{id}/replay", screen+"/{id}/replay", true, x.passOn),
+		action("POST", "/events/test", screen+"/test", true, x.testPull),
 	}
+}
+
+func action[T any](
+	method, path, panelPath string, write bool, handle func(r *http.Request, companyID string) (T, error),
+) Action {
+	var none T
+	return Action{method, path, panelPath, write, none, func(r *http.Request, companyID string) (any, error) {
+		return handle(r, companyID)
+	}}
 }
 
 // webhooks implements the actions.
@@ -61,7 +71,7 @@ type webhooks struct {
 	kinds []resource.Kind
 }
 
-func (d webhooks) remove(r *http.Request, companyID string) (any, error) {
+func (d webhooks) remove(r *http.Request, companyID string) (httpio.None, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
@@ -87,10 +97,10 @@ func shown(w *hook.Webhook, made bool) *hook.Webhook {
 	return w
 }
 
-func (d webhooks) list(r *http.Request, companyID string) (any, error) {
+func (d webhooks) list(r *http.Request, companyID string) (httpio.List[*hook.Webhook], error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "webhook")
 	if err != nil {
-		return nil, err
+		return httpio.List[*hook.Webhook]{}, err
 	}
 	found, err := d.store.Resources.Resources(r.Context(), companyID, hook.Kind(), page.After, page.Limit+1)
 	return httpio.ListOf(page, "webhook", found, func(x resource.Resource) string {
@@ -101,7 +111,7 @@ func (d webhooks) list(r *http.Request, companyID string) (any, error) {
 	}), err
 }
 
-func (d webhooks) get(r *http.Request, companyID string) (any, error) {
+func (d webhooks) get(r *http.Request, companyID string) (*hook.Webhook, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
@@ -125,22 +135,22 @@ func read(r *http.Request) (*hook.Webhook, *jsonbody.Object, error) {
 	return x.(*hook.Webhook), o, nil //nolint:forcetypeassert // the kind creates no other type
 }
 
-func (d webhooks) add(r *http.Request, companyID string) (any, error) {
+func (d webhooks) add(r *http.Request, companyID string) (httpio.Created[*hook.Webhook], error) {
 	w, _, err := read(r)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*hook.Webhook]{}, err
 	}
 	if err := d.hooks.Admit(r.Context(), companyID, w); err != nil {
-		return nil, err
+		return httpio.Created[*hook.Webhook]{}, err
 	}
 	made, err := d.store.Resources.AddResource(r.Context(), companyID, hook.Kind(), w)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*hook.Webhook]{}, err
 	}
-	return httpio.Created{Value: shown(w, made)}, nil
+	return httpio.Created[*hook.Webhook]{Value: shown(w, made)}, nil
 }
 
-func (d webhooks) put(r *http.Request, companyID string) (any, error) {
+func (d webhooks) put(r *http.Request, companyID string) (*hook.Webhook, error) {
 	id, err := idOf(r)
 	if err != nil {
 		return nil, err
@@ -165,8 +175,8 @@ func (d webhooks) put(r *http.Request, companyID string) (any, error) {
 
 // endpointState is the delivery state of a webhook.
 type endpointState struct {
-	State        string  `json:"state"`            // active, paused, failing, down, disabled
-	Reason       string  `json:"reason,omitempty"` // for disabled: gone, failing
+	State        string  `json:"state" enum:"active,paused,failing,down,disabled"` // active, paused, failing, down, disabled
+	Reason       string  `json:"reason,omitempty"`                                 // for disabled: gone, failing
 	Failures     int     `json:"failures"`
 	FailingSince *string `json:"failing_since"`
 	NextAttempt  *string `json:"next_attempt_at"`
@@ -195,7 +205,7 @@ func (d webhooks) find(r *http.Request, companyID string) (*hook.Webhook, events
 	return w, events.EndpointKey{CompanyID: companyID, WebhookID: id}, err
 }
 
-func (d webhooks) status(r *http.Request, companyID string) (any, error) {
+func (d webhooks) status(r *http.Request, companyID string) (*endpointState, error) {
 	w, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -253,19 +263,19 @@ func attemptOf(a events.Attempt) attempt {
 	}
 }
 
-func (d webhooks) deliveries(r *http.Request, companyID string) (any, error) {
+func (d webhooks) deliveries(r *http.Request, companyID string) (httpio.List[attempt], error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[attempt]{}, err
 	}
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, "delivery")
 	if err != nil {
-		return nil, err
+		return httpio.List[attempt]{}, err
 	}
 	failed := q.Get("succeeded")
 	if failed != "" && failed != "false" {
-		return nil, carillon.InvalidValue("succeeded", "Must be false, or be left out", carillon.Shorten(failed))
+		return httpio.List[attempt]{}, carillon.InvalidValue("succeeded", "Must be false, or be left out", carillon.Shorten(failed))
 	}
 	found, err := d.store.Hooks.Attempts(r.Context(), k, failed == "false", page.After, page.Limit+1)
 	return httpio.ListOf(page, "delivery", found, func(a events.Attempt) string { return a.ID }, attemptOf), err
@@ -285,22 +295,22 @@ func readType(o *jsonbody.Object) (string, error) {
 	return kind, nil
 }
 
-func (d webhooks) test(r *http.Request, companyID string) (any, error) {
+func (d webhooks) test(r *http.Request, companyID string) (attempt, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
-		return nil, err
+		return attempt{}, err
 	}
 	o, err := httpio.Object(r)
 	if err != nil {
-		return nil, err
+		return attempt{}, err
 	}
 	kind, err := readType(o)
 	if err != nil {
-		return nil, err
+		return attempt{}, err
 	}
 	a, err := d.hooks.Test(r.Context(), companyID, k.WebhookID, kind)
 	if err != nil {
-		return nil, err
+		return attempt{}, err
 	}
 	return attemptOf(*a), nil
 }
@@ -311,7 +321,7 @@ const (
 	maxKeepHours = 24 * 30
 )
 
-func (d webhooks) rotate(r *http.Request, companyID string) (any, error) {
+func (d webhooks) rotate(r *http.Request, companyID string) (*hook.Webhook, error) {
 	w, _, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -353,7 +363,7 @@ func wholeNumber(o *jsonbody.Object, field string, otherwise, most int) (int, er
 	return n, nil
 }
 
-func (d webhooks) enable(r *http.Request, companyID string) (any, error) {
+func (d webhooks) enable(r *http.Request, companyID string) (*endpointState, error) {
 	w, k, err := d.find(r, companyID)
 	if err != nil {
 		return nil, err
@@ -384,18 +394,18 @@ type replayed struct {
 	More     bool  `json:"more"` // more events matched than one replay sends
 }
 
-func (d webhooks) replay(r *http.Request, companyID string) (any, error) {
+func (d webhooks) replay(r *http.Request, companyID string) (replayed, error) {
 	_, k, err := d.find(r, companyID)
 	if err != nil {
-		return nil, err
+		return replayed{}, err
 	}
 	x, err := d.readReplay(r, companyID)
 	if err != nil {
-		return nil, err
+		return replayed{}, err
 	}
 	n, err := d.store.Hooks.Replay(r.Context(), k, *x, time.Now())
 	if err != nil {
-		return nil, err
+		return replayed{}, err
 	}
 	d.hooks.Wake(k.CompanyID)
 	return replayed{n, n >= events.MaxReplay}, nil
@@ -454,23 +464,26 @@ func (d webhooks) readReplay(r *http.Request, companyID string) (*events.Replay,
 // attemptsShown is the number of attempts in the response to GET events/{id}.
 const attemptsShown = 100
 
-func (d webhooks) event(r *http.Request, companyID string) (any, error) {
+// eventShown is an event with its last deliveries.
+type eventShown struct {
+	*hook.Body
+	Deliveries []attempt `json:"deliveries"`
+}
+
+func (d webhooks) event(r *http.Request, companyID string) (eventShown, error) {
 	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
-		return nil, err
+		return eventShown{}, err
 	}
 	b, err := hook.BodyOf(e)
 	if err != nil {
-		return nil, err
+		return eventShown{}, err
 	}
 	found, err := d.store.Hooks.OfEvent(r.Context(), companyID, b.ID, attemptsShown)
 	if err != nil {
-		return nil, err
+		return eventShown{}, err
 	}
-	response := struct {
-		*hook.Body
-		Deliveries []attempt `json:"deliveries"`
-	}{b, []attempt{}}
+	response := eventShown{b, []attempt{}}
 	for _, a := range found {
 		response.Deliveries = append(response.Deliveries, attemptOf(a))
 	}
@@ -478,20 +491,20 @@ func (d webhooks) event(r *http.Request, companyID string) (any, error) {
 }
 
 // passOn sends an event again to the clients that pull.
-func (d webhooks) passOn(r *http.Request, companyID string) (any, error) {
+func (d webhooks) passOn(r *http.Request, companyID string) (replayed, error) {
 	e, err := d.hooks.FindEvent(r.Context(), companyID, r.PathValue("id"))
 	if err != nil {
-		return nil, err
+		return replayed{}, err
 	}
 	b, err := hook.BodyOf(e)
 	if err != nil {
-		return nil, err
+		return replayed{}, err
 	}
 	return replayed{Replayed: 1}, d.hooks.Request(r.Context(), companyID, b)
 }
 
 // testPull sends a sample event of a type to the clients that pull.
-func (d webhooks) testPull(r *http.Request, companyID string) (any, error) {
+func (d webhooks) testPull(r *http.Request, companyID string) (*hook.Body, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // Widget is a chat or voice widget.
 type Widget struct {
 	ID             string            `json:"id,omitempty"`
-	Kind           string            `json:"kind"` // chat or voice
+	Kind           string            `json:"kind" enum:"chat,voice"` // chat or voice
 	Name           string            `json:"name"`
 	Agent          string            `json:"agent,omitempty"` // id of the agent, once stored
 	Welcome        string            `json:"welcome"`

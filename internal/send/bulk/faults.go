@@ -17,7 +17,7 @@ import (
 // BadRow is a row that is not sent.
 type BadRow struct {
 	Line   int      `json:"line"`
-	Reason string   `json:"reason"`
+	Reason string   `json:"reason" enum:"faults"`
 	Detail string   `json:"detail,omitempty"`
 	Cells  []string `json:"cells"`
 }

@@ -28,7 +28,7 @@ type Settings struct {
 	Language string `json:"language"`
 	Sender   string `json:"sender"` // id of the sender
 	Campaign string `json:"campaign"`
-	Type     string `json:"type"`
+	Type     string `json:"type" enum:",transactional,utility,marketing"`
 	Event    string `json:"event,omitempty"`
 	At       string `json:"datetime_sending,omitempty"` // local time in Timezone; empty means now
 	Timezone string `json:"timezone,omitempty"`

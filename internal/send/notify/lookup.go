@@ -15,7 +15,7 @@ import (
 
 // Hit is the result of looking up an id or number. An empty kind means that nothing was found.
 type Hit struct {
-	Kind   string `json:"kind"` // notification, message, call, number, or empty
+	Kind   string `json:"kind" enum:"notification,message,call,number"` // notification, message, call, number, or empty
 	ID     string `json:"id,omitempty"`
 	N      int    `json:"n"`
 	Number string `json:"number,omitempty"`

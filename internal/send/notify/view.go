@@ -16,18 +16,18 @@ import (
 type View struct {
 	ID           string           `json:"notification_id"`
 	Channel      carillon.Channel `json:"channel"`
-	State        carillon.State   `json:"state"`
+	State        carillon.State   `json:"state" enum:"scheduled,in_progress,completed,canceled"`
 	TemplateName string           `json:"name_template,omitempty"`
 	Language     string           `json:"language_template,omitempty"`
 	AgentID      string           `json:"agent_id,omitempty"`
 	RecipientID  string           `json:"recipient_id"`
 	Sender       *SenderView      `json:"sender,omitempty"`
-	Type         string           `json:"notification_type"`
+	Type         string           `json:"notification_type" enum:"transactional,utility,marketing"`
 	Campaign     string           `json:"campaign_name"`
 	Event        string           `json:"name_event,omitempty"`
 	CreatedAt    string           `json:"created_at"`
 	Scheduled    string           `json:"scheduled_time,omitempty"`
-	Counts       carillon.Details `json:"counts"`
+	Counts       carillon.Details `json:"counts" values:"integer"`
 	Timeline     []Event          `json:"timeline,omitempty"`
 	Recipients   []RecipientView  `json:"recipients,omitempty"`
 	NextCursor   string           `json:"next_cursor,omitempty"`
@@ -47,7 +47,7 @@ type RecipientView struct {
 	Reason     carillon.Reason  `json:"reason,omitempty"`
 	ProviderID string           `json:"provider_id,omitempty"`
 	Attempts   int              `json:"attempts"`
-	Times      carillon.Details `json:"times"`
+	Times      carillon.Details `json:"times" values:"string"`
 	Call       *CallView        `json:"call,omitempty"`
 }
 

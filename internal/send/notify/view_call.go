@@ -23,14 +23,14 @@ type CallView struct {
 	Cause        string           `json:"cause,omitempty"`
 	EndedBy      string           `json:"ended_by,omitempty"`
 	AnsweredBy   string           `json:"answered_by,omitempty"`
-	Result       carillon.Details `json:"result,omitempty"` // values that the agent collected
+	Result       carillon.Details `json:"result,omitempty" values:"string,number,boolean"` // values that the agent collected
 	HasRecording bool             `json:"has_recording"`
 	Outcomes     []AttemptView    `json:"outcomes,omitempty"` // of attempts that have ended
 }
 
 // AttemptView is an ended attempt at a call.
 type AttemptView struct {
-	State    carillon.State  `json:"state"`
+	State    carillon.State  `json:"state" enum:"calls"`
 	Reason   carillon.Reason `json:"reason,omitempty"`
 	Cause    string          `json:"cause,omitempty"`
 	DialedAt string          `json:"dialed_at"`
@@ -46,12 +46,12 @@ const (
 // CallDetail is a call in `GET calls/{call_id}`.
 type CallDetail struct {
 	*CallView
-	Direction      string            `json:"direction"`
+	Direction      string            `json:"direction" enum:"outgoing,incoming"`
 	NotificationID string            `json:"notification_id,omitempty"` // of an outgoing call
 	RecipientID    string            `json:"recipient_id"`              // the line as named in the request
 	Number         string            `json:"number"`                    // of the other party; empty if the caller hid it
 	AgentID        string            `json:"agent_id"`
-	State          carillon.State    `json:"state"`
+	State          carillon.State    `json:"state" enum:"calls"`
 	Reason         carillon.Reason   `json:"reason,omitempty"`
 	Transfers      []TransferView    `json:"transfers,omitempty"`
 	Review         *chats.ReviewView `json:"review,omitempty"` // made after the call

@@ -15,8 +15,8 @@ import (
 // CallRow is a call in a list.
 type CallRow struct {
 	CallID         string           `json:"call_id"`
-	Direction      string           `json:"direction"` // outgoing or incoming
-	State          carillon.State   `json:"state"`
+	Direction      string           `json:"direction" enum:"outgoing,incoming"` // outgoing or incoming
+	State          carillon.State   `json:"state" enum:"calls"`
 	Reason         carillon.Reason  `json:"reason,omitempty"`
 	Number         string           `json:"number"`
 	Name           string           `json:"name,omitempty"` // of the contact
@@ -35,7 +35,7 @@ type CallRow struct {
 	Cause          string           `json:"cause,omitempty"`
 	EndedBy        string           `json:"ended_by,omitempty"`
 	AnsweredBy     string           `json:"answered_by,omitempty"`
-	Result         carillon.Details `json:"result,omitempty"`
+	Result         carillon.Details `json:"result,omitempty" values:"string,number,boolean"`
 	HasRecording   bool             `json:"has_recording"`
 	ConversationID string           `json:"conversation_id,omitempty"`
 }
@@ -132,7 +132,7 @@ func reviewOf(ctx context.Context, s *store.Store, companyID, conversationID str
 // TryView is one attempt at a call, which may still be in progress.
 type TryView struct {
 	N          int             `json:"n"`
-	State      carillon.State  `json:"state"`
+	State      carillon.State  `json:"state" enum:"calls"`
 	Reason     carillon.Reason `json:"reason,omitempty"`
 	Cause      string          `json:"cause,omitempty"`
 	Detail     string          `json:"detail,omitempty"`

@@ -19,7 +19,7 @@ type heard struct {
 // TransferView is one transfer of a call to a number.
 type TransferView struct {
 	Number     string         `json:"number"`
-	State      carillon.State `json:"state"` // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
+	State      carillon.State `json:"state" enum:"calls"` // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
 	Cause      string         `json:"cause,omitempty"`
 	DialedAt   string         `json:"dialed_at"`
 	AnsweredAt string         `json:"answered_at,omitempty"`

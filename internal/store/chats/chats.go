@@ -146,8 +146,8 @@ type Extra struct {
 	// Of an agent's response to a question, for teammates.
 	Outcome  Outcome   `json:"outcome,omitempty"`
 	Passages []Passage `json:"passages,omitempty"`
-	Score    string    `json:"score,omitempty"`  // the contact's
-	Scores   int       `json:"scores,omitempty"` // how many times it changed
+	Score    string    `json:"score,omitempty" enum:"like,dislike"` // the contact's
+	Scores   int       `json:"scores,omitempty"`                    // how many times it changed
 
 	Event  string  `json:"event,omitempty"`  // name of the event, for kind event
 	Rating int     `json:"rating,omitempty"` // of the event rated
@@ -170,10 +170,10 @@ type Extra struct {
 // Use is a call of a tool by an agent.
 type Use struct {
 	Tool      string `json:"tool"`
-	Arguments string `json:"arguments,omitempty"` // JSON, may be cut off
-	Status    string `json:"status"`              // ok, not_found, refused, failed or unknown
-	Code      int    `json:"code,omitempty"`      // HTTP status
-	Reason    string `json:"reason,omitempty"`    // of a failure
+	Arguments string `json:"arguments,omitempty"`                               // JSON, may be cut off
+	Status    string `json:"status" enum:"ok,not_found,refused,failed,unknown"` // ok, not_found, refused, failed or unknown
+	Code      int    `json:"code,omitempty"`                                    // HTTP status
+	Reason    string `json:"reason,omitempty"`                                  // of a failure
 	MS        int64  `json:"ms"`
 	Changes   bool   `json:"changes,omitempty"` // the tool changes something
 }

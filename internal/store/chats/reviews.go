@@ -40,7 +40,7 @@ type ReviewText struct {
 type ReviewView struct {
 	Summary string           `json:"summary"`
 	Goal    *GoalView        `json:"goal,omitempty"` // nil if the agent declared none
-	Result  carillon.Details `json:"result,omitempty"`
+	Result  carillon.Details `json:"result,omitempty" values:"string,number,boolean"`
 	Topics  []string         `json:"topics"`
 	By      string           `json:"by"`                // rules, or the name of the engine
 	Failure string           `json:"failure,omitempty"` // why the engine did not make it
@@ -52,7 +52,7 @@ type ReviewView struct {
 // GoalView is the goal of a conversation in JSON.
 type GoalView struct {
 	Goal    string `json:"goal"`
-	Reached string `json:"reached"` // yes, no or unknown
+	Reached string `json:"reached" enum:"yes,no,unknown"` // yes, no or unknown
 	Reason  string `json:"reason"`
 }
 

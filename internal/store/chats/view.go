@@ -13,7 +13,7 @@ import (
 type TurnView struct {
 	Seq       int64  `json:"seq"`
 	Author    Author `json:"author"`
-	Kind      string `json:"kind"`
+	Kind      string `json:"kind" enum:"text,choices,choice,file,event"`
 	Text      string `json:"text"`
 	At        string `json:"at"`
 	ClientID  string `json:"client_id,omitempty"`

@@ -1,4 +1,53 @@
-// Requests to /panel/v1. The session is a cookie that scripts cannot read; the header says that the request is the panel's own.
+// Requests to /panel/v1, typed by its description (npm run types). The session is a cookie that scripts cannot read; the header says that the request is the panel's own.
+
+import type { components, paths } from "./api.gen";
+
+/** Schemas are the described types, named by package and type of the server. */
+export type Schemas = components["schemas"];
+
+type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/** Filled is a described path with any values for its parameters. */
+type Filled<P> = P extends `${infer A}{${string}}${infer B}` ? `${A}${string}${Filled<B>}` : P;
+type Templates = { [P in keyof paths]: Filled<P> };
+type With<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
+}[keyof paths];
+
+/** Path is the path of a route with a method. */
+export type Path<M extends Method> = Templates[With<M>];
+
+/** Route is the route of a path: the one that has its parameters at the same places. */
+type Route<M extends Method, A> = {
+  [P in With<M>]: A extends Templates[P] ? (Templates[P] extends A ? paths[P][M] : never) : never;
+}[With<M>];
+
+type Json = "application/json";
+
+/** Gives is the response of a route. */
+export type Gives<M extends Method, A> =
+  Route<M, A> extends { responses: infer R }
+    ? R extends { 200: { content: Record<Json, infer T> } }
+      ? T
+      : R extends { 201: { content: Record<Json, infer T> } }
+        ? T
+        : void
+    : never;
+
+/** Takes is the body of a request. */
+export type Takes<M extends Method, A> =
+  Route<M, A> extends { requestBody?: { content: Record<Json, infer T> } } ? T : unknown;
+
+/** Asks is the query of a request. */
+export type Asks<A> =
+  Route<"get", A> extends { parameters: { query?: infer Q } }
+    ? [Q] extends [undefined]
+      ? Query
+      : { [K in keyof Q]: Q[K] | null | "" }
+    : Query;
+
+/** Row is a row of a list. */
+export type Row<A> = Gives<"get", A> extends { data: (infer T)[] } ? T : never;
 
 import { sentenceOf } from "./ui/rules";
 
@@ -54,7 +103,12 @@ export function onDenied(f: () => void): void {
 }
 
 /** address is that of a route, with its query and the company. */
-export function address(path: string, query: Query = {}): string {
+export function address<A extends Path<"get">>(path: A, query: Asks<A> = {} as Asks<A>): string {
+  return located(path, query as Query);
+}
+
+/** located is the address of a route with any method. */
+export function located(path: string, query: Query = {}): string {
   const q = new URLSearchParams();
   if (company) q.set("company", company);
   for (const [name, value] of Object.entries(query)) {
@@ -65,9 +119,9 @@ export function address(path: string, query: Query = {}): string {
   return "/panel/v1" + path + (text ? "?" + text : "");
 }
 
-export interface Options {
+export interface Options<Body = unknown> {
   query?: Query;
-  body?: unknown;
+  body?: Body | FormData;
   signal?: AbortSignal;
   bearer?: string;
   headers?: Record<string, string>;
@@ -77,12 +131,16 @@ export interface Options {
 
 const patience = 30_000;
 
-export async function send<T>(method: string, path: string, o: Options = {}): Promise<T> {
+export async function send<M extends Method, A extends Path<M>>(
+  method: M,
+  path: A,
+  o: Options<Takes<M, A>> = {},
+): Promise<Gives<M, A>> {
   const headers: Record<string, string> = { "X-Carillon-Panel": "1", ...o.headers };
   if (o.body !== undefined && !(o.body instanceof FormData)) headers["Content-Type"] = "application/json";
   if (o.bearer) headers["Authorization"] = "Bearer " + o.bearer;
-  const r = await fetch(address(path, o.query), {
-    method,
+  const r = await fetch(located(path, o.query), {
+    method: method.toUpperCase(),
     headers,
     credentials: "same-origin",
     signal: o.signal ?? AbortSignal.timeout(patience),
@@ -90,13 +148,17 @@ export async function send<T>(method: string, path: string, o: Options = {}): Pr
   }).catch((e: unknown) => {
     throw o.signal?.aborted ? e : new Unreachable();
   });
-  if (r.ok) return (r.status === 204 ? undefined : await r.json()) as T;
+  if (r.ok) return (r.status === 204 ? undefined : await r.json()) as Gives<M, A>;
   throw await problemOf(r, o.link);
 }
 
 /** sound asks for something that is heard. */
-export async function sound(path: string, body: unknown, signal: AbortSignal): Promise<ArrayBuffer> {
-  const r = await fetch(address(path), {
+export async function sound<A extends Path<"post">>(
+  path: A,
+  body: Takes<"post", A>,
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
+  const r = await fetch(located(path), {
     method: "POST",
     headers: { "X-Carillon-Panel": "1", "Content-Type": "application/json" },
     credentials: "same-origin",
@@ -130,12 +192,15 @@ export async function problemOf(r: Response, link = false): Promise<Problem> {
   );
 }
 
-export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
-  send<T>("GET", path, { query, signal });
-export const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>("POST", path, { body });
-export const put = <T = void>(path: string, body?: unknown): Promise<T> => send<T>("PUT", path, { body });
-export const patch = <T = void>(path: string, body?: unknown): Promise<T> => send<T>("PATCH", path, { body });
-export const del = (path: string): Promise<void> => send<void>("DELETE", path);
+export const get = <A extends Path<"get">>(path: A, query?: Asks<A>, signal?: AbortSignal): Promise<Gives<"get", A>> =>
+  send("get", path, { query: query as Query, signal });
+export const post = <A extends Path<"post">>(path: A, body?: Takes<"post", A>): Promise<Gives<"post", A>> =>
+  send("post", path, { body });
+export const put = <A extends Path<"put">>(path: A, body?: Takes<"put", A>): Promise<Gives<"put", A>> =>
+  send("put", path, { body });
+export const patch = <A extends Path<"patch">>(path: A, body?: Takes<"patch", A>): Promise<Gives<"patch", A>> =>
+  send("patch", path, { body });
+export const del = <A extends Path<"delete">>(path: A): Promise<Gives<"delete", A>> => send("delete", path);
 
 export interface Page<T> {
   data: T[];
@@ -143,10 +208,14 @@ export interface Page<T> {
 }
 
 /** everything reads all pages of a list that a company has few of. */
-export async function everything<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T[]> {
-  const all: T[] = [];
+export async function everything<A extends Path<"get">>(
+  path: A,
+  query: Asks<A> = {} as Asks<A>,
+  signal?: AbortSignal,
+): Promise<Row<A>[]> {
+  const all: Row<A>[] = [];
   for (let cursor: string | undefined; all.length < 2000;) {
-    const page: Page<T> = await get(path, { ...query, limit: 100, cursor }, signal);
+    const page = (await get(path, { ...query, limit: 100, cursor }, signal)) as unknown as Page<Row<A>>;
     all.push(...page.data);
     if (!page.next_cursor) break;
     cursor = page.next_cursor;

@@ -1,7 +1,7 @@
 // One stream of what happens in the company's inbox, for the whole page. Whoever shows something of it subscribes; it is open while
 // somebody does. A broken stream is opened again after a pause and goes on behind the last event that came.
 import { eventParser } from "../shared/events";
-import { address, Problem, problemOf, type Query } from "./api";
+import { located, Problem, problemOf, type Query, type Path } from "./api";
 
 export type LiveEvent = { event: string; data: unknown };
 export type LiveState = "off" | "connecting" | "open" | "broken";
@@ -19,7 +19,7 @@ export class Live {
   private wake: () => void = () => {};
 
   constructor(
-    private readonly path: string,
+    private readonly path: Path<"get">,
     private readonly query: Query = {},
   ) {
     window.addEventListener("online", () => this.wake());
@@ -134,7 +134,7 @@ export class Live {
     if (this.last) headers["Last-Event-ID"] = this.last;
     let timer = setTimeout(() => quiet.abort(), silence);
     try {
-      const r = await fetch(address(this.path, this.query), { headers, signal: both, credentials: "same-origin" });
+      const r = await fetch(located(this.path, this.query), { headers, signal: both, credentials: "same-origin" });
       if (!r.ok || !r.body) throw await problemOf(r);
       opened();
       const reader = r.body.getReader();

@@ -116,7 +116,7 @@ const home = createRoute({
     if (!context.company.suspended && context.company.permissions.includes("notifications:read")) return;
     const first = sections
       .flatMap((s) => s.pages)
-      .find((p) => p.to !== "/" && (!p.needs || context.company.permissions.includes(p.needs)));
+      .find((p) => p.to !== "/" && (!p.needs || context.company.permissions.some((x) => x === p.needs)));
     throw redirect({ to: first?.to ?? "/account", replace: true });
   },
 });

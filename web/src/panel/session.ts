@@ -24,7 +24,7 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
   queryFn: async ({ signal }): Promise<Me | null> => {
     try {
-      return await get<Me>("/session", {}, signal);
+      return await get("/session", {}, signal);
     } catch (e) {
       if (e instanceof Problem && e.status === 401) return null;
       throw e;
@@ -47,7 +47,7 @@ export function useCompany(): Company {
 /** useCan reports what the role allows. */
 export function useCan(): (permission: string) => boolean {
   const company = useCompany();
-  return (permission) => !company.suspended && company.permissions.includes(permission);
+  return (permission) => !company.suspended && company.permissions.some((p) => p === permission);
 }
 
 const kept = "carillon.company";

@@ -1,5 +1,5 @@
 // Server-sent events in the response to a POST, which EventSource does not send.
-import { address, problemOf, Unreachable } from "./api";
+import { located, problemOf, Unreachable, type Path } from "./api";
 
 export interface Event {
   name: string;
@@ -29,7 +29,7 @@ export function reader(): (piece: string) => Event[] {
 
 /** stream posts and passes on each event until the stream ends. A refusal is a Problem, as of other requests. */
 export async function stream(
-  path: string,
+  path: Path<"post">,
   body: unknown,
   signal: AbortSignal,
   take: (e: Event) => void,
@@ -37,7 +37,7 @@ export async function stream(
   const lost = (e: unknown) => {
     throw signal.aborted ? e : new Unreachable();
   };
-  const r = (await fetch(address(path), {
+  const r = (await fetch(located(path), {
     method: "POST",
     headers: { "X-Carillon-Panel": "1", "Content-Type": "application/json" },
     credentials: "same-origin",

@@ -25,12 +25,12 @@ type Factors struct {
 
 func (s Factors) Routes() []httpio.Route {
 	return []httpio.Route{
-		s.Gate.Own("GET", "/user/second-factor", s.show),
-		s.Gate.Own("POST", "/user/second-factor", s.propose),
-		s.Gate.Own("POST", "/user/second-factor/confirm", s.confirm),
-		s.Gate.Own("POST", "/user/second-factor/recovery-codes", s.recover),
-		s.Gate.Own("POST", "/user/second-factor/remove", s.removeOwn),
-		s.Gate.Route("DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
+		member.Own(s.Gate, "GET", "/user/second-factor", s.show),
+		member.Own(s.Gate, "POST", "/user/second-factor", s.propose),
+		member.Own(s.Gate, "POST", "/user/second-factor/confirm", s.confirm),
+		member.Own(s.Gate, "POST", "/user/second-factor/recovery-codes", s.recover),
+		member.Own(s.Gate, "POST", "/user/second-factor/remove", s.removeOwn),
+		member.Route(s.Gate, "DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
 	}
 }
 
@@ -43,7 +43,7 @@ type factorState struct {
 	Recovery int     `json:"recovery_codes"` // number of unused recovery codes
 }
 
-func (s Factors) show(r *http.Request, c *auth.Caller) (any, error) {
+func (s Factors) show(r *http.Request, c *auth.Caller) (factorState, error) {
 	x, err := s.factors().Of(r.Context(), c.Account.ID)
 	if err != nil || x == nil {
 		return factorState{}, err
@@ -52,7 +52,7 @@ func (s Factors) show(r *http.Request, c *auth.Caller) (any, error) {
 }
 
 // propose generates a secret for an authenticator app. It requires the current password.
-func (s Factors) propose(r *http.Request, c *auth.Caller) (any, error) {
+func (s Factors) propose(r *http.Request, c *auth.Caller) (*auth.Proposal, error) {
 	if _, err := s.withPassword(r, c, "present"); err != nil {
 		return nil, err
 	}
@@ -77,38 +77,38 @@ type recovery struct {
 	Codes []string `json:"recovery_codes"`
 }
 
-func (s Factors) confirm(r *http.Request, c *auth.Caller) (any, error) {
+func (s Factors) confirm(r *http.Request, c *auth.Caller) (recovery, error) {
 	o, err := form.Object(r, "code")
 	if err != nil {
-		return nil, err
+		return recovery{}, err
 	}
 	code, err := secretOf(o, "code")
 	if err != nil {
-		return nil, err
+		return recovery{}, err
 	}
 	codes, err := s.factors().Confirm(r.Context(), c, code)
 	return recovery{codes}, err
 }
 
 // recover replaces the recovery codes. It requires a code from the authenticator.
-func (s Factors) recover(r *http.Request, c *auth.Caller) (any, error) {
+func (s Factors) recover(r *http.Request, c *auth.Caller) (recovery, error) {
 	o, err := form.Object(r, "code")
 	if err != nil {
-		return nil, err
+		return recovery{}, err
 	}
 	code, err := secretOf(o, "code")
 	if err != nil {
-		return nil, err
+		return recovery{}, err
 	}
 	if err := s.factors().Check(r.Context(), c, code); err != nil {
-		return nil, err
+		return recovery{}, err
 	}
 	codes, err := s.factors().Recover(r.Context(), c)
 	return recovery{codes}, err
 }
 
 // removeOwn turns off the caller's second factor. It requires the current password and a code.
-func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
+func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (httpio.None, error) {
 	o, err := s.withPassword(r, c, "present", "code")
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (any, error) {
 }
 
 // remove turns off the second factor of a member who lost it, and ends the member's sessions.
-func (s Factors) remove(r *http.Request, by member.Member) (any, error) {
+func (s Factors) remove(r *http.Request, by member.Member) (httpio.None, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if id == by.AccountID {
 		return nil, carillon.InConflict(

@@ -36,14 +36,14 @@ type Forgotten struct {
 
 func (x Forgotten) Routes() []httpio.Route {
 	return []httpio.Route{
-		{Pattern: "POST " + member.Prefix + "/forgotten", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.ask)},
-		{Pattern: "POST " + member.Prefix + "/forgotten/password", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.set)},
-		x.Gate.Route("POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make),
+		member.Open("POST", "/forgotten", maxCredentials, x.ask),
+		member.Open("POST", "/forgotten/password", maxCredentials, x.set),
+		member.Route(x.Gate, "POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make),
 	}
 }
 
 // ask sends a link to the account with an e-mail address. The response does not reveal whether the account exists.
-func (x Forgotten) ask(r *http.Request) (any, error) {
+func (x Forgotten) ask(r *http.Request) (httpio.None, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (x Forgotten) link(
 
 // set sets the password of a link's account and ends its sessions. If only the account's mailbox received the link,
 // the account counts as proved.
-func (x Forgotten) set(r *http.Request) (any, error) {
+func (x Forgotten) set(r *http.Request) (httpio.None, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
@@ -242,43 +242,43 @@ type linkResponse struct {
 }
 
 // make creates a link for a member, and sends it if the installation can send e-mail.
-func (x Forgotten) make(r *http.Request, by member.Member) (any, error) {
+func (x Forgotten) make(r *http.Request, by member.Member) (linkResponse, error) {
 	o, err := form.Object(r, "language")
 	if err != nil {
-		return nil, err
+		return linkResponse{}, err
 	}
 	language, err := mailLanguage(o, r)
 	if err != nil {
-		return nil, err
+		return linkResponse{}, err
 	}
 	id := strings.ToLower(r.PathValue("id"))
 	if id == by.AccountID {
-		return nil, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
+		return linkResponse{}, carillon.InConflict("Your own password changes with the present one: POST /panel/v1/user/password")
 	}
 	link, err := x.link(
 		r.Context(), accounts.PasswordLink{AccountID: id, CompanyID: by.CompanyID, MadeBy: by.AccountID},
 		func(ctx context.Context, tx *configure.Tx) error { return ownMember(ctx, tx, by, id) },
 	)
 	if err != nil {
-		return nil, err
+		return linkResponse{}, err
 	}
 	a, err := x.Store.Accounts.Account(r.Context(), id)
 	if err != nil {
-		return nil, err
+		return linkResponse{}, err
 	}
 	if a == nil {
-		return nil, carillon.Absent("User")
+		return linkResponse{}, carillon.Absent("User")
 	}
 	m := forgottenMail(language, link)
 	m.To = a.Email
 	sent, problem, err := x.Letters.deliver(r.Context(), by, passwordMails, m)
 	if err != nil {
-		return nil, err
+		return linkResponse{}, err
 	}
 	if sent {
 		_, secret, _ := strings.Cut(link, "#")
 		if err := x.Store.Links.PasswordLinkSent(r.Context(), secret, time.Now()); err != nil {
-			return nil, err
+			return linkResponse{}, err
 		}
 		link = ""
 	}

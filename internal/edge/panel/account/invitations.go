@@ -40,12 +40,14 @@ type Invitations struct {
 
 func (x Invitations) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/invitations", auth.MayReadUsers, x.list),
-		x.Gate.Route("POST", "/invitations", auth.MayWriteUsers, x.invite),
-		x.Gate.Route("POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
-		x.Gate.Route("DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
-		{Pattern: "POST " + member.Prefix + "/invitation", Access: "none", MaxBody: maxCredentials, Handle: httpio.Value(x.look)},
-		{Pattern: "POST " + member.Prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: x.accept},
+		member.Route(x.Gate, "GET", "/invitations", auth.MayReadUsers, x.list),
+		member.Route(x.Gate, "POST", "/invitations", auth.MayWriteUsers, x.invite),
+		member.Route(x.Gate, "POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
+		member.Route(x.Gate, "DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
+		member.Open("POST", "/invitation", maxCredentials, x.look),
+		httpio.Route{
+			Pattern: "POST " + member.Prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: x.accept,
+		}.Giving(me{}),
 	}
 }
 
@@ -54,11 +56,11 @@ func (x Invitations) Routes() []httpio.Route {
 type invitationRow struct {
 	ID        string  `json:"id"`
 	Email     string  `json:"email"`
-	Role      string  `json:"role"`
+	Role      string  `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	InvitedBy string  `json:"invited_by"`
-	CreatedAt *string `json:"created_at"`
+	CreatedAt string  `json:"created_at"`
 	SentAt    *string `json:"sent_at"`
-	ExpiresAt *string `json:"expires_at"`
+	ExpiresAt string  `json:"expires_at"`
 	Expired   bool    `json:"expired"`
 	Link      string  `json:"link,omitempty"`
 	Problem   string  `json:"problem,omitempty"`
@@ -66,18 +68,18 @@ type invitationRow struct {
 
 func invitationRowOf(x *accounts.Invitation) invitationRow {
 	return invitationRow{
-		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: auth.TimeOrNull(x.CreatedAt),
+		ID: x.ID, Email: x.Email, Role: x.Role, InvitedBy: x.InvitedBy, CreatedAt: carillon.FormatTime(x.CreatedAt),
 		SentAt:    auth.TimeOrNull(x.SentAt),
-		ExpiresAt: auth.TimeOrNull(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
+		ExpiresAt: carillon.FormatTime(x.ExpiresAt), Expired: !time.Now().Before(x.ExpiresAt),
 	}
 }
 
 // list responds with the open invitations. It is not paginated, because a company has few.
-func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
+func (x Invitations) list(r *http.Request, by member.Member) (httpio.List[invitationRow], error) {
 	all, err := x.Store.Links.Invitations(r.Context(), by.CompanyID, maxInvitations)
 	rows := httpio.List[invitationRow]{Data: make([]invitationRow, 0, len(all))}
 	if err != nil {
-		return nil, err
+		return httpio.List[invitationRow]{}, err
 	}
 	known := map[[2]string]bool{} // by inviter and role
 	for _, i := range all {
@@ -85,7 +87,7 @@ func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
 		stands, asked := known[by]
 		if !asked {
 			if stands, err = auth.InvitationStands(r.Context(), x.Store.DB, i); err != nil {
-				return nil, err
+				return httpio.List[invitationRow]{}, err
 			}
 			known[by] = stands
 		}
@@ -96,35 +98,35 @@ func (x Invitations) list(r *http.Request, by member.Member) (any, error) {
 	return rows, nil
 }
 
-func (x Invitations) invite(r *http.Request, by member.Member) (any, error) {
+func (x Invitations) invite(r *http.Request, by member.Member) (httpio.Created[*invitationRow], error) {
 	o, err := form.Object(r, "email", "role", "language")
 	if err != nil {
-		return nil, err
+		return httpio.Created[*invitationRow]{}, err
 	}
 	address, err := form.Email(o)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*invitationRow]{}, err
 	}
 	given, err := role(o, false)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*invitationRow]{}, err
 	}
 	if !by.Role.MayGive(auth.Role(given)) {
-		return nil, carillon.Denied("Only an owner may invite another owner")
+		return httpio.Created[*invitationRow]{}, carillon.Denied("Only an owner may invite another owner")
 	}
 	language, err := mailLanguage(o, r)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*invitationRow]{}, err
 	}
 	row, err := x.storeAndSend(r.Context(), by, &accounts.Invitation{CompanyID: by.CompanyID, Email: address, Role: given}, language)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*invitationRow]{}, err
 	}
-	return httpio.Created{Value: row}, nil
+	return httpio.Created[*invitationRow]{Value: row}, nil
 }
 
 // resend sends an invitation again with a new link, and invalidates the previous link.
-func (x Invitations) resend(r *http.Request, by member.Member) (any, error) {
+func (x Invitations) resend(r *http.Request, by member.Member) (*invitationRow, error) {
 	o, err := form.Object(r, "language")
 	if err != nil {
 		return nil, err
@@ -214,7 +216,7 @@ func (x Invitations) checkRoom(ctx context.Context, tx *configure.Tx, i *account
 	return err
 }
 
-func (x Invitations) withdraw(r *http.Request, by member.Member) (any, error) {
+func (x Invitations) withdraw(r *http.Request, by member.Member) (httpio.None, error) {
 	return nil, x.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		i, err := accounts.FindInvitation(ctx, tx, by.CompanyID, r.PathValue("id"))
 		switch {
@@ -232,27 +234,27 @@ func (x Invitations) withdraw(r *http.Request, by member.Member) (any, error) {
 // invited is an invitation as shown to the holder of its link.
 type invited struct {
 	Email     string `json:"email"`
-	Role      string `json:"role"`
+	Role      string `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Company   string `json:"company"`
 	InvitedBy string `json:"invited_by"`
 	Known     bool   `json:"known"` // a proved account has the e-mail address, so its owner must sign in to accept
 }
 
-func (x Invitations) look(r *http.Request) (any, error) {
+func (x Invitations) look(r *http.Request) (invited, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
-		return nil, err
+		return invited{}, err
 	}
 	o, err := form.Object(r, "token")
 	if err != nil {
-		return nil, err
+		return invited{}, err
 	}
 	_, i, a, err := x.valid(r, o)
 	if err != nil {
-		return nil, err
+		return invited{}, err
 	}
 	company, err := x.Store.Accounts.Company(r.Context(), i.CompanyID)
 	if err != nil {
-		return nil, err
+		return invited{}, err
 	}
 	return invited{i.Email, i.Role, company.Name, i.InvitedBy, a != nil && !a.ProvedAt.IsZero()}, nil
 }

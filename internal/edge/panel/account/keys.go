@@ -26,9 +26,9 @@ type Keys struct {
 
 func (p Keys) Routes() []httpio.Route {
 	return []httpio.Route{
-		p.Gate.Route("GET", "/keys", auth.MayReadKeys, p.listKeys),
-		p.Gate.Route("POST", "/keys", auth.MayWriteKeys, p.createKey),
-		p.Gate.Route("DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
+		member.Route(p.Gate, "GET", "/keys", auth.MayReadKeys, p.listKeys),
+		member.Route(p.Gate, "POST", "/keys", auth.MayWriteKeys, p.createKey),
+		member.Route(p.Gate, "DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
 	}
 }
 
@@ -50,7 +50,7 @@ type keyRow struct {
 	ExpiresAt *string  `json:"expires_at"`
 	RevokedAt *string  `json:"revoked_at"`
 	LastUsed  *string  `json:"last_used"`
-	CreatedAt *string  `json:"created_at"`
+	CreatedAt string   `json:"created_at"`
 }
 
 func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
@@ -59,34 +59,34 @@ func (p Keys) keyRow(k *accounts.AccessKey) keyRow {
 		ID: k.ID, Label: k.Label, Prefix: k.Key[:min(prefixLength, len(k.Key)/2)], Scopes: k.Scopes, IsActive: live,
 		ExpiresAt: auth.TimeOrNull(k.ExpiresAt), RevokedAt: auth.TimeOrNull(k.RevokedAt),
 		LastUsed:  auth.TimeOrNull(p.Gate.Auth.LastUsed(k)),
-		CreatedAt: auth.TimeOrNull(k.CreatedAt),
+		CreatedAt: carillon.FormatTime(k.CreatedAt),
 	}
 }
 
-func (p Keys) listKeys(r *http.Request, by member.Member) (any, error) {
+func (p Keys) listKeys(r *http.Request, by member.Member) (httpio.List[keyRow], error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "key")
 	if err != nil {
-		return nil, err
+		return httpio.List[keyRow]{}, err
 	}
 	keys, err := p.Store.Keys.AccessKeys(r.Context(), by.CompanyID, page.After, page.Limit+1)
 	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
-func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
+func (p Keys) createKey(r *http.Request, by member.Member) (httpio.Created[keyRow], error) {
 	o, err := form.Object(r, "label", "scopes", "expires_at")
 	if err != nil {
-		return nil, err
+		return httpio.Created[keyRow]{}, err
 	}
 	now := time.Now()
 	k := accounts.AccessKey{CompanyID: by.CompanyID, Key: auth.NewKey()}
 	if k.Label, err = form.Text(o, "label", maxLabel); err != nil {
-		return nil, err
+		return httpio.Created[keyRow]{}, err
 	}
 	if k.Scopes, err = scopes(o); err != nil {
-		return nil, err
+		return httpio.Created[keyRow]{}, err
 	}
 	if k.ExpiresAt, err = expiry(o, now); err != nil {
-		return nil, err
+		return httpio.Created[keyRow]{}, err
 	}
 	if err := p.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		n, err := accounts.CountKeys(ctx, tx, by.CompanyID)
@@ -98,11 +98,11 @@ func (p Keys) createKey(r *http.Request, by member.Member) (any, error) {
 		}
 		return accounts.PutKey(ctx, tx, &k, now)
 	}); err != nil {
-		return nil, err
+		return httpio.Created[keyRow]{}, err
 	}
 	row := p.keyRow(&k)
 	row.Key = k.Key
-	return httpio.Created{Value: row}, nil
+	return httpio.Created[keyRow]{Value: row}, nil
 }
 
 func tooManyKeys(n int) *carillon.Error {
@@ -111,7 +111,7 @@ func tooManyKeys(n int) *carillon.Error {
 	}}
 }
 
-func (p Keys) revokeKey(r *http.Request, by member.Member) (any, error) {
+func (p Keys) revokeKey(r *http.Request, by member.Member) (httpio.None, error) {
 	id := r.PathValue("id")
 	if !carillon.ValidUUID(id) {
 		return nil, carillon.Absent("Key")

@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store/accounts"
@@ -21,7 +22,7 @@ import (
 
 // changePassword sets the caller's own password and ends the caller's other sessions. It requires the current
 // password.
-func (m Users) changePassword(r *http.Request, c *auth.Caller) (any, error) {
+func (m Users) changePassword(r *http.Request, c *auth.Caller) (httpio.None, error) {
 	o, err := form.Object(r, "present", "password")
 	if err != nil {
 		return nil, err
@@ -50,14 +51,14 @@ func (m Users) changePassword(r *http.Request, c *auth.Caller) (any, error) {
 }
 
 // signOutOthers ends the caller's sessions except the current one.
-func (m Users) signOutOthers(r *http.Request, c *auth.Caller) (any, error) {
+func (m Users) signOutOthers(r *http.Request, c *auth.Caller) (httpio.None, error) {
 	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return accounts.EndSessions(ctx, tx, c.Account.ID, c.SessionID, time.Now())
 	})
 }
 
 // resetPassword sets a member's password, which two people then know, and ends the member's sessions.
-func (m Users) resetPassword(r *http.Request, by member.Member) (any, error) {
+func (m Users) resetPassword(r *http.Request, by member.Member) (httpio.None, error) {
 	o, err := form.Object(r, "password")
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (m Users) resetPassword(r *http.Request, by member.Member) (any, error) {
 }
 
 // signOutUser ends a member's sessions.
-func (m Users) signOutUser(r *http.Request, by member.Member) (any, error) {
+func (m Users) signOutUser(r *http.Request, by member.Member) (httpio.None, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	return nil, m.Store.Config.Update(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		if err := ownMember(ctx, tx, by, id); err != nil {
@@ -103,7 +104,7 @@ func (m Users) signOutUser(r *http.Request, by member.Member) (any, error) {
 }
 
 // changeRole gives a member another role, at most the caller's. The last owner cannot lose the role.
-func (m Users) changeRole(r *http.Request, by member.Member) (any, error) {
+func (m Users) changeRole(r *http.Request, by member.Member) (httpio.None, error) {
 	o, err := form.Object(r, "role")
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func anotherOwner(ctx context.Context, tx *configure.Tx, m accounts.Membership) 
 
 // removeUser ends a membership, and deletes the account with its last membership: an account without a company could
 // be claimed by any company. Access tokens are checked against the memberships at every request.
-func (m Users) removeUser(r *http.Request, by member.Member) (any, error) {
+func (m Users) removeUser(r *http.Request, by member.Member) (httpio.None, error) {
 	id := strings.ToLower(r.PathValue("id"))
 	if err := m.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		found, _, err := memberOf(ctx, tx, by, id)

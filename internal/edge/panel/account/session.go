@@ -36,12 +36,14 @@ type Sessions struct {
 
 func (s Sessions) Routes() []httpio.Route {
 	return append(s.ssoRoutes(), []httpio.Route{
-		{Pattern: "POST " + member.Prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn},
-		{Pattern: "GET " + member.Prefix + "/session/setup", Access: "none", Handle: httpio.Value(s.setup)},
-		s.Gate.Own("GET", "/session", func(r *http.Request, c *auth.Caller) (any, error) { return s.me(r.Context(), c) }),
-		{Pattern: "DELETE " + member.Prefix + "/session", Access: "user", Handle: s.signOut},
-		s.Gate.Own("GET", "/sessions", s.list),
-		s.Gate.Own("DELETE", "/sessions/{id}", s.end),
+		httpio.Route{
+			Pattern: "POST " + member.Prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn,
+		}.Giving(me{}),
+		member.Open("GET", "/session/setup", 0, s.setup),
+		member.Own(s.Gate, "GET", "/session", func(r *http.Request, c *auth.Caller) (*me, error) { return s.me(r.Context(), c) }),
+		httpio.Route{Pattern: "DELETE " + member.Prefix + "/session", Access: "user", Handle: s.signOut}.Giving(httpio.None(nil)),
+		member.Own(s.Gate, "GET", "/sessions", s.list),
+		member.Own(s.Gate, "DELETE", "/sessions/{id}", s.end),
 	}...)
 }
 
@@ -71,7 +73,7 @@ type meAccount struct {
 type meCompany struct {
 	ID          string            `json:"id"`
 	Name        string            `json:"name"`
-	Role        string            `json:"role"`
+	Role        string            `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Permissions []auth.Permission `json:"permissions"`
 	Suspended   bool              `json:"suspended"`
 }
@@ -167,15 +169,18 @@ func secretOf(o *jsonbody.Object, field string) (string, error) {
 	return text, nil
 }
 
+// setUp is the data for the sign-in page.
+type setUp struct {
+	First bool   `json:"first"`
+	Mail  bool   `json:"mail"`
+	SSO   string `json:"sso,omitempty"`
+}
+
 // setup responds with the data for the sign-in page: whether the first owner must still be created with the one-time
 // token, whether a forgotten password can be reset by e-mail, and the name of the single sign-on server, if any.
-func (s Sessions) setup(r *http.Request) (any, error) {
+func (s Sessions) setup(r *http.Request) (setUp, error) {
 	exists, err := s.Store.Accounts.AnyAccount(r.Context())
-	x := struct {
-		First bool   `json:"first"`
-		Mail  bool   `json:"mail"`
-		SSO   string `json:"sso,omitempty"`
-	}{First: !exists, Mail: s.Mail != nil}
+	x := setUp{First: !exists, Mail: s.Mail != nil}
 	if s.SSO != nil {
 		x.SSO = s.SSO.Name()
 	}
@@ -197,16 +202,16 @@ func (s Sessions) signOut(w http.ResponseWriter, r *http.Request) error {
 
 // sessionRow is a session in a response. A session started over the public interface has neither address nor agent.
 type sessionRow struct {
-	ID        string  `json:"id"`
-	CreatedAt *string `json:"created_at"`
-	UsedAt    *string `json:"used_at"`
-	ExpiresAt *string `json:"expires_at"`
-	Address   string  `json:"address"`
-	Agent     string  `json:"agent"`
-	Current   bool    `json:"current"`
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at"`
+	UsedAt    string `json:"used_at"`
+	ExpiresAt string `json:"expires_at"`
+	Address   string `json:"address"`
+	Agent     string `json:"agent"`
+	Current   bool   `json:"current"`
 }
 
-func (s Sessions) list(r *http.Request, c *auth.Caller) (any, error) {
+func (s Sessions) list(r *http.Request, c *auth.Caller) (httpio.Rows[sessionRow], error) {
 	all, err := s.browsers().Sessions(r.Context(), c)
 	rows := make([]sessionRow, 0, len(all))
 	for _, x := range all {
@@ -217,12 +222,13 @@ func (s Sessions) list(r *http.Request, c *auth.Caller) (any, error) {
 
 func sessionRowOf(x accounts.Browser, c *auth.Caller) sessionRow {
 	return sessionRow{
-		ID: x.ID, CreatedAt: auth.TimeOrNull(x.CreatedAt), UsedAt: auth.TimeOrNull(x.UsedAt), ExpiresAt: auth.TimeOrNull(x.ExpiresAt),
-		Address: x.Address, Agent: x.Agent, Current: x.ID == c.SessionID,
+		ID: x.ID, CreatedAt: carillon.FormatTime(x.CreatedAt), UsedAt: carillon.FormatTime(x.UsedAt),
+		ExpiresAt: carillon.FormatTime(x.ExpiresAt),
+		Address:   x.Address, Agent: x.Agent, Current: x.ID == c.SessionID,
 	}
 }
 
-func (s Sessions) end(r *http.Request, c *auth.Caller) (any, error) {
+func (s Sessions) end(r *http.Request, c *auth.Caller) (httpio.None, error) {
 	id, err := form.ID(r, "Session")
 	if err != nil {
 		return nil, err

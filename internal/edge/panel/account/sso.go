@@ -43,9 +43,10 @@ type attempt struct {
 }
 
 func (s Sessions) ssoRoutes() []httpio.Route {
+	redirects := httpio.Shape{Status: http.StatusFound}
 	return []httpio.Route{
-		{Pattern: "GET " + attemptPath, Access: "none", Handle: s.beginSSO},
-		{Pattern: "GET " + attemptPath + "/callback", Access: "none", Handle: s.finishSSO},
+		{Pattern: "GET " + attemptPath, Access: "none", Shape: redirects, Handle: s.beginSSO},
+		{Pattern: "GET " + attemptPath + "/callback", Access: "none", Shape: redirects, Handle: s.finishSSO},
 	}
 }
 

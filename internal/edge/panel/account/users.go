@@ -27,14 +27,14 @@ type Users struct {
 func (m Users) Routes() []httpio.Route {
 	const write = auth.MayWriteUsers
 	return []httpio.Route{
-		m.Gate.Route("GET", "/users", auth.MayReadUsers, m.listUsers),
-		m.firstOr(m.Gate.Route("POST", "/users", write, m.addUser)),
-		m.Gate.Route("PATCH", "/users/{id}", write, m.changeRole),
-		m.Gate.Route("DELETE", "/users/{id}", write, m.removeUser),
-		m.Gate.Route("POST", "/users/{id}/password", write, m.resetPassword),
-		m.Gate.Route("DELETE", "/users/{id}/sessions", write, m.signOutUser),
-		m.Gate.Own("POST", "/user/password", m.changePassword),
-		m.Gate.Own("DELETE", "/user/sessions", m.signOutOthers),
+		member.Route(m.Gate, "GET", "/users", auth.MayReadUsers, m.listUsers),
+		m.firstOr(member.Route(m.Gate, "POST", "/users", write, m.addUser)),
+		member.Route(m.Gate, "PATCH", "/users/{id}", write, m.changeRole),
+		member.Route(m.Gate, "DELETE", "/users/{id}", write, m.removeUser),
+		member.Route(m.Gate, "POST", "/users/{id}/password", write, m.resetPassword),
+		member.Route(m.Gate, "DELETE", "/users/{id}/sessions", write, m.signOutUser),
+		member.Own(m.Gate, "POST", "/user/password", m.changePassword),
+		member.Own(m.Gate, "DELETE", "/user/sessions", m.signOutOthers),
 	}
 }
 
@@ -43,24 +43,24 @@ type userRow struct {
 	ID           string  `json:"id"`
 	Email        string  `json:"email"`
 	Name         string  `json:"name"`
-	Role         string  `json:"role"`
+	Role         string  `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	LastSignInAt *string `json:"last_sign_in_at"`
-	CreatedAt    *string `json:"created_at"`
+	CreatedAt    string  `json:"created_at"`
 	SecondFactor bool    `json:"second_factor"`
 }
 
-func (m Users) listUsers(r *http.Request, by member.Member) (any, error) {
+func (m Users) listUsers(r *http.Request, by member.Member) (httpio.List[userRow], error) {
 	page, err := httpio.ReadPage(r.URL.Query(), "user")
 	if err != nil {
-		return nil, err
+		return httpio.List[userRow]{}, err
 	}
 	members, err := m.Store.Accounts.Members(r.Context(), by.CompanyID, page.After, page.Limit+1)
 	if err != nil {
-		return nil, err
+		return httpio.List[userRow]{}, err
 	}
 	factors, err := m.Store.Factors.FactorsOf(r.Context(), by.CompanyID)
 	return httpio.ListOf(page, "user", members, func(m accounts.Member) string { return m.ID }, func(m accounts.Member) userRow {
-		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), auth.TimeOrNull(m.CreatedAt), factors[m.ID]}
+		return userRow{m.ID, m.Email, m.Name, m.Role, auth.TimeOrNull(m.LastSignInAt), carillon.FormatTime(m.CreatedAt), factors[m.ID]}
 	}), err
 }
 
@@ -140,20 +140,20 @@ func (m Users) firstOr(route httpio.Route) httpio.Route {
 }
 
 // addUser adds a member to the company.
-func (m Users) addUser(r *http.Request, by member.Member) (any, error) {
+func (m Users) addUser(r *http.Request, by member.Member) (none httpio.Created[userRow], err error) {
 	u, err := readNewUser(r)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if u.first {
-		return nil, carillon.Denied("The first owner is made with the one-time token that the program prints while there is none")
+		return none, carillon.Denied("The first owner is made with the one-time token that the program prints while there is none")
 	}
 	if !by.Role.MayGive(auth.Role(u.role)) {
-		return nil, carillon.Denied("Only an owner may add another owner")
+		return none, carillon.Denied("Only an owner may add another owner")
 	}
 	a, err := m.join(r.Context(), by, u)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	return created(a, u.role), nil
 }
@@ -214,31 +214,33 @@ func (m Users) mayAdd(ctx context.Context, by member.Member, accountID string) e
 	return carillon.InConflict("This e-mail belongs to an account of another company; only who administers both may add it")
 }
 
-func (m Users) addFirst(r *http.Request) (any, error) {
+func (m Users) addFirst(r *http.Request) (none httpio.Created[userRow], err error) {
 	u, err := readNewUser(r)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if !u.first {
-		return nil, carillon.Invalid("first", "Must be true with the one-time token")
+		return none, carillon.Invalid("first", "Must be true with the one-time token")
 	}
 	authorization := r.Header.Get("Authorization")
 	if err := m.Gate.Auth.CheckFirstToken(r.Context(), authorization); err != nil { // before the expensive hash
-		return nil, err
+		return none, err
 	}
 	a := &accounts.Account{Email: u.email, Name: u.name, ProvedAt: time.Now()} // the operator's own account
 	if a.PasswordHash, err = m.Gate.Auth.HashPassword(r.Context(), u.password); err != nil {
-		return nil, err
+		return none, err
 	}
 	company := carillon.NewCompany(u.company)
 	r = m.Gate.ByNew(r, a)
 	if err := m.Gate.Auth.FirstOwner(r.Context(), authorization, a, &company); err != nil {
-		return nil, err
+		return none, err
 	}
 	httpio.SetCompany(r.Context(), company.ID)
 	return created(a, string(auth.Owner)), nil
 }
 
-func created(a *accounts.Account, role string) httpio.Created {
-	return httpio.Created{Value: userRow{a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), auth.TimeOrNull(a.CreatedAt), false}}
+func created(a *accounts.Account, role string) httpio.Created[userRow] {
+	return httpio.Created[userRow]{Value: userRow{
+		a.ID, a.Email, a.Name, role, auth.TimeOrNull(a.LastSignInAt), carillon.FormatTime(a.CreatedAt), false,
+	}}
 }

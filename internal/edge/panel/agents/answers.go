@@ -38,10 +38,10 @@ const (
 
 func (x Answers) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/answers", auth.MayReadResources, x.show),
+		member.Route(x.Gate, "GET", "/answers", auth.MayReadResources, x.show),
 		x.Gate.Raw("GET", "/answers/export", auth.MayReadResources, x.export),
-		x.Gate.Route("GET", "/answers/articles", auth.MayReadResources, x.articles),
-		x.Gate.Route("GET", "/answers/reviews", auth.MayReadResources, x.reviews),
+		member.Route(x.Gate, "GET", "/answers/articles", auth.MayReadResources, x.articles),
+		member.Route(x.Gate, "GET", "/answers/reviews", auth.MayReadResources, x.reviews),
 	}
 }
 
@@ -94,11 +94,19 @@ func answersRange(q url.Values, now time.Time) (agentID string, from, to time.Ti
 	return agentID, from, to, err
 }
 
+type answersShown struct {
+	From   string         `json:"from"`
+	To     string         `json:"to"`
+	Total  answersCounted `json:"total"`
+	Hours  []answersHour  `json:"hours"` // without hours in which nothing was asked
+	Agents []answersOf    `json:"agents"`
+}
+
 // show responds with the counts of a range: in total, by hour and by agent.
-func (x Answers) show(r *http.Request, by member.Member) (any, error) {
+func (x Answers) show(r *http.Request, by member.Member) (answersShown, error) {
 	agentID, from, to, err := answersRange(r.URL.Query(), time.Now())
 	if err != nil {
-		return nil, err
+		return answersShown{}, err
 	}
 	var total chats.Answers
 	hours, agents := map[int64]*chats.Answers{}, map[string]*chats.Answers{}
@@ -107,11 +115,11 @@ func (x Answers) show(r *http.Request, by member.Member) (any, error) {
 		added(hours, h.At.Unix()).Add(h.Answers)
 		added(agents, h.AgentID).Add(h.Answers)
 	}); err != nil {
-		return nil, err
+		return answersShown{}, err
 	}
 	names, err := x.names(r, by)
 	if err != nil {
-		return nil, err
+		return answersShown{}, err
 	}
 	shownHours, shownAgents := []answersHour{}, []answersOf{}
 	for _, at := range slices.Sorted(maps.Keys(hours)) {
@@ -123,13 +131,7 @@ func (x Answers) show(r *http.Request, by member.Member) (any, error) {
 	slices.SortFunc(shownAgents, func(a, b answersOf) int {
 		return cmp.Or(cmp.Compare(asked(b.answersCounted), asked(a.answersCounted)), cmp.Compare(a.AgentID, b.AgentID))
 	})
-	return struct {
-		From   string         `json:"from"`
-		To     string         `json:"to"`
-		Total  answersCounted `json:"total"`
-		Hours  []answersHour  `json:"hours"` // without hours in which nothing was asked
-		Agents []answersOf    `json:"agents"`
-	}{carillon.FormatTime(from), carillon.FormatTime(to), countedOf(total), shownHours, shownAgents}, nil
+	return answersShown{carillon.FormatTime(from), carillon.FormatTime(to), countedOf(total), shownHours, shownAgents}, nil
 }
 
 func asked(a answersCounted) int64 { return a.Answered + a.Offered + a.HandedOver + a.Unanswered }
@@ -210,17 +212,15 @@ type articleScores struct {
 }
 
 // articles responds with the counts of the articles of a base.
-func (x Answers) articles(r *http.Request, by member.Member) (any, error) {
+func (x Answers) articles(r *http.Request, by member.Member) (httpio.Rows[articleScores], error) {
 	base := r.URL.Query().Get("knowledge")
 	if !resource.ValidIdentifier(base) {
-		return nil, carillon.Invalid("knowledge", "Must be the id of knowledge")
+		return httpio.Rows[articleScores]{}, carillon.Invalid("knowledge", "Must be the id of knowledge")
 	}
 	found, err := x.Store.Questions.ArticleAnswers(r.Context(), by.CompanyID, base, maxScored)
 	rows := []articleScores{}
 	for _, a := range found {
 		rows = append(rows, articleScores{a.Title, a.Answered, max(a.Up, 0), max(a.Down, 0)})
 	}
-	return struct {
-		Data []articleScores `json:"data"`
-	}{rows}, err
+	return httpio.RowsOf(rows), err
 }

@@ -29,11 +29,11 @@ type Embeddings struct {
 func (x Embeddings) Routes() []httpio.Route {
 	const path = "/knowledge/{id}/embeddings"
 	return []httpio.Route{
-		x.Gate.Route("GET", path, auth.MayReadResources, member.With(baseID, x.state)),
-		x.Gate.Write("PUT", path, auth.MayWriteResources, member.With(baseID, x.put)),
-		x.Gate.Write("DELETE", path, auth.MayWriteResources, member.With(baseID, x.remove)),
-		x.Gate.Route("POST", path+"/try", auth.MayWriteResources, member.With(baseID, x.try)),
-		x.Gate.Write("POST", path+"/make", auth.MayWriteResources, member.With(baseID, x.ask)),
+		member.Route(x.Gate, "GET", path, auth.MayReadResources, member.With(baseID, x.state)),
+		member.Write(x.Gate, "PUT", path, auth.MayWriteResources, member.With(baseID, x.put)),
+		member.Write(x.Gate, "DELETE", path, auth.MayWriteResources, member.With(baseID, x.remove)),
+		member.Route(x.Gate, "POST", path+"/try", auth.MayWriteResources, member.With(baseID, x.try)),
+		member.Write(x.Gate, "POST", path+"/make", auth.MayWriteResources, member.With(baseID, x.ask)),
 	}
 }
 
@@ -70,10 +70,10 @@ type searchFault struct {
 	Since  *string `json:"since,omitempty"`
 }
 
-func (x Embeddings) state(r *http.Request, by member.Member, id string) (any, error) {
+func (x Embeddings) state(r *http.Request, by member.Member, id string) (vectorState, error) {
 	stored, err := x.base(r, by, id)
 	if err != nil {
-		return nil, err
+		return vectorState{}, err
 	}
 	row := vectorState{Server: stored.Embeddings}
 	if row.Server == nil {
@@ -82,7 +82,7 @@ func (x Embeddings) state(r *http.Request, by member.Member, id string) (any, er
 	row.Server.APIKey = ""
 	s, err := x.Store.Vectors.State(r.Context(), resources.VectorKey{CompanyID: by.CompanyID, ID: id}, time.Now())
 	if err != nil {
-		return nil, err
+		return vectorState{}, err
 	}
 	row.Made, row.Total, row.Dimensions, row.Making, row.Fault, row.Detail = s.Made, s.Total, s.Dimensions, s.Making, s.Fault, s.Detail
 	row.MadeAt, row.DueAt = auth.TimeOrNull(s.MadeAt), auth.TimeOrNull(s.DueAt)
@@ -124,20 +124,20 @@ func (x Embeddings) server(r *http.Request) (*knowledge.Embeddings, error) {
 }
 
 // put names the server of a base. Without a key, the stored one is kept if the server is the same.
-func (x Embeddings) put(r *http.Request, by member.Member, id string) (any, error) {
+func (x Embeddings) put(r *http.Request, by member.Member, id string) (vectorState, error) {
 	e, err := x.server(r)
 	if err != nil {
-		return nil, err
+		return vectorState{}, err
 	}
 	if err := x.edit(r, by, id, e); err != nil {
-		return nil, err
+		return vectorState{}, err
 	}
 	x.Vectors.Wake()
 	return x.state(r, by, id)
 }
 
 // remove makes a base be searched by words alone. Its vectors are removed in the background.
-func (x Embeddings) remove(r *http.Request, by member.Member, id string) (any, error) {
+func (x Embeddings) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	err := x.edit(r, by, id, nil)
 	x.Vectors.Wake()
 	return nil, err
@@ -167,19 +167,19 @@ type triedServer struct {
 }
 
 // try asks a server for one vector. Without a key, the stored one is sent if the server is the same.
-func (x Embeddings) try(r *http.Request, by member.Member, id string) (any, error) {
+func (x Embeddings) try(r *http.Request, by member.Member, id string) (triedServer, error) {
 	e, err := x.server(r)
 	if err != nil {
-		return nil, err
+		return triedServer{}, err
 	}
 	stored, err := x.base(r, by, id)
 	if err != nil {
-		return nil, err
+		return triedServer{}, err
 	}
 	resource.KeepSecrets(&knowledge.Base{Embeddings: e}, stored)
 	place, err := x.Trials.Take(by.Holder())
 	if err != nil {
-		return nil, err
+		return triedServer{}, err
 	}
 	defer place.Release()
 	dimensions, took, err := x.Vectors.Try(r.Context(), e)
@@ -190,12 +190,12 @@ func (x Embeddings) try(r *http.Request, by member.Member, id string) (any, erro
 }
 
 // ask makes the vectors of a base due at once.
-func (x Embeddings) ask(r *http.Request, by member.Member, id string) (any, error) {
+func (x Embeddings) ask(r *http.Request, by member.Member, id string) (vectorState, error) {
 	if _, err := form.Object(r); err != nil {
-		return nil, err
+		return vectorState{}, err
 	}
 	if err := x.Store.Vectors.Ask(r.Context(), resources.VectorKey{CompanyID: by.CompanyID, ID: id}, time.Now()); err != nil {
-		return nil, err
+		return vectorState{}, err
 	}
 	x.Vectors.Wake()
 	return x.state(r, by, id)

@@ -72,28 +72,33 @@ const maxEdit = 8 << 20
 
 // editRoute changes articles of a base without sending all of it.
 func (x Knowledge) editRoute() httpio.Route {
-	route := x.Gate.Write("POST", "/knowledge/{id}/articles", auth.MayWriteResources, x.edit)
+	route := member.Write(x.Gate, "POST", "/knowledge/{id}/articles", auth.MayWriteResources, x.edit)
 	route.MaxBody = maxEdit
 	return route
 }
 
+// articlesLeft is the response to a change of a base's articles.
+type articlesLeft struct {
+	Articles int `json:"articles"` // of the base
+}
+
 // edit adds and removes articles. An article is removed if it is stored as given, and an added one takes the place of
 // the removed one of the same index in the lists. Errors: conflict if an article to remove was changed meanwhile.
-func (x Knowledge) edit(r *http.Request, by member.Member) (any, error) {
+func (x Knowledge) edit(r *http.Request, by member.Member) (articlesLeft, error) {
 	o, err := form.Object(r, "add", "remove")
 	if err != nil {
-		return nil, err
+		return articlesLeft{}, err
 	}
 	add, err := articlesIn(o, "add")
 	if err != nil {
-		return nil, err
+		return articlesLeft{}, err
 	}
 	remove, err := articlesIn(o, "remove")
 	if err != nil {
-		return nil, err
+		return articlesLeft{}, err
 	}
 	if len(add)+len(remove) == 0 {
-		return nil, carillon.Invalid("body", "Must have articles to add or to remove")
+		return articlesLeft{}, carillon.Invalid("body", "Must have articles to add or to remove")
 	}
 	n := 0
 	err = x.editBase(r, by, func(base *knowledge.Base) error {
@@ -113,11 +118,9 @@ func (x Knowledge) edit(r *http.Request, by member.Member) (any, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return articlesLeft{}, err
 	}
-	return struct {
-		Articles int `json:"articles"` // of the base
-	}{n}, nil
+	return articlesLeft{n}, nil
 }
 
 // editBase changes the base of a request. Errors: not_found, and that of edit.

@@ -44,11 +44,11 @@ const (
 
 func (x Knowledge) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
-		x.Gate.Upload("/knowledge/import/file", auth.MayWriteResources, document.MaxFile+1<<20, x.importFile),
+		member.Route(x.Gate, "POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
+		x.Gate.Upload("/knowledge/import/file", auth.MayWriteResources, document.MaxFile+1<<20, x.importFile).Giving(imported{}),
 		x.editRoute(),
-		x.Gate.Write("PUT", "/knowledge/{id}/synonyms", auth.MayWriteResources, x.setSynonyms),
-		x.Gate.Route("GET", "/knowledge/search", auth.MayReadResources, x.search),
+		member.Write(x.Gate, "PUT", "/knowledge/{id}/synonyms", auth.MayWriteResources, x.setSynonyms),
+		member.Route(x.Gate, "GET", "/knowledge/search", auth.MayReadResources, x.search),
 	}
 }
 
@@ -59,27 +59,27 @@ type proposal struct {
 	URL   string `json:"url"`
 }
 
-func (x Knowledge) importArticle(r *http.Request, by member.Member) (any, error) {
+func (x Knowledge) importArticle(r *http.Request, by member.Member) (proposal, error) {
 	o, err := form.Object(r, "url", "markdown")
 	if err != nil {
-		return nil, err
+		return proposal{}, err
 	}
 	address, fromPage, err := o.String("url", "url")
 	if err != nil {
-		return nil, err
+		return proposal{}, err
 	}
 	markdown, fromText, err := o.String("markdown", "markdown")
 	if err != nil {
-		return nil, err
+		return proposal{}, err
 	}
 	if fromPage == fromText {
-		return nil, carillon.Invalid("body", "Takes one of url and markdown")
+		return proposal{}, carillon.Invalid("body", "Takes one of url and markdown")
 	}
 	var a knowledge.Article
 	field := "markdown"
 	place, err := x.Imports.Take(by.Holder())
 	if err != nil {
-		return nil, err
+		return proposal{}, err
 	}
 	defer place.Release()
 	if fromText {
@@ -87,11 +87,11 @@ func (x Knowledge) importArticle(r *http.Request, by member.Member) (any, error)
 	} else {
 		field = "url"
 		if a, err = x.fetch(r.Context(), address); err != nil {
-			return nil, err
+			return proposal{}, err
 		}
 	}
 	if a.Text == "" {
-		return nil, carillon.Invalid(field, "Must have a text")
+		return proposal{}, carillon.Invalid(field, "Must have a text")
 	}
 	return proposal{a.Title, a.Text, a.URL}, nil
 }
@@ -166,32 +166,40 @@ type searched struct {
 	Similarity float64 `json:"similarity,omitempty"`
 }
 
-func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
+// searchShown is the result of a search.
+type searchShown struct {
+	Results []searched `json:"results"`
+	// Meaning is true if a base was searched by meaning too, and WordsAlone the reason why another was not.
+	Meaning    bool         `json:"meaning"`
+	WordsAlone *searchFault `json:"words_alone,omitempty"`
+}
+
+func (x Knowledge) search(r *http.Request, by member.Member) (searchShown, error) {
 	q := r.URL.Query()
 	query := knowledge.Query{CompanyID: by.CompanyID, Language: q.Get("language"), Limit: searchLimit, Knowledge: q["knowledge"]}
 	var err error
 	if query.Text, err = form.Query(q, "q", maxSearched); err != nil {
-		return nil, err
+		return searchShown{}, err
 	}
 	if query.Text == "" {
-		return nil, carillon.Missing("q")
+		return searchShown{}, carillon.Missing("q")
 	}
 	if query.Language != "" && !resource.ValidLanguage(query.Language) {
-		return nil, carillon.Invalid("language", "Must be a language such as es or pt-BR")
+		return searchShown{}, carillon.Invalid("language", "Must be a language such as es or pt-BR")
 	}
 	if text := q.Get("limit"); text != "" {
 		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > maxSearchLimit {
-			return nil, carillon.BadFormat(
+			return searchShown{}, carillon.BadFormat(
 				"limit", carillon.Shorten(text), "Whole number from 1 to "+strconv.Itoa(maxSearchLimit), searchLimit,
 			)
 		}
 	}
 	if query.Knowledge, err = x.bases(r.Context(), by, query.Knowledge); err != nil {
-		return nil, err
+		return searchShown{}, err
 	}
 	found, near, err := x.Search.Look(r.Context(), query)
 	if err != nil {
-		return nil, err
+		return searchShown{}, err
 	}
 	results := []searched{}
 	answers, offers := knowledge.Decide(found)
@@ -200,12 +208,7 @@ func (x Knowledge) search(r *http.Request, by member.Member) (any, error) {
 			h.Knowledge, h.Title, h.Text, h.URL, h.Score, answers && i == 0, slices.Contains(offers, i), h.Similarity,
 		})
 	}
-	response := struct {
-		Results []searched `json:"results"`
-		// Meaning is true if a base was searched by meaning too, and WordsAlone the reason why another was not.
-		Meaning    bool         `json:"meaning"`
-		WordsAlone *searchFault `json:"words_alone,omitempty"`
-	}{Results: results, Meaning: near.Used}
+	response := searchShown{Results: results, Meaning: near.Used}
 	if near.Fault != "" {
 		response.WordsAlone = &searchFault{Fault: near.Fault, Detail: near.Detail, Base: near.Base}
 	}

@@ -40,11 +40,11 @@ const (
 
 func (x Questions) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/questions", auth.MayReadResources, x.list),
-		x.Gate.Route("GET", "/questions/groups", auth.MayReadResources, x.groups),
-		x.Gate.Write("POST", "/questions/attach", auth.MayWriteResources, x.attach),
-		x.Gate.Route("POST", "/questions/resolve", auth.MayWriteResources, x.resolve),
-		x.Gate.Route("DELETE", "/questions/{id}", auth.MayWriteResources, member.ID("Question", x.remove)),
+		member.Route(x.Gate, "GET", "/questions", auth.MayReadResources, x.list),
+		member.Route(x.Gate, "GET", "/questions/groups", auth.MayReadResources, x.groups),
+		member.Write(x.Gate, "POST", "/questions/attach", auth.MayWriteResources, x.attach),
+		member.Route(x.Gate, "POST", "/questions/resolve", auth.MayWriteResources, x.resolve),
+		member.Route(x.Gate, "DELETE", "/questions/{id}", auth.MayWriteResources, member.ID("Question", x.remove)),
 	}
 }
 
@@ -84,19 +84,19 @@ func agentFilter(q url.Values) (string, error) {
 	return id, nil
 }
 
-func (x Questions) list(r *http.Request, by member.Member) (any, error) {
+func (x Questions) list(r *http.Request, by member.Member) (httpio.List[questionRow], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, questionKind)
 	if err != nil {
-		return nil, err
+		return httpio.List[questionRow]{}, err
 	}
 	f := chats.QuestionFilter{CompanyID: by.CompanyID, Cursor: page.After, Limit: page.Limit}
 	if f.AgentID, err = agentFilter(q); err != nil {
-		return nil, err
+		return httpio.List[questionRow]{}, err
 	}
 	all, next, err := x.Store.Questions.List(r.Context(), f)
 	if err != nil {
-		return nil, err
+		return httpio.List[questionRow]{}, err
 	}
 	rows := make([]questionRow, len(all))
 	for i := range all {
@@ -132,30 +132,37 @@ type nearest struct {
 	Answers    bool    `json:"answers"` // an agent would answer with it now
 }
 
+// groupPage is a page of groups, with the numbers of all groups and questions.
+type groupPage struct {
+	httpio.List[groupRow]
+	Groups    int `json:"groups"`
+	Questions int `json:"questions"`
+}
+
 // groups responds with the open questions in groups, the most frequent first.
-func (x Questions) groups(r *http.Request, by member.Member) (any, error) {
+func (x Questions) groups(r *http.Request, by member.Member) (groupPage, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, groupKind)
 	if err != nil {
-		return nil, err
+		return groupPage{}, err
 	}
 	f := chats.QuestionFilter{CompanyID: by.CompanyID, Limit: chats.MaxQuestions}
 	if f.AgentID, err = agentFilter(q); err != nil {
-		return nil, err
+		return groupPage{}, err
 	}
 	from := 0
 	if page.After != "" {
 		if from, err = strconv.Atoi(page.After); err != nil || from < 0 {
-			return nil, httpio.BadCursor(q)
+			return groupPage{}, httpio.BadCursor(q)
 		}
 	}
 	all, _, err := x.Store.Questions.List(r.Context(), f)
 	if err != nil {
-		return nil, err
+		return groupPage{}, err
 	}
 	groups, err := x.group(r.Context(), by.CompanyID, all)
 	if err != nil {
-		return nil, err
+		return groupPage{}, err
 	}
 	next := ""
 	rows := groups[min(from, len(groups)):]
@@ -164,14 +171,10 @@ func (x Questions) groups(r *http.Request, by member.Member) (any, error) {
 	}
 	for i := range rows {
 		if err := x.fit(r.Context(), by.CompanyID, &rows[i]); err != nil {
-			return nil, err
+			return groupPage{}, err
 		}
 	}
-	return struct {
-		httpio.List[groupRow]
-		Groups    int `json:"groups"`
-		Questions int `json:"questions"`
-	}{httpio.Part(groupKind, rows, next), len(groups), len(all)}, nil
+	return groupPage{httpio.Part(groupKind, rows, next), len(groups), len(all)}, nil
 }
 
 // group returns the groups of questions. Questions of agents with different knowledge are in different groups, because an
@@ -294,10 +297,10 @@ type resolved struct {
 }
 
 // resolve takes questions off the list.
-func (x Questions) resolve(r *http.Request, by member.Member) (any, error) {
+func (x Questions) resolve(r *http.Request, by member.Member) (resolved, error) {
 	ids, _, err := questionIDs(r)
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	n, err := x.Store.Questions.Remove(r.Context(), by.CompanyID, ids)
 	return resolved{Resolved: n}, err
@@ -305,32 +308,32 @@ func (x Questions) resolve(r *http.Request, by member.Member) (any, error) {
 
 // attach adds the wordings of questions to an article that answers them, and takes them off the list. Errors: not_found for the
 // base or if all questions are gone; conflict if the article has changed.
-func (x Questions) attach(r *http.Request, by member.Member) (any, error) {
+func (x Questions) attach(r *http.Request, by member.Member) (resolved, error) {
 	ids, o, err := questionIDs(r, "knowledge", "article", "title")
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	base, err := o.Find("knowledge").Required("knowledge")
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	if !resource.ValidIdentifier(base) {
-		return nil, carillon.Absent(knowledge.Kind().Title())
+		return resolved{}, carillon.Absent(knowledge.Kind().Title())
 	}
 	index, err := strconv.Atoi(string(o.Find("article").Raw()))
 	if err != nil || index < 0 {
-		return nil, carillon.Invalid("article", "Must be the index of an article, from 0")
+		return resolved{}, carillon.Invalid("article", "Must be the index of an article, from 0")
 	}
 	title, _, err := o.String("title", "title")
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	all, err := x.Store.Questions.Some(r.Context(), by.CompanyID, ids)
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	if len(all) == 0 {
-		return nil, carillon.Absent("Question")
+		return resolved{}, carillon.Absent("Question")
 	}
 	slices.SortStableFunc(all, func(a, b chats.Question) int { return cmp.Compare(b.Asked, a.Asked) })
 	done := resolved{}
@@ -350,7 +353,7 @@ func (x Questions) attach(r *http.Request, by member.Member) (any, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return resolved{}, err
 	}
 	ids = ids[:0]
 	for i := range all {
@@ -378,6 +381,6 @@ func wording(text string) string {
 	return text
 }
 
-func (x Questions) remove(r *http.Request, by member.Member, id string) (any, error) {
+func (x Questions) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	return nil, x.Store.Questions.Delete(r.Context(), by.CompanyID, id)
 }

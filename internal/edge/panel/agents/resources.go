@@ -40,35 +40,39 @@ func (s Resources) Routes() (all []httpio.Route) {
 	for _, k := range s.Kinds {
 		x := s
 		x.kind = k
-		read, write, listed := auth.MayReadResources, auth.MayWriteResources, member.Handler(x.list)
+		read, write := auth.MayReadResources, auth.MayWriteResources
 		switch k.Name {
 		case "webhook":
 			read, write = auth.MayReadWebhooks, auth.MayWriteWebhooks
 		case "secret":
-			read, write, listed = auth.MayReadSecrets, auth.MayWriteSecrets, flows.ListSecrets(s.Store)
+			read, write = auth.MayReadSecrets, auth.MayWriteSecrets
 		}
-		list, one := "/"+k.Plural, "/"+k.Plural+"/{id}"
+		list, one, kind := "/"+k.Plural, "/"+k.Plural+"/{id}", k.New()
+		listed := member.Route(s.Gate, "GET", list, read, x.list).Listing(kind)
+		if k.Name == "secret" {
+			listed = member.Route(s.Gate, "GET", list, read, flows.ListSecrets(s.Store))
+		}
 		all = append(all,
-			s.Gate.Route("GET", list, read, listed),
-			s.Gate.Write("POST", list, write, x.add),
-			s.Gate.Route("GET", one, read, member.With(x.id, x.get)),
-			s.Gate.Write("PUT", one, write, member.With(x.id, x.replace)),
-			s.Gate.Write("DELETE", one, write, member.With(x.id, x.remove)),
+			listed,
+			member.Write(s.Gate, "POST", list, write, x.add).Taking(kind).Giving(httpio.Created[resource.Resource]{Value: kind}),
+			member.Route(s.Gate, "GET", one, read, member.With(x.id, x.get)).Giving(kind),
+			member.Write(s.Gate, "PUT", one, write, member.With(x.id, x.replace)).Taking(kind).Giving(kind),
+			member.Write(s.Gate, "DELETE", one, write, member.With(x.id, x.remove)),
 		)
 	}
 	return all
 }
 
-func (s Resources) list(r *http.Request, by member.Member) (any, error) {
+func (s Resources) list(r *http.Request, by member.Member) (httpio.List[row], error) {
 	page, err := httpio.ReadPage(r.URL.Query(), s.kind.Name)
 	if err != nil {
-		return nil, err
+		return httpio.List[row]{}, err
 	}
 	var rows []row
 	for after := page.After; len(rows) <= page.Limit; {
 		part, err := s.Store.Resources.Resources(r.Context(), by.CompanyID, s.kind, after, batch)
 		if err != nil {
-			return nil, err
+			return httpio.List[row]{}, err
 		}
 		for _, x := range part {
 			hideRequests(by, x)
@@ -108,7 +112,7 @@ func idOf(x resource.Resource) string {
 	return *id
 }
 
-func (s Resources) get(r *http.Request, by member.Member, id string) (any, error) {
+func (s Resources) get(r *http.Request, by member.Member, id string) (json.RawMessage, error) {
 	x, err := s.Store.Resources.Resource(r.Context(), by.CompanyID, s.kind, id)
 	if err != nil {
 		return nil, err
@@ -155,26 +159,26 @@ func (s Resources) admit(ctx context.Context, companyID string, x resource.Resou
 	return nil
 }
 
-func (s Resources) add(r *http.Request, by member.Member) (any, error) {
+func (s Resources) add(r *http.Request, by member.Member) (httpio.Created[json.RawMessage], error) {
 	o, err := httpio.Object(r)
 	if err != nil {
-		return nil, err
+		return httpio.Created[json.RawMessage]{}, err
 	}
 	x, err := config.ResourceOf(o, s.kind)
 	if err != nil {
-		return nil, err
+		return httpio.Created[json.RawMessage]{}, err
 	}
 	if err := s.admit(r.Context(), by.CompanyID, x); err != nil {
-		return nil, err
+		return httpio.Created[json.RawMessage]{}, err
 	}
 	made, err := s.Store.Resources.AddResource(r.Context(), by.CompanyID, s.kind, x)
 	if err != nil {
-		return nil, err
+		return httpio.Created[json.RawMessage]{}, err
 	}
-	return httpio.Created{Value: s.show(x, made)}, nil
+	return httpio.Created[json.RawMessage]{Value: s.show(x, made)}, nil
 }
 
-func (s Resources) replace(r *http.Request, by member.Member, id string) (any, error) {
+func (s Resources) replace(r *http.Request, by member.Member, id string) (json.RawMessage, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
 		return nil, err
@@ -198,7 +202,7 @@ func (s Resources) replace(r *http.Request, by member.Member, id string) (any, e
 	return s.show(x, made), nil
 }
 
-func (s Resources) remove(r *http.Request, by member.Member, id string) (any, error) {
+func (s Resources) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	if err := s.Store.Resources.DeleteResource(r.Context(), by.CompanyID, s.Kinds, s.kind, id); err != nil ||
 		s.kind.Name != flow.Kind().Name {
 		return nil, err

@@ -87,10 +87,10 @@ func (t tallies) list(limit int) []valueCount {
 }
 
 // reviews responds with the counts of reviews of a range.
-func (x Answers) reviews(r *http.Request, by member.Member) (any, error) {
+func (x Answers) reviews(r *http.Request, by member.Member) (reviewsShown, error) {
 	agentID, from, to, err := answersRange(r.URL.Query(), time.Now())
 	if err != nil {
-		return nil, err
+		return reviewsShown{}, err
 	}
 	makers, topics, results := tallies{}, tallies{}, map[string]tallies{}
 	hours, goals := map[int64]*goalCounts{}, goalCounts{}
@@ -114,7 +114,7 @@ func (x Answers) reviews(r *http.Request, by member.Member) (any, error) {
 			results[c.Name][c.Value] += c.Reviews
 		}
 	}); err != nil {
-		return nil, err
+		return reviewsShown{}, err
 	}
 	all := reviewsShown{
 		From: carillon.FormatTime(from), To: carillon.FormatTime(to), By: makers.list(maxReviewValues), Goals: goals.shown(),

@@ -1,12 +1,12 @@
 package agents
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/agent/site"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -23,9 +23,9 @@ type Sites struct {
 
 func (x Sites) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/sites/{id}/state", auth.MayReadResources, member.ID("Site", x.state)),
-		x.Gate.Write("POST", "/sites/{id}/look", auth.MayWriteResources, member.ID("Site", x.look)),
-		x.Gate.Route("GET", "/sites/{id}/looks/{look}", auth.MayReadResources, member.ID("Site", x.changes)),
+		member.Route(x.Gate, "GET", "/sites/{id}/state", auth.MayReadResources, member.ID("Site", x.state)),
+		member.Write(x.Gate, "POST", "/sites/{id}/look", auth.MayWriteResources, member.ID("Site", x.look)),
+		member.Route(x.Gate, "GET", "/sites/{id}/looks/{look}", auth.MayReadResources, member.ID("Site", x.changes)),
 	}
 }
 
@@ -55,15 +55,15 @@ type stateRow struct {
 	Looks    []lookRow `json:"looks"` // those that found a change or a fault, the latest first
 }
 
-func (x Sites) state(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sites) state(r *http.Request, by member.Member, id string) (stateRow, error) {
 	k, now := sites.Key{CompanyID: by.CompanyID, ID: id}, time.Now()
 	s, err := x.Store.Sites.Find(r.Context(), k, now)
 	if err != nil {
-		return nil, err
+		return stateRow{}, err
 	}
 	looks, err := x.Store.Sites.Looks(r.Context(), k)
 	if err != nil {
-		return nil, err
+		return stateRow{}, err
 	}
 	row := stateRow{
 		Reading: s.Reading || !s.DueAt.After(now), LookedAt: auth.TimeOrNull(s.LookedAt), ReadAt: auth.TimeOrNull(s.ReadAt),
@@ -81,18 +81,18 @@ func (x Sites) state(r *http.Request, by member.Member, id string) (any, error) 
 
 // look asks for a look at once. whole accepts all that it finds: also a loss of most pages, and the pages whose articles
 // were removed by hand.
-func (x Sites) look(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sites) look(r *http.Request, by member.Member, id string) (stateRow, error) {
 	o, err := form.Object(r, "whole")
 	if err != nil {
-		return nil, err
+		return stateRow{}, err
 	}
 	whole, _, err := o.Bool("whole", "whole")
 	if err != nil {
-		return nil, err
+		return stateRow{}, err
 	}
 	k := sites.Key{CompanyID: by.CompanyID, ID: id}
 	if err := x.Store.Sites.Ask(r.Context(), k, whole, time.Now()); err != nil {
-		return nil, err
+		return stateRow{}, err
 	}
 	if x.Wake != nil {
 		x.Wake()
@@ -100,17 +100,20 @@ func (x Sites) look(r *http.Request, by member.Member, id string) (any, error) {
 	return x.state(r, by, id)
 }
 
+// lookChanges holds the changes of a look.
+type lookChanges struct {
+	Changes httpio.Encoded[[]site.Change] `json:"changes"`
+}
+
 // changes returns the changes of a look: site.Change.
-func (x Sites) changes(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sites) changes(r *http.Request, by member.Member, id string) (lookChanges, error) {
 	look := r.PathValue("look")
 	if !carillon.ValidUUID(look) {
-		return nil, carillon.Absent("Look")
+		return lookChanges{}, carillon.Absent("Look")
 	}
 	text, err := x.Store.Sites.Changes(r.Context(), sites.Key{CompanyID: by.CompanyID, ID: id}, look)
 	if err != nil {
-		return nil, err
+		return lookChanges{}, err
 	}
-	return struct {
-		Changes json.RawMessage `json:"changes"`
-	}{json.RawMessage(text)}, nil
+	return lookChanges{httpio.EncodedAs[[]site.Change]([]byte(text))}, nil
 }

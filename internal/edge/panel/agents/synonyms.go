@@ -10,27 +10,30 @@ import (
 	"carillon/internal/edge/panel/member"
 )
 
+// synonymGroups are the synonyms of a base.
+type synonymGroups struct {
+	Synonyms []string `json:"synonyms"`
+}
+
 // setSynonyms replaces the synonyms of a base without sending its articles.
-func (x Knowledge) setSynonyms(r *http.Request, by member.Member) (any, error) {
+func (x Knowledge) setSynonyms(r *http.Request, by member.Member) (synonymGroups, error) {
 	o, err := form.Object(r, "synonyms")
 	if err != nil {
-		return nil, err
+		return synonymGroups{}, err
 	}
 	groups, present, err := o.Find("synonyms").Strings("synonyms")
 	if err != nil {
-		return nil, err
+		return synonymGroups{}, err
 	}
 	if !present {
-		return nil, carillon.Missing("synonyms")
+		return synonymGroups{}, carillon.Missing("synonyms")
 	}
 	err = x.editBase(r, by, func(base *knowledge.Base) error {
 		base.Synonyms = groups
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return synonymGroups{}, err
 	}
-	return struct {
-		Synonyms []string `json:"synonyms"`
-	}{resource.List(groups)}, nil
+	return synonymGroups{resource.List(groups)}, nil
 }

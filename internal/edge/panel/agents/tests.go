@@ -42,11 +42,11 @@ const (
 func (x Tests) Routes() []httpio.Route {
 	const all = "/agents/{id}/tests"
 	run := x.Gate.Stream("POST", all+"/run", auth.MayWriteResources, x.run)
-	check := x.Gate.Route("POST", all+"/check", auth.MayWriteResources, x.check)
+	check := member.Route(x.Gate, "POST", all+"/check", auth.MayWriteResources, x.check)
 	run.MaxBody, check.MaxBody = maxTestBody, maxTestBody
 	return []httpio.Route{
-		x.Gate.Route("GET", all, auth.MayReadResources, x.list),
-		x.Gate.Route("GET", all+"/runs/{run}", auth.MayReadResources, x.show),
+		member.Route(x.Gate, "GET", all, auth.MayReadResources, x.list),
+		member.Route(x.Gate, "GET", all+"/runs/{run}", auth.MayReadResources, x.show),
 		check, run,
 	}
 }
@@ -61,45 +61,48 @@ type testSuite struct {
 
 // testRun is a run in a response.
 type testRun struct {
-	ID      string          `json:"id"`
-	BegunAt string          `json:"begun_at"`
-	Author  string          `json:"author"`
-	Origin  string          `json:"origin"`
-	Passed  int             `json:"passed"`
-	Failed  int             `json:"failed"`
-	Skipped int             `json:"skipped"`
-	MS      int64           `json:"ms"`
-	Cases   json.RawMessage `json:"cases"`
+	ID      string                        `json:"id"`
+	BegunAt string                        `json:"begun_at"`
+	Author  string                        `json:"author"`
+	Origin  string                        `json:"origin" enum:"panel,draft,command"`
+	Passed  int                           `json:"passed"`
+	Failed  int                           `json:"failed"`
+	Skipped int                           `json:"skipped"`
+	MS      int64                         `json:"ms"`
+	Cases   httpio.Encoded[[]trial.Short] `json:"cases"`
 }
 
 func runOf(r *resources.TestRun) testRun {
 	return testRun{
-		r.ID, carillon.FormatTime(r.BegunAt), r.Author, r.Origin, r.Passed, r.Failed, r.Skipped, r.Took.Milliseconds(), r.Cases,
+		r.ID, carillon.FormatTime(r.BegunAt), r.Author, r.Origin, r.Passed, r.Failed, r.Skipped, r.Took.Milliseconds(),
+		httpio.EncodedAs[[]trial.Short](r.Cases),
 	}
 }
 
+type testsShown struct {
+	Suites []testSuite `json:"suites"`
+	Runs   []testRun   `json:"runs"`
+}
+
 // list responds with the suites of an agent and its last runs.
-func (x Tests) list(r *http.Request, by member.Member) (any, error) {
+func (x Tests) list(r *http.Request, by member.Member) (testsShown, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return testsShown{}, err
 	}
 	suites, err := x.Runner.Suites(r.Context(), by.CompanyID, a.ID)
 	if err != nil {
-		return nil, err
+		return testsShown{}, err
 	}
 	runs, err := x.Store.TestRuns.List(r.Context(), by.CompanyID, a.ID)
 	if err != nil {
-		return nil, err
+		return testsShown{}, err
 	}
-	response := struct {
-		Suites []testSuite `json:"suites"`
-		Runs   []testRun   `json:"runs"`
-	}{[]testSuite{}, []testRun{}}
+	response := testsShown{[]testSuite{}, []testRun{}}
 	for _, s := range suites {
 		text, err := s.Text()
 		if err != nil {
-			return nil, err
+			return testsShown{}, err
 		}
 		response.Suites = append(response.Suites, testSuite{s.ID, s.Name, len(s.Cases), text})
 	}
@@ -109,25 +112,27 @@ func (x Tests) list(r *http.Request, by member.Member) (any, error) {
 	return response, nil
 }
 
+type runResults struct {
+	testRun
+
+	Results httpio.Encoded[[]trial.Result] `json:"results"`
+}
+
 // show responds with the results of a run.
-func (x Tests) show(r *http.Request, by member.Member) (any, error) {
+func (x Tests) show(r *http.Request, by member.Member) (runResults, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return runResults{}, err
 	}
 	id := r.PathValue("run")
 	if !carillon.ValidUUID(id) {
-		return nil, carillon.Absent("Run")
+		return runResults{}, carillon.Absent("Run")
 	}
 	run, err := x.Store.TestRuns.Find(r.Context(), by.CompanyID, a.ID, id)
 	if err != nil {
-		return nil, err
+		return runResults{}, err
 	}
-	return struct {
-		testRun
-
-		Results json.RawMessage `json:"results"`
-	}{runOf(run), run.Doc}, nil
+	return runResults{runOf(run), httpio.EncodedAs[[]trial.Result](run.Doc)}, nil
 }
 
 // problem is a fault in a suite.
@@ -137,25 +142,27 @@ type problem struct {
 	Text   string `json:"text"`
 }
 
+type suiteCheck struct {
+	Cases    int       `json:"cases"`
+	Problems []problem `json:"problems"`
+}
+
 // check responds with the faults in a suite.
-func (x Tests) check(r *http.Request, by member.Member) (any, error) {
+func (x Tests) check(r *http.Request, by member.Member) (suiteCheck, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return suiteCheck{}, err
 	}
 	o, err := form.Object(r, sourceName)
 	if err != nil {
-		return nil, err
+		return suiteCheck{}, err
 	}
 	text, err := o.Find(sourceName).Required(sourceName)
 	if err != nil {
-		return nil, err
+		return suiteCheck{}, err
 	}
 	s, problems := read(text, a)
-	response := struct {
-		Cases    int       `json:"cases"`
-		Problems []problem `json:"problems"`
-	}{0, []problem{}}
+	response := suiteCheck{0, []problem{}}
 	for _, p := range problems {
 		response.Problems = append(response.Problems, problem{p.At.Line, p.At.Column, p.Text})
 	}

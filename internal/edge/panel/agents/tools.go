@@ -37,8 +37,8 @@ const (
 // Routes returns the routes for tools besides those of all resources.
 func (x Tools) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("POST", "/tools/{id}/try", auth.MayWriteResources, x.try),
-		x.Gate.Route("GET", "/tools/{id}/remote", auth.MayWriteResources, x.remote),
+		member.Route(x.Gate, "POST", "/tools/{id}/try", auth.MayWriteResources, x.try),
+		member.Route(x.Gate, "GET", "/tools/{id}/remote", auth.MayWriteResources, x.remote),
 	}
 }
 
@@ -66,40 +66,40 @@ type tried struct {
 }
 
 // try calls a tool with given arguments. A change is made without a further question.
-func (x Tools) try(r *http.Request, by member.Member) (any, error) {
+func (x Tools) try(r *http.Request, by member.Member) (tried, error) {
 	t, err := x.tool(r, by)
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	o, err := form.Object(r, "name", "arguments", "language")
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	name, _, err := o.String("name", "name")
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	if len(name) > maxToolName {
-		return nil, carillon.Invalid("name", "Must have at most 128 bytes")
+		return tried{}, carillon.Invalid("name", "Must have at most 128 bytes")
 	}
 	var arguments map[string]any
 	if err := decoded(o, "arguments", maxArguments, &arguments); err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	language, err := form.Language(o, "en")
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	place, err := x.Trials.Take(by.Holder())
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	defer place.Release()
 	ctx, cancel := context.WithTimeout(r.Context(), maxToolTimeout)
 	defer cancel()
 	trial, err := x.Toolbox.Try(ctx, by.CompanyID, t, name, arguments, language)
 	if err != nil {
-		return nil, err
+		return tried{}, err
 	}
 	ran := trial.Ran
 	return tried{trial.Request, trial.Body, ran.Status, ran.Code, ran.Text, ran.Say, ran.Reason, ran.MS}, nil
@@ -112,17 +112,17 @@ type remoteTools struct {
 }
 
 // remote reads the tools of an MCP server.
-func (x Tools) remote(r *http.Request, by member.Member) (any, error) {
+func (x Tools) remote(r *http.Request, by member.Member) (remoteTools, error) {
 	t, err := x.tool(r, by)
 	if err != nil {
-		return nil, err
+		return remoteTools{}, err
 	}
 	if t.MCP == nil {
-		return nil, carillon.InConflict("The tool is no MCP server")
+		return remoteTools{}, carillon.InConflict("The tool is no MCP server")
 	}
 	place, err := x.Trials.Take(by.Holder())
 	if err != nil {
-		return nil, err
+		return remoteTools{}, err
 	}
 	defer place.Release()
 	all, reason, err := x.Toolbox.List(r.Context(), by.CompanyID, t)

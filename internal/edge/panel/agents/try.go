@@ -43,7 +43,7 @@ const (
 )
 
 func (x Playground) Routes() []httpio.Route {
-	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
+	return []httpio.Route{member.Route(x.Gate, "POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
 }
 
 // playResponse is the agent's response.
@@ -71,7 +71,7 @@ type playedSource struct {
 	Confidence float64 `json:"confidence"` // probability that the passage answers the question
 }
 
-func (x Playground) play(r *http.Request, by member.Member) (any, error) {
+func (x Playground) play(r *http.Request, by member.Member) (*playResponse, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ type Trying struct {
 }
 
 // talkTo responds with the address of a socket on which the caller talks with an agent like a visitor.
-func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
+func (x Trying) talkTo(r *http.Request, by member.Member) (*widget.Signed, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
@@ -354,5 +354,5 @@ func (x Trying) talkTo(r *http.Request, by member.Member) (any, error) {
 const testTag = "test"
 
 func (x Trying) Routes() []httpio.Route {
-	return []httpio.Route{x.Gate.Route("POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
+	return []httpio.Route{member.Route(x.Gate, "POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
 }

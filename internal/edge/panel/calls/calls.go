@@ -42,9 +42,9 @@ type Calls struct {
 func (x Calls) Routes() []httpio.Route {
 	const one = "/calls/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", "/calls", auth.MayReadNotifications, x.list),
-		x.Gate.Route("GET", one, auth.MayReadNotifications, member.ID("Call", x.get)),
-		x.Gate.Route("POST", one+"/hangup", auth.MaySendNotifications, member.ID("Call", x.hangUp)),
+		member.Route(x.Gate, "GET", "/calls", auth.MayReadNotifications, x.list),
+		member.Route(x.Gate, "GET", one, auth.MayReadNotifications, member.ID("Call", x.get)),
+		member.Route(x.Gate, "POST", one+"/hangup", auth.MaySendNotifications, member.ID("Call", x.hangUp)),
 		x.Gate.Raw("GET", one+"/recording", auth.MayReadNotifications, x.recording),
 	}
 }
@@ -60,16 +60,16 @@ type callRow struct {
 	LineID string `json:"line_id,omitempty"`
 }
 
-func (x Calls) list(r *http.Request, by member.Member) (any, error) {
+func (x Calls) list(r *http.Request, by member.Member) (httpio.List[callRow], error) {
 	q := r.URL.Query()
 	lines, err := x.lines(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[callRow]{}, err
 	}
 	f := stored.Filter{}
 	possible, err := readCallFilter(q, lines, &f)
 	if err != nil {
-		return nil, err
+		return httpio.List[callRow]{}, err
 	}
 	read := x.outgoing
 	switch d := q.Get("direction"); d {
@@ -78,7 +78,7 @@ func (x Calls) list(r *http.Request, by member.Member) (any, error) {
 		read = x.incoming
 		possible = possible && f.Campaign == "" // incoming calls have no campaign
 	default:
-		return nil, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
+		return httpio.List[callRow]{}, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
 	all, next, err := read(r.Context(), by.CompanyID, q, f)
 	if err != nil || !possible {
@@ -177,10 +177,10 @@ type callPage struct {
 	LineID string `json:"line_id,omitempty"`
 }
 
-func (x Calls) get(r *http.Request, by member.Member, id string) (any, error) {
+func (x Calls) get(r *http.Request, by member.Member, id string) (callPage, error) {
 	p, err := notify.Calls{Store: x.Store}.One(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return callPage{}, err
 	}
 	for i := range p.Turns {
 		inbox.AddFileURL(by.CompanyID, p.ConversationID, &p.Turns[i].TurnView)
@@ -190,7 +190,7 @@ func (x Calls) get(r *http.Request, by member.Member, id string) (any, error) {
 }
 
 // hangUp ends a call, or cancels a waiting one, like `DELETE notify/{id}?hangup=true`.
-func (x Calls) hangUp(r *http.Request, by member.Member, id string) (any, error) {
+func (x Calls) hangUp(r *http.Request, by member.Member, id string) (*notify.Canceled, error) {
 	for retry := true; ; retry = false {
 		state, err := x.Calls.HangUp(r.Context(), by.CompanyID, id)
 		if carillon.IsCode(err, carillon.NotFound) {

@@ -55,10 +55,10 @@ type Handset struct {
 func (x Handset) Routes() []httpio.Route {
 	const path = "/sandbox/phone"
 	return []httpio.Route{
-		x.Gate.Route("GET", path, auth.MayReadConversations, x.show),
-		x.Gate.Route("PUT", path, auth.MaySendNotifications, x.set),
-		x.Gate.Route("POST", path+"/messages", auth.MaySendNotifications, x.write),
-		x.Gate.Route("GET", path+"/numbers", auth.MayReadConversations, x.numbers),
+		member.Route(x.Gate, "GET", path, auth.MayReadConversations, x.show),
+		member.Route(x.Gate, "PUT", path, auth.MaySendNotifications, x.set),
+		member.Route(x.Gate, "POST", path+"/messages", auth.MaySendNotifications, x.write),
+		member.Route(x.Gate, "GET", path+"/numbers", auth.MayReadConversations, x.numbers),
 	}
 }
 
@@ -87,7 +87,7 @@ func (x Handset) sandboxSender(ctx context.Context, companyID, name string) (*ca
 type bubble struct {
 	ID      string         `json:"id"` // the channel's id
 	Own     bool           `json:"own"`
-	Kind    string         `json:"kind"` // template, text, choices, choice, file, reaction
+	Kind    string         `json:"kind" enum:"template,text,choices,choice,file,reaction"`
 	At      string         `json:"at"`
 	Text    string         `json:"text"`
 	Header  *bubbleHeader  `json:"header,omitempty"`
@@ -161,24 +161,24 @@ type screen struct {
 }
 
 // show responds with a phone: the messages received from a sender and those it wrote, oldest first.
-func (x Handset) show(r *http.Request, by member.Member) (any, error) {
+func (x Handset) show(r *http.Request, by member.Member) (screen, error) {
 	q := r.URL.Query()
 	s, err := x.sandboxSender(r.Context(), by.CompanyID, q.Get("sender"))
 	if err != nil {
-		return nil, err
+		return screen{}, err
 	}
 	h, err := x.holderOf(s, q.Get("number"))
 	if err != nil {
-		return nil, err
+		return screen{}, err
 	}
 	now := time.Now()
 	phone, err := x.Store.Phones.Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
-		return nil, err
+		return screen{}, err
 	}
 	shown, err := notify.ShownTo(r.Context(), x.Store, by.CompanyID, s.UID, h.lines(), handsetNotifications, now)
 	if err != nil {
-		return nil, err
+		return screen{}, err
 	}
 	page := screen{
 		Sender: s.ID, Number: q.Get("number"), Unreachable: phone.Unreachable, Typing: now.Before(phone.TypingUntil), Messages: []bubble{},
@@ -188,7 +188,7 @@ func (x Handset) show(r *http.Request, by member.Member) (any, error) {
 	}
 	said, err := x.said(r.Context(), by.CompanyID, s.UID, h, phone.ReadAt)
 	if err != nil {
-		return nil, err
+		return screen{}, err
 	}
 	page.Messages = append(page.Messages, said...)
 	slices.SortStableFunc(page.Messages, func(a, b bubble) int { return a.at.Compare(b.at) })
@@ -253,19 +253,23 @@ func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h 
 	return all, nil
 }
 
+type senderName struct {
+	ID     string `json:"id"`
+	Number string `json:"number"`
+}
+
+// phoneNumbers are the senders of the sandbox, and the numbers that one of them wrote to.
+type phoneNumbers struct {
+	Senders []senderName `json:"senders"`
+	Numbers []string     `json:"numbers"`
+}
+
 // numbers responds with the numbers that a sender wrote to most recently, and the senders of the sandbox.
-func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
-	type senderName struct {
-		ID     string `json:"id"`
-		Number string `json:"number"`
-	}
-	page := struct {
-		Senders []senderName `json:"senders"`
-		Numbers []string     `json:"numbers"`
-	}{[]senderName{}, []string{}}
+func (x Handset) numbers(r *http.Request, by member.Member) (phoneNumbers, error) {
+	page := phoneNumbers{[]senderName{}, []string{}}
 	senders, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return phoneNumbers{}, err
 	}
 	for _, s := range senders {
 		if s.Channel == carillon.Messaging && s.Provider == "sandbox" {
@@ -278,18 +282,18 @@ func (x Handset) numbers(r *http.Request, by member.Member) (any, error) {
 	}
 	s, err := x.sandboxSender(r.Context(), by.CompanyID, name)
 	if err != nil {
-		return nil, err
+		return phoneNumbers{}, err
 	}
 	found, _, err := x.Store.Notifications.List(
 		r.Context(), by.CompanyID, messages.Filter{SenderUID: s.UID, Channel: carillon.Messaging, Limit: numbersLooked}, time.Now(),
 	)
 	if err != nil {
-		return nil, err
+		return phoneNumbers{}, err
 	}
 	for _, n := range found {
 		messages, err := x.Store.Messages.List(r.Context(), carillon.SeqOf(n.ID), 0, numbersEach)
 		if err != nil {
-			return nil, err
+			return phoneNumbers{}, err
 		}
 		for _, m := range messages {
 			if len(page.Numbers) < maxNumbers && !slices.Contains(page.Numbers, m.Number) {
@@ -319,7 +323,7 @@ func (x Handset) named(ctx context.Context, o *jsonbody.Object, companyID string
 }
 
 // set makes a phone unreachable or reachable.
-func (x Handset) set(r *http.Request, by member.Member) (any, error) {
+func (x Handset) set(r *http.Request, by member.Member) (httpio.None, error) {
 	o, err := form.Object(r, "sender", "number", "unreachable")
 	if err != nil {
 		return nil, err
@@ -341,33 +345,35 @@ func (x Handset) set(r *http.Request, by member.Member) (any, error) {
 	return nil, x.Mobile.Refresh(r.Context())
 }
 
+type phoneMessage struct {
+	ID string `json:"id"`
+}
+
 // write sends a message from a phone to a sender.
-func (x Handset) write(r *http.Request, by member.Member) (any, error) {
+func (x Handset) write(r *http.Request, by member.Member) (phoneMessage, error) {
 	o, err := form.Object(r, "sender", "number", "client_id", "kind", "text", "payload", "reply_to", "name", "file")
 	if err != nil {
-		return nil, err
+		return phoneMessage{}, err
 	}
 	s, h, err := x.named(r.Context(), o, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return phoneMessage{}, err
 	}
 	in, err := x.readInbound(o, h)
 	if err != nil {
-		return nil, err
+		return phoneMessage{}, err
 	}
 	phone, err := x.Store.Phones.Phone(r.Context(), by.CompanyID, s.UID, h.address())
 	if err != nil {
-		return nil, err
+		return phoneMessage{}, err
 	}
 	if phone.Unreachable {
-		return nil, carillon.InConflict("The phone is unreachable")
+		return phoneMessage{}, carillon.InConflict("The phone is unreachable")
 	}
 	if err := x.Messages.Receive(r.Context(), s, []provider.Inbound{*in}); err != nil {
-		return nil, err
+		return phoneMessage{}, err
 	}
-	return struct {
-		ID string `json:"id"`
-	}{in.ID}, nil
+	return phoneMessage{in.ID}, nil
 }
 
 const (

@@ -35,8 +35,8 @@ type Sandbox struct {
 
 func (x Sandbox) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/sandbox/calls", auth.MayReadNotifications, x.list),
-		x.Gate.Route("POST", "/sandbox/calls", auth.MaySendNotifications, x.call),
+		member.Route(x.Gate, "GET", "/sandbox/calls", auth.MayReadNotifications, x.list),
+		member.Route(x.Gate, "POST", "/sandbox/calls", auth.MaySendNotifications, x.call),
 		x.Gate.Raw("GET", "/sandbox/calls/{id}/recording", auth.MayReadNotifications, x.recording),
 	}
 }
@@ -56,12 +56,14 @@ type heardRow struct {
 	HeardMS    int64   `json:"heard_ms"`
 }
 
+type phoneCalls struct {
+	Data       []heardRow          `json:"data"`
+	Behaviours []handset.Behaviour `json:"behaviours"`
+}
+
 // list responds with the latest calls of the company's lines to this node's phone, and the behaviors of its numbers.
-func (x Sandbox) list(_ *http.Request, by member.Member) (any, error) {
-	page := struct {
-		Data       []heardRow          `json:"data"`
-		Behaviours []handset.Behaviour `json:"behaviours"`
-	}{[]heardRow{}, handset.Behaviours()}
+func (x Sandbox) list(_ *http.Request, by member.Member) (phoneCalls, error) {
+	page := phoneCalls{[]heardRow{}, handset.Behaviours()}
 	for _, c := range x.Phone.Calls(by.CompanyID) {
 		now := c.State()
 		page.Data = append(page.Data, heardRow{
@@ -88,37 +90,42 @@ func (x Sandbox) recording(w http.ResponseWriter, r *http.Request, by member.Mem
 	return err
 }
 
+type placedCall struct {
+	CallID string `json:"call_id"`
+	Number string `json:"number"`
+}
+
 // call places a call from an agent to the phone, like an application's request.
-func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
+func (x Sandbox) call(r *http.Request, by member.Member) (placedCall, error) {
 	o, err := form.Object(r, "sender", "agent_id", "suffix", "first_name")
 	if err != nil {
-		return nil, err
+		return placedCall{}, err
 	}
 	line, err := form.Text(o, "sender", 100)
 	if err != nil {
-		return nil, err
+		return placedCall{}, err
 	}
 	agentID, err := form.Text(o, "agent_id", 36)
 	if err != nil {
-		return nil, err
+		return placedCall{}, err
 	}
 	suffix, _, err := o.String("suffix", "suffix")
 	if err != nil {
-		return nil, err
+		return placedCall{}, err
 	}
 	if suffix != "" && !slices.ContainsFunc(handset.Behaviours(), func(b handset.Behaviour) bool { return b.Suffix == suffix }) {
-		return nil, carillon.Invalid("suffix", "Must be one of the phone's, or empty")
+		return placedCall{}, carillon.Invalid("suffix", "Must be one of the phone's, or empty")
 	}
 	name, _, err := o.String("first_name", "first_name")
 	if err != nil {
-		return nil, err
+		return placedCall{}, err
 	}
 	named, err := x.Store.Senders.SendersNamed(r.Context(), by.CompanyID, line)
 	if err != nil {
-		return nil, err
+		return placedCall{}, err
 	}
 	if !slices.ContainsFunc(named, func(s *carillon.Sender) bool { return s.Channel == carillon.Voice && s.Provider == "sandbox" }) {
-		return nil, carillon.Invalid("sender", "Must be a voice line of the sandbox")
+		return placedCall{}, carillon.Invalid("sender", "Must be a voice line of the sandbox")
 	}
 	number := sandboxNumber(suffix)
 	contact := map[string]string{"number": number}
@@ -128,10 +135,7 @@ func (x Sandbox) call(r *http.Request, by member.Member) (any, error) {
 	id, err := x.Send.Accept(r, by, &notify.Submission{Route: "panel/sandbox/calls"}, &request.Draft{
 		Channel: carillon.Voice, Contact: contact, Sender: line, AgentID: agentID, Type: "transactional", Campaign: "Sandbox phone",
 	})
-	return struct {
-		CallID string `json:"call_id"`
-		Number string `json:"number"`
-	}{id, number}, err
+	return placedCall{id, number}, err
 }
 
 // sandboxNumber returns a number with the behavior of the suffix. The rest of the number is random, because a number

@@ -26,15 +26,15 @@ import (
 // Routes returns the routes of senders, their checks and their current state.
 func (x Senders) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/senders", auth.MayReadSenders, x.listSenders),
-		x.Gate.Route("POST", "/senders", auth.MayWriteSenders, x.add),
-		x.Gate.Route("GET", "/senders/{id}", auth.MayReadSenders, x.get),
-		x.Gate.Route("PUT", "/senders/{id}", auth.MayWriteSenders, member.With(senderID, x.replace)),
-		x.Gate.Route("DELETE", "/senders/{id}", auth.MayWriteSenders, member.With(senderID, x.remove)),
-		x.Gate.Route("POST", "/senders/check", auth.MayWriteSenders, x.checkNew),
-		x.Gate.Route("POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
-		x.Gate.Route("POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
-		x.Gate.Route("GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
+		member.Route(x.Gate, "GET", "/senders", auth.MayReadSenders, x.listSenders),
+		member.Route(x.Gate, "POST", "/senders", auth.MayWriteSenders, x.add),
+		member.Route(x.Gate, "GET", "/senders/{id}", auth.MayReadSenders, x.get),
+		member.Route(x.Gate, "PUT", "/senders/{id}", auth.MayWriteSenders, member.With(senderID, x.replace)),
+		member.Route(x.Gate, "DELETE", "/senders/{id}", auth.MayWriteSenders, member.With(senderID, x.remove)),
+		member.Route(x.Gate, "POST", "/senders/check", auth.MayWriteSenders, x.checkNew),
+		member.Route(x.Gate, "POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
+		member.Route(x.Gate, "POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
+		member.Route(x.Gate, "GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
 	}
 }
 
@@ -55,8 +55,8 @@ type reportRow struct {
 	Messages    string             `json:"messages"` // the sending limit, in the channel's words
 	MessagesAt  *string            `json:"messages_at"`
 	CheckedAt   *string            `json:"checked_at"`
-	Name        string             `json:"name"`  // as shown to recipients
-	Worst       string             `json:"worst"` // worst finding of the last check; empty if there was none
+	Name        string             `json:"name"`                              // as shown to recipients
+	Worst       string             `json:"worst" enum:",ok,warn,bad,unknown"` // worst finding of the last check; empty if there was none
 	Findings    []provider.Finding `json:"findings,omitempty"`
 }
 
@@ -124,44 +124,46 @@ func reachable(base string) bool {
 }
 
 // check queries the trunk of a line, or the provider of any other sender.
-func (x Senders) check(r *http.Request, by member.Member) (any, error) {
+func (x Senders) check(r *http.Request, by member.Member) (c httpio.Either[healthRow, reportRow], err error) {
 	s, err := x.find(r, by)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	if _, err := x.Gate.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
-		return nil, err
+		return c, err
 	}
 	if s.Channel == carillon.Voice {
 		h, err := x.Lines.Ask(r.Context(), s)
-		return healthOf(h), err
+		c.A = healthOf(h)
+		return c, err
 	}
 	inspect := x.Providers[s.Provider].Inspect
 	if inspect == nil {
-		return nil, carillon.InConflict("There is nobody to ask about a sender of this kind")
+		return c, carillon.InConflict("There is nobody to ask about a sender of this kind")
 	}
 	found := inspect(r.Context(), s)
 	if err := r.Context().Err(); err != nil {
-		return nil, err // the caller has left, and the result may be incomplete
+		return c, err // the caller has left, and the result may be incomplete
 	}
 	report, err := x.Store.Senders.Report(r.Context(), by.CompanyID, s.UID)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	found.Findings = append(found.Findings, callbackFinding(x.callbackOf(s), found.Callback, report))
 	if err := x.Store.Senders.KeepInspection(r.Context(), s, found, time.Now()); err != nil {
-		return nil, err
+		return c, err
 	}
 	if x.confirmed(s, found) {
 		if err := x.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 			_, err := settings.ProveNumber(ctx, tx, s, false, time.Now())
 			return err
 		}); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	report, err = x.Store.Senders.Report(r.Context(), by.CompanyID, s.UID)
-	return reportOf(report, true), err
+	c.B = reportOf(report, true)
+	return c, err
 }
 
 // confirmed reports whether the channel confirms that the number is the sender's. A server chosen by the company
@@ -205,7 +207,7 @@ func hostOf(address string) string {
 }
 
 // checkNew checks a sender that is not stored. Its secrets are in the body, and nothing is stored.
-func (x Senders) checkNew(r *http.Request, by member.Member) (any, error) {
+func (x Senders) checkNew(r *http.Request, by member.Member) (*reportRow, error) {
 	s, err := x.read(r, by, "")
 	if err != nil {
 		return nil, err
@@ -230,7 +232,7 @@ func (x Senders) checkNew(r *http.Request, by member.Member) (any, error) {
 }
 
 // subscribe makes the provider send the callbacks of a sender's account.
-func (x Senders) subscribe(r *http.Request, by member.Member) (any, error) {
+func (x Senders) subscribe(r *http.Request, by member.Member) (httpio.None, error) {
 	s, err := x.find(r, by)
 	if err != nil {
 		return nil, err
@@ -247,7 +249,7 @@ func (x Senders) subscribe(r *http.Request, by member.Member) (any, error) {
 
 // senderState is the current state of a sender.
 type senderState struct {
-	Report    *reportRow     `json:"report"`
+	Report    reportRow      `json:"report"`
 	Breaker   breakerRow     `json:"breaker"`
 	Waiting   backlog        `json:"waiting"`
 	Hour      sending.Counts `json:"hour"` // recipients accepted since the start of the previous hour, by state
@@ -264,25 +266,25 @@ type backlog struct {
 	LateMS   int64 `json:"late_ms"` // delay of the oldest due message
 }
 
-func (x Senders) state(r *http.Request, by member.Member) (any, error) {
+func (x Senders) state(r *http.Request, by member.Member) (senderState, error) {
 	s, err := x.find(r, by)
 	if err != nil {
-		return nil, err
+		return senderState{}, err
 	}
 	ctx, now := r.Context(), time.Now()
 	report, err := x.Store.Senders.Report(ctx, by.CompanyID, s.UID)
 	if err != nil {
-		return nil, err
+		return senderState{}, err
 	}
-	shown := senderState{Report: reportOf(x.fresh(s, report), true)}
+	shown := senderState{Report: *reportOf(x.fresh(s, report), true)}
 	breakers, err := x.Store.Breakers.OfCompany(ctx, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return senderState{}, err
 	}
 	shown.Breaker = breakerOf(breakerFor(breakers, s.UID), now)
 	w, err := x.Store.Senders.Backlog(ctx, s, now)
 	if err != nil {
-		return nil, err
+		return senderState{}, err
 	}
 	shown.Waiting = backlog{Messages: w.Messages, More: w.More, Due: w.Due}
 	if !w.Oldest.IsZero() {

@@ -81,7 +81,7 @@ type healthRow struct {
 	Code     int    `json:"code"`
 	Reason   string `json:"reason"`
 	MS       int64  `json:"ms"`
-	Problem  string `json:"problem"` // unreachable, denied; empty if it responds
+	Problem  string `json:"problem" enum:",unreachable,denied"` // unreachable, denied; empty if it responds
 }
 
 func healthOf(h sip.Health) *healthRow {

@@ -27,9 +27,9 @@ type Numbers struct {
 
 func (x Numbers) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/numbers", auth.MayOperate, x.list),
-		x.Gate.Route("PUT", "/numbers/{number}", auth.MayOperate, x.assign),
-		x.Gate.Route("DELETE", "/numbers/{number}", auth.MayOperate, x.release),
+		member.Route(x.Gate, "GET", "/numbers", auth.MayOperate, x.list),
+		member.Route(x.Gate, "PUT", "/numbers/{number}", auth.MayOperate, x.assign),
+		member.Route(x.Gate, "DELETE", "/numbers/{number}", auth.MayOperate, x.release),
 	}
 }
 
@@ -49,14 +49,14 @@ type numberLine struct {
 	Declared    bool   `json:"declared"` // declared by a set-up file
 }
 
-func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
+func (x Numbers) list(r *http.Request, by member.Member) (httpio.List[numberRow], error) {
 	if err := member.Operator(r.Context(), x.Store, by); err != nil {
-		return nil, err
+		return httpio.List[numberRow]{}, err
 	}
 	ctx := r.Context()
 	all, err := x.Store.Senders.SharedNumbers(ctx)
 	if err != nil {
-		return nil, err
+		return httpio.List[numberRow]{}, err
 	}
 	rows := httpio.List[numberRow]{Data: []numberRow{}}
 	for len(all) > 0 {
@@ -66,7 +66,7 @@ func (x Numbers) list(r *http.Request, by member.Member) (any, error) {
 		}
 		row, err := x.row(ctx, all[:n])
 		if err != nil {
-			return nil, err
+			return httpio.List[numberRow]{}, err
 		}
 		rows.Data, all = append(rows.Data, row), all[n:]
 	}
@@ -105,7 +105,7 @@ func chosen(settings map[string]any) bool {
 	})
 }
 
-func (x Numbers) assign(r *http.Request, by member.Member) (any, error) {
+func (x Numbers) assign(r *http.Request, by member.Member) (httpio.None, error) {
 	if err := member.Operator(r.Context(), x.Store, by); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (x Numbers) assign(r *http.Request, by member.Member) (any, error) {
 	return nil, x.give(r.Context(), number, company)
 }
 
-func (x Numbers) release(r *http.Request, by member.Member) (any, error) {
+func (x Numbers) release(r *http.Request, by member.Member) (httpio.None, error) {
 	if err := member.Operator(r.Context(), x.Store, by); err != nil {
 		return nil, err
 	}

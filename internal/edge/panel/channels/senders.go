@@ -76,7 +76,7 @@ type wholeSender struct {
 	PerRecipient  string            `json:"per_recipient_interval"`
 	MaxConcurrent int               `json:"max_concurrent"`
 	RingTimeout   string            `json:"ring_timeout,omitempty"`
-	MediaCheck    string            `json:"media_check"`
+	MediaCheck    string            `json:"media_check" enum:"full,syntax"`
 	Unknown       map[string]string `json:"unknown_outcome"`
 	Settings      map[string]any    `json:"settings"`
 	Secrets       []string          `json:"secrets"`            // names of the secrets that are set
@@ -84,10 +84,10 @@ type wholeSender struct {
 	Breaker       breakerRow        `json:"breaker"`
 }
 
-func (s Senders) get(r *http.Request, by member.Member) (any, error) {
+func (s Senders) get(r *http.Request, by member.Member) (wholeSender, error) {
 	x, err := s.find(r, by)
 	if err != nil {
-		return nil, err
+		return wholeSender{}, err
 	}
 	return s.show(r.Context(), x)
 }
@@ -160,20 +160,20 @@ func settingsOf(x *carillon.Sender) map[string]any {
 	return values
 }
 
-func (s Senders) add(r *http.Request, by member.Member) (any, error) {
+func (s Senders) add(r *http.Request, by member.Member) (httpio.Created[wholeSender], error) {
 	x, err := s.read(r, by, "")
 	if err != nil {
-		return nil, err
+		return httpio.Created[wholeSender]{}, err
 	}
 	if err := s.complete(x, nil); err != nil {
-		return nil, err
+		return httpio.Created[wholeSender]{}, err
 	}
 	if err := s.admit(r.Context(), x); err != nil {
-		return nil, err
+		return httpio.Created[wholeSender]{}, err
 	}
 	others, err := s.claim(r.Context(), x, nil)
 	if err != nil {
-		return nil, err
+		return httpio.Created[wholeSender]{}, err
 	}
 	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		have, err := settings.FindSender(ctx, tx, by.CompanyID, x.ID)
@@ -195,31 +195,31 @@ func (s Senders) add(r *http.Request, by member.Member) (any, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return httpio.Created[wholeSender]{}, err
 	}
 	w, err := s.show(r.Context(), x)
-	return httpio.Created{Value: w}, err
+	return httpio.Created[wholeSender]{Value: w}, err
 }
 
-func (s Senders) replace(r *http.Request, by member.Member, id string) (any, error) {
+func (s Senders) replace(r *http.Request, by member.Member, id string) (wholeSender, error) {
 	x, err := s.read(r, by, id)
 	if err != nil {
-		return nil, err
+		return wholeSender{}, err
 	}
 	given := x.Settings
 	have, err := s.find(r, by)
 	if err != nil {
-		return nil, err
+		return wholeSender{}, err
 	}
 	if err := s.complete(x, have); err != nil {
-		return nil, err
+		return wholeSender{}, err
 	}
 	if err := s.admit(r.Context(), x); err != nil { // host names must not be resolved inside the transaction
-		return nil, err
+		return wholeSender{}, err
 	}
 	others, err := s.claim(r.Context(), x, have)
 	if err != nil {
-		return nil, err
+		return wholeSender{}, err
 	}
 	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		have, err := settings.FindSender(ctx, tx, by.CompanyID, x.ID)
@@ -243,7 +243,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (any, err
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return wholeSender{}, err
 	}
 	return s.show(r.Context(), x)
 }
@@ -341,7 +341,7 @@ func (s Senders) admit(ctx context.Context, x *carillon.Sender) error {
 	return a.Admit(ctx, x.Settings)
 }
 
-func (s Senders) remove(r *http.Request, by member.Member, id string) (any, error) {
+func (s Senders) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	return nil, s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		return settings.RemoveSender(ctx, tx, by.CompanyID, id, time.Now())
 	})
@@ -370,18 +370,18 @@ type breakerRow struct {
 
 // listSenders responds with the company's senders, optionally of one channel. It is not paginated, because a company
 // has few.
-func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
+func (x Senders) listSenders(r *http.Request, by member.Member) (httpio.List[senderRow], error) {
 	channel := carillon.Channel(r.URL.Query().Get("channel"))
 	if channel != "" && channel != carillon.Messaging && channel != carillon.Voice {
-		return nil, carillon.Invalid("channel", "Must be messaging or voice")
+		return httpio.List[senderRow]{}, carillon.Invalid("channel", "Must be messaging or voice")
 	}
 	all, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[senderRow]{}, err
 	}
 	breakers, err := x.Store.Breakers.OfCompany(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[senderRow]{}, err
 	}
 	open := make(map[int64]work.Breaker, len(breakers))
 	for _, b := range breakers {
@@ -396,7 +396,7 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 		}
 		if channel == carillon.Messaging && reports == nil {
 			if reports, err = x.Store.Senders.Reports(r.Context(), by.CompanyID); err != nil {
-				return nil, err
+				return httpio.List[senderRow]{}, err
 			}
 		}
 		row := senderRow{
@@ -404,7 +404,7 @@ func (x Senders) listSenders(r *http.Request, by member.Member) (any, error) {
 		}
 		if channel == carillon.Voice {
 			if row.Line, err = x.lineRow(r.Context(), s, len(rows.Data) < linesShown); err != nil {
-				return nil, err
+				return httpio.List[senderRow]{}, err
 			}
 		}
 		if channel == carillon.Messaging {

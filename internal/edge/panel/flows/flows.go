@@ -39,16 +39,16 @@ const (
 func (x Flows) Routes() []httpio.Route {
 	const one = "/flows/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", "/flows/overview", auth.MayReadResources, x.overview),
-		x.Gate.Write("POST", "/flows/drafts", auth.MayWriteResources, x.begin),
-		x.Gate.Route("POST", "/flows/check", auth.MayWriteResources, x.check),
-		x.Gate.Route("POST", "/flows/try", auth.MayWriteResources, x.try),
-		x.Gate.Route("GET", one+"/draft", auth.MayReadResources, member.ID(flow.Kind().Title(), x.draft)),
-		x.Gate.Write("PUT", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.save)),
-		x.Gate.Write("DELETE", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.drop)),
-		x.Gate.Write("POST", one+"/publish", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.publish)),
-		x.Gate.Route("GET", one+"/versions", auth.MayReadResources, member.ID(flow.Kind().Title(), x.versions)),
-		x.Gate.Route("GET", one+"/versions/{version}", auth.MayReadResources, member.ID(flow.Kind().Title(), x.version)),
+		member.Route(x.Gate, "GET", "/flows/overview", auth.MayReadResources, x.overview),
+		member.Write(x.Gate, "POST", "/flows/drafts", auth.MayWriteResources, x.begin),
+		member.Route(x.Gate, "POST", "/flows/check", auth.MayWriteResources, x.check),
+		member.Route(x.Gate, "POST", "/flows/try", auth.MayWriteResources, x.try),
+		member.Route(x.Gate, "GET", one+"/draft", auth.MayReadResources, member.ID(flow.Kind().Title(), x.draft)),
+		member.Write(x.Gate, "PUT", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.save)),
+		member.Write(x.Gate, "DELETE", one+"/draft", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.drop)),
+		member.Write(x.Gate, "POST", one+"/publish", auth.MayWriteResources, member.ID(flow.Kind().Title(), x.publish)),
+		member.Route(x.Gate, "GET", one+"/versions", auth.MayReadResources, member.ID(flow.Kind().Title(), x.versions)),
+		member.Route(x.Gate, "GET", one+"/versions/{version}", auth.MayReadResources, member.ID(flow.Kind().Title(), x.version)),
 	}
 }
 
@@ -72,14 +72,14 @@ type flowFailure struct {
 }
 
 // overview responds with all flows of the company, published or not.
-func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
+func (x Flows) overview(r *http.Request, by member.Member) (httpio.Rows[flowRow], error) {
 	drafts, err := x.Store.Runs.Drafts(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[flowRow]{}, err
 	}
 	published, err := x.Store.Resources.Heads(r.Context(), by.CompanyID, flow.Kind())
 	if err != nil {
-		return nil, err
+		return httpio.Rows[flowRow]{}, err
 	}
 	saved := make(map[string]chats.FlowDraft, len(drafts))
 	for _, d := range drafts {
@@ -89,7 +89,7 @@ func (x Flows) overview(r *http.Request, by member.Member) (any, error) {
 	for _, p := range published {
 		row, err := x.row(r.Context(), by.CompanyID, p)
 		if err != nil {
-			return nil, err
+			return httpio.Rows[flowRow]{}, err
 		}
 		if d, ok := saved[p.ID]; ok {
 			row.DraftAt = formatExact(d.SavedAt)
@@ -185,7 +185,7 @@ func (x Flows) published(ctx context.Context, companyID, id string) (*flow.Flow,
 	return f, err
 }
 
-func (x Flows) draft(r *http.Request, by member.Member, id string) (any, error) {
+func (x Flows) draft(r *http.Request, by member.Member, id string) (*editable, error) {
 	e, err := x.editable(r.Context(), by.CompanyID, id)
 	if err != nil {
 		return nil, err
@@ -247,37 +247,39 @@ func readFlow(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err error
 	return json.RawMessage(v.Raw()), f, nil
 }
 
+type flowFaults struct {
+	Faults []flowFault `json:"faults"`
+}
+
 // check responds with the faults of a flow and stores nothing.
-func (x Flows) check(r *http.Request, _ member.Member) (any, error) {
+func (x Flows) check(r *http.Request, _ member.Member) (flowFaults, error) {
 	o, err := form.Object(r, "flow")
 	if err != nil {
-		return nil, err
+		return flowFaults{}, err
 	}
 	_, f, err := readFlow(o)
 	if err != nil {
-		return nil, err
+		return flowFaults{}, err
 	}
-	return struct {
-		Faults []flowFault `json:"faults"`
-	}{faultsOf(f)}, nil
+	return flowFaults{faultsOf(f)}, nil
 }
 
 // begin stores the first draft of a new flow.
-func (x Flows) begin(r *http.Request, by member.Member) (any, error) {
+func (x Flows) begin(r *http.Request, by member.Member) (httpio.Created[*editable], error) {
 	o, err := form.Object(r, "flow")
 	if err != nil {
-		return nil, err
+		return httpio.Created[*editable]{}, err
 	}
 	text, f, err := readFlow(o)
 	if err != nil {
-		return nil, err
+		return httpio.Created[*editable]{}, err
 	}
 	id := carillon.NewID(time.Now())
 	if err := x.store(r.Context(), by.CompanyID, id, text, f, time.Time{}); err != nil {
-		return nil, err
+		return httpio.Created[*editable]{}, err
 	}
 	e, err := x.editable(r.Context(), by.CompanyID, id)
-	return httpio.Created{Value: e}, err
+	return httpio.Created[*editable]{Value: e}, err
 }
 
 // store saves a draft, unless the stored draft has changed since seen.
@@ -297,7 +299,7 @@ func (x Flows) store(ctx context.Context, companyID, id string, text json.RawMes
 }
 
 // save stores the draft of a flow, unless someone else has saved one since saved_at.
-func (x Flows) save(r *http.Request, by member.Member, id string) (any, error) {
+func (x Flows) save(r *http.Request, by member.Member, id string) (*editable, error) {
 	o, err := form.Object(r, "flow", "saved_at")
 	if err != nil {
 		return nil, err
@@ -332,7 +334,7 @@ func instant(o *jsonbody.Object, field string) (time.Time, error) {
 	return t, nil
 }
 
-func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
+func (x Flows) drop(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	dropped, err := x.Store.Runs.DropDraft(r.Context(), by.CompanyID, id, time.Time{})
 	if err == nil && !dropped {
 		err = carillon.Absent("Draft of the flow")
@@ -341,7 +343,7 @@ func (x Flows) drop(r *http.Request, by member.Member, id string) (any, error) {
 }
 
 // publish makes the draft the published flow. Runs in progress continue with the version they began with.
-func (x Flows) publish(r *http.Request, by member.Member, id string) (any, error) {
+func (x Flows) publish(r *http.Request, by member.Member, id string) (*editable, error) {
 	d, err := x.Store.Runs.Draft(r.Context(), by.CompanyID, id)
 	if err == nil && d == nil {
 		err = carillon.Absent("Draft of the flow")
@@ -409,10 +411,10 @@ type flowVersion struct {
 	Flow      json.RawMessage `json:"flow,omitempty"`
 }
 
-func (x Flows) versions(r *http.Request, by member.Member, id string) (any, error) {
+func (x Flows) versions(r *http.Request, by member.Member, id string) (httpio.Rows[flowVersion], error) {
 	e, err := x.editable(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[flowVersion]{}, err
 	}
 	all, err := x.Store.Runs.Versions(r.Context(), by.CompanyID, id, maxVersions)
 	rows := make([]flowVersion, 0, len(all))
@@ -422,17 +424,17 @@ func (x Flows) versions(r *http.Request, by member.Member, id string) (any, erro
 	return httpio.RowsOf(rows), err
 }
 
-func (x Flows) version(r *http.Request, by member.Member, id string) (any, error) {
+func (x Flows) version(r *http.Request, by member.Member, id string) (flowVersion, error) {
 	n, err := strconv.Atoi(r.PathValue("version"))
 	if err != nil || n < 1 {
-		return nil, carillon.Absent(noVersion)
+		return flowVersion{}, carillon.Absent(noVersion)
 	}
 	text, err := x.Store.Runs.Definition(r.Context(), by.CompanyID, id, n)
 	if err == nil && text == "" {
 		err = carillon.Absent(noVersion)
 	}
 	if err != nil {
-		return nil, err
+		return flowVersion{}, err
 	}
 	definition, err := shownTo(by, json.RawMessage(text))
 	return flowVersion{Version: n, Flow: definition}, err

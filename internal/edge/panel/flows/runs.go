@@ -34,9 +34,9 @@ const (
 func (x Runs) Routes() []httpio.Route {
 	const one = "/flow-runs/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", "/flow-runs", auth.MayReadConversations, x.list),
-		x.Gate.Route("GET", one, auth.MayReadConversations, x.get),
-		x.Gate.Route("POST", one+"/stop", auth.MayAnswerConversations, x.stop),
+		member.Route(x.Gate, "GET", "/flow-runs", auth.MayReadConversations, x.list),
+		member.Route(x.Gate, "GET", one, auth.MayReadConversations, x.get),
+		member.Route(x.Gate, "POST", one+"/stop", auth.MayAnswerConversations, x.stop),
 	}
 }
 
@@ -54,7 +54,7 @@ type runRow struct {
 	Cause          string  `json:"cause"`
 	Event          string  `json:"event"`
 	NotificationID string  `json:"notification_id"`
-	State          string  `json:"state"`
+	State          string  `json:"state" enum:"ready,asking,waiting,calling,completed,handed_off,stopped,failed"`
 	Open           bool    `json:"open"`
 	Path           string  `json:"path"`
 	Steps          int     `json:"steps"`
@@ -81,39 +81,39 @@ type runEntry struct {
 	Changed map[string]string `json:"changed,omitempty"`
 }
 
-func (x Runs) list(r *http.Request, by member.Member) (any, error) {
+func (x Runs) list(r *http.Request, by member.Member) (httpio.List[runRow], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, runList)
 	if err != nil {
-		return nil, err
+		return httpio.List[runRow]{}, err
 	}
 	f := chats.RunFilter{FlowID: strings.ToLower(q.Get("flow"))}
 	if f.FlowID != "" && !carillon.ValidUUID(f.FlowID) {
-		return nil, carillon.InvalidValue("flow", "Must be the id of a flow", carillon.Shorten(f.FlowID))
+		return httpio.List[runRow]{}, carillon.InvalidValue("flow", "Must be the id of a flow", carillon.Shorten(f.FlowID))
 	}
 	switch state := q.Get("state"); state {
 	case "":
 	case "failed":
 		f.Failed = true
 	default:
-		return nil, carillon.InvalidValue("state", "Must be failed, or be left out", carillon.Shorten(state))
+		return httpio.List[runRow]{}, carillon.InvalidValue("state", "Must be failed, or be left out", carillon.Shorten(state))
 	}
 	var after *chats.RunPage
 	if page.After != "" {
 		at, id, _ := strings.Cut(page.After, "/")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil {
-			return nil, httpio.BadCursor(q)
+			return httpio.List[runRow]{}, httpio.BadCursor(q)
 		}
 		after = &chats.RunPage{StartedAt: time.UnixMilli(ms).UTC(), ID: id}
 	}
 	all, err := x.Store.Runs.List(r.Context(), by.CompanyID, f, after, page.Limit+1)
 	if err != nil {
-		return nil, err
+		return httpio.List[runRow]{}, err
 	}
 	rows, err := RowsOf(r.Context(), x.Store, by.CompanyID, all)
 	if err != nil {
-		return nil, err
+		return httpio.List[runRow]{}, err
 	}
 	key := make(map[string]string, len(all))
 	for _, run := range all {
@@ -167,7 +167,7 @@ func (x Runs) find(r *http.Request, by member.Member) (*chats.Run, error) {
 	return run, err
 }
 
-func (x Runs) get(r *http.Request, by member.Member) (any, error) {
+func (x Runs) get(r *http.Request, by member.Member) (*runShown, error) {
 	run, err := x.find(r, by)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (x Runs) shown(ctx context.Context, by member.Member, run *chats.Run) (*run
 }
 
 // stop ends a run. The conversation continues with its agent. Errors: conflict if the run has ended.
-func (x Runs) stop(r *http.Request, by member.Member) (any, error) {
+func (x Runs) stop(r *http.Request, by member.Member) (*runShown, error) {
 	run, err := x.find(r, by)
 	if err != nil {
 		return nil, err

@@ -33,22 +33,22 @@ type secretUser struct {
 }
 
 // ListSecrets returns a handler that lists all secrets of a company. They are written like other resources.
-func ListSecrets(s *store.Store) member.Handler {
-	return func(r *http.Request, by member.Member) (any, error) { return listSecrets(r, s, by) }
+func ListSecrets(s *store.Store) member.Handler[httpio.Rows[secretRow]] {
+	return func(r *http.Request, by member.Member) (httpio.Rows[secretRow], error) { return listSecrets(r, s, by) }
 }
 
-func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error) {
+func listSecrets(r *http.Request, x *store.Store, by member.Member) (httpio.Rows[secretRow], error) {
 	all, err := x.Resources.Resources(r.Context(), by.CompanyID, secret.Kind(), "", maxSecrets)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[secretRow]{}, err
 	}
 	uses, err := x.Resources.SecretUses(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[secretRow]{}, err
 	}
 	flows, err := x.Resources.Heads(r.Context(), by.CompanyID, flow.Kind())
 	if err != nil {
-		return nil, err
+		return httpio.Rows[secretRow]{}, err
 	}
 	rows := make([]secretRow, 0, len(all))
 	for _, one := range all {
@@ -63,7 +63,7 @@ func listSecrets(r *http.Request, x *store.Store, by member.Member) (any, error)
 			}
 		}
 		if err := setAuthor(r.Context(), x, by.CompanyID, &row); err != nil {
-			return nil, err
+			return httpio.Rows[secretRow]{}, err
 		}
 		rows = append(rows, row)
 	}

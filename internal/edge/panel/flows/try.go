@@ -58,7 +58,7 @@ type triedSaying struct {
 
 // triedEffect is an effect that the flow would execute, with its values filled in.
 type triedEffect struct {
-	Kind         string             `json:"kind"`
+	Kind         string             `json:"kind" enum:"http,send_template,place_call"`
 	HTTP         *flow.HTTP         `json:"http,omitempty"`
 	SendTemplate *flow.SendTemplate `json:"send_template,omitempty"`
 	PlaceCall    *flow.PlaceCall    `json:"place_call,omitempty"`
@@ -74,7 +74,7 @@ type flowInput struct {
 }
 
 // try runs a flow from its beginning with the inputs so far.
-func (x Flows) try(r *http.Request, by member.Member) (any, error) {
+func (x Flows) try(r *http.Request, by member.Member) (*triedFlow, error) {
 	if _, err := x.Gate.Limits.Allow(r.Context(), "try flow "+by.CompanyID, triesPerMinute, 1); err != nil {
 		return nil, err
 	}

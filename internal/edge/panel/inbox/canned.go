@@ -28,40 +28,40 @@ const maxCanned = 4000 // characters
 func (x Canned) Routes() []httpio.Route {
 	const all, one = "/canned-replies", "/canned-replies/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", all, auth.MayReadConversations, x.list),
-		x.Gate.Write("POST", all, auth.MayAnswerConversations, x.add),
-		x.Gate.Write("PUT", one, auth.MayAnswerConversations, member.ID("Canned reply", x.replace)),
-		x.Gate.Write("DELETE", one, auth.MayAnswerConversations, member.ID("Canned reply", x.remove)),
+		member.Route(x.Gate, "GET", all, auth.MayReadConversations, x.list),
+		member.Write(x.Gate, "POST", all, auth.MayAnswerConversations, x.add),
+		member.Write(x.Gate, "PUT", one, auth.MayAnswerConversations, member.ID("Canned reply", x.replace)),
+		member.Write(x.Gate, "DELETE", one, auth.MayAnswerConversations, member.ID("Canned reply", x.remove)),
 	}
 }
 
 // list responds with all canned replies, without pages: a company has few.
-func (x Canned) list(r *http.Request, by member.Member) (any, error) {
+func (x Canned) list(r *http.Request, by member.Member) (httpio.Rows[chats.Canned], error) {
 	rows, err := x.Store.Canned.List(r.Context(), by.CompanyID)
 	return httpio.RowsOf(append([]chats.Canned{}, rows...)), err
 }
 
-func (x Canned) add(r *http.Request, by member.Member) (any, error) {
+func (x Canned) add(r *http.Request, by member.Member) (httpio.Created[chats.Canned], error) {
 	c, err := readCanned(r)
 	if err != nil {
-		return nil, err
+		return httpio.Created[chats.Canned]{}, err
 	}
 	if err := x.Store.Canned.Add(r.Context(), by.CompanyID, &c, time.Now()); err != nil {
-		return nil, err
+		return httpio.Created[chats.Canned]{}, err
 	}
-	return httpio.Created{Value: c}, nil
+	return httpio.Created[chats.Canned]{Value: c}, nil
 }
 
-func (x Canned) replace(r *http.Request, by member.Member, id string) (any, error) {
+func (x Canned) replace(r *http.Request, by member.Member, id string) (chats.Canned, error) {
 	c, err := readCanned(r)
 	if err != nil {
-		return nil, err
+		return chats.Canned{}, err
 	}
 	c.ID = id
 	return c, x.Store.Canned.Replace(r.Context(), by.CompanyID, c, time.Now())
 }
 
-func (x Canned) remove(r *http.Request, by member.Member, id string) (any, error) {
+func (x Canned) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	return nil, x.Store.Canned.Delete(r.Context(), by.CompanyID, id)
 }
 

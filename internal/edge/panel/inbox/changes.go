@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/jsonbody"
+	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/store"
@@ -27,15 +28,15 @@ type change struct {
 }
 
 // changed builds the response. If the conversation is assigned to another teammate, the conflict includes their name.
-func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Conversation, err error) (any, error) {
+func changed(ctx context.Context, s *store.Store, turn *chats.Turn, c *chats.Conversation, err error) (change, error) {
 	var e *carillon.Error
 	if errors.As(err, &e) && e.Code == carillon.Conflict {
 		if id, ok := e.Details.Find(conversation.DetailAssignee).(string); ok {
-			return nil, withName(ctx, s, e, id)
+			return change{}, withName(ctx, s, e, id)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	all := change{Conversation: chats.Summarize(c)}
 	if turn != nil {
@@ -58,49 +59,49 @@ func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID 
 	return e
 }
 
-func (x Inbox) take(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) take(r *http.Request, by member.Member, id string) (change, error) {
 	o, err := form.Object(r, "from")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	from, _, err := o.String("from", "from")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	c, err := x.Conversations.Desk.Take(r.Context(), by.Teammate(), id, from)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) answer(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, error) {
 	o, err := form.Object(r, "client_id", "text", "file", "seen")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	said, err := x.readAnswer(r, by, id, o)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	seen := int64(-1)
 	if o.Find("seen").Present() {
 		if seen, err = seqOf(o, "seen"); err != nil {
-			return nil, err
+			return change{}, err
 		}
 	}
 	if err := x.Channel.open(r.Context(), by.CompanyID, id); err != nil {
-		return nil, err
+		return change{}, err
 	}
 	turn, c, err := x.Conversations.Desk.Answer(r.Context(), by.Teammate(), id, said, seen)
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
-func (x Inbox) writeNote(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) writeNote(r *http.Request, by member.Member, id string) (change, error) {
 	o, err := form.Object(r, "client_id", "text")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	said, err := readSaid(o)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	turn, c, err := x.Conversations.Desk.Note(r.Context(), by.Teammate(), id, said)
 	return changed(r.Context(), x.Store, turn, c, err)
@@ -148,47 +149,47 @@ func seqOf(o *jsonbody.Object, field string) (int64, error) {
 	return seq, nil
 }
 
-func (x Inbox) release(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) release(r *http.Request, by member.Member, id string) (change, error) {
 	o, err := form.Object(r, "to")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	to, err := o.Find("to").Required("to")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	if to != "queue" && to != "agent" {
-		return nil, carillon.Invalid("to", "Must be queue or agent")
+		return change{}, carillon.Invalid("to", "Must be queue or agent")
 	}
 	c, err := x.Conversations.Desk.Release(r.Context(), by.Teammate(), id, to == "agent")
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) assign(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) assign(r *http.Request, by member.Member) (change, error) {
 	const field = "account_id"
 	id, err := form.ID(r, "Conversation")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	o, err := form.Object(r, field)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	account, given, err := o.String(field, field)
 	switch {
 	case err != nil:
-		return nil, err
+		return change{}, err
 	case !given:
-		return nil, carillon.Missing(field)
+		return change{}, carillon.Missing(field)
 	}
 	to := conversation.By{CompanyID: by.CompanyID, AccountID: strings.ToLower(account)}
 	if account != "" {
 		mate, err := x.teammate(r.Context(), by.CompanyID, to.AccountID)
 		if err != nil {
-			return nil, err
+			return change{}, err
 		}
 		if mate == nil {
-			return nil, carillon.Invalid(field, "Must be a member of the company who may answer conversations, or empty")
+			return change{}, carillon.Invalid(field, "Must be a member of the company who may answer conversations, or empty")
 		}
 		to.Name = mate.Name
 	}
@@ -213,24 +214,24 @@ func (x Inbox) teammate(ctx context.Context, companyID, accountID string) (*acco
 	return nil, nil
 }
 
-func (x Inbox) resolve(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) resolve(r *http.Request, by member.Member, id string) (change, error) {
 	c, err := x.Conversations.Desk.Resolve(r.Context(), by.Teammate(), id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) reopen(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) reopen(r *http.Request, by member.Member, id string) (change, error) {
 	c, err := x.Conversations.Desk.Reopen(r.Context(), by.Teammate(), id)
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-func (x Inbox) tag(r *http.Request, by member.Member, id string) (any, error) {
+func (x Inbox) tag(r *http.Request, by member.Member, id string) (change, error) {
 	o, err := form.Object(r, "tags")
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	tags, err := readTags(o)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	c, err := x.Conversations.Desk.Tag(r.Context(), by.CompanyID, id, tags)
 	return changed(r.Context(), x.Store, nil, c, err)
@@ -272,7 +273,7 @@ func checkTag(field, tag string) error {
 	return nil
 }
 
-func (x Inbox) read(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) read(r *http.Request, by member.Member) (httpio.None, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
@@ -294,7 +295,7 @@ func (x Inbox) read(r *http.Request, by member.Member) (any, error) {
 	return nil, nil
 }
 
-func (x Inbox) typing(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) typing(r *http.Request, by member.Member) (httpio.None, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
@@ -304,7 +305,7 @@ func (x Inbox) typing(r *http.Request, by member.Member) (any, error) {
 	return nil, nil
 }
 
-func (x Inbox) viewing(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) viewing(r *http.Request, by member.Member) (httpio.None, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type Files struct {
 func (x Files) Routes() []httpio.Route {
 	const path = "/conversations/{id}/files"
 	return []httpio.Route{
-		x.Gate.Upload(path, auth.MayAnswerConversations, files.MaxBody, x.receive),
+		x.Gate.Upload(path, auth.MayAnswerConversations, files.MaxBody, x.receive).Giving(chats.File{}),
 		x.Gate.Raw("GET", path+"/{file}", auth.MayReadConversations, x.serve),
 	}
 }

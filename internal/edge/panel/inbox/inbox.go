@@ -42,33 +42,33 @@ func (x Inbox) Routes() []httpio.Route {
 	read, answer := auth.MayReadConversations, auth.MayAnswerConversations
 	const one = "/conversations/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", "/conversations", read, x.list),
-		x.Gate.Route("GET", "/conversations/counts", read, x.counts),
-		x.Gate.Route("GET", one, read, x.get),
-		x.Gate.Route("GET", one+"/turns", read, x.turns),
-		x.Gate.Route("POST", one+"/take", answer, member.ID("Conversation", x.take)),
-		x.Gate.Route("POST", one+"/answers", answer, member.ID("Conversation", x.answer)),
-		x.Gate.Route("POST", one+"/notes", answer, member.ID("Conversation", x.writeNote)),
-		x.Gate.Route("POST", one+"/release", answer, member.ID("Conversation", x.release)),
-		x.Gate.Route("POST", one+"/assign", answer, x.assign),
-		x.Gate.Route("POST", one+"/resolve", answer, member.ID("Conversation", x.resolve)),
-		x.Gate.Route("POST", one+"/reopen", answer, member.ID("Conversation", x.reopen)),
-		x.Gate.Route("PUT", one+"/tags", answer, member.ID("Conversation", x.tag)),
-		x.Gate.Route("POST", one+"/read", answer, x.read),
-		x.Gate.Route("POST", one+"/typing", answer, x.typing),
-		x.Gate.Route("POST", one+"/viewing", answer, x.viewing),
+		member.Route(x.Gate, "GET", "/conversations", read, x.list),
+		member.Route(x.Gate, "GET", "/conversations/counts", read, x.counts),
+		member.Route(x.Gate, "GET", one, read, x.get),
+		member.Route(x.Gate, "GET", one+"/turns", read, x.turns),
+		member.Route(x.Gate, "POST", one+"/take", answer, member.ID("Conversation", x.take)),
+		member.Route(x.Gate, "POST", one+"/answers", answer, member.ID("Conversation", x.answer)),
+		member.Route(x.Gate, "POST", one+"/notes", answer, member.ID("Conversation", x.writeNote)),
+		member.Route(x.Gate, "POST", one+"/release", answer, member.ID("Conversation", x.release)),
+		member.Route(x.Gate, "POST", one+"/assign", answer, x.assign),
+		member.Route(x.Gate, "POST", one+"/resolve", answer, member.ID("Conversation", x.resolve)),
+		member.Route(x.Gate, "POST", one+"/reopen", answer, member.ID("Conversation", x.reopen)),
+		member.Route(x.Gate, "PUT", one+"/tags", answer, member.ID("Conversation", x.tag)),
+		member.Route(x.Gate, "POST", one+"/read", answer, x.read),
+		member.Route(x.Gate, "POST", one+"/typing", answer, x.typing),
+		member.Route(x.Gate, "POST", one+"/viewing", answer, x.viewing),
 	}
 }
 
-func (x Inbox) list(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) list(r *http.Request, by member.Member) (httpio.List[chats.Listed], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, conversationID)
 	if err != nil {
-		return nil, err
+		return httpio.List[chats.Listed]{}, err
 	}
 	f := chats.Filter{CompanyID: by.CompanyID, AccountID: by.AccountID, Cursor: page.After, Limit: page.Limit}
 	if err := readFilter(q, &f); err != nil {
-		return nil, err
+		return httpio.List[chats.Listed]{}, err
 	}
 	rows, next, err := x.Store.Chats.List(r.Context(), f)
 	return httpio.Part(conversationID, rows, next), err
@@ -111,7 +111,7 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	return nil
 }
 
-func (x Inbox) counts(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) counts(r *http.Request, by member.Member) (chats.Counts, error) {
 	return x.Store.Chats.Count(r.Context(), by.CompanyID, by.AccountID)
 }
 
@@ -141,40 +141,40 @@ type part struct {
 	More       bool             `json:"more"`
 }
 
-func (x Inbox) get(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) get(r *http.Request, by member.Member) (thread, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return thread{}, err
 	}
 	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
-		return nil, err
+		return thread{}, err
 	}
 	turns, err := x.Store.Chats.TurnsBefore(r.Context(), by.CompanyID, c.ID, c.LastSeq+1, MaxTurns)
 	if err != nil {
-		return nil, err
+		return thread{}, err
 	}
 	window, _, err := x.Channel.window(r.Context(), c)
 	if err != nil {
-		return nil, err
+		return thread{}, err
 	}
 	sent, err := x.Channel.deliveries(r.Context(), c, turns)
 	if err != nil {
-		return nil, err
+		return thread{}, err
 	}
 	reviews, err := x.Store.Reviews.Of(r.Context(), by.CompanyID, c.ID)
 	if err != nil {
-		return nil, err
+		return thread{}, err
 	}
 	p := part{Views(by.CompanyID, c.ID, turns), sent, len(turns) > 0 && turns[0].Seq > 1}
 	return thread{chats.Summarize(c), contact.View(), window, reviews[c.ID].View(), p}, nil
 }
 
 // turns responds with the turns immediately before or after a seq.
-func (x Inbox) turns(r *http.Request, by member.Member) (any, error) {
+func (x Inbox) turns(r *http.Request, by member.Member) (part, error) {
 	q := r.URL.Query()
 	if q.Has("before") == q.Has("after") {
-		return nil, carillon.Invalid("before", "Takes one of before and after")
+		return part{}, carillon.Invalid("before", "Takes one of before and after")
 	}
 	name, read := "after", x.Store.Chats.Turns
 	if q.Has("before") {
@@ -182,19 +182,19 @@ func (x Inbox) turns(r *http.Request, by member.Member) (any, error) {
 	}
 	seq, err := strconv.ParseInt(q.Get(name), 10, 64)
 	if err != nil || seq < 0 {
-		return nil, carillon.Invalid(name, "Must be the seq of a turn")
+		return part{}, carillon.Invalid(name, "Must be the seq of a turn")
 	}
 	c, err := find(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return part{}, err
 	}
 	turns, err := read(r.Context(), by.CompanyID, c.ID, seq, MaxTurns)
 	if err != nil {
-		return nil, err
+		return part{}, err
 	}
 	p := part{Turns: Views(by.CompanyID, c.ID, turns)}
 	if p.Deliveries, err = x.Channel.deliveries(r.Context(), c, turns); err != nil {
-		return nil, err
+		return part{}, err
 	}
 	if n := len(turns); n > 0 {
 		p.More = name == "before" && turns[0].Seq > 1 || name == "after" && turns[n-1].Seq < c.LastSeq

@@ -49,8 +49,8 @@ type Templates struct {
 func (x Templates) Routes() []httpio.Route {
 	const one = "/conversations/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", one+"/templates", auth.MayAnswerConversations, x.templates),
-		x.Gate.Route("POST", one+"/templates", auth.MayAnswerConversations, x.send),
+		member.Route(x.Gate, "GET", one+"/templates", auth.MayAnswerConversations, x.templates),
+		member.Route(x.Gate, "POST", one+"/templates", auth.MayAnswerConversations, x.send),
 	}
 }
 
@@ -75,7 +75,7 @@ type windowView struct {
 // delivery is the delivery state of a reply.
 type delivery struct {
 	Seq    int64  `json:"seq"`
-	State  string `json:"state"`
+	State  string `json:"state" enum:"queued,sending,sent,delivered,read,failed,unknown"`
 	Reason string `json:"reason,omitempty"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -201,14 +201,14 @@ func (x Templates) reached(r *http.Request, by member.Member) (*chats.Conversati
 }
 
 // templates responds with the approved templates of the conversation's sender.
-func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
+func (x Templates) templates(r *http.Request, by member.Member) (httpio.List[offered], error) {
 	_, _, s, err := x.reached(r, by)
 	if err != nil {
-		return nil, err
+		return httpio.List[offered]{}, err
 	}
 	all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 	if err != nil {
-		return nil, err
+		return httpio.List[offered]{}, err
 	}
 	page := httpio.List[offered]{Data: []offered{}}
 	for _, t := range all {
@@ -222,38 +222,38 @@ func (x Templates) templates(r *http.Request, by member.Member) (any, error) {
 }
 
 // send sends a template to the contact, like an application's request, and shows it in the conversation.
-func (x Templates) send(r *http.Request, by member.Member) (any, error) {
+func (x Templates) send(r *http.Request, by member.Member) (change, error) {
 	client, name, language, variables, err := readTemplate(r)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	c, w, s, err := x.reached(r, by)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	t, err := content.FindTemplate(all, name, language)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	number := cmp.Or(w.Number, contact.Number)
 	if number == "" {
-		return nil, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
+		return change{}, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
 	}
 	class := classOf(t)
 	hit, err := x.Store.Suppressions.Suppressed(r.Context(), by.CompanyID, class, identity.Numbers(number))
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	if hit[identity.Number(number)] {
-		return nil, carillon.InConflict("The contact wants no messages: the number is suppressed")
+		return change{}, carillon.InConflict("The contact wants no messages: the number is suppressed")
 	}
 	sub := &notify.Submission{Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client}
 	id, err := x.Send.Accept(r, by, sub, &request.Draft{
@@ -261,11 +261,11 @@ func (x Templates) send(r *http.Request, by member.Member) (any, error) {
 		Type: class.String(), Campaign: "Inbox", Components: variables,
 	})
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	shown, err := renderedOf(t, sub.Request)
 	if err != nil {
-		return nil, err
+		return change{}, err
 	}
 	turn, c, err := x.Conversations.Runner.SentTemplate(r.Context(), by.Teammate(), c.ID, client, shown, id)
 	return changed(r.Context(), x.Store, turn, c, err)

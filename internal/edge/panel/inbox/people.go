@@ -33,10 +33,10 @@ type People struct {
 func (x People) Routes() []httpio.Route {
 	const read, answer = auth.MayReadConversations, auth.MayAnswerConversations
 	return []httpio.Route{
-		x.Gate.Route("GET", "/conversations/{id}/contact", read, x.contact),
-		x.Gate.Route("PUT", "/conversations/{id}/contact", answer, x.editContact),
-		x.Gate.Route("GET", "/inbox/teammates", read, x.teammates),
-		x.Gate.Route("PUT", "/inbox/presence", answer, x.setAway),
+		member.Route(x.Gate, "GET", "/conversations/{id}/contact", read, x.contact),
+		member.Route(x.Gate, "PUT", "/conversations/{id}/contact", answer, x.editContact),
+		member.Route(x.Gate, "GET", "/inbox/teammates", read, x.teammates),
+		member.Route(x.Gate, "PUT", "/inbox/presence", answer, x.setAway),
 		x.Gate.Stream("GET", "/inbox/events", read, x.events),
 	}
 }
@@ -56,26 +56,26 @@ type profile struct {
 
 // contact responds with the contact of a conversation, the contact's other conversations, and the notifications sent
 // to its numbers.
-func (x People) contact(r *http.Request, by member.Member) (any, error) {
+func (x People) contact(r *http.Request, by member.Member) (profile, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return profile{}, err
 	}
 	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
 	if err != nil {
-		return nil, err
+		return profile{}, err
 	}
 	p := profile{Contact: contact.View(), Conversations: []chats.Summary{}, Notifications: []*notify.View{}}
 	others, err := x.Store.Chats.OfContact(r.Context(), by.CompanyID, contact.ID, c.ID, maxOthers)
 	if err != nil {
-		return nil, err
+		return profile{}, err
 	}
 	for _, other := range others {
 		p.Conversations = append(p.Conversations, chats.Summarize(other))
 	}
 	known, err := x.Store.Contacts.Identities(r.Context(), by.CompanyID, contact.ID)
 	if err != nil {
-		return nil, err
+		return profile{}, err
 	}
 	var lines []identity.Key
 	for _, k := range known {
@@ -91,27 +91,29 @@ func (x People) contact(r *http.Request, by member.Member) (any, error) {
 	return p, err
 }
 
+type editedContact struct {
+	Contact chats.ContactView `json:"contact"`
+}
+
 // editContact replaces the given fields among name, e-mail address and number. An empty value removes the field.
-func (x People) editContact(r *http.Request, by member.Member) (any, error) {
+func (x People) editContact(r *http.Request, by member.Member) (editedContact, error) {
 	o, err := form.Object(r, "name", "email", "number")
 	if err != nil {
-		return nil, err
+		return editedContact{}, err
 	}
 	edit, err := readContactEdit(o)
 	if err != nil {
-		return nil, err
+		return editedContact{}, err
 	}
 	c, err := find(r, x.Store, by)
 	if err != nil {
-		return nil, err
+		return editedContact{}, err
 	}
 	contact, err := x.Store.Contacts.EditContact(r.Context(), by.CompanyID, c.ContactID, edit)
 	if err != nil {
-		return nil, err
+		return editedContact{}, err
 	}
-	return struct {
-		Contact chats.ContactView `json:"contact"`
-	}{contact.View()}, nil
+	return editedContact{contact.View()}, nil
 }
 
 func readContactEdit(o *jsonbody.Object) (edit chats.ContactEdit, err error) {
@@ -136,16 +138,16 @@ type teammateRow struct {
 	AccountID string `json:"account_id"`
 	Name      string `json:"name"`
 	Email     string `json:"email"`
-	Role      string `json:"role"`
+	Role      string `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Present   bool   `json:"present"`
 	Away      bool   `json:"away"`
 }
 
 // teammates responds with the members who may answer, and their presence.
-func (x People) teammates(r *http.Request, by member.Member) (any, error) {
+func (x People) teammates(r *http.Request, by member.Member) (httpio.Rows[teammateRow], error) {
 	present, err := x.Store.Attendance.Present(r.Context(), by.CompanyID, time.Now())
 	if err != nil {
-		return nil, err
+		return httpio.Rows[teammateRow]{}, err
 	}
 	there := map[string]chats.Presence{}
 	for _, p := range present {
@@ -158,7 +160,7 @@ func (x People) teammates(r *http.Request, by member.Member) (any, error) {
 			rows = append(rows, teammateRow{m.ID, m.Name, m.Email, m.Role, present, p.Away})
 		}
 	}); err != nil {
-		return nil, err
+		return httpio.Rows[teammateRow]{}, err
 	}
 	return httpio.RowsOf(rows), nil
 }
@@ -180,22 +182,24 @@ func (x People) eachMember(ctx context.Context, companyID string, found func(m a
 	}
 }
 
+type presence struct {
+	Present bool `json:"present"`
+	Away    bool `json:"away"`
+}
+
 // setAway records whether the caller accepts no conversations although the inbox is open.
-func (x People) setAway(r *http.Request, by member.Member) (any, error) {
+func (x People) setAway(r *http.Request, by member.Member) (presence, error) {
 	o, err := form.Object(r, "away")
 	if err != nil {
-		return nil, err
+		return presence{}, err
 	}
 	away, given, err := o.Bool("away", "away")
 	switch {
 	case err != nil:
-		return nil, err
+		return presence{}, err
 	case !given:
-		return nil, carillon.Missing("away")
+		return presence{}, carillon.Missing("away")
 	}
 	present, err := x.Conversations.Attendance.SetAway(r.Context(), by.Teammate(), away)
-	return struct {
-		Present bool `json:"present"`
-		Away    bool `json:"away"`
-	}{present, away}, err
+	return presence{present, away}, err
 }

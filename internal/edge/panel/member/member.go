@@ -73,44 +73,36 @@ type Gate struct {
 }
 
 // Handler returns the value of the response to a member (httpio.Value).
-type Handler func(r *http.Request, by Member) (any, error)
+type Handler[T any] = func(r *http.Request, by Member) (T, error)
 
 // Writer writes its own response to a member.
 type Writer func(w http.ResponseWriter, r *http.Request, by Member) error
 
 // One is a handler for one object of the company, named in the path.
-type One func(r *http.Request, by Member, id string) (any, error)
+type One[T any] = func(r *http.Request, by Member, id string) (T, error)
 
 // ID returns a handler that calls handle with the id in the path. what names the object in the error not_found.
-func ID(what string, handle One) Handler {
+func ID[T any](what string, handle One[T]) Handler[T] {
 	return With(func(r *http.Request) (string, error) { return form.ID(r, what) }, handle)
 }
 
 // With is like ID, but read extracts the id.
-func With(read func(r *http.Request) (id string, err error), handle One) Handler {
-	return func(r *http.Request, by Member) (any, error) {
+func With[T any](read func(r *http.Request) (id string, err error), handle One[T]) Handler[T] {
+	return func(r *http.Request, by Member) (none T, err error) {
 		id, err := read(r)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		return handle(r, by, id)
 	}
 }
 
 // Route returns a route that checks the permission before it calls handle.
-func (g *Gate) Route(method, path string, needed auth.Permission, handle Handler) httpio.Route {
-	return httpio.Route{
-		Pattern:    method + " " + Prefix + path,
-		Access:     "panel",
-		Permission: string(needed),
-		Handle: httpio.Value(func(r *http.Request) (any, error) {
-			r, by, err := g.enter(r, needed)
-			if err != nil {
-				return nil, err
-			}
-			return handle(r, by)
-		}),
-	}
+func Route[T any](g *Gate, method, path string, needed auth.Permission, handle Handler[T]) httpio.Route {
+	var none T
+	return g.Raw(method, path, needed, func(w http.ResponseWriter, r *http.Request, by Member) error {
+		return httpio.Value(func(r *http.Request) (T, error) { return handle(r, by) })(w, r)
+	}).Giving(none)
 }
 
 // Raw is like Route, for responses other than JSON.
@@ -119,6 +111,7 @@ func (g *Gate) Raw(method, path string, needed auth.Permission, handle Writer) h
 		Pattern:    method + " " + Prefix + path,
 		Access:     "panel",
 		Permission: string(needed),
+		Shape:      httpio.Shape{Status: http.StatusOK, File: true},
 		Handle: func(w http.ResponseWriter, r *http.Request) error {
 			r, by, err := g.enter(r, needed)
 			if err != nil {
@@ -155,18 +148,27 @@ func (g *Gate) Upload(path string, needed auth.Permission, maxBody int64, handle
 }
 
 // Own returns a route for the caller's own account. It needs no company, so it works even if the company is suspended.
-func (g *Gate) Own(method, path string, handle func(r *http.Request, c *auth.Caller) (any, error)) httpio.Route {
+func Own[T any](g *Gate, method, path string, handle func(r *http.Request, c *auth.Caller) (T, error)) httpio.Route {
+	var none T
 	return httpio.Route{
 		Pattern: method + " " + Prefix + path,
 		Access:  "user",
-		Handle: httpio.Value(func(r *http.Request) (any, error) {
+		Handle: httpio.Value(func(r *http.Request) (T, error) {
 			c, err := g.Caller(r)
 			if err != nil {
-				return nil, err
+				return none, err
 			}
 			return handle(g.By(r, c.Account), c)
 		}),
-	}
+	}.Giving(none)
+}
+
+// Open returns a route for callers without a session. It takes bodies of at most maxBody bytes.
+func Open[T any](method, path string, maxBody int64, handle func(r *http.Request) (T, error)) httpio.Route {
+	var none T
+	return httpio.Route{
+		Pattern: method + " " + Prefix + path, Access: "none", MaxBody: maxBody, Handle: httpio.Value(handle),
+	}.Giving(none)
 }
 
 const (
@@ -178,15 +180,15 @@ const (
 
 // Write returns a route that writes a resource, a draft or a canned reply. Refused requests do not count against the
 // limit.
-func (g *Gate) Write(method, path string, needed auth.Permission, handle Handler) httpio.Route {
-	return g.Route(method, path, needed, func(r *http.Request, by Member) (any, error) {
+func Write[T any](g *Gate, method, path string, needed auth.Permission, handle Handler[T]) httpio.Route {
+	return Route(g, method, path, needed, func(r *http.Request, by Member) (none T, err error) {
 		name := "resources/" + by.CompanyID
 		if _, err := g.Limits.Check(r.Context(), name, maxWrites); err != nil {
-			return nil, err
+			return none, err
 		}
 		done, err := handle(r, by)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		size := r.ContentLength
 		if size < 0 { // unknown length

@@ -30,7 +30,9 @@ import (
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel"
 	"carillon/internal/edge/panel/channels"
+	"carillon/internal/edge/panel/contracttest"
 	"carillon/internal/edge/panel/member"
+	"carillon/internal/edge/widget"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
@@ -86,7 +88,7 @@ type World struct {
 	T      *testing.T
 	Store  *store.Store
 	Auth   *auth.Auth
-	Router *httpio.Router
+	Router checked
 	Routes []httpio.Route
 	Hub    *realtime.Hub
 	Talks  *fakeTalks
@@ -136,7 +138,8 @@ func New(t *testing.T) *World {
 		Speakers:  map[string]voice.Speaker{"espeak": there},
 		Addresses: func() (string, string) { return "https://panel.test", "https://widgets.test" },
 		Kinds: []resource.Kind{
-			knowledge.Kind(), secret.Kind(), site.Kind(), tools.Kind(), agent.Kind(), flow.Kind(), hook.Kind(), trial.Kind(),
+			knowledge.Kind(), secret.Kind(), site.Kind(), tools.Kind(), agent.Kind(), widget.Kind(), flow.Kind(), hook.Kind(),
+			trial.Kind(),
 		},
 		Tests: trial.Runner{
 			Tester: trial.Tester{Thinker: agent.NewBuiltin(search)}, Store: s,
@@ -162,8 +165,20 @@ func New(t *testing.T) *World {
 		Jobs: bulk.New(bulk.Options{Store: s}), Calls: fakeCalls{s},
 		Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	})
-	return &World{t, s, a, httpio.NewRouter(log, nil, routes...), routes, hub, there, conversations, limits, channel, post, signOn, cloud}
+	router := httpio.NewRouter(log, nil, routes...)
+	return &World{
+		t, s, a, checked{router, contracttest.Check(t, router)}, routes, hub, there, conversations, limits, channel, post, signOn, cloud,
+	}
 }
+
+// checked is a router whose responses are checked against the panel's description.
+type checked struct {
+	*httpio.Router
+	handler http.Handler
+}
+
+// ServeHTTP implements http.Handler.
+func (c checked) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
 // Gate returns a gate like that of the router's routes.
 func (w *World) Gate() *member.Gate {

@@ -31,10 +31,10 @@ type Campaigns struct {
 func (x Campaigns) Routes() []httpio.Route {
 	const read = auth.MayReadNotifications
 	return []httpio.Route{
-		x.Gate.Route("GET", "/campaigns", read, x.list),
-		x.Gate.Route("GET", "/campaigns/one", read, x.one),
-		x.Gate.Route("GET", "/campaigns/recipients", read, x.recipients),
-		x.Gate.Route("GET", "/campaigns/reasons", read, x.reasons),
+		member.Route(x.Gate, "GET", "/campaigns", read, x.list),
+		member.Route(x.Gate, "GET", "/campaigns/one", read, x.one),
+		member.Route(x.Gate, "GET", "/campaigns/recipients", read, x.recipients),
+		member.Route(x.Gate, "GET", "/campaigns/reasons", read, x.reasons),
 		x.Gate.Raw("GET", "/campaigns/export", read, x.export),
 	}
 }
@@ -88,40 +88,42 @@ func (x Campaigns) shown(ctx context.Context, companyID string, c *stats.Campaig
 	return row, err
 }
 
+type campaignPage struct {
+	httpio.List[campaignRow]
+	AsOf string `json:"as_of"`
+}
+
 // list responds with the campaigns, most recently used first, and the time up to which their recipients are counted.
-func (x Campaigns) list(r *http.Request, by member.Member) (any, error) {
+func (x Campaigns) list(r *http.Request, by member.Member) (campaignPage, error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, campaignPages)
 	if err != nil {
-		return nil, err
+		return campaignPage{}, err
 	}
 	var from stats.Cursor
 	if page.After != "" {
 		at, key, _ := strings.Cut(page.After, "/")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || key == "" {
-			return nil, httpio.BadCursor(q)
+			return campaignPage{}, httpio.BadCursor(q)
 		}
 		from = stats.Cursor{At: time.UnixMilli(ms).UTC(), Key: key}
 	}
 	found, next, err := x.Store.Stats.Campaigns(r.Context(), by.CompanyID, from, page.Limit)
 	if err != nil {
-		return nil, err
+		return campaignPage{}, err
 	}
 	rows, after := make([]campaignRow, len(found)), ""
 	for i := range found {
 		if rows[i], err = x.shown(r.Context(), by.CompanyID, &found[i]); err != nil {
-			return nil, err
+			return campaignPage{}, err
 		}
 	}
 	if next != nil {
 		after = strconv.FormatInt(next.At.UnixMilli(), 10) + "/" + next.Key
 	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
-	return struct {
-		httpio.List[campaignRow]
-		AsOf string `json:"as_of"`
-	}{httpio.Part(campaignPages, rows, after), carillon.FormatTime(asOf)}, err
+	return campaignPage{httpio.Part(campaignPages, rows, after), carillon.FormatTime(asOf)}, err
 }
 
 // campaignOf returns the campaign named in the query.
@@ -132,27 +134,29 @@ func campaignOf(q url.Values) (name string, err error) {
 	return name, err
 }
 
-func (x Campaigns) one(r *http.Request, by member.Member) (any, error) {
+type campaignShown struct {
+	campaignRow
+	AsOf string `json:"as_of"`
+}
+
+func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error) {
 	name, err := campaignOf(r.URL.Query())
 	if err != nil {
-		return nil, err
+		return campaignShown{}, err
 	}
 	c, err := x.Store.Stats.Campaign(r.Context(), by.CompanyID, name)
 	if err == nil && c == nil {
 		err = carillon.Absent("Campaign")
 	}
 	if err != nil {
-		return nil, err
+		return campaignShown{}, err
 	}
 	row, err := x.shown(r.Context(), by.CompanyID, c)
 	if err != nil {
-		return nil, err
+		return campaignShown{}, err
 	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
-	return struct {
-		campaignRow
-		AsOf string `json:"as_of"`
-	}{row, carillon.FormatTime(asOf)}, err
+	return campaignShown{row, carillon.FormatTime(asOf)}, err
 }
 
 // walk starts an iteration over the recipients of the query's campaign.
@@ -193,31 +197,34 @@ func recipientStates() []carillon.State {
 }
 
 // recipients responds with a page of recipients and their results.
-func (x Campaigns) recipients(r *http.Request, by member.Member) (any, error) {
+func (x Campaigns) recipients(r *http.Request, by member.Member) (httpio.List[notify.Reached], error) {
 	f, err := readReached(r.URL.Query())
 	if err != nil {
-		return nil, err
+		return httpio.List[notify.Reached]{}, err
 	}
 	w, page, err := x.walk(r, by, recipientPages)
 	if err != nil {
-		return nil, err
+		return httpio.List[notify.Reached]{}, err
 	}
 	found, next, err := w.List(r.Context(), f, page.Limit)
 	return httpio.Part(recipientPages, found, next), err
 }
 
+// campaignReasons counts the reasons of the recipients that a request examined.
+type campaignReasons struct {
+	Reasons map[carillon.Reason]int `json:"reasons"`
+	Looked  int                     `json:"looked"`
+	Next    *string                 `json:"next_cursor"`
+}
+
 // reasons counts the reasons for failed or skipped recipients. One request examines a limited number of recipients.
-func (x Campaigns) reasons(r *http.Request, by member.Member) (any, error) {
+func (x Campaigns) reasons(r *http.Request, by member.Member) (campaignReasons, error) {
 	w, _, err := x.walk(r, by, reasonPages)
 	if err != nil {
-		return nil, err
+		return campaignReasons{}, err
 	}
 	reasons, looked, next, err := w.Why(r.Context())
-	return struct {
-		Reasons map[carillon.Reason]int `json:"reasons"`
-		Looked  int                     `json:"looked"`
-		Next    *string                 `json:"next_cursor"`
-	}{reasons, looked, httpio.NextCursor(reasonPages, next)}, err
+	return campaignReasons{reasons, looked, httpio.NextCursor(reasonPages, next)}, err
 }
 
 // export streams the recipients of a campaign as a CSV file.

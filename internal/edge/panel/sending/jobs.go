@@ -32,18 +32,18 @@ type Jobs struct {
 func (x Jobs) Routes() []httpio.Route {
 	const all, one, needed = "/send/jobs", "/send/jobs/{id}", auth.MaySendNotifications
 	return []httpio.Route{
-		x.Gate.Route("GET", all, needed, x.list),
-		x.Gate.Upload(all, needed, bulk.MaxFile+1<<20, x.upload),
-		x.Gate.Route("GET", one, needed, member.ID("Job", x.get)),
-		x.Gate.Route("PATCH", one, needed, member.ID("Job", x.edit)),
-		x.Gate.Route("DELETE", one, needed, member.ID("Job", x.discard)),
-		x.Gate.Route("POST", one+"/check", needed, x.change(x.Jobs.Check)),
-		x.Gate.Route("POST", one+"/send", needed, member.ID("Job", x.send)),
-		x.Gate.Route("POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
-		x.Gate.Route("POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
-		x.Gate.Route("POST", one+"/cancel", needed, member.ID("Job", x.cancel)),
-		x.Gate.Route("GET", one+"/rows", needed, member.ID("Job", x.rows)),
-		x.Gate.Route("GET", one+"/samples", needed, member.ID("Job", x.samples)),
+		member.Route(x.Gate, "GET", all, needed, x.list),
+		x.Gate.Upload(all, needed, bulk.MaxFile+1<<20, x.upload).Giving(httpio.Created[jobPage]{}),
+		member.Route(x.Gate, "GET", one, needed, member.ID("Job", x.get)),
+		member.Route(x.Gate, "PATCH", one, needed, member.ID("Job", x.edit)),
+		member.Route(x.Gate, "DELETE", one, needed, member.ID("Job", x.discard)),
+		member.Route(x.Gate, "POST", one+"/check", needed, x.change(x.Jobs.Check)),
+		member.Route(x.Gate, "POST", one+"/send", needed, member.ID("Job", x.send)),
+		member.Route(x.Gate, "POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
+		member.Route(x.Gate, "POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
+		member.Route(x.Gate, "POST", one+"/cancel", needed, member.ID("Job", x.cancel)),
+		member.Route(x.Gate, "GET", one+"/rows", needed, member.ID("Job", x.rows)),
+		member.Route(x.Gate, "GET", one+"/samples", needed, member.ID("Job", x.samples)),
 		x.Gate.Raw("GET", one+"/rows.csv", needed, x.file),
 	}
 }
@@ -51,7 +51,7 @@ func (x Jobs) Routes() []httpio.Route {
 // jobRow is a job in the list.
 type jobRow struct {
 	ID       string            `json:"id"`
-	State    messages.JobState `json:"state"`
+	State    messages.JobState `json:"state" enum:"draft,checking,checked,sending,paused,canceling,done,canceled,failed"`
 	Reason   string            `json:"reason"`
 	Detail   string            `json:"detail"`
 	File     string            `json:"file"`
@@ -107,20 +107,20 @@ func (x Jobs) row(r *http.Request, v *bulk.View) jobRow {
 }
 
 // page returns the response for a job, or the error of finding or changing it.
-func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
+func (x Jobs) page(r *http.Request, v *bulk.View, err error) (jobPage, error) {
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	p := jobPage{jobRow: x.row(r, v), Settings: v.Settings, Due: auth.TimeOrNull(v.Due())}
 	q, err := x.Jobs.Quota(r.Context(), v.CompanyID)
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	p.Quota = quotaRow{q.Limit, q.Used, carillon.FormatTime(q.Reset)}
 	if v.Settings.Sender != "" {
 		named, err := x.Store.Senders.SendersNamed(r.Context(), v.CompanyID, v.Settings.Sender)
 		if err != nil {
-			return nil, err
+			return jobPage{}, err
 		}
 		for _, s := range named {
 			if s.ID == v.Settings.Sender {
@@ -133,23 +133,23 @@ func (x Jobs) page(r *http.Request, v *bulk.View, err error) (any, error) {
 
 const jobList = "jobs" // cursor kind
 
-func (x Jobs) list(r *http.Request, by member.Member) (any, error) {
+func (x Jobs) list(r *http.Request, by member.Member) (httpio.List[jobRow], error) {
 	page, err := httpio.ReadPage(r.URL.Query(), jobList)
 	if err != nil {
-		return nil, err
+		return httpio.List[jobRow]{}, err
 	}
 	var after *messages.JobPage
 	if page.After != "" {
 		at, id, ok := strings.Cut(page.After, "/")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if !ok || err != nil {
-			return nil, httpio.BadCursor(r.URL.Query())
+			return httpio.List[jobRow]{}, httpio.BadCursor(r.URL.Query())
 		}
 		after = &messages.JobPage{CreatedAt: time.UnixMilli(ms), ID: id}
 	}
 	all, err := x.Jobs.List(r.Context(), by.CompanyID, after, page.Limit+1)
 	if err != nil {
-		return nil, err
+		return httpio.List[jobRow]{}, err
 	}
 	key := func(v *bulk.View) string { return fmt.Sprintf("%d/%s", v.CreatedAt.UnixMilli(), v.ID) }
 	return httpio.ListOf(page, jobList, all, key, func(v *bulk.View) jobRow { return x.row(r, v) }), nil
@@ -192,52 +192,52 @@ func (x Jobs) upload(w http.ResponseWriter, r *http.Request, by member.Member) e
 	return httpio.JSON(w, http.StatusCreated, p)
 }
 
-func (x Jobs) get(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) get(r *http.Request, by member.Member, id string) (jobPage, error) {
 	v, err := x.Jobs.Find(r.Context(), by.CompanyID, id)
 	return x.page(r, v, err)
 }
 
-func (x Jobs) edit(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) edit(r *http.Request, by member.Member, id string) (jobPage, error) {
 	e, err := readEdit(r)
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	v, err := x.Jobs.Change(r.Context(), by.CompanyID, id, e)
 	return x.page(r, v, err)
 }
 
-func (x Jobs) discard(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) discard(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	return nil, x.Jobs.Discard(r.Context(), by.CompanyID, id)
 }
 
 // send starts sending a job. recipients is the number that the page displayed; again confirms sending a job that may
 // already have been sent before a restore.
-func (x Jobs) send(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) send(r *http.Request, by member.Member, id string) (jobPage, error) {
 	o, err := form.Object(r, "recipients", "again")
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	recipients, err := whole(o.Find("recipients"), "recipients")
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	again, _, err := o.Bool("again", "again")
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	v, err := x.Jobs.Send(r.Context(), by.CompanyID, id, recipients, again)
 	return x.page(r, v, err)
 }
 
 // cancel ends a job. With accepted, it also cancels the notifications already accepted.
-func (x Jobs) cancel(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) cancel(r *http.Request, by member.Member, id string) (jobPage, error) {
 	o, err := form.Object(r, "accepted")
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	accepted, _, err := o.Bool("accepted", "accepted")
 	if err != nil {
-		return nil, err
+		return jobPage{}, err
 	}
 	v, err := x.Jobs.Cancel(r.Context(), by.CompanyID, id, accepted)
 	return x.page(r, v, err)
@@ -249,15 +249,15 @@ const (
 )
 
 // rows responds with the rows that are not sent.
-func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) rows(r *http.Request, by member.Member, id string) (httpio.List[bulk.BadRow], error) {
 	page, err := httpio.ReadPage(r.URL.Query(), badRowList)
 	if err != nil {
-		return nil, err
+		return httpio.List[bulk.BadRow]{}, err
 	}
 	var from bulk.Place
 	if page.After != "" {
 		if _, err := fmt.Sscanf(page.After, "%d/%d", &from.Batch, &from.Row); err != nil || from.Batch < 0 || from.Row < 0 {
-			return nil, httpio.BadCursor(r.URL.Query())
+			return httpio.List[bulk.BadRow]{}, httpio.BadCursor(r.URL.Query())
 		}
 	}
 	all, next, more, err := x.Jobs.BadRows(r.Context(), by.CompanyID, id, r.URL.Query().Get("reason"), from, page.Limit)
@@ -268,23 +268,26 @@ func (x Jobs) rows(r *http.Request, by member.Member, id string) (any, error) {
 	return httpio.Part(badRowList, all, after), err
 }
 
+// sampleRows are rows that are sent, with the components of their template.
+type sampleRows struct {
+	Data       []bulk.Sample        `json:"data"`
+	Components []carillon.Component `json:"components"`
+}
+
 // samples responds with rows that are sent, starting at a row number.
-func (x Jobs) samples(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) samples(r *http.Request, by member.Member, id string) (sampleRows, error) {
 	from := 0
 	if text := r.URL.Query().Get("from"); text != "" {
 		var err error
 		if from, err = strconv.Atoi(text); err != nil || from < 0 {
-			return nil, carillon.Invalid("from", "Must be a whole number")
+			return sampleRows{}, carillon.Invalid("from", "Must be a whole number")
 		}
 	}
 	all, t, err := x.Jobs.Samples(r.Context(), by.CompanyID, id, from, maxSamples)
 	if err != nil {
-		return nil, err
+		return sampleRows{}, err
 	}
-	return struct {
-		Data       []bulk.Sample        `json:"data"`
-		Components []carillon.Component `json:"components"`
-	}{append([]bulk.Sample{}, all...), t.Components}, nil
+	return sampleRows{append([]bulk.Sample{}, all...), t.Components}, nil
 }
 
 // file responds with a CSV file of the rows that are not sent.
@@ -309,8 +312,8 @@ func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) err
 }
 
 // change returns a handler that changes a job without a request body.
-func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) member.Handler {
-	return member.ID("Job", func(r *http.Request, by member.Member, id string) (any, error) {
+func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.View, error)) member.Handler[jobPage] {
+	return member.ID("Job", func(r *http.Request, by member.Member, id string) (jobPage, error) {
 		v, err := do(r.Context(), by.CompanyID, id)
 		return x.page(r, v, err)
 	})

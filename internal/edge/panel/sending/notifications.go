@@ -36,16 +36,16 @@ type Sent struct {
 func (x Sent) Routes() []httpio.Route {
 	const one = "/notifications/{id}"
 	return []httpio.Route{
-		x.Gate.Route("GET", "/notifications", auth.MayReadNotifications, x.list),
-		x.Gate.Route("GET", "/notifications/lookup", auth.MayReadNotifications, x.lookUp),
-		x.Gate.Route("GET", one, auth.MayReadNotifications, member.ID("Notification", x.get)),
-		x.Gate.Route("GET", one+"/timeline", auth.MayReadNotifications, member.ID("Notification", x.timeline)),
-		x.Gate.Route("GET", one+"/request", auth.MayReadNotifications, member.ID("Notification", x.request)),
-		x.Gate.Route("GET", one+"/filled", auth.MayReadNotifications, member.ID("Notification", x.filled)),
-		x.Gate.Route("POST", one+"/cancel", auth.MaySendNotifications, member.ID("Notification", x.cancel)),
-		x.Gate.Route("POST", one+"/move", auth.MaySendNotifications, member.ID("Notification", x.move)),
-		x.Gate.Route("GET", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resendable)),
-		x.Gate.Route("POST", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resend)),
+		member.Route(x.Gate, "GET", "/notifications", auth.MayReadNotifications, x.list),
+		member.Route(x.Gate, "GET", "/notifications/lookup", auth.MayReadNotifications, x.lookUp),
+		member.Route(x.Gate, "GET", one, auth.MayReadNotifications, member.ID("Notification", x.get)),
+		member.Route(x.Gate, "GET", one+"/timeline", auth.MayReadNotifications, member.ID("Notification", x.timeline)),
+		member.Route(x.Gate, "GET", one+"/request", auth.MayReadNotifications, member.ID("Notification", x.request)),
+		member.Route(x.Gate, "GET", one+"/filled", auth.MayReadNotifications, member.ID("Notification", x.filled)),
+		member.Route(x.Gate, "POST", one+"/cancel", auth.MaySendNotifications, member.ID("Notification", x.cancel)),
+		member.Route(x.Gate, "POST", one+"/move", auth.MaySendNotifications, member.ID("Notification", x.move)),
+		member.Route(x.Gate, "GET", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resendable)),
+		member.Route(x.Gate, "POST", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resend)),
 	}
 }
 
@@ -59,22 +59,22 @@ const (
 func (x Sent) sent() notify.Sent { return notify.Sent{Store: x.Store} }
 
 // list responds with a page of the company's notifications, or with those in `ids`.
-func (x Sent) list(r *http.Request, by member.Member) (any, error) {
+func (x Sent) list(r *http.Request, by member.Member) (httpio.List[notify.Row], error) {
 	q := r.URL.Query()
 	if q.Has("ids") {
 		ids, err := readIDs(q.Get("ids"))
 		if err != nil {
-			return nil, err
+			return httpio.List[notify.Row]{}, err
 		}
 		rows, err := x.sent().Of(r.Context(), by.CompanyID, ids)
 		return httpio.Part(sentPages, rows, ""), err
 	}
 	page, err := httpio.ReadPage(q, sentPages)
 	if err != nil {
-		return nil, err
+		return httpio.List[notify.Row]{}, err
 	}
 	if page.After != "" && !carillon.ValidUUID(page.After) {
-		return nil, httpio.BadCursor(q)
+		return httpio.List[notify.Row]{}, httpio.BadCursor(q)
 	}
 	if found := number.Find(q.Get("number")); found != "" {
 		q.Set("number", found)
@@ -86,7 +86,7 @@ func (x Sent) list(r *http.Request, by member.Member) (any, error) {
 	f.Limit, f.Before = page.Limit, page.After
 	rows, next, err := x.sent().List(r.Context(), by.CompanyID, f)
 	if err != nil {
-		return nil, err
+		return httpio.List[notify.Row]{}, err
 	}
 	if fit := httpio.Fit(rows); fit < len(rows) {
 		rows, next = rows[:fit], rows[fit-1].ID
@@ -103,10 +103,10 @@ func readIDs(text string) ([]string, error) {
 }
 
 // lookUp responds with the object that an id or a number belongs to, if any.
-func (x Sent) lookUp(r *http.Request, by member.Member) (any, error) {
+func (x Sent) lookUp(r *http.Request, by member.Member) (httpio.List[notify.Hit], error) {
 	text := r.URL.Query().Get("q")
 	if len(text) > maxQuery {
-		return nil, carillon.Invalid("q", "At most "+strconv.Itoa(maxQuery)+" bytes")
+		return httpio.List[notify.Hit]{}, carillon.Invalid("q", "At most "+strconv.Itoa(maxQuery)+" bytes")
 	}
 	list := httpio.List[notify.Hit]{Data: []notify.Hit{}}
 	hit, err := x.sent().LookUp(r.Context(), by.CompanyID, text)
@@ -128,14 +128,14 @@ type sentRun struct {
 	Flow      string `json:"flow"`
 	Name      string `json:"name"`
 	Number    string `json:"number"`
-	State     string `json:"state"`
+	State     string `json:"state" enum:"ready,asking,waiting,calling,completed,handed_off,stopped,failed"`
 	StartedAt string `json:"started_at"`
 }
 
-func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) get(r *http.Request, by member.Member, id string) (sentPage, error) {
 	p, err := x.sent().One(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return sentPage{}, err
 	}
 	page := sentPage{p, []sentRun{}}
 	if p.Event == "" {
@@ -143,7 +143,7 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 	}
 	var all []*chats.Run
 	if all, err = x.Store.Runs.OfNotification(r.Context(), by.CompanyID, id, maxRuns); err != nil {
-		return nil, err
+		return sentPage{}, err
 	}
 	rows, err := flows.RowsOf(r.Context(), x.Store, by.CompanyID, all)
 	for _, row := range rows {
@@ -153,18 +153,18 @@ func (x Sent) get(r *http.Request, by member.Member, id string) (any, error) {
 }
 
 // timeline responds with the events of a notification as a whole, without the states of its messages.
-func (x Sent) timeline(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) timeline(r *http.Request, by member.Member, id string) (httpio.Rows[notify.Event], error) {
 	events, err := x.sent().Timeline(r.Context(), by.CompanyID, id)
 	return httpio.RowsOf(events), err
 }
 
 // request responds with the original request.
-func (x Sent) request(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) request(r *http.Request, by member.Member, id string) (*notify.Request, error) {
 	return x.sent().Request(r.Context(), by.CompanyID, id)
 }
 
 // filled responds with the template as recipient `n` receives it.
-func (x Sent) filled(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) filled(r *http.Request, by member.Member, id string) (*notify.Filled, error) {
 	n, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("n"), "0"))
 	if err != nil {
 		return nil, carillon.Invalid("n", "Must be the number of a recipient, from 0")
@@ -172,11 +172,11 @@ func (x Sent) filled(r *http.Request, by member.Member, id string) (any, error) 
 	return x.sent().Filled(r.Context(), by.CompanyID, id, n)
 }
 
-func (x Sent) cancel(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) cancel(r *http.Request, by member.Member, id string) (*notify.Canceled, error) {
 	return x.Notify.Cancel(r.Context(), by.CompanyID, id)
 }
 
-func (x Sent) move(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) move(r *http.Request, by member.Member, id string) (*notify.Moved, error) {
 	o, err := form.Object(r, "datetime_sending", "timezone")
 	if err != nil {
 		return nil, err
@@ -191,30 +191,36 @@ func (x Sent) move(r *http.Request, by member.Member, id string) (any, error) {
 	return x.Notify.Move(r.Context(), by.CompanyID, id, due)
 }
 
-func (x Sent) resendable(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) resendable(r *http.Request, by member.Member, id string) (httpio.Rows[notify.Resendable], error) {
 	all, err := x.sent().Resendable(r.Context(), by.CompanyID, id, time.Now())
 	return httpio.RowsOf(all), err
 }
 
 const maxResend = time.Minute // time for which a resend blocks other resends of the notification
 
+// resent is the new notification of a resend.
+type resent struct {
+	ID         string `json:"notification_id"`
+	Recipients int    `json:"recipients"`
+}
+
 // resend sends a notification to failed recipients again, as a new notification. Resends of a notification run one at
 // a time, so that each knows the results of the others.
-func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) {
+func (x Sent) resend(r *http.Request, by member.Member, id string) (resent, error) {
 	to, err := readResend(r)
 	if err != nil {
-		return nil, err
+		return resent{}, err
 	}
 	origin, err := x.sent().Origin(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return resent{}, err
 	}
 	release, held, err := x.Gate.Limits.Hold(r.Context(), "resend "+by.CompanyID+" "+origin, maxResend)
 	if err == nil && !held {
 		err = &carillon.Error{Code: carillon.IdempotencyInProgress, Message: "It is being sent again just now", RetryAfter: 1}
 	}
 	if err != nil {
-		return nil, err
+		return resent{}, err
 	}
 	defer release()
 	s, as, err := x.sent().Resend(r.Context(), by.CompanyID, id, to, time.Now())
@@ -222,12 +228,9 @@ func (x Sent) resend(r *http.Request, by member.Member, id string) (any, error) 
 		as, err = x.acceptResend(r, by, s)
 	}
 	if err != nil {
-		return nil, err
+		return resent{}, err
 	}
-	return struct {
-		ID         string `json:"notification_id"`
-		Recipients int    `json:"recipients"`
-	}{as, len(to.Recipients)}, nil
+	return resent{as, len(to.Recipients)}, nil
 }
 
 // acceptResend accepts a resend and links it to the original. If the link cannot be stored, the next resend finds it

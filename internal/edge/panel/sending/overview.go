@@ -24,7 +24,7 @@ type Overview struct {
 }
 
 func (x Overview) Routes() []httpio.Route {
-	return []httpio.Route{x.Gate.Route("GET", "/overview", auth.MayReadNotifications, x.show)}
+	return []httpio.Route{member.Route(x.Gate, "GET", "/overview", auth.MayReadNotifications, x.show)}
 }
 
 const (
@@ -72,7 +72,7 @@ type counted struct {
 	Hour     string           `json:"hour,omitempty"` // start of the hour
 	Campaign *string          `json:"campaign,omitempty"`
 	LastAt   string           `json:"last_at,omitempty"` // set for a campaign
-	Type     string           `json:"type,omitempty"`
+	Type     string           `json:"type,omitempty" enum:"transactional,utility,marketing"`
 	Template string           `json:"template,omitempty"`
 	Language string           `json:"language,omitempty"`
 	Sender   string           `json:"sender,omitempty"` // sender id
@@ -93,20 +93,20 @@ type overviewShown struct {
 	Campaigns []counted `json:"campaigns"` // most recently used campaigns
 }
 
-func (x Overview) show(r *http.Request, by member.Member) (any, error) {
+func (x Overview) show(r *http.Request, by member.Member) (overviewShown, error) {
 	ctx, now := r.Context(), time.Now()
 	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return overviewShown{}, err
 	}
 	f, found, err := readStatsFilter(r.URL.Query(), senders, now)
 	if err != nil {
-		return nil, err
+		return overviewShown{}, err
 	}
 	shown := overviewShown{From: carillon.FormatTime(f.From), To: carillon.FormatTime(f.To)}
 	asOf, err := x.Store.Stats.AsOf(ctx, now)
 	if err != nil {
-		return nil, err
+		return overviewShown{}, err
 	}
 	shown.AsOf = carillon.FormatTime(asOf)
 	none := []counted{}
@@ -116,7 +116,7 @@ func (x Overview) show(r *http.Request, by member.Member) (any, error) {
 	}
 	hours, groups, err := x.Store.Stats.Figures(ctx, by.CompanyID, f)
 	if err != nil {
-		return nil, err
+		return overviewShown{}, err
 	}
 	var total stats.Counts
 	for i := range hours {

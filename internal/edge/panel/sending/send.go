@@ -24,8 +24,16 @@ type Send struct {
 
 func (x Send) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Raw("POST", "/notifications", auth.MaySendNotifications, x.send),
+		x.Gate.Raw("POST", "/notifications", auth.MaySendNotifications, x.send).Giving(accepted{}),
 	}
+}
+
+// accepted is the form of notify.Response.JSON.
+type accepted struct {
+	Success   bool   `json:"success"`
+	Message   string `json:"message"`
+	ID        string `json:"notification_id"`
+	Scheduled string `json:"scheduled_time,omitempty"`
 }
 
 // send accepts a notification. The page uses one idempotency key per attempt, so that a second click sends nothing.

@@ -28,9 +28,9 @@ type Suppressions struct {
 func (x Suppressions) Routes() []httpio.Route {
 	const read, write = auth.MayReadNotifications, auth.MaySendNotifications
 	return []httpio.Route{
-		x.Gate.Route("GET", "/suppressions", read, x.list),
-		x.Gate.Route("POST", "/suppressions", write, x.add),
-		x.Gate.Route("DELETE", "/suppressions/{id}", write, x.lift),
+		member.Route(x.Gate, "GET", "/suppressions", read, x.list),
+		member.Route(x.Gate, "POST", "/suppressions", write, x.add),
+		member.Route(x.Gate, "DELETE", "/suppressions/{id}", write, x.lift),
 		x.Gate.Raw("GET", "/suppressions/export", read, x.export),
 	}
 }
@@ -56,15 +56,17 @@ func suppressionRowOf(x settings.Suppression) suppressionRow {
 }
 
 // list responds with a page of the list, ordered by number. ?number= filters by prefix.
-func (x Suppressions) list(r *http.Request, by member.Member) (any, error) {
+func (x Suppressions) list(r *http.Request, by member.Member) (httpio.List[suppressionRow], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, suppressionList)
 	if err != nil {
-		return nil, err
+		return httpio.List[suppressionRow]{}, err
 	}
 	begins := strings.Map(digit, q.Get("number"))
 	if begins == "" && q.Get("number") != "" || len(begins) > maxNumber || strings.Trim(begins, "0123456789") != "" {
-		return nil, carillon.InvalidValue("number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")))
+		return httpio.List[suppressionRow]{}, carillon.InvalidValue(
+			"number", "Digits that numbers begin with", carillon.Shorten(q.Get("number")),
+		)
 	}
 	found, err := x.Store.Suppressions.SuppressionsFrom(r.Context(), by.CompanyID, begins, page.After, page.Limit+1)
 	return httpio.ListOf(
@@ -82,38 +84,41 @@ func digit(c rune) rune {
 	return c
 }
 
+// suppressed counts the numbers of a request, and those that were not suppressed before.
+type suppressed struct {
+	Added int `json:"added"`
+	Given int `json:"given"`
+}
+
 // add adds numbers. The response has the number of distinct numbers given. Numbers already on the list are unchanged,
 // unless the type All widens their suppression.
-func (x Suppressions) add(r *http.Request, by member.Member) (any, error) {
+func (x Suppressions) add(r *http.Request, by member.Member) (suppressed, error) {
 	o, err := form.Object(r, "numbers", "type", "reason")
 	if err != nil {
-		return nil, err
+		return suppressed{}, err
 	}
 	numbers, err := readNumbers(o)
 	if err != nil {
-		return nil, err
+		return suppressed{}, err
 	}
 	of, err := readSuppressionType(o.String("type", "type"))
 	if err != nil {
-		return nil, err
+		return suppressed{}, err
 	}
 	reason, _, err := o.String("reason", "reason")
 	if err != nil {
-		return nil, err
+		return suppressed{}, err
 	}
 	if reason = strings.TrimSpace(reason); reason == "" {
 		reason = "manual"
 	} else if utf8.RuneCountInString(reason) > suppressionReason {
-		return nil, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
+		return suppressed{}, carillon.Invalid("reason", "At most "+strconv.Itoa(suppressionReason)+" characters")
 	}
 	added, err := x.Store.Suppressions.AddSuppressions(
 		r.Context(), by.CompanyID, settings.Suppression{Type: of, Reason: reason, Author: by.Email, CreatedAt: time.Now()},
 		numbers...,
 	)
-	return struct {
-		Added int `json:"added"`
-		Given int `json:"given"`
-	}{added, len(numbers)}, err
+	return suppressed{added, len(numbers)}, err
 }
 
 func readNumbers(o *jsonbody.Object) ([]string, error) {
@@ -154,7 +159,7 @@ func readSuppressionType(text string, present bool, err error) (settings.Suppres
 }
 
 // lift removes a person, given by number or by the channel's id.
-func (x Suppressions) lift(r *http.Request, by member.Member) (any, error) {
+func (x Suppressions) lift(r *http.Request, by member.Member) (httpio.None, error) {
 	address := r.PathValue("id")
 	if !carillon.ValidNumber(address) && !identity.ValidUser(address) {
 		return nil, carillon.Absent("Suppression")

@@ -27,12 +27,12 @@ type Activity struct {
 func (x Activity) Routes() []httpio.Route {
 	const calls, changes = auth.MayReadActivity, auth.MayReadChanges
 	return []httpio.Route{
-		x.Gate.Route("GET", "/activity/calls", calls, x.calls),
-		x.Gate.Route("GET", "/activity/calls/{id}", calls, member.ID("Call", x.call)),
-		x.Gate.Route("GET", "/activity/accepted", calls, x.accepted),
-		x.Gate.Route("GET", "/activity/changes", changes, x.changes),
-		x.Gate.Route("GET", "/activity/changes/{id}", changes, member.ID("Change", x.change)),
-		x.Gate.Route("GET", "/activity/authors", changes, x.authors),
+		member.Route(x.Gate, "GET", "/activity/calls", calls, x.calls),
+		member.Route(x.Gate, "GET", "/activity/calls/{id}", calls, member.ID("Call", x.call)),
+		member.Route(x.Gate, "GET", "/activity/accepted", calls, x.accepted),
+		member.Route(x.Gate, "GET", "/activity/changes", changes, x.changes),
+		member.Route(x.Gate, "GET", "/activity/changes/{id}", changes, member.ID("Change", x.change)),
+		member.Route(x.Gate, "GET", "/activity/authors", changes, x.authors),
 	}
 }
 
@@ -132,23 +132,23 @@ func statuses() map[string][2]int {
 	return map[string][2]int{"": {}, "4xx": {400, 499}, "5xx": {500, 599}}
 }
 
-func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
+func (x Activity) calls(r *http.Request, by member.Member) (httpio.List[apiCallRow], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, apiCallPages)
 	if err != nil {
-		return nil, err
+		return httpio.List[apiCallRow]{}, err
 	}
 	f := audit.APICallFilter{Before: page.After, Limit: page.Limit + 1}
 	filters := map[string]*string{"code": &f.Code, "path": &f.Path, "key": &f.KeyID, "request_id": &f.RequestID}
 	if err := readFilters(q, filters); err != nil {
-		return nil, err
+		return httpio.List[apiCallRow]{}, err
 	}
 	if f.From, f.To, err = readRange(q); err != nil {
-		return nil, err
+		return httpio.List[apiCallRow]{}, err
 	}
 	class, known := statuses()[q.Get("status")]
 	if !known {
-		return nil, carillon.InvalidValue("status", "One of 4xx, 5xx", carillon.Shorten(q.Get("status")))
+		return httpio.List[apiCallRow]{}, carillon.InvalidValue("status", "One of 4xx, 5xx", carillon.Shorten(q.Get("status")))
 	}
 	f.Least, f.Most = class[0], class[1]
 	all, err := x.Store.APICalls.List(r.Context(), by.CompanyID, f)
@@ -157,10 +157,10 @@ func (x Activity) calls(r *http.Request, by member.Member) (any, error) {
 	}), err
 }
 
-func (x Activity) call(r *http.Request, by member.Member, id string) (any, error) {
+func (x Activity) call(r *http.Request, by member.Member, id string) (apiCallPage, error) {
 	c, err := x.Store.APICalls.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return apiCallPage{}, err
 	}
 	return apiCallPage{
 		x.apiCallRow(r.Context(), c), c.Query, c.Address, c.Agent, c.ContentType, c.Idempotency, c.Body, c.BodyCut, c.BodyRead, c.Response,
@@ -177,23 +177,23 @@ type acceptedRow struct {
 }
 
 // accepted responds with references to accepted requests. There are at most a few thousand.
-func (x Activity) accepted(r *http.Request, by member.Member) (any, error) {
+func (x Activity) accepted(r *http.Request, by member.Member) (httpio.List[acceptedRow], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, acceptedPages)
 	if err != nil {
-		return nil, err
+		return httpio.List[acceptedRow]{}, err
 	}
 	var key, request string
 	if err := readFilters(q, map[string]*string{"key": &key, "request_id": &request}); err != nil {
-		return nil, err
+		return httpio.List[acceptedRow]{}, err
 	}
 	from, to, err := readRange(q)
 	if err != nil {
-		return nil, err
+		return httpio.List[acceptedRow]{}, err
 	}
 	all, err := x.Store.APICalls.Accepted(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[acceptedRow]{}, err
 	}
 	all = slices.DeleteFunc(all, func(a audit.AcceptedCall) bool {
 		return key != "" && a.KeyID != key || request != "" && a.RequestID != request || !from.IsZero() && a.At.Before(from) ||
@@ -247,37 +247,37 @@ func auditRowOf(c audit.Change) auditRow {
 	}
 }
 
-func (x Activity) changes(r *http.Request, by member.Member) (any, error) {
+func (x Activity) changes(r *http.Request, by member.Member) (httpio.List[auditRow], error) {
 	q := r.URL.Query()
 	page, err := httpio.ReadPage(q, changePages)
 	if err != nil {
-		return nil, err
+		return httpio.List[auditRow]{}, err
 	}
 	f := audit.Filter{Before: page.After, Limit: page.Limit + 1}
 	kind := ""
 	if err := readFilters(q, map[string]*string{"author": &f.Author, "object": &f.ObjectID, "kind": &kind}); err != nil {
-		return nil, err
+		return httpio.List[auditRow]{}, err
 	}
 	if f.Kind = audit.Kind(kind); f.ObjectID != "" && kind == "" {
-		return nil, carillon.Missing("kind")
+		return httpio.List[auditRow]{}, carillon.Missing("kind")
 	}
 	if f.From, f.To, err = readRange(q); err != nil {
-		return nil, err
+		return httpio.List[auditRow]{}, err
 	}
 	all, err := x.Store.Audit.List(r.Context(), by.CompanyID, f)
 	return httpio.ListOf(page, changePages, all, func(c audit.Change) string { return c.ID }, auditRowOf), err
 }
 
-func (x Activity) change(r *http.Request, by member.Member, id string) (any, error) {
+func (x Activity) change(r *http.Request, by member.Member, id string) (auditPage, error) {
 	c, err := x.Store.Audit.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return auditPage{}, err
 	}
 	return auditPage{auditRowOf(*c), append([]audit.Field{}, c.Changes...)}, nil
 }
 
 // authors responds with all authors of changes, for the filter.
-func (x Activity) authors(r *http.Request, by member.Member) (any, error) {
+func (x Activity) authors(r *http.Request, by member.Member) (httpio.List[changeAuthor], error) {
 	all, err := x.Store.Audit.Authors(r.Context(), by.CompanyID, maxAuthors)
 	rows := make([]changeAuthor, len(all))
 	for i, p := range all {

@@ -19,7 +19,7 @@ import (
 
 // concern is a problem that needs attention. Kind determines which fields are set.
 type concern struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"concerns"`
 
 	Sender   string           `json:"sender,omitempty"` // sender id: sender_failing, messages_failing, calls_failing
 	Number   string           `json:"number,omitempty"`
@@ -75,14 +75,14 @@ type Attention struct {
 
 func (x Attention) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/overview/attention", auth.MayReadNotifications, x.attention),
-		x.Gate.Route("GET", "/overview/first-steps", auth.MayReadNotifications, x.firstSteps),
-		x.Gate.Route("GET", "/usage", auth.MayReadNotifications, x.usage),
+		member.Route(x.Gate, "GET", "/overview/attention", auth.MayReadNotifications, x.attention),
+		member.Route(x.Gate, "GET", "/overview/first-steps", auth.MayReadNotifications, x.firstSteps),
+		member.Route(x.Gate, "GET", "/usage", auth.MayReadNotifications, x.usage),
 	}
 }
 
 // attention responds with the current problems, most urgent first.
-func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
+func (x Attention) attention(r *http.Request, by member.Member) (httpio.Rows[concern], error) {
 	shown := httpio.RowsOf([]concern{})
 	now := time.Now()
 	for _, find := range []func(ctx context.Context, by member.Member, now time.Time) ([]concern, error){
@@ -91,7 +91,7 @@ func (x Attention) attention(r *http.Request, by member.Member) (any, error) {
 	} {
 		found, err := find(r.Context(), by, now)
 		if err != nil {
-			return nil, err
+			return httpio.Rows[concern]{}, err
 		}
 		shown.Data = append(shown.Data, found...)
 	}
@@ -262,22 +262,22 @@ func (x Attention) behind(ctx context.Context, _ member.Member, now time.Time) (
 
 // firstStep is a set-up step of a new company, and whether it is done.
 type firstStep struct {
-	Step string `json:"step"`
+	Step string `json:"step" enum:"sender,template,key,delivered,widget,teammate"`
 	Done bool   `json:"done"`
 }
 
 // firstSteps responds with the state of a company's first steps, according to the database.
-func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
+func (x Attention) firstSteps(r *http.Request, by member.Member) (httpio.Rows[firstStep], error) {
 	ctx, now := r.Context(), time.Now()
 	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[firstStep]{}, err
 	}
 	approved := false
 	for _, s := range senders {
 		templates, err := x.Store.Templates.Templates(ctx, s.UID)
 		if err != nil {
-			return nil, err
+			return httpio.Rows[firstStep]{}, err
 		}
 		for _, t := range templates {
 			approved = approved || t.Status == carillon.TemplateApproved
@@ -285,19 +285,19 @@ func (x Attention) firstSteps(r *http.Request, by member.Member) (any, error) {
 	}
 	keys, err := x.Store.Keys.UsableKeys(ctx, by.CompanyID, now)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[firstStep]{}, err
 	}
 	delivered, err := x.Store.Stats.AnyDelivered(ctx, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[firstStep]{}, err
 	}
 	placed, err := x.Store.Chats.AnyVisitor(ctx, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[firstStep]{}, err
 	}
 	members, err := x.Store.Accounts.Members(ctx, by.CompanyID, "", 2)
 	if err != nil {
-		return nil, err
+		return httpio.Rows[firstStep]{}, err
 	}
 	return httpio.RowsOf([]firstStep{
 		{"sender", len(senders) > 0},
@@ -333,20 +333,20 @@ type usageCalls struct {
 }
 
 // usage responds with the company's use of its limits.
-func (x Attention) usage(r *http.Request, by member.Member) (any, error) {
+func (x Attention) usage(r *http.Request, by member.Member) (usageShown, error) {
 	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return usageShown{}, err
 	}
 	u, err := notify.UsageOf(r.Context(), x.Store, c)
 	if err != nil {
-		return nil, err
+		return usageShown{}, err
 	}
 	shown := usageShown{Usage: u, Retention: c.RetentionDays, Days: []usageDay{}}
 	since := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usageDays)
 	days, err := x.Store.Notifications.UsedSince(r.Context(), by.CompanyID, since.Format(time.DateOnly))
 	if err != nil {
-		return nil, err
+		return usageShown{}, err
 	}
 	for _, d := range days {
 		shown.Days = append(shown.Days, usageDay{d.Date, d.Used})

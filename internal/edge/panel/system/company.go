@@ -30,8 +30,8 @@ type Company struct {
 
 func (x Company) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Route("GET", "/company", auth.MayReadSettings, x.get),
-		x.Gate.Route("PUT", "/company", auth.MayWriteSettings, x.put),
+		member.Route(x.Gate, "GET", "/company", auth.MayReadSettings, x.get),
+		member.Route(x.Gate, "PUT", "/company", auth.MayWriteSettings, x.put),
 	}
 }
 
@@ -54,10 +54,10 @@ type redialShown struct {
 	After    string           `json:"after"`
 }
 
-func (x Company) get(r *http.Request, by member.Member) (any, error) {
+func (x Company) get(r *http.Request, by member.Member) (companyShown, error) {
 	c, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return companyShown{}, err
 	}
 	return x.show(r, by, c)
 }
@@ -89,14 +89,14 @@ func versionOf(c *carillon.Company) (string, error) {
 	return hex.EncodeToString(sum[:12]), err
 }
 
-func (x Company) put(r *http.Request, by member.Member) (any, error) {
+func (x Company) put(r *http.Request, by member.Member) (companyShown, error) {
 	o, err := httpio.Object(r)
 	if err != nil {
-		return nil, err
+		return companyShown{}, err
 	}
 	version, err := o.Find("version").Required("version")
 	if err != nil {
-		return nil, err
+		return companyShown{}, err
 	}
 	limits := member.Operator(r.Context(), x.Store, by)
 	var kept carillon.Company
@@ -124,7 +124,7 @@ func (x Company) put(r *http.Request, by member.Member) (any, error) {
 		return accounts.PutCompany(ctx, tx, &kept, time.Now())
 	})
 	if err != nil {
-		return nil, err
+		return companyShown{}, err
 	}
 	return x.show(r, by, &kept)
 }

@@ -33,15 +33,15 @@ type Installation struct {
 
 func (p Installation) Routes() []httpio.Route {
 	return []httpio.Route{
-		p.Gate.Route("GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
-		p.Gate.Route("POST", "/maintenance", auth.MayOperate, p.startMaintenance),
-		p.Gate.Route("DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
-		p.Gate.Route("GET", "/restored", auth.MayOperate, p.showRestored),
-		p.Gate.Route("POST", "/restored", auth.MayOperate, p.decideRestored),
+		member.Route(p.Gate, "GET", "/maintenance", auth.MayReadInstallation, p.showMaintenance),
+		member.Route(p.Gate, "POST", "/maintenance", auth.MayOperate, p.startMaintenance),
+		member.Route(p.Gate, "DELETE", "/maintenance", auth.MayOperate, p.endMaintenance),
+		member.Route(p.Gate, "GET", "/restored", auth.MayOperate, p.showRestored),
+		member.Route(p.Gate, "POST", "/restored", auth.MayOperate, p.decideRestored),
 	}
 }
 
-func (p Installation) showMaintenance(r *http.Request, _ member.Member) (any, error) {
+func (p Installation) showMaintenance(r *http.Request, _ member.Member) (maintenance, error) {
 	m, err := p.Store.Accounts.Maintenance(r.Context())
 	return maintenanceOf(m), err
 }
@@ -49,32 +49,32 @@ func (p Installation) showMaintenance(r *http.Request, _ member.Member) (any, er
 // maxMaintenance limits a window, so that a typo cannot close the interface for a year.
 const maxMaintenance = 7 * 24 * time.Hour
 
-func (p Installation) startMaintenance(r *http.Request, by member.Member) (any, error) {
+func (p Installation) startMaintenance(r *http.Request, by member.Member) (maintenance, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
-		return nil, err
+		return maintenance{}, err
 	}
 	o, err := httpio.Object(r)
 	if err != nil {
-		return nil, err
+		return maintenance{}, err
 	}
 	const field = "until"
 	text, err := o.Find(field).Required(field)
 	if err != nil {
-		return nil, err
+		return maintenance{}, err
 	}
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil, carillon.BadFormat(field, text, "RFC 3339 date-time", "2030-01-31T09:00:00Z")
+		return maintenance{}, carillon.BadFormat(field, text, "RFC 3339 date-time", "2030-01-31T09:00:00Z")
 	}
 	now := time.Now()
 	if !until.After(now) || until.Sub(now) > maxMaintenance {
-		return nil, carillon.InvalidValue(field, "In the future and within seven days", text)
+		return maintenance{}, carillon.InvalidValue(field, "In the future and within seven days", text)
 	}
 	m := accounts.Maintenance{From: now, Until: until}
 	return maintenanceOf(m), p.Store.Accounts.SetMaintenance(r.Context(), m)
 }
 
-func (p Installation) endMaintenance(r *http.Request, by member.Member) (any, error) {
+func (p Installation) endMaintenance(r *http.Request, by member.Member) (httpio.None, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
 		return nil, err
 	}
@@ -93,9 +93,9 @@ type heldBack struct {
 	Messages int    `json:"messages"`
 }
 
-func (p Installation) showRestored(r *http.Request, by member.Member) (any, error) {
+func (p Installation) showRestored(r *http.Request, by member.Member) (restored, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
-		return nil, err
+		return restored{}, err
 	}
 	shown := restored{Held: []heldBack{}}
 	x, err := p.Store.Restored(r.Context())
@@ -106,35 +106,41 @@ func (p Installation) showRestored(r *http.Request, by member.Member) (any, erro
 	for _, h := range x.Held {
 		c, err := p.Store.Accounts.Company(r.Context(), h.CompanyID)
 		if err != nil {
-			return nil, err
+			return restored{}, err
 		}
 		shown.Held = append(shown.Held, heldBack{h.CompanyID, c.Name, h.Messages})
 	}
 	return shown, nil
 }
 
+// decidedHeld counts the messages that a request decided, and those left.
+type decidedHeld struct {
+	Decided int `json:"decided"`
+	Held    int `json:"held"`
+}
+
 // decideRestored sends or fails the held messages of one company or of all, for a few seconds per request. `held` in
 // the response is the number left for further requests.
-func (p Installation) decideRestored(r *http.Request, by member.Member) (any, error) {
+func (p Installation) decideRestored(r *http.Request, by member.Member) (decidedHeld, error) {
 	if err := member.Operator(r.Context(), p.Store, by); err != nil {
-		return nil, err
+		return decidedHeld{}, err
 	}
 	send, company, err := readRestoredDecision(r)
 	if err != nil {
-		return nil, err
+		return decidedHeld{}, err
 	}
 	x, err := p.Store.Restored(r.Context())
 	if err != nil {
-		return nil, err
+		return decidedHeld{}, err
 	}
 	if x == nil {
-		return nil, carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
+		return decidedHeld{}, carillon.InConflict("Nothing is held: the database was not restored, or all has been decided")
 	}
 	decided, more := 0, false
 	for _, h := range heldOf(x.Held, company) {
 		n, all, err := p.Notify.DecideRestored(r.Context(), h.CompanyID, send)
 		if err != nil {
-			return nil, err
+			return decidedHeld{}, err
 		}
 		if decided += n; !all {
 			more = true
@@ -143,22 +149,19 @@ func (p Installation) decideRestored(r *http.Request, by member.Member) (any, er
 	}
 	if !more {
 		if _, err := p.Store.Unmark(r.Context()); err != nil {
-			return nil, err
+			return decidedHeld{}, err
 		}
 	}
 	left := 0
 	if x, err = p.Store.Restored(r.Context()); err != nil {
-		return nil, err
+		return decidedHeld{}, err
 	}
 	if x != nil {
 		for _, h := range heldOf(x.Held, company) {
 			left += h.Messages
 		}
 	}
-	return struct {
-		Decided int `json:"decided"`
-		Held    int `json:"held"`
-	}{decided, left}, nil
+	return decidedHeld{decided, left}, nil
 }
 
 // heldOf returns the companies affected by a decision: one, or all if company is empty.

@@ -20,9 +20,9 @@ type People struct {
 func (x People) Routes() []httpio.Route {
 	const needed = auth.MayWriteSettings
 	return []httpio.Route{
-		x.Gate.Route("POST", "/people", needed, x.find),
+		member.Route(x.Gate, "POST", "/people", needed, x.find),
 		x.Gate.Raw("POST", "/people/export", needed, x.export),
-		x.Gate.Route("POST", "/people/erase", needed, x.erase),
+		member.Route(x.Gate, "POST", "/people/erase", needed, x.erase),
 	}
 }
 
@@ -34,7 +34,7 @@ func whoOf(r *http.Request) (q stored.Query, err error) {
 	return person.Read(o)
 }
 
-func (x People) find(r *http.Request, by member.Member) (any, error) {
+func (x People) find(r *http.Request, by member.Member) (*person.Found, error) {
 	q, err := whoOf(r)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (x People) export(w http.ResponseWriter, r *http.Request, by member.Member)
 	return nil
 }
 
-func (x People) erase(r *http.Request, by member.Member) (any, error) {
+func (x People) erase(r *http.Request, by member.Member) (*person.Erasure, error) {
 	q, err := whoOf(r)
 	if err != nil {
 		return nil, err

@@ -28,16 +28,16 @@ type Templates struct {
 func (x Templates) Routes() []httpio.Route {
 	const read, write = auth.MayReadTemplates, auth.MayWriteTemplates
 	return []httpio.Route{
-		x.Gate.Route("GET", "/templates", read, x.list),
-		x.Gate.Route("POST", "/templates", write, x.create),
-		x.Gate.Route("GET", "/templates/sync", read, x.synced),
-		x.Gate.Route("POST", "/templates/sync", write, x.sync),
-		x.Gate.Route("GET", "/templates/{id}", read, member.With(templateID, x.read)),
-		x.Gate.Route("PATCH", "/templates/{id}", write, x.edit),
-		x.Gate.Route("DELETE", "/templates/{id}", write, member.With(templateID, x.delete)),
-		x.Gate.Route("POST", "/templates/{id}/submit", write, member.With(templateID, x.submit)),
-		x.Gate.Route("GET", "/templates/{id}/history", read, member.With(templateID, x.history)),
-		x.Gate.Route("POST", "/templates/{id}/review", write, x.reviewTemplate),
+		member.Route(x.Gate, "GET", "/templates", read, x.list),
+		member.Route(x.Gate, "POST", "/templates", write, x.create),
+		member.Route(x.Gate, "GET", "/templates/sync", read, x.synced),
+		member.Route(x.Gate, "POST", "/templates/sync", write, x.sync),
+		member.Route(x.Gate, "GET", "/templates/{id}", read, member.With(templateID, x.read)),
+		member.Route(x.Gate, "PATCH", "/templates/{id}", write, x.edit),
+		member.Route(x.Gate, "DELETE", "/templates/{id}", write, member.With(templateID, x.delete)),
+		member.Route(x.Gate, "POST", "/templates/{id}/submit", write, member.With(templateID, x.submit)),
+		member.Route(x.Gate, "GET", "/templates/{id}/history", read, member.With(templateID, x.history)),
+		member.Route(x.Gate, "POST", "/templates/{id}/review", write, x.reviewTemplate),
 	}
 }
 
@@ -82,16 +82,16 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 }
 
 // list responds with the templates of all senders of the company. It is not paginated, because a company has few.
-func (x Templates) list(r *http.Request, by member.Member) (any, error) {
+func (x Templates) list(r *http.Request, by member.Member) (httpio.List[templateRow], error) {
 	senders, err := x.Store.Senders.Senders(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[templateRow]{}, err
 	}
 	rows := httpio.List[templateRow]{Data: []templateRow{}}
 	for _, s := range senders {
 		all, err := x.Store.Templates.Templates(r.Context(), s.UID)
 		if err != nil {
-			return nil, err
+			return httpio.List[templateRow]{}, err
 		}
 		for _, t := range all {
 			rows.Data = append(rows.Data, templateRowOf(t, s))
@@ -101,13 +101,13 @@ func (x Templates) list(r *http.Request, by member.Member) (any, error) {
 }
 
 // row returns the response for a template, or the error of finding or changing it.
-func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (any, error) {
+func (x Templates) row(ctx context.Context, t *carillon.Template, err error) (templateRow, error) {
 	if err != nil {
-		return nil, err
+		return templateRow{}, err
 	}
 	s, err := x.Store.Senders.Sender(ctx, t.SenderUID)
 	if err != nil {
-		return nil, err
+		return templateRow{}, err
 	}
 	return templateRowOf(t, s), nil
 }
@@ -117,30 +117,30 @@ func (x Templates) by(m member.Member) *catalog.Catalog {
 	return x.Catalog.By(catalog.Account(m.AccountID))
 }
 
-func (x Templates) read(r *http.Request, by member.Member, id string) (any, error) {
+func (x Templates) read(r *http.Request, by member.Member, id string) (templateRow, error) {
 	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
 	return x.row(r.Context(), t, err)
 }
 
 // create creates a template from the payload of the public interface, for the sender named in the query or else the
 // default sender.
-func (x Templates) create(r *http.Request, by member.Member) (any, error) {
+func (x Templates) create(r *http.Request, by member.Member) (httpio.Created[templateRow], error) {
 	body, err := httpio.Body(r)
 	if err != nil {
-		return nil, err
+		return httpio.Created[templateRow]{}, err
 	}
 	company, err := x.Store.Accounts.Company(r.Context(), by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.Created[templateRow]{}, err
 	}
 	t, err := catalog.CreateFrom(r.Context(), x.by(by), company, body, func() (*carillon.Sender, error) {
 		return x.senderOf(r.Context(), by.CompanyID, r.URL.Query().Get("sender"))
 	})
 	row, err := x.row(r.Context(), t, err)
 	if err != nil {
-		return nil, err
+		return httpio.Created[templateRow]{}, err
 	}
-	return httpio.Created{Value: row}, nil
+	return httpio.Created[templateRow]{Value: row}, nil
 }
 
 // senderOf returns the company's messaging sender with an id, or its default one.
@@ -159,14 +159,14 @@ func (x Templates) senderOf(ctx context.Context, companyID, id string) (*carillo
 }
 
 // edit changes the fields in the body, unless the template's version differs from the one in the query.
-func (x Templates) edit(r *http.Request, by member.Member) (any, error) {
+func (x Templates) edit(r *http.Request, by member.Member) (templateRow, error) {
 	body, err := httpio.Body(r)
 	if err != nil {
-		return nil, err
+		return templateRow{}, err
 	}
 	id, err := catalog.ParseID(r.PathValue("id"))
 	if err != nil {
-		return nil, err
+		return templateRow{}, err
 	}
 	version := r.URL.Query().Get("version")
 	t, err := catalog.EditFrom(r.Context(), x.by(by), by.CompanyID, id, body, func(t *carillon.Template) error {
@@ -178,11 +178,11 @@ func (x Templates) edit(r *http.Request, by member.Member) (any, error) {
 	return x.row(r.Context(), t, err)
 }
 
-func (x Templates) delete(r *http.Request, by member.Member, id string) (any, error) {
+func (x Templates) delete(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	return nil, x.by(by).Delete(r.Context(), by.CompanyID, id)
 }
 
-func (x Templates) submit(r *http.Request, by member.Member, id string) (any, error) {
+func (x Templates) submit(r *http.Request, by member.Member, id string) (templateRow, error) {
 	t, err := x.by(by).Submit(r.Context(), by.CompanyID, id)
 	return x.row(r.Context(), t, err)
 }
@@ -198,23 +198,23 @@ type syncRow struct {
 	Error   string `json:"error,omitempty"`
 }
 
-func (x Templates) synced(r *http.Request, by member.Member) (any, error) {
+func (x Templates) synced(r *http.Request, by member.Member) (httpio.List[syncRow], error) {
 	all, err := x.Store.Templates.Syncs(r.Context(), by.CompanyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
-func (x Templates) sync(r *http.Request, by member.Member) (any, error) {
+func (x Templates) sync(r *http.Request, by member.Member) (httpio.List[syncRow], error) {
 	all, err := x.Catalog.Sync(r.Context(), by.CompanyID)
 	return x.syncRows(r.Context(), by, all, err)
 }
 
-func (x Templates) syncRows(ctx context.Context, by member.Member, all []settings.TemplateSync, err error) (any, error) {
+func (x Templates) syncRows(ctx context.Context, by member.Member, all []settings.TemplateSync, err error) (httpio.List[syncRow], error) {
 	if err != nil {
-		return nil, err
+		return httpio.List[syncRow]{}, err
 	}
 	senders, err := x.Store.Senders.Senders(ctx, by.CompanyID)
 	if err != nil {
-		return nil, err
+		return httpio.List[syncRow]{}, err
 	}
 	rows := httpio.List[syncRow]{Data: []syncRow{}}
 	for _, s := range senders {
@@ -232,7 +232,7 @@ type Decide func(ctx context.Context, s *carillon.Sender, t *carillon.Template, 
 
 // reviewTemplate approves or rejects a pending template of a sandbox sender. Other channels review templates
 // themselves.
-func (x Templates) reviewTemplate(r *http.Request, by member.Member) (any, error) {
+func (x Templates) reviewTemplate(r *http.Request, by member.Member) (httpio.None, error) {
 	approve, reason, err := readDecision(r)
 	if err != nil {
 		return nil, err
@@ -294,18 +294,18 @@ type changeRow struct {
 
 // changedBy is the author of a change: the name of a person or the label of a key, if it still exists.
 type changedBy struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"account,key,channel,setup,system"`
 	Name string `json:"name,omitempty"`
 }
 
-func (x Templates) history(r *http.Request, by member.Member, id string) (any, error) {
+func (x Templates) history(r *http.Request, by member.Member, id string) (httpio.List[changeRow], error) {
 	t, err := x.Catalog.Find(r.Context(), by.CompanyID, id)
 	if err != nil {
-		return nil, err
+		return httpio.List[changeRow]{}, err
 	}
 	all, err := x.Store.Templates.History(r.Context(), by.CompanyID, t.ID)
 	if err != nil {
-		return nil, err
+		return httpio.List[changeRow]{}, err
 	}
 	names := map[settings.TemplateAuthor]string{}
 	rows := httpio.List[changeRow]{Data: make([]changeRow, len(all))}
@@ -313,7 +313,7 @@ func (x Templates) history(r *http.Request, by member.Member, id string) (any, e
 		name, known := names[c.By]
 		if !known {
 			if name, err = x.nameOf(r.Context(), c.By); err != nil {
-				return nil, err
+				return httpio.List[changeRow]{}, err
 			}
 			names[c.By] = name
 		}

@@ -1,18 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { get, type Page } from "../api";
+import { get } from "../api";
 import { useCan, useCompany } from "../session";
-
-interface Sender {
-  id: string;
-  report?: { name: string };
-}
 
 /** useSenderName is the name that phones show of a sender: the one that its channel has approved, else the company's. */
 export function useSenderName(): (id: string | undefined) => string {
   const company = useCompany();
   const senders = useQuery({
     queryKey: [company.id, "senders"],
-    queryFn: ({ signal }) => get<Page<Sender>>("/senders", {}, signal),
+    queryFn: ({ signal }) => get("/senders", {}, signal),
     enabled: useCan()("senders:read"),
   }).data?.data;
   return (id) => senders?.find((s) => s.id === id)?.report?.name || company.name;

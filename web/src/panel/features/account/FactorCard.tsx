@@ -12,11 +12,6 @@ import { shared } from "../../ui/texts";
 import { factorTexts, texts } from "./texts";
 import { QR } from "./QR";
 
-interface State {
-  enabled: boolean;
-  since: string | null;
-  recovery_codes: number;
-}
 interface Proposal {
   secret: string;
   uri: string;
@@ -29,7 +24,7 @@ export function FactorCard() {
   const t = useTexts(factorTexts);
   const state = useQuery({
     queryKey: ["second-factor"],
-    queryFn: ({ signal }) => get<State>("/user/second-factor", {}, signal),
+    queryFn: ({ signal }) => get("/user/second-factor", {}, signal),
   });
   const [doing, setDoing] = useState<Doing>(null);
   const [opened, setOpened] = useState(false);
@@ -148,9 +143,9 @@ function TurnOn({ show, close }: { show: (codes: string[]) => void; close: () =>
     setBusy(true);
     try {
       if (!proposal) {
-        setProposal(await post<Proposal>("/user/second-factor", { present }));
+        setProposal(await post("/user/second-factor", { present }));
       } else {
-        const { recovery_codes } = await post<{ recovery_codes: string[] }>("/user/second-factor/confirm", { code });
+        const { recovery_codes } = await post("/user/second-factor/confirm", { code });
         show(recovery_codes);
         done();
       }
@@ -254,7 +249,7 @@ function NewCodes({ show, close }: { show: (codes: string[]) => void; close: () 
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {
-      show((await post<{ recovery_codes: string[] }>("/user/second-factor/recovery-codes", v)).recovery_codes);
+      show((await post("/user/second-factor/recovery-codes", v)).recovery_codes);
       done();
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);

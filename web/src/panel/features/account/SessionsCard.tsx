@@ -4,7 +4,6 @@ import { useState } from "react";
 import { del, get } from "../../api";
 import { browserName } from "../../format";
 import { useTexts } from "../../i18n";
-import type { Session } from "./types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Failed, Rows, Tag } from "../../ui/parts";
@@ -16,10 +15,7 @@ export function SessionsCard() {
   const t = useTexts(texts);
   const client = useQueryClient();
   const [ending, setEnding] = useState("");
-  const list = useQuery({
-    queryKey: ["sessions"],
-    queryFn: ({ signal }) => get<{ data: Session[] }>("/sessions", {}, signal),
-  });
+  const list = useQuery({ queryKey: ["sessions"], queryFn: ({ signal }) => get("/sessions", {}, signal) });
   const after = async (id: string, what: () => Promise<void>, text: string) => {
     setEnding(id);
     try {
@@ -100,7 +96,7 @@ export function SessionsCard() {
                       color="red"
                       size="compact-sm"
                       loading={ending === x.id}
-                      onClick={() => void after(x.id, () => del("/sessions/" + x.id), t.ended)}
+                      onClick={() => void after(x.id, () => del(`/sessions/${x.id}`), t.ended)}
                     >
                       {t.end}
                     </Button>

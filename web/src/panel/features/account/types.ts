@@ -1,9 +1,2 @@
-export interface Session {
-  id: string;
-  created_at: string;
-  used_at: string;
-  expires_at: string;
-  address: string;
-  agent: string;
-  current: boolean;
-}
+import type { Schemas } from "../../api";
+export type Session = Schemas["AccountSessionRow"];

@@ -84,7 +84,7 @@ describe("copy as curl", () => {
 
 describe("sentences", () => {
   afterEach(() => setLanguage("en"));
-  const change = (action: string, kind: string, more: Partial<Change> = {}): Change => ({
+  const change = (action: Change["action"], kind: Change["object"]["kind"], more: Partial<Change> = {}): Change => ({
     id: "",
     at: "",
     action,
@@ -113,7 +113,7 @@ describe("sentences", () => {
     );
   });
   it("are there for each kind and action in each language", async () => {
-    const actions = [
+    const actions: Change["action"][] = [
       "created",
       "changed",
       "deleted",

@@ -18,7 +18,7 @@ export function sentence(c: Change): string {
   const t = words.now;
   const name = c.object.name || c.object.id;
   const what = fill(t[c.object.kind as Word] ?? t.other, { name });
-  let how = c.action;
+  let how: string = c.action;
   if (how === "password_set" && c.by.name === c.object.name) how = "password_set_own";
   if (how === "created" && c.object.kind === "invitation") how = "invited";
   if (how === "created" && c.object.kind === "job") how = "uploaded";

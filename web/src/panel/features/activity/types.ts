@@ -1,72 +1,21 @@
 // What happened, as the routes under /activity respond it (docs/reference/activity.md).
+import type { Schemas } from "../../api";
 
-export interface Key {
-  id: string;
-  label: string;
-}
+export type Key = Schemas["SystemUsedKey"];
 
-export interface ApiCall {
-  id: string;
-  at: string;
-  status: number;
-  code: string;
-  message: string;
-  method: string;
-  path: string;
-  key: Key;
-  request_id: string;
-  repeats: number;
-  took_ms: number;
-}
+export type ApiCall = Schemas["SystemApiCallRow"];
 
-export interface ApiCallPage extends ApiCall {
-  query: string;
-  address: string;
-  agent: string;
-  content_type: string;
-  idempotency_key: string;
-  body: string;
-  body_cut: boolean;
-  body_read: boolean;
-  response: string;
-  response_cut: boolean;
-}
+export type ApiCallPage = Schemas["SystemApiCallPage"];
 
-export interface Accepted {
-  at: string;
-  request_id: string;
-  notification_id: string;
-  voice: boolean;
-  key: Key;
-}
+export type Accepted = Schemas["SystemAcceptedRow"];
 
-export interface Author {
-  key: string;
-  name: string;
-  origin: string;
-  address?: string;
-}
+export type Author = Schemas["SystemChangeAuthor"];
 
-export interface Change {
-  id: string;
-  at: string;
-  by: Author;
-  action: string;
-  object: { kind: string; id: string; name: string };
-}
+export type Change = Schemas["SystemAuditRow"];
 
-export interface Field {
-  path: string;
-  before?: unknown;
-  after?: unknown;
-  secret?: boolean;
-  cut?: boolean;
-  more?: number;
-}
+export type Field = Schemas["AuditField"];
 
-export interface ChangePage extends Change {
-  fields: Field[];
-}
+export type ChangePage = Schemas["SystemAuditPage"];
 
 export const kinds = [
   "company",

@@ -1,25 +1,28 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { everything, get, Problem, type Page, type Query } from "../../api";
+import { everything, get, Problem, type Asks, type Gives, type Page, type Query, type Row } from "../../api";
 import { useCan, useCompany } from "../../session";
 import { span, type Address } from "./address";
-import type { Accepted, ApiCall, ApiCallPage, Author, Change, ChangePage, Key } from "./types";
+import type { Key } from "./types";
 
 const every = 5000;
 
 /** usePages are the pages of a list. The first one is read again every few seconds while nothing below it is shown. */
-function usePages<T>(path: string, query: Query) {
+function usePages<A extends "/activity/calls" | "/activity/accepted" | "/activity/changes">(path: A, query: Query) {
   const company = useCompany();
   return useInfiniteQuery({
     queryKey: [company.id, "activity", path, query],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, limit: 50, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) =>
+      get(path, { ...query, limit: 50, cursor: pageParam } as unknown as Asks<A>, signal) as unknown as Promise<
+        Page<Row<A>>
+      >,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) < 2 && q.state.status !== "error" ? every : false),
   });
 }
 
 export function useCalls(a: Address) {
-  return usePages<ApiCall>("/activity/calls", {
+  return usePages("/activity/calls", {
     status: a.status === "accepted" ? undefined : a.status,
     code: a.code,
     path: a.path,
@@ -30,35 +33,31 @@ export function useCalls(a: Address) {
 }
 
 export function useAccepted(a: Address) {
-  return usePages<Accepted>("/activity/accepted", { key: a.key, request_id: a.request, ...span(a) });
+  return usePages("/activity/accepted", { key: a.key, request_id: a.request, ...span(a) });
 }
 
 export function useChanges(a: Address) {
-  return usePages<Change>("/activity/changes", {
-    author: a.author,
-    kind: a.kind,
-    object: a.kind && a.object,
-    ...span(a),
-  });
+  return usePages("/activity/changes", { author: a.author, kind: a.kind, object: a.kind && a.object, ...span(a) });
 }
 
-function useOne<T>(path: string, id: string | undefined) {
+function useOne<A extends "/activity/calls" | "/activity/changes">(path: A, id: string | undefined) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "activity", path, id],
     enabled: !!id,
     staleTime: 60_000,
-    queryFn: ({ signal }) => get<T>(`${path}/${id}`, {}, signal),
+    queryFn: ({ signal }) =>
+      get(`${path as "/activity/calls"}/${id!}`, {}, signal) as unknown as Promise<Gives<"get", `${A}/${string}`>>,
     retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });
 }
 
 export function useCall(id: string | undefined) {
-  return useOne<ApiCallPage>("/activity/calls", id);
+  return useOne("/activity/calls", id);
 }
 
 export function useChange(id: string | undefined) {
-  return useOne<ChangePage>("/activity/changes", id);
+  return useOne("/activity/changes", id);
 }
 
 export function useAuthors() {
@@ -66,7 +65,7 @@ export function useAuthors() {
   return useQuery({
     queryKey: [company.id, "activity", "authors"],
     staleTime: 30_000,
-    queryFn: ({ signal }) => get<Page<Author>>("/activity/authors", {}, signal),
+    queryFn: ({ signal }) => get("/activity/authors", {}, signal),
   });
 }
 
@@ -79,7 +78,7 @@ export function useKeyNames(): Key[] {
       queryKey: [company.id, "activity", "keys"],
       staleTime: 30_000,
       enabled: can("keys:read"),
-      queryFn: ({ signal }) => everything<Key>("/keys", {}, signal),
+      queryFn: ({ signal }) => everything("/keys", {}, signal),
     }).data ?? []
   );
 }

@@ -2,8 +2,6 @@ import { Button, Group, Modal, MultiSelect, Stack, TextInput } from "@mantine/co
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useLanguage, useTexts } from "../../i18n";
-import type { Agent } from "./types";
-import type { Base } from "../knowledge/types";
 import { LanguageField } from "../../ui/LanguageField";
 import { failed, fieldErrors } from "../../ui/problem";
 import { useChanges, useList } from "../../ui/resources";
@@ -15,8 +13,8 @@ export function AddAgent({ opened, close, made }: { opened: boolean; close: () =
   const t = useTexts(texts);
   const s = useTexts(shared);
   const language = useLanguage();
-  const bases = useList<Base>("knowledge");
-  const { add } = useChanges<Agent>("agents");
+  const bases = useList("knowledge");
+  const { add } = useChanges("agents");
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues: { name: "", language: language as string, knowledge: [] as string[] },

@@ -2,13 +2,11 @@ import "@mantine/core/styles/Radio.css";
 import { Checkbox, MultiSelect, PasswordInput, Radio, Switch, Textarea, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
 import type { Agent } from "./types";
-import type { Base } from "../knowledge/types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { Card, Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { texts as toolTexts } from "../tools/texts";
-import type { Tool } from "../tools/types";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
 import { GoalForm } from "./GoalForm";
@@ -22,7 +20,7 @@ const tools = ["search", "handoff", "hang_up"] as const;
 export function AgentForm({ draft }: { draft: Draft<Agent> }) {
   const t = useTexts(texts);
   const { value: a, set, error } = draft;
-  const bases = useList<Base>("knowledge");
+  const bases = useList("knowledge");
   return (
     <div className="stack">
       <Card label={t.name}>
@@ -123,7 +121,7 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
 /** ServerTools chooses the tools at servers that the agent may call. */
 function ServerTools({ draft }: { draft: Draft<Agent> }) {
   const t = useTexts(toolTexts);
-  const list = useList<Tool>("tools");
+  const list = useList("tools");
   const chosen = draft.value.server_tools ?? [];
   const known = (list.data ?? []).map((x) => ({ value: x.id!, label: x.name }));
   const others = chosen.filter((id) => !known.some((x) => x.value === id));

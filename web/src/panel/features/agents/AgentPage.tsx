@@ -32,7 +32,7 @@ export function AgentPage() {
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
-  const one = useOne<Agent>("agents", id);
+  const one = useOne("agents", id);
   if (one.data) return <Editor stored={one.data} />;
   return (
     <Page title={t.title} back={{ to: "/agents", text: t.title }}>
@@ -50,7 +50,7 @@ function Editor({ stored }: { stored: Agent }) {
   const { tab = "settings" } = useSearch({ from: "/shell/agents/$id" });
   const can = useCan()("resources:write");
   const navigate = useNavigate();
-  const { replace, remove } = useChanges<Agent>("agents");
+  const { replace, remove } = useChanges("agents");
   const publish = useCallback(
     async (a: Agent) => {
       const { warning: _, ...change } = a;

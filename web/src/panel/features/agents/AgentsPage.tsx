@@ -6,7 +6,6 @@ import { languageName } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent } from "./types";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddAgent } from "./AddAgent";
@@ -26,7 +25,7 @@ function Agents() {
   const can = useCan();
   const navigate = useNavigate();
   const [adding, setAdding] = useState(false);
-  const list = useList<Agent>("agents");
+  const list = useList("agents");
   const create = can("resources:write") && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       {t.create}

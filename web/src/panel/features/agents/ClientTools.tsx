@@ -11,7 +11,7 @@ import { voiceTexts } from "./texts";
 /** ClientTools are what the page of a voice widget does for the agent. */
 export function ClientTools({ draft }: { draft: Draft<Agent> }) {
   const t = useTexts(voiceTexts);
-  const tools = draft.value.client_tools ?? [];
+  const tools = (draft.value.client_tools ?? []) as ClientTool[];
   const keep = (all: ClientTool[]) => draft.set({ client_tools: all.length ? all : undefined });
   return (
     <Card title={t.tools}>

@@ -11,7 +11,7 @@ import type { Agent } from "./types";
 import type { VoiceLine } from "../lines/types";
 import { Note } from "../../ui/parts";
 import { State } from "../calls/State";
-import { underWay, waits, type Call, type CallState } from "../calls/types";
+import { underWay, waits, type CallState } from "../calls/types";
 import { Heard } from "../sandbox/PhoneCalls";
 import { PhoneForm } from "../sandbox/PhoneForm";
 import { usePhone } from "../sandbox/usePhone";
@@ -64,7 +64,7 @@ function Followed({
   const company = useCompany();
   const call = useQuery({
     queryKey: [company.id, "tried call", called.call_id],
-    queryFn: ({ signal }) => get<Call>("/calls/" + called.call_id, {}, signal),
+    queryFn: ({ signal }) => get(`/calls/${called.call_id}`, {}, signal),
     refetchInterval: (q) => (q.state.data && !open(q.state.data.state) ? false : 700),
   });
   const got = usePhone().data?.data.find((c) => c.call_id === called.call_id);

@@ -78,7 +78,7 @@ function Written({ agent }: { agent: Agent }) {
     try {
       const { warning: _, ...draft } = agent;
       const before = said.at(-1);
-      const played = await post<Played>(`/agents/${agent.id}/playground`, {
+      const played = await post(`/agents/${agent.id}/playground`, {
         said: asked
           .filter((x) => x.text)
           .slice(-maxTurns)

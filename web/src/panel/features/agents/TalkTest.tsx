@@ -5,8 +5,8 @@ import { Talk, type Closing, type Mic, type TalkState } from "../../../shared/vo
 import { get, post } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import type { Agent, TalkAddress } from "./types";
-import type { Aloud, Turn } from "../talk/types";
+import type { Agent } from "./types";
+import type { Aloud } from "../talk/types";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { problem as tell } from "../talk/say";
@@ -91,7 +91,7 @@ export default function TalkTest({ agent, changed }: { agent: Agent; changed: bo
     });
     own.connect(
       async () => {
-        const address = await post<TalkAddress>(`/agents/${agent.id}/talk`, {}).catch((e: unknown) => {
+        const address = await post(`/agents/${agent.id}/talk`, {}).catch((e: unknown) => {
           throw Object.assign(e as object, { final: true });
         });
         id = address.conversation_id;
@@ -228,7 +228,7 @@ export default function TalkTest({ agent, changed }: { agent: Agent; changed: bo
 /** times reads how long the turns took, which is known after they are spoken. Lines and turns come in the same order. */
 async function times(id: string, set: (change: (lines: Line[]) => Line[]) => void): Promise<void> {
   if (!id) return;
-  const thread = await get<{ turns: Turn[] }>("/conversations/" + id).catch(() => undefined);
+  const thread = await get(`/conversations/${id}`).catch(() => undefined);
   const turns = thread?.turns.filter((x) => x.voice && (x.author === "visitor" || x.author === "agent")) ?? [];
   set((lines) => {
     const left = [...turns];

@@ -44,7 +44,7 @@ function useCall(id: string) {
   const client = useQueryClient();
   const one = useQuery({
     queryKey: [company.id, "calls", id],
-    queryFn: ({ signal }) => get<Call>("/calls/" + encodeURIComponent(id), {}, signal),
+    queryFn: ({ signal }) => get(`/calls/${encodeURIComponent(id)}`, {}, signal),
     refetchInterval: (q) =>
       !q.state.data
         ? false
@@ -166,7 +166,7 @@ function Actions({ call: c }: { call: Call }) {
       return;
     setBusy(true);
     try {
-      const r = await post<{ hung_up?: number }>(`/calls/${c.call_id}/hangup`);
+      const r = await post(`/calls/${c.call_id}/hangup`);
       succeeded(r.hung_up ? p.hungUp : p.wasCanceled);
     } catch (e) {
       failed(e);

@@ -6,7 +6,6 @@ import { useState } from "react";
 import { post } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Key } from "../keys/types";
 import { Card, Empty, Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { base } from "../widgets/places";
@@ -46,7 +45,7 @@ export function FirstCall() {
   const make = async () => {
     setBusy(true);
     try {
-      setKey((await post<Key>("/keys", { label: p.call, scopes: ["voice:send", "notify:read"] })).key ?? "");
+      setKey((await post("/keys", { label: p.call, scopes: ["voice:send", "notify:read"] })).key ?? "");
       void client.invalidateQueries({ queryKey: [company.id, "keys"] });
     } catch (e) {
       failed(e);

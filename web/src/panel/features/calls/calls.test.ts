@@ -7,6 +7,7 @@ import { stepsOf } from "./Timeline";
 import { playing, WaveReader } from "./wave";
 
 const row = (call_id: string, state: CallState = "completed"): CallRow => ({
+  agent_id: "",
   call_id,
   direction: "outgoing",
   state,

@@ -1,4 +1,3 @@
-import type { Agent } from "../agents/types";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 
@@ -6,7 +5,7 @@ export type Names = ReturnType<typeof useNames>;
 
 /** useNames gives agents and lines by their ids. */
 export function useNames() {
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const lines = useLines(false);
   return {
     agents: agents.data ?? [],

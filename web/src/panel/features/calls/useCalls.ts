@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { get, type Page } from "../../api";
+import { get } from "../../api";
 import { calls as stream, type LiveEvent } from "../../live";
 import { useCompany } from "../../session";
 import { queryOf, type Address } from "./address";
 import { append, begin, nothing, refresh, replace, reveal, type Shown } from "./list";
-import { underWay, type Call, type CallRow } from "./types";
+import { underWay } from "./types";
 
 const pageSize = 50;
 const beat = 2000; // while a call is under way: that it rings or is answered is no event
@@ -32,7 +32,7 @@ export function useCalls(address: Address, still: () => boolean) {
       const mine = again ? generation.current : ++generation.current;
       if (!again) set({ shown: nothing, phase: "loading", more: false });
       try {
-        const page = await get<Page<CallRow>>("/calls", { ...query.current, limit: pageSize });
+        const page = await get("/calls", { ...query.current, limit: pageSize });
         if (mine !== generation.current) return;
         set((now) => ({
           ...now,
@@ -65,7 +65,7 @@ export function useCalls(address: Address, still: () => boolean) {
       again(200);
       const at = id === undefined ? -1 : shown.current.rows.findIndex((r) => r.call_id === id);
       if (at >= pageSize)
-        void get<Call>("/calls/" + id).then(
+        void get(`/calls/${id}`).then(
           (c) => set((now) => ({ ...now, shown: replace(now.shown, c) })),
           () => {
             /* the next event shows it */
@@ -101,7 +101,7 @@ export function useCalls(address: Address, still: () => boolean) {
     const mine = generation.current;
     set((now) => ({ ...now, more: true }));
     try {
-      const page = await get<Page<CallRow>>("/calls", { ...query.current, limit: pageSize, cursor });
+      const page = await get("/calls", { ...query.current, limit: pageSize, cursor });
       if (mine === generation.current) set((now) => ({ ...now, shown: append(now.shown, page), more: false }));
     } catch (error) {
       if (mine === generation.current) set((now) => ({ ...now, more: false }));

@@ -37,7 +37,7 @@ function Loaded({ name }: { name: string }) {
   const company = useCompany();
   const one = useQuery({
     queryKey: [company.id, "campaigns", name],
-    queryFn: ({ signal }) => get<Campaign>("/campaigns/one", { name }, signal),
+    queryFn: ({ signal }) => get("/campaigns/one", { name }, signal),
     refetchInterval: beat,
     retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });

@@ -18,7 +18,7 @@ import { time } from "../calls/format";
 import { Bar, Outcome } from "../notifications/State";
 import { useKeys } from "../notifications/useKeys";
 import { texts } from "./texts";
-import { countsOf, figuresOf, sendingsOf, type Campaign, type CampaignPage } from "./types";
+import { countsOf, figuresOf, sendingsOf, type Campaign } from "./types";
 
 export function CampaignsPage() {
   return (
@@ -40,7 +40,7 @@ function Campaigns() {
     queryKey: [company.id, "campaigns"],
     initialPageParam: "",
     refetchInterval: 10_000,
-    queryFn: ({ pageParam, signal }) => get<CampaignPage>("/campaigns", { limit: 50, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => get("/campaigns", { limit: 50, cursor: pageParam }, signal),
     getNextPageParam: (p) => p.next_cursor ?? undefined,
   });
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];

@@ -4,7 +4,7 @@ import { IconUsersMinus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { get, type Page } from "../../api";
+import { get } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Ago } from "../../ui/Ago";
@@ -30,7 +30,7 @@ export function Reached({ name, address, go }: { name: string; address: Address;
     queryKey: [company.id, "campaigns", name, "recipients", query.state, query.reason],
     initialPageParam: "",
     queryFn: ({ pageParam, signal }) =>
-      get<Page<Recipient>>("/campaigns/recipients", { ...query, limit: 50, cursor: pageParam }, signal),
+      get("/campaigns/recipients", { ...query, limit: 50, cursor: pageParam }, signal),
     getNextPageParam: (p) => p.next_cursor ?? undefined,
   });
   const short = (list.data?.pages.length ?? 0) <= 1; // a long list that somebody reads stays as it is

@@ -8,7 +8,7 @@ import { useCompany } from "../../session";
 import { Card, Failed, Rows } from "../../ui/parts";
 import { reasonText } from "../notifications/reasons";
 import { texts } from "./texts";
-import type { Address, Campaign, Reasons } from "./types";
+import type { Address, Campaign } from "./types";
 
 const byItself = 25; // requests, each of which looks at 2,000 recipients
 
@@ -24,7 +24,7 @@ export function Why({ campaign: c, address, go }: { campaign: Campaign; address:
     enabled: missed > 0,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
-    queryFn: ({ pageParam, signal }) => get<Reasons>("/campaigns/reasons", { name: c.name, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => get("/campaigns/reasons", { name: c.name, cursor: pageParam }, signal),
     getNextPageParam: (p) => p.next_cursor ?? undefined,
   });
   const pages = list.data?.pages ?? [];

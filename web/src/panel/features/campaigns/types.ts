@@ -1,51 +1,14 @@
+import type { Schemas } from "../../api";
 import type { Figures } from "../../ui/rates";
 import type { Sendings } from "../notifications/outcome";
 import type { Counts } from "../notifications/types";
 
 /** Campaign is what became of its recipients, as far as they are counted. delivered has those that were read too. */
-export interface Campaign {
-  name: string;
-  first_at: string;
-  last_at: string;
-  recipients: number;
-  waiting: number;
-  sent: number;
-  delivered: number;
-  answered: number;
-  read: number;
-  failed: number;
-  skipped: number;
-  canceled: number;
-  unconfirmed: number;
-  scheduled_at?: string;
-  as_of?: string;
-}
-export interface CampaignPage {
-  data: Campaign[];
-  next_cursor: string | null;
-  as_of: string;
-}
+export type Campaign = Schemas["SendingCampaignRow"] & Partial<Schemas["SendingCampaignShown"]>;
+export type CampaignPage = Schemas["SendingCampaignPage"];
 
-export interface Reached {
-  notification_id: string;
-  n: number;
-  channel: "messaging" | "voice";
-  number: string;
-  state: string;
-  reason?: string;
-  detail?: string;
-  attempts: number;
-  created_at: string;
-  sent_at?: string;
-  delivered_at?: string;
-  read_at?: string;
-  ended_at?: string;
-}
-export interface Reasons {
-  reasons: Record<string, number>;
-  looked: number;
-  next_cursor: string | null;
-}
+export type Reached = Schemas["NotifyReached"];
+export type Reasons = Schemas["SendingCampaignReasons"];
 
 /** groups are the states of recipients that are looked for together. */
 export const groups = {

@@ -7,7 +7,6 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
 import { fill, useTexts, withTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Widget } from "../widgets/types";
 import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
@@ -195,7 +194,7 @@ function Steps({
   const [begun] = useState(
     () => Object.keys(flow.trigger).length === 0 || faults.some((x) => x.field.startsWith("trigger.")),
   );
-  const widgets = useList<Widget>("widgets").data ?? [];
+  const widgets = useList("widgets").data ?? [];
   const change = (steps: Step[], to?: string) => {
     set({ steps });
     if (to !== undefined) choose(to);

@@ -6,7 +6,6 @@ import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Widget } from "../widgets/types";
 import { Ago } from "../../ui/Ago";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
@@ -91,7 +90,7 @@ function Flows() {
 
 function List({ rows }: { rows: FlowRow[] }) {
   const t = useTexts(texts);
-  const widgets = useList<Widget>("widgets").data ?? [];
+  const widgets = useList("widgets").data ?? [];
   return (
     <div className="table-wrap">
       <table className="table">

@@ -207,7 +207,7 @@ function Actions({ run }: { run: Run }) {
     if (!(await confirm({ title: r.stopTitle, text: r.stopText, action: r.stop, danger: true }))) return;
     setBusy(true);
     try {
-      client.setQueryData([company.id, "flow-runs", "one", run.id], await post<Run>(`/flow-runs/${run.id}/stop`));
+      client.setQueryData([company.id, "flow-runs", "one", run.id], await post(`/flow-runs/${run.id}/stop`));
       succeeded(r.stoppedIt);
     } catch (e) {
       failed(e);

@@ -4,7 +4,6 @@ import { IconLockOpen } from "@tabler/icons-react";
 import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
-import type { Agent } from "../agents/types";
 import { useList } from "../../ui/resources";
 import { useLines } from "../lines/useLines";
 import { SetSecret } from "../secrets/SetSecret";
@@ -426,7 +425,7 @@ function Template({ path, step: s, steps, faults, change }: Props) {
 function PlaceCall({ path, step: s, faults, change }: Props) {
   const f = useTexts(formTexts);
   const can = useCan();
-  const agents = useList<Agent>("agents").data ?? [];
+  const agents = useList("agents").data ?? [];
   const lines = useLines(false).data ?? [];
   const x = s.place_call!;
   const error = (field: string) => errorOf(faults, `${path}.place_call.${field}`);

@@ -1,6 +1,5 @@
 import { Checkbox, Select, TagsInput, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Widget } from "../widgets/types";
 import { Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { formTexts } from "./texts";
@@ -18,7 +17,7 @@ export function TriggerForm({
   faults: Fault[];
 }) {
   const f = useTexts(formTexts);
-  const widgets = useList<Widget>("widgets").data ?? [];
+  const widgets = useList("widgets").data ?? [];
   const set = (more: Partial<Trigger>) =>
     change(
       Object.fromEntries(

@@ -47,7 +47,7 @@ export function TryRun({
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
-    queryFn: () => post<Tried>("/flows/try", JSON.parse(body)),
+    queryFn: () => post("/flows/try", JSON.parse(body)),
   });
   const x = inputs === null ? undefined : tried.data;
   useEffect(() => {

@@ -1,20 +1,20 @@
 // Flows: the list, one with its draft, its versions, and the runs.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { del, get, post, put, type Page } from "../../api";
+import { del, get, post, put } from "../../api";
 import { inbox } from "../../live";
 import { useCompany } from "../../session";
 import type { Update } from "../talk/types";
-import type { Editable, Fault, Flow, FlowRow, Run, RunRow, Template, Version } from "./types";
+import type { Editable, Fault, Flow, Run, Version } from "./types";
 
-const at = (id: string): string => "/flows/" + encodeURIComponent(id);
+const at = (id: string) => `/flows/${encodeURIComponent(id)}` as const;
 
 export function useOverview(every: number | false = 15_000) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "flows"],
     refetchInterval: every,
-    queryFn: async ({ signal }) => (await get<{ data: FlowRow[] }>("/flows/overview", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get("/flows/overview", {}, signal)).data,
   });
 }
 
@@ -22,7 +22,7 @@ export function useFlow(id: string) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "flows", id],
-    queryFn: ({ signal }) => get<Editable>(at(id) + "/draft", {}, signal),
+    queryFn: ({ signal }) => get(`${at(id)}/draft`, {}, signal) as Promise<Editable>,
   });
 }
 
@@ -30,7 +30,7 @@ export function useVersions(id: string) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "flows", id, "versions"],
-    queryFn: async ({ signal }) => (await get<{ data: Version[] }>(at(id) + "/versions", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get(`${at(id)}/versions`, {}, signal)).data,
   });
 }
 
@@ -40,7 +40,7 @@ export function useVersion(id: string, n: number) {
     queryKey: [company.id, "flows", id, "versions", n],
     enabled: n > 0,
     staleTime: Infinity,
-    queryFn: ({ signal }) => get<Version>(`${at(id)}/versions/${n}`, {}, signal),
+    queryFn: ({ signal }) => get(`${at(id)}/versions/${String(n)}`, {}, signal) as Promise<Version>,
   });
 }
 
@@ -49,7 +49,7 @@ export function useTemplates() {
   return useQuery({
     queryKey: [company.id, "templates"],
     staleTime: 60_000,
-    queryFn: async ({ signal }) => (await get<{ data: Template[] }>("/templates", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get("/templates", {}, signal)).data,
   });
 }
 
@@ -67,24 +67,24 @@ export function useFlowChanges() {
     [client, company.id],
   );
   return {
-    begin: useCallback(async (flow: Flow) => kept(await post<Editable>("/flows/drafts", { flow })), [kept]),
+    begin: useCallback(async (flow: Flow) => kept((await post("/flows/drafts", { flow })) as Editable), [kept]),
     save: useCallback(
       async (id: string, flow: Flow, savedAt: string | null) =>
-        kept(await put<Editable>(at(id) + "/draft", { flow, ...(savedAt ? { saved_at: savedAt } : {}) })),
+        kept((await put(`${at(id)}/draft`, { flow, ...(savedAt ? { saved_at: savedAt } : {}) })) as Editable),
       [kept],
     ),
-    publish: useCallback(async (id: string) => kept(await post<Editable>(at(id) + "/publish")), [kept]),
+    publish: useCallback(async (id: string) => kept((await post(`${at(id)}/publish`)) as Editable), [kept]),
     /** drop discards the draft; reports whether anything is left of the flow. */
     drop: useCallback(
       async (id: string) => {
-        await del(at(id) + "/draft");
-        kept(await get<Editable>(at(id) + "/draft"));
+        await del(`${at(id)}/draft`);
+        kept((await get(`${at(id)}/draft`)) as Editable);
       },
       [kept],
     ),
     remove: useCallback(
       async (e: Editable) => {
-        await del(e.published ? at(e.id) : at(e.id) + "/draft");
+        await (e.published ? del(at(e.id)) : del(`${at(e.id)}/draft`));
         client.removeQueries({ queryKey: [company.id, "flows", e.id] });
         await client.invalidateQueries({ queryKey: [company.id, "flows"], exact: true });
       },
@@ -110,20 +110,16 @@ export function useFaults(flow: Flow, first: Fault[]): { faults: Fault[]; checki
     staleTime: Infinity,
     gcTime: 0,
     queryFn: async ({ signal }) => {
-      const { faults } = await postWith<{ faults: Fault[] }>(
-        "/flows/check",
-        { flow: JSON.parse(asked) as Flow },
-        signal,
-      );
+      const { faults } = await checkFlow(JSON.parse(asked) as Flow, signal);
       return faults;
     },
   });
   return { faults: checked.data ?? [], checking: asked !== text || checked.isFetching };
 }
 
-async function postWith<T>(path: string, body: unknown, signal: AbortSignal): Promise<T> {
+async function checkFlow(flow: Flow, signal: AbortSignal) {
   signal.throwIfAborted();
-  return post<T>(path, body);
+  return post("/flows/check", { flow });
 }
 
 export interface RunFilter {
@@ -183,7 +179,7 @@ export function useRuns(f: RunFilter) {
     refetchInterval: beat,
     initialPageParam: "",
     queryFn: ({ pageParam, signal }) =>
-      get<Page<RunRow>>("/flow-runs", { flow: f.flow, state: f.state, cursor: pageParam, limit: 50 }, signal),
+      get("/flow-runs", { flow: f.flow, state: f.state, cursor: pageParam, limit: 50 }, signal),
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   });
   shown.current = new Set(list.data?.pages.flatMap((p) => p.data.filter((x) => x.open).map((x) => x.conversation_id)));
@@ -197,7 +193,7 @@ export function useRun(id: string) {
   const run = useQuery<Run>({
     queryKey,
     refetchInterval: (q) => (q.state.data?.open ? beat : false),
-    queryFn: ({ signal }) => get<Run>("/flow-runs/" + encodeURIComponent(id), {}, signal),
+    queryFn: ({ signal }) => get(`/flow-runs/${encodeURIComponent(id)}`, {}, signal) as Promise<Run>,
   });
   useChanges(queryKey, (mark, conversation) =>
     mark ? mark.run_id === id : !!run.data?.open && run.data.conversation_id === conversation,

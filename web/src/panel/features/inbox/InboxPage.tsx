@@ -53,9 +53,9 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
     return () => document.removeEventListener("visibilitychange", seen);
   }, [inbox]);
 
-  const act = async (what: string, body?: unknown) => {
+  const act = async (what: Parameters<Inbox["act"]>[0] | "tags", body?: unknown) => {
     try {
-      await inbox.act(what === "tags" ? "PUT" : "POST", what, body);
+      await (what === "tags" ? inbox.tag(body) : inbox.act(what, body));
     } catch (e) {
       const refusal = e as Refusal;
       if (refusal.status === 409 && refusal.details?.assignee) {

@@ -15,10 +15,7 @@ import { texts as talkTexts } from "../talk/texts";
 import { texts } from "./texts";
 
 const server: Server = {
-  request: (method, path, body) => {
-    const [route, query] = path.split("?");
-    return send(method, route!, { body, query: Object.fromEntries(new URLSearchParams(query)) });
-  },
+  request: send,
   follow: (follower) => {
     const leave = stream.listen((e) => {
       if (e.event !== "reset") {

@@ -3,7 +3,6 @@ import { useEffect } from "react";
 import { get } from "../../api";
 import { inbox } from "../../live";
 import { useCompany } from "../../session";
-import type { Counts } from "./types";
 
 /** Waiting is how many conversations wait for a person, beside the inbox in the navigation. It keeps the stream open, so that whoever
     has the panel open counts as there. */
@@ -12,7 +11,7 @@ export function Waiting() {
   const client = useQueryClient();
   const counts = useQuery({
     queryKey: [company.id, "inbox", "counts"],
-    queryFn: ({ signal }) => get<Counts>("/conversations/counts", {}, signal),
+    queryFn: ({ signal }) => get("/conversations/counts", {}, signal),
   });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

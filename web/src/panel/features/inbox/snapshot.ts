@@ -1,10 +1,11 @@
 // The state of the inbox as its pages show it.
+import type { send } from "../../api";
 import type { Marks, View } from "./model";
 import type { CannedReply, Counts, Delivery, Listed, Teammate, Thread } from "./types";
 
 /** The panel's part: requests, which reject with a Refusal, and the stream of the company's inbox. */
 export interface Server {
-  request<T>(method: string, path: string, body?: unknown): Promise<T>;
+  request: typeof send;
   follow(follower: { event(name: string, data: unknown): void; connected(yes: boolean): void }): () => void;
 }
 export interface Refusal {

@@ -45,12 +45,17 @@ class Fake implements Server {
   answers = new Map<string, unknown>();
   emit!: (name: string, data: unknown) => void;
   connect!: (yes: boolean) => void;
-  request<T>(method: string, path: string, body?: unknown): Promise<T> {
-    this.calls.push({ method, path, body });
-    const found = this.answers.get(`${method} ${path.split("?")[0]}`);
+  request = ((
+    method: string,
+    route: string,
+    { query, body }: { query?: Record<string, string>; body?: unknown } = {},
+  ) => {
+    const path = query ? `${route}?${new URLSearchParams(query).toString()}` : route;
+    this.calls.push({ method: method.toUpperCase(), path, body });
+    const found = this.answers.get(`${method.toUpperCase()} ${route}`);
     if (found instanceof Error) return Promise.reject(found);
-    return Promise.resolve((found ?? { data: [], next_cursor: null, turns: [], more: false }) as T);
-  }
+    return Promise.resolve(found ?? { data: [], next_cursor: null, turns: [], more: false });
+  }) as Server["request"];
   follow(f: Parameters<Server["follow"]>[0]) {
     this.emit = f.event;
     this.connect = f.connected;

@@ -2,21 +2,7 @@
 import { sentenceOf } from "../../ui/rules";
 import { belongs, current, isGroup, mark, merge, place, present, spoke, type View } from "./model";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
-import type {
-  CannedReply,
-  Contact,
-  ContactPage,
-  Counts,
-  Delivery,
-  Listed,
-  Mark,
-  Offered,
-  Summary,
-  Teammate,
-  Thread,
-  Turn,
-  Update,
-} from "./types";
+import type { Contact, ContactPage, Delivery, Mark, Offered, Summary, Thread, Turn, Update } from "./types";
 
 const pageSize = 40;
 const typingEvery = 3_000;
@@ -186,18 +172,16 @@ export class Inbox {
       () => {
         if (this.state.id !== id) return;
         this.asks++;
-        void this.server
-          .request<{ deliveries?: Delivery[] }>("GET", `/conversations/${id}/turns?after=${first.seq - 1}`)
-          .then(
-            (found) => {
-              if (this.state.id !== id) return;
-              this.stands(found.deliveries);
-              this.followTemplates();
-            },
-            () => {
-              /* the next thing that happens asks again */
-            },
-          );
+        void this.server.request("get", `/conversations/${id}/turns`, { query: { after: first.seq - 1 } }).then(
+          (found) => {
+            if (this.state.id !== id) return;
+            this.stands(found.deliveries);
+            this.followTemplates();
+          },
+          () => {
+            /* the next thing that happens asks again */
+          },
+        );
       },
       700 * 1.4 ** this.asks,
     );
@@ -234,7 +218,7 @@ export class Inbox {
     void this.loadList();
   }
 
-  private query(cursor?: string): string {
+  private query(cursor?: string): Record<string, string> {
     const { view, search } = this.state;
     const q = new URLSearchParams({ folder: view.folder, limit: String(pageSize) });
     if (view.closed) q.set("closed", "true");
@@ -246,14 +230,14 @@ export class Inbox {
     else if (goal) q.set("goal", goal[1]!);
     else if (search.trim()) q.set("search", search.trim());
     if (cursor) q.set("cursor", cursor);
-    return "/conversations?" + q.toString();
+    return Object.fromEntries(q);
   }
 
   async loadList(): Promise<void> {
     const query = this.query();
     const asked = ++this.asked;
     try {
-      const page = await this.server.request<{ data: Listed[]; next_cursor: string | null }>("GET", query);
+      const page = await this.server.request("get", "/conversations", { query });
       if (asked === this.asked) this.set({ list: page.data, cursor: page.next_cursor, listPhase: "ready" });
     } catch {
       if (asked === this.asked) this.set({ listPhase: "failed" });
@@ -265,26 +249,24 @@ export class Inbox {
     const { cursor } = this.state;
     if (!cursor) return;
     const asked = this.asked;
-    const page = await this.server
-      .request<{ data: Listed[]; next_cursor: string | null }>("GET", this.query(cursor))
-      .catch(() => null);
+    const page = await this.server.request("get", "/conversations", { query: this.query(cursor) }).catch(() => null);
     if (!page || asked !== this.asked) return;
     const have = new Set(this.state.list.map((c) => c.id));
     this.set({ list: [...this.state.list, ...page.data.filter((c) => !have.has(c.id))], cursor: page.next_cursor });
   }
 
   async loadCounts(): Promise<void> {
-    const counts = await this.server.request<Counts>("GET", "/conversations/counts").catch(() => undefined);
+    const counts = await this.server.request("get", "/conversations/counts").catch(() => undefined);
     if (counts) this.set({ counts });
   }
 
   async loadTeammates(): Promise<void> {
-    const found = await this.server.request<{ data: Teammate[] }>("GET", "/inbox/teammates").catch(() => undefined);
+    const found = await this.server.request("get", "/inbox/teammates").catch(() => undefined);
     if (found) this.set({ teammates: found.data });
   }
 
   async loadCanned(): Promise<void> {
-    const found = await this.server.request<{ data: CannedReply[] }>("GET", "/canned-replies").catch(() => undefined);
+    const found = await this.server.request("get", "/canned-replies").catch(() => undefined);
     if (found) this.set({ canned: found.data });
   }
 
@@ -298,7 +280,7 @@ export class Inbox {
     const id = this.state.id;
     if (!id) return;
     try {
-      const t = await this.server.request<Thread>("GET", `/conversations/${id}`);
+      const t = await this.server.request("get", `/conversations/${id}`);
       if (this.state.id !== id) return;
       const old = this.state.thread;
       const turns = merge(old?.turns ?? [], t.turns);
@@ -329,10 +311,7 @@ export class Inbox {
     for (;;) {
       const turns = this.state.thread?.turns ?? [];
       const found = await this.server
-        .request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>(
-          "GET",
-          `/conversations/${id}/turns?after=${turns[turns.length - 1]?.seq ?? 0}`,
-        )
+        .request("get", `/conversations/${id}/turns`, { query: { after: turns[turns.length - 1]?.seq ?? 0 } })
         .catch(() => null);
       if (!found || this.state.thread?.conversation.id !== id) return;
       this.patch(undefined, found.turns);
@@ -347,10 +326,7 @@ export class Inbox {
     if (!thread?.more || thread.turns.length === 0) return;
     const id = thread.conversation.id;
     const found = await this.server
-      .request<{ turns: Turn[]; deliveries?: Delivery[]; more: boolean }>(
-        "GET",
-        `/conversations/${id}/turns?before=${thread.turns[0]!.seq}`,
-      )
+      .request("get", `/conversations/${id}/turns`, { query: { before: thread.turns[0]!.seq } })
       .catch(() => null);
     const now = this.state.thread;
     if (found && now?.conversation.id === id)
@@ -371,7 +347,7 @@ export class Inbox {
     this.later(
       "read",
       () => {
-        if (this.state.id === c.id) void this.change(c.id, "POST", "read", { seq: c.last_seq });
+        if (this.state.id === c.id) void this.change(c.id, "read", { seq: c.last_seq });
       },
       400,
     );
@@ -379,30 +355,38 @@ export class Inbox {
 
   private viewing(): void {
     const { id } = this.state;
-    if (id && this.mayAnswer && document.visibilityState === "visible") void this.change(id, "POST", "viewing");
+    if (id && this.mayAnswer && document.visibilityState === "visible") void this.change(id, "viewing");
   }
 
   typing(): void {
     const { id } = this.state;
     if (!id || this.now() - this.typed < typingEvery) return;
     this.typed = this.now();
-    void this.change(id, "POST", "typing");
+    void this.change(id, "typing");
   }
 
   /** change asks for a change of which nobody waits for the outcome. */
-  private async change(id: string, method: string, what: string, body?: unknown): Promise<void> {
-    await this.server.request(method, `/conversations/${id}/${what}`, body).catch(() => undefined);
+  private async change(id: string, what: "read" | "typing" | "viewing", body?: unknown): Promise<void> {
+    await this.server.request("post", `/conversations/${id}/${what}`, { body }).catch(() => undefined);
   }
 
   /** act changes the chosen conversation; it rejects with a Refusal. */
-  async act(method: "POST" | "PUT", what: string, body?: unknown): Promise<void> {
+  async act(what: "take" | "release" | "assign" | "resolve" | "reopen", body?: unknown): Promise<void> {
     const { id } = this.state;
     if (!id) return;
-    const { conversation } = await this.server.request<{ conversation: Summary }>(
-      method,
-      `/conversations/${id}/${what}`,
-      body ?? {},
-    );
+    const { conversation } = await this.server.request("post", `/conversations/${id}/${what}`, { body: body ?? {} });
+    this.acted(conversation);
+  }
+
+  /** tag sets the tags of the chosen conversation; it rejects with a Refusal. */
+  async tag(body: unknown): Promise<void> {
+    const { id } = this.state;
+    if (!id) return;
+    const { conversation } = await this.server.request("put", `/conversations/${id}/tags`, { body });
+    this.acted(conversation);
+  }
+
+  private acted(conversation: Summary): void {
     this.set({ list: place(this.state.list, conversation, this.state.view) });
     this.patch(conversation, []);
     this.later("counts", () => void this.loadCounts());
@@ -422,26 +406,26 @@ export class Inbox {
     return this.send("answers", { text: file.name, note: false, client_id }, async () => {
       const body = new FormData();
       body.append("file", file);
-      const kept = await this.server.request<{ id: string }>("POST", `/conversations/${at}/files`, body);
+      const kept = await this.server.request("post", `/conversations/${at!}/files`, { body });
       return { client_id, file: kept.id };
     });
   }
 
-  private async send(route: string, said: Omit<Unsent, "at">, body: () => Promise<unknown>): Promise<Sent> {
+  private async send(
+    route: "answers" | "notes",
+    said: Omit<Unsent, "at">,
+    body: () => Promise<unknown>,
+  ): Promise<Sent> {
     const thread = this.state.thread;
     if (!thread) return { result: "failed", message: "" };
-    const at = `/conversations/${thread.conversation.id}/${route}`;
+    const at = `/conversations/${thread.conversation.id}/${route}` as const;
     const unsent: Unsent = { ...said, at: new Date(this.now()).toISOString() };
     this.set({
       thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== said.client_id), unsent] },
     });
     try {
-      const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>(
-        "POST",
-        at,
-        await body(),
-      );
-      this.patch(conversation, [turn]);
+      const { turn, conversation } = await this.server.request("post", at, { body: await body() });
+      this.patch(conversation, turn ? [turn] : []);
       this.set({ list: place(this.state.list, conversation, this.state.view) });
       const turns = this.state.thread?.turns ?? [];
       if (turns.some((t, i) => i > 0 && t.seq !== turns[i - 1]!.seq + 1)) void this.loadGap();
@@ -465,7 +449,7 @@ export class Inbox {
     const id = this.state.id;
     if (gap < 0) return;
     const found = await this.server
-      .request<{ turns: Turn[] }>("GET", `/conversations/${id}/turns?after=${turns[gap - 1]!.seq}`)
+      .request("get", `/conversations/${id}/turns`, { query: { after: turns[gap - 1]!.seq } })
       .catch(() => null);
     if (found && this.state.id === id) this.patch(undefined, found.turns);
   }
@@ -477,7 +461,7 @@ export class Inbox {
 
   /** templates are those that the conversation's sender may send. */
   async templates(): Promise<Offered[]> {
-    return (await this.server.request<{ data: Offered[] }>("GET", `/conversations/${this.state.id}/templates`)).data;
+    return (await this.server.request("get", `/conversations/${this.state.id!}/templates`)).data;
   }
 
   /** sendTemplate sends a template to the contact; it rejects with a Refusal. The client id makes a repetition of it the same. */
@@ -487,27 +471,23 @@ export class Inbox {
     language: string,
     variables: Record<string, string>,
   ): Promise<void> {
-    const { turn, conversation } = await this.server.request<{ turn: Turn; conversation: Summary }>(
-      "POST",
-      `/conversations/${this.state.id}/templates`,
-      { client_id, name, language, variables },
-    );
+    const { turn, conversation } = await this.server.request("post", `/conversations/${this.state.id!}/templates`, {
+      body: { client_id, name, language, variables },
+    });
     this.patch(conversation, turn ? [turn] : []);
     this.set({ list: place(this.state.list, conversation, this.state.view) });
   }
 
   contactPage(id: string): Promise<ContactPage> {
-    return this.server.request("GET", `/conversations/${id}/contact`);
+    return this.server.request("get", `/conversations/${id}/contact`);
   }
 
   async setContact(change: Partial<Pick<Contact, "name" | "email" | "number">>): Promise<void> {
     const thread = this.state.thread;
     if (!thread) return;
-    const { contact } = await this.server.request<{ contact: Contact }>(
-      "PUT",
-      `/conversations/${thread.conversation.id}/contact`,
-      change,
-    );
+    const { contact } = await this.server.request("put", `/conversations/${thread.conversation.id}/contact`, {
+      body: change,
+    });
     const now = this.state.thread;
     if (now?.contact.id === contact.id) this.set({ thread: { ...now, contact } });
     this.set({
@@ -518,7 +498,7 @@ export class Inbox {
   }
 
   async setAway(away: boolean): Promise<void> {
-    await this.server.request("PUT", "/inbox/presence", { away });
+    await this.server.request("put", "/inbox/presence", { body: { away } });
     this.set({
       teammates: this.state.teammates.map((t) => (t.account_id === this.me ? { ...t, present: true, away } : t)),
     });
@@ -526,13 +506,13 @@ export class Inbox {
 
   async saveCanned(reply: { id?: string; shortcut: string; text: string }): Promise<void> {
     const body = { shortcut: reply.shortcut, text: reply.text };
-    if (reply.id) await this.server.request("PUT", `/canned-replies/${reply.id}`, body);
-    else await this.server.request("POST", "/canned-replies", body);
+    if (reply.id) await this.server.request("put", `/canned-replies/${reply.id}`, { body });
+    else await this.server.request("post", "/canned-replies", { body });
     await this.loadCanned();
   }
 
   async removeCanned(id: string): Promise<void> {
-    await this.server.request("DELETE", `/canned-replies/${id}`);
+    await this.server.request("delete", `/canned-replies/${id}`);
     await this.loadCanned();
   }
 }

@@ -1,5 +1,5 @@
 // What the inbox reads and writes (docs/reference/conversation.md).
-import type { Contact, Conversation } from "../talk/types";
+import type { Schemas } from "../../api";
 
 export type {
   Author,
@@ -25,16 +25,5 @@ export type Folder = "mine" | "unassigned" | "automated" | "all";
 export const folders: Folder[] = ["mine", "unassigned", "automated", "all"];
 
 /** What the company had to do with a contact. */
-export interface ContactPage {
-  contact: Contact;
-  conversations: Conversation[];
-  notifications: ContactNotification[];
-}
-export interface ContactNotification {
-  notification_id: string;
-  channel: string;
-  state: string;
-  name_template?: string;
-  campaign_name: string;
-  created_at: string;
-}
+export type ContactPage = Schemas["InboxProfile"];
+export type ContactNotification = ContactPage["notifications"][number];

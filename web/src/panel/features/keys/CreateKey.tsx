@@ -36,7 +36,7 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
     setBusy(true);
     try {
       const days = Number(v.days);
-      const k = await post<Key>("/keys", {
+      const k = await post("/keys", {
         label: v.label.trim(),
         scopes: v.all === "all" ? ["*"] : v.scopes,
         expires_at: days ? new Date(Date.now() + days * 86_400_000).toISOString() : undefined,

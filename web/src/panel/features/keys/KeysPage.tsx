@@ -28,10 +28,7 @@ function Keys() {
   const can = useCan();
   const [creating, setCreating] = useState(false);
   const [all, setAll] = useState(false);
-  const list = useQuery({
-    queryKey: [company.id, "keys"],
-    queryFn: ({ signal }) => everything<Key>("/keys", {}, signal),
-  });
+  const list = useQuery({ queryKey: [company.id, "keys"], queryFn: ({ signal }) => everything("/keys", {}, signal) });
   const mine = can("keys:write");
   const create = mine && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
@@ -90,7 +87,7 @@ function KeyRow({ k, mine }: { k: Key; mine: boolean }) {
   const company = useCompany();
   const client = useQueryClient();
   const revoke = useMutation({
-    mutationFn: () => del("/keys/" + k.id),
+    mutationFn: () => del(`/keys/${k.id}`),
     onError: failed,
     onSuccess: () => {
       succeeded(t.didRevoke);

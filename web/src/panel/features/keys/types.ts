@@ -1,15 +1,5 @@
-export interface Key {
-  id: string;
-  label: string;
-  key?: string;
-  prefix: string;
-  scopes: string[];
-  is_active: boolean;
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used: string | null;
-  created_at: string;
-}
+import type { Schemas } from "../../api";
+export type Key = Schemas["AccountKeyRow"];
 
 export const scopes = [
   "*",

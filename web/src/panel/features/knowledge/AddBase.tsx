@@ -3,7 +3,6 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
-import type { Base } from "./types";
 import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
@@ -13,7 +12,7 @@ import { texts } from "./texts";
 export function AddBase({ opened, close, made }: { opened: boolean; close: () => void; made: (id: string) => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
-  const { add } = useChanges<Base>("knowledge");
+  const { add } = useChanges("knowledge");
   const [busy, setBusy] = useState(false);
   const form = useForm({ initialValues: { id: "" }, validate: { id: (v) => (v.trim() ? null : s.required) } });
   const submit = async ({ id }: { id: string }) => {

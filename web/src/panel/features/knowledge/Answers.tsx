@@ -9,7 +9,7 @@ import { address, get } from "../../api";
 import { number, percent } from "../../format";
 import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { Agent, Outcome } from "../agents/types";
+import type { Outcome } from "../agents/types";
 import { useNow } from "../../ui/Ago";
 import { Day } from "../../ui/Day";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
@@ -52,11 +52,11 @@ export function Answers() {
     [range, from, to, hour],
   );
   const query = { from: span.from.toISOString(), to: span.to.toISOString(), agent_id: agent };
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const one = useQuery({
     enabled: view !== "reviews",
     queryKey: [company.id, "answers", query],
-    queryFn: async ({ signal }) => ({ span, shown: await get<Shown>("/answers", query, signal) }),
+    queryFn: async ({ signal }) => ({ span, shown: await get("/answers", query, signal) }),
     refetchInterval: 30_000,
     staleTime: 0,
     placeholderData: keepPreviousData,

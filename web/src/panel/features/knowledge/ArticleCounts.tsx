@@ -18,7 +18,7 @@ export function useArticleCounts(base: string): (title: string) => Counts | unde
   const company = useCompany();
   const found = useQuery({
     queryKey: [company.id, "article-counts", base],
-    queryFn: ({ signal }) => get<{ data: Counts[] }>("/answers/articles", { knowledge: base }, signal),
+    queryFn: ({ signal }) => get("/answers/articles", { knowledge: base }, signal),
   });
   const sums = new Map<string, Counts>();
   for (const c of found.data?.data ?? []) {

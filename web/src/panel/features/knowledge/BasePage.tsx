@@ -37,7 +37,7 @@ export function BasePage() {
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
-  const one = useOne<Base>("knowledge", id);
+  const one = useOne("knowledge", id);
   if (one.data) return <Articles base={one.data} />;
   return (
     <Page title={id} back={{ to: "/knowledge", text: t.title }}>
@@ -55,7 +55,7 @@ function Articles({ base }: { base: Base }) {
   const can = useCan()("resources:write");
   const navigate = useNavigate();
   const { article, title } = useSearch({ from: "/shell/knowledge/$id" });
-  const { remove } = useChanges<Base>("knowledge");
+  const { remove } = useChanges("knowledge");
   const edit = useArticles(base.id);
   const [limit, setLimit] = useState(page);
   const answering = useAnswering();

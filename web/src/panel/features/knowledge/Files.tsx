@@ -35,9 +35,7 @@ export function Files({ base, has, add }: { base: string; has: Article[]; add: (
         const body = new FormData();
         body.append("file", file);
         const signal = AbortSignal.any([stop.current.signal, AbortSignal.timeout(patience)]);
-        articles.push(
-          ...(await send<{ articles: Article[] }>("POST", "/knowledge/import/file", { body, signal })).articles,
-        );
+        articles.push(...(await send("post", "/knowledge/import/file", { body, signal })).articles);
       } catch (e) {
         if (stop.current.signal.aborted) return;
         unread.push({ name: file.name, why: whyNot(e, t) });

@@ -22,7 +22,7 @@ export function Import({ opened, close, got }: { opened: boolean; close: () => v
     }
     setBusy(true);
     try {
-      got(await post<Article>("/knowledge/import", { [from]: from === "url" ? text.trim() : text }));
+      got(await post("/knowledge/import", { [from]: from === "url" ? text.trim() : text }));
     } catch (e) {
       if (e instanceof Problem && e.field) setError(e.reason || e.message);
       else failed(e);

@@ -6,8 +6,6 @@ import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent } from "../agents/types";
-import type { Base } from "./types";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddBase } from "./AddBase";
@@ -83,8 +81,8 @@ function Bases({ add }: { add: () => void }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const can = useCan();
-  const list = useList<Base>("knowledge");
-  const agents = useList<Agent>("agents");
+  const list = useList("knowledge");
+  const agents = useList("agents");
   if (list.isPending) return <Rows n={3} />;
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
   if (list.data.length === 0) {

@@ -87,7 +87,7 @@ function Changes({ site, look, base, can, edit }: { site: Site; look: string; ba
   const company = useCompany();
   const one = useQuery({
     queryKey: [company.id, "sites", site.id, "looks", look],
-    queryFn: ({ signal }) => get<{ changes: SiteChange[] }>(`/sites/${site.id}/looks/${look}`, {}, signal),
+    queryFn: ({ signal }) => get(`/sites/${site.id}/looks/${look}`, {}, signal),
   });
   if (one.isPending) return <Rows n={2} />;
   if (one.isError) return <Failed error={one.error} retry={() => void one.refetch()} />;

@@ -24,17 +24,17 @@ export function Meaning({ base }: { base: string }) {
   const company = useCompany();
   const client = useQueryClient();
   const [form, setForm] = useState(false);
-  const path = `/knowledge/${encodeURIComponent(base)}/embeddings`;
+  const path = `/knowledge/${encodeURIComponent(base)}/embeddings` as const;
   const key = [company.id, "knowledge", base, "embeddings"];
   const state = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => get<VectorState>(path, {}, signal),
+    queryFn: ({ signal }) => get(path, {}, signal),
     refetchInterval: (q) => (q.state.data?.making ? beat : calm),
   });
   const x = state.data;
   const again = async () => {
     try {
-      client.setQueryData(key, await post<VectorState>(path + "/make", {}));
+      client.setQueryData(key, await post(`${path}/make`, {}));
     } catch (e) {
       failed(e);
     }

@@ -47,13 +47,13 @@ export function MeaningForm({
     validate: { base_url: (v) => (v.trim() ? null : s.required), model: (v) => (v.trim() ? null : s.required) },
     onValuesChange: () => setTried(undefined),
   });
-  const path = `/knowledge/${encodeURIComponent(base)}/embeddings`;
+  const path = `/knowledge/${encodeURIComponent(base)}/embeddings` as const;
   const run = async (what: "save" | "try", v: typeof form.values) => {
     setBusy(what);
     const body = { ...v, base_url: v.base_url.trim(), model: v.model.trim(), api_key: v.api_key || undefined };
     try {
-      if (what === "try") setTried(await post<Tried>(path + "/try", body));
-      else saved(await put<VectorState>(path, body));
+      if (what === "try") setTried(await post(`${path}/try`, body));
+      else saved(await put(path, body));
     } catch (e) {
       if (e instanceof Problem && e.field in form.values) form.setFieldError(e.field, e.reason || e.message);
       else failed(e);

@@ -8,7 +8,7 @@ import { post } from "../../api";
 import { languageName, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Base, QuestionGroup } from "./types";
+import type { QuestionGroup } from "./types";
 import { Ago } from "../../ui/Ago";
 import { Certainty } from "../../ui/Certainty";
 import { confirm } from "../../ui/confirm";
@@ -184,7 +184,7 @@ function Answer({ group: g }: { group: QuestionGroup }) {
   const q = useTexts(questionTexts);
   const t = useTexts(texts);
   const navigate = useNavigate();
-  const all = useList<Base>("knowledge").data ?? [];
+  const all = useList("knowledge").data ?? [];
   const bases = g.knowledge.length ? all.filter((b) => g.knowledge.includes(b.id)) : all;
   const question = g.examples[0]!.question;
   const go = (id: string) =>

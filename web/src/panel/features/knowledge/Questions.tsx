@@ -20,8 +20,7 @@ export function Questions() {
     queryKey: [company.id, "questions"],
     initialPageParam: "",
     getNextPageParam: (last: Part<QuestionGroup>) => last.next_cursor ?? undefined,
-    queryFn: ({ pageParam, signal }) =>
-      get<Part<QuestionGroup>>("/questions/groups", { cursor: pageParam, limit: 20 }, signal),
+    queryFn: ({ pageParam, signal }) => get("/questions/groups", { cursor: pageParam, limit: 20 }, signal),
   });
   if (list.isPending) return <Rows />;
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;

@@ -11,7 +11,6 @@ import { Card, Empty, Failed, Note, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { faultText } from "./faults";
 import { meaningTexts, texts } from "./texts";
-import type { Base, Found, WordsAlone } from "./types";
 
 /** SearchTest shows what an agent would find. The question stands in the address. */
 export function SearchTest() {
@@ -23,17 +22,12 @@ export function SearchTest() {
   const { q = "" } = useSearch({ from: "/shell/knowledge" });
   const [text, setText] = useState(q);
   const [bases, setBases] = useState<string[]>([]);
-  const all = useList<Base>("knowledge");
+  const all = useList("knowledge");
   const found = useQuery({
     queryKey: [company.id, "search", q, bases],
     enabled: q !== "",
     staleTime: 0,
-    queryFn: ({ signal }) =>
-      get<{ results: Found[]; words_alone?: WordsAlone }>(
-        "/knowledge/search",
-        { q, knowledge: bases, limit: 10 },
-        signal,
-      ),
+    queryFn: ({ signal }) => get("/knowledge/search", { q, knowledge: bases, limit: 10 }, signal),
   });
   return (
     <div className="stack">

@@ -24,7 +24,7 @@ export function SiteForm({ base, site, close }: { base: string; site?: Site; clo
   const s = useTexts(shared);
   const company = useCompany();
   const client = useQueryClient();
-  const { add, replace } = useChanges<Site>("sites");
+  const { add, replace } = useChanges("sites");
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues: {

@@ -29,7 +29,7 @@ export function Sites({
 }) {
   const t = useTexts(siteTexts);
   const can = useCan()("resources:write");
-  const list = useList<Site>("sites");
+  const list = useList("sites");
   const [form, setForm] = useState<Site | "new">();
   const mine = (list.data ?? []).filter((s) => s.knowledge === base.id);
   return (
@@ -80,14 +80,14 @@ function OneSite({
   const s = useTexts(shared);
   const company = useCompany();
   const client = useQueryClient();
-  const { remove } = useChanges<Site>("sites");
+  const { remove } = useChanges("sites");
   const [history, setHistory] = useState(false);
   const key = [company.id, "sites", site.id, "state"];
   const state = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
       const before = client.getQueryData<SiteState>(key);
-      const now = await get<SiteState>(`/sites/${site.id}/state`, {}, signal);
+      const now = await get(`/sites/${site.id}/state`, {}, signal);
       if (before && before.looked_at !== now.looked_at)
         void client.invalidateQueries({ queryKey: [company.id, "knowledge", base.id] });
       return now;
@@ -97,7 +97,7 @@ function OneSite({
   const look = async (whole: boolean) => {
     if (whole && !(await confirm({ title: t.whole, text: t.wholeText, action: t.whole }))) return;
     try {
-      client.setQueryData(key, await post<SiteState>(`/sites/${site.id}/look`, { whole }));
+      client.setQueryData(key, await post(`/sites/${site.id}/look`, { whole }));
     } catch (e) {
       failed(e);
     }

@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { everything, get, post } from "../../api";
 import { useCompany } from "../../session";
-import type { Agent } from "../agents/types";
 import type { Article, Base } from "./types";
 import { testBefore } from "../agents/tests/gate";
 
@@ -28,9 +27,9 @@ const maxTested = 900_000; // characters of a changed base with which the tests 
 
 /** testBase runs the tests of the agents that use a base, with a change of it. It throws Canceled if it is not to be saved. */
 export async function testBase(id: string, change: (stored: Base) => Base) {
-  const using = (await everything<Agent>("/agents").catch(() => [])).filter((a) => a.knowledge.includes(id));
+  const using = (await everything("/agents").catch(() => [])).filter((a) => a.knowledge.includes(id));
   if (using.length === 0) return; // saving does not depend on the tests
-  const base = change(await get<Base>(`/knowledge/${encodeURIComponent(id)}`));
+  const base = change(await get(`/knowledge/${encodeURIComponent(id)}`));
   if (JSON.stringify(base).length <= maxTested) await testBefore(using, { base });
 }
 
@@ -46,7 +45,7 @@ export function useArticles(base: string) {
   const client = useQueryClient();
   return useCallback(
     async (x: { add?: Article[]; remove?: Article[] }) => {
-      const path = `/knowledge/${encodeURIComponent(base)}/articles`;
+      const path = `/knowledge/${encodeURIComponent(base)}/articles` as const;
       await testBase(base, (stored) => edited(stored, x));
       try {
         if (x.remove?.length && x.add?.length) await post(path, x);

@@ -1,6 +1,5 @@
 import { PasswordInput, Select, Switch, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Agent } from "../agents/types";
 import type { LineSettings, Sender } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
@@ -131,7 +130,7 @@ function TrunkCard({ draft, stored, can }: { draft: Draft<Sender>; stored: Sende
 
 function IncomingCard({ draft, can }: { draft: Draft<Sender>; can: boolean }) {
   const t = useTexts(texts);
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const { value: l, set, error } = draft;
   const now = l.settings.agent ?? "";
   const all = (agents.data ?? [])

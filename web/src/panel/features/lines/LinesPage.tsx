@@ -30,7 +30,7 @@ function Lines() {
   const navigate = useNavigate();
   const [adding, setAdding] = useState(false);
   const list = useLines();
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const create = can("senders:write") && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       {t.create}

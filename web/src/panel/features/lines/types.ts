@@ -1,39 +1,12 @@
 // Voice lines and their test calls, as /panel/v1 has them.
-export interface Breaker {
-  state: "closed" | "open" | "half_open";
-  class: string | null;
-  detail: string | null;
-  since: string | null;
-  until: string | null;
-}
+import type { Schemas } from "../../api";
+export type Breaker = Schemas["ChannelsBreakerRow"];
 
 /** Health is how a trunk responded when it was last asked. */
-export interface Health {
-  at: string;
-  responds: boolean;
-  code: number;
-  reason: string;
-  ms: number;
-  problem: "" | "unreachable" | "denied";
-}
+export type Health = Schemas["ChannelsHealthRow"];
 
 /** VoiceLine is a line in the list; Sender has its settings. */
-export interface VoiceLine {
-  id: string;
-  number: string;
-  provider: string;
-  default: boolean;
-  breaker: Breaker;
-  line: {
-    trunk: string;
-    caller_id: string;
-    agent: string;
-    max_concurrent: number;
-    under_way: number | null;
-    ring_timeout: string;
-    health: Health | null;
-  };
-}
+export type VoiceLine = Schemas["ChannelsSenderRow"] & { line: Schemas["ChannelsLineRow"] };
 
 /** LineSettings are those of a line with a trunk; others have none. The password is written and never read. */
 export interface LineSettings {
@@ -50,6 +23,7 @@ export interface LineSettings {
   claimed?: string;
 }
 
+/** Sender is a line with its settings, which are free in the description: each provider has its own. */
 export interface Sender {
   id?: string;
   number: string;

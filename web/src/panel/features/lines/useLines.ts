@@ -11,16 +11,19 @@ export function useLines(every: number | false = 10_000) {
   return useQuery({
     queryKey: [company.id, "lines"],
     refetchInterval: every,
-    queryFn: async ({ signal }) => (await get<{ data: VoiceLine[] }>("/senders", { channel: "voice" }, signal)).data,
+    queryFn: async ({ signal }) => (await get("/senders", { channel: "voice" }, signal)).data as VoiceLine[],
   });
 }
 
 export function useLine(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: [company.id, "lines", id], queryFn: ({ signal }) => get<Sender>(at(id), {}, signal) });
+  return useQuery({
+    queryKey: [company.id, "lines", id],
+    queryFn: ({ signal }) => get(at(id), {}, signal) as Promise<Sender>,
+  });
 }
 
-const at = (id: string): string => "/senders/" + encodeURIComponent(id);
+const at = (id: string) => `/senders/${encodeURIComponent(id)}` as const;
 
 export function useLineChanges() {
   const company = useCompany();
@@ -34,9 +37,9 @@ export function useLineChanges() {
     [client, company.id],
   );
   return {
-    add: useCallback(async (x: Sender) => kept(await post<Sender>("/senders", x)), [kept]),
+    add: useCallback(async (x: Sender) => kept((await post("/senders", x)) as Sender), [kept]),
     replace: useCallback(
-      async ({ breaker: _, secrets: __, callback: ___, ...x }: Sender) => kept(await put<Sender>(at(x.id!), x)),
+      async ({ breaker: _, secrets: __, callback: ___, ...x }: Sender) => kept((await put(at(x.id!), x)) as Sender),
       [kept],
     ),
     remove: useCallback(
@@ -49,7 +52,7 @@ export function useLineChanges() {
     ),
     check: useCallback(
       async (id: string) => {
-        const health = await post<Health>(at(id) + "/check");
+        const health = (await post(`${at(id)}/check`)) as Health;
         client.setQueryData<VoiceLine[]>([company.id, "lines"], (all) =>
           all?.map((l) => (l.id === id ? { ...l, line: { ...l.line, health } } : l)),
         );

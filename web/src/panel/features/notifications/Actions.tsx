@@ -41,7 +41,7 @@ export function Actions({ page: n }: { page: SentPage }) {
     const before = client.getQueryData<SentPage>(key);
     client.setQueryData<SentPage>(key, (now) => now && canceled(now));
     try {
-      const r = await post<{ canceled: number; already_sent: number }>(`/notifications/${n.notification_id}/cancel`);
+      const r = await post(`/notifications/${n.notification_id}/cancel`);
       succeeded(fill(p.wasCanceled, { n: number(r.canceled, language), sent: number(r.already_sent, language) }));
     } catch (e) {
       client.setQueryData(key, before);

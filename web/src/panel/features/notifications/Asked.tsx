@@ -7,13 +7,12 @@ import { get, Problem } from "../../api";
 import { absolute, languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Agent } from "../agents/types";
 import { Card, Copy } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { time } from "../calls/format";
 import { Preview } from "../templates/Preview";
 import { type PageTexts, pageTexts, texts } from "./texts";
-import type { Filled, Recipient, SentPage } from "./types";
+import type { Recipient, SentPage } from "./types";
 
 const shownStates = ["sent", "delivered", "read", "failed"] as const;
 
@@ -25,7 +24,7 @@ export function AsShown({ page: n, recipient: r }: { page: SentPage; recipient: 
   const filled = useQuery({
     queryKey: [company.id, "notifications", n.notification_id, "filled", r.n],
     staleTime: 60_000,
-    queryFn: ({ signal }) => get<Filled>(`/notifications/${n.notification_id}/filled`, { n: r.n }, signal),
+    queryFn: ({ signal }) => get(`/notifications/${n.notification_id}/filled`, { n: r.n }, signal),
     retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });
   const state = shownStates.find((s) => s === r.state);
@@ -58,14 +57,14 @@ export function Asked({ page: n }: { page: SentPage }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const can = useCan();
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const agent = agents.data?.find((a) => a.id === n.agent_id);
   const instant = (at: string) => (
     <time dateTime={at} title={at}>
       {absolute(at, language)}
     </time>
   );
-  const stood = n.timeline.some((e) => e.event === "default_sender");
+  const stood = n.timeline!.some((e) => e.event === "default_sender");
   return (
     <Card title={p.asked}>
       <dl className="sent-facts">
@@ -223,7 +222,7 @@ export function Whole({ page: n }: { page: SentPage }) {
   return (
     <Card title={p.whole}>
       <ol className="sent-timeline">
-        {n.timeline.map((e, i) => (
+        {n.timeline!.map((e, i) => (
           <li key={i}>
             <span>{words(e.event, e.text)}</span>
             <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at, language)}>

@@ -1,7 +1,7 @@
 import { Button, Select } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { get, type Page } from "../../api";
+import { get } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Day } from "../../ui/Day";
@@ -11,11 +11,6 @@ import { narrowed, nothing, type Address } from "./address";
 import { texts } from "./texts";
 import { kinds, notificationStates } from "./types";
 
-interface Sender {
-  id: string;
-  number: string;
-}
-
 /** Filters narrow the list; the address holds them. */
 export function Filters({ address: a, go }: { address: Address; go: (to: Partial<Address>) => void }) {
   const t = useTexts(texts);
@@ -24,7 +19,7 @@ export function Filters({ address: a, go }: { address: Address; go: (to: Partial
   const senders =
     useQuery({
       queryKey: [company.id, "senders"],
-      queryFn: ({ signal }) => get<Page<Sender>>("/senders", {}, signal),
+      queryFn: ({ signal }) => get("/senders", {}, signal),
       enabled: can("senders:read"),
     }).data?.data ?? [];
   const named = senders.map((s) => ({ value: s.id, label: s.id }));

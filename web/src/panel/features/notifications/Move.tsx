@@ -30,7 +30,7 @@ export function Move({ page: n, close }: { page: SentPage; close: () => void }) 
     setBusy(true);
     setFault("");
     try {
-      const r = await post<{ scheduled_time: string }>(`/notifications/${n.notification_id}/move`, {
+      const r = await post(`/notifications/${n.notification_id}/move`, {
         datetime_sending: at.length === 16 ? at + ":00" : at,
         timezone: zone,
       });

@@ -58,7 +58,7 @@ function useOne(id: string) {
   }, [client, company.id, id]);
   return useQuery({
     queryKey: [company.id, "notifications", id],
-    queryFn: ({ signal }) => get<SentPage>("/notifications/" + encodeURIComponent(id), {}, signal),
+    queryFn: ({ signal }) => get(`/notifications/${encodeURIComponent(id)}`, {}, signal),
     refetchInterval: (q) => (q.state.data && open(q.state.data) ? beat : false),
     retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
   });

@@ -10,7 +10,6 @@ import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
-import type { Agent } from "../agents/types";
 import { addressOf, narrowed, nothing, type Address } from "./address";
 import { Filters } from "./Filters";
 import { Find } from "./Find";
@@ -64,7 +63,7 @@ function Notifications() {
 function List({ address, clear }: { address: Address; clear: () => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const agent = useCallback(
     (id: string | undefined) => agents.data?.find((a) => a.id === id)?.name ?? t.call,
     [agents.data, t],

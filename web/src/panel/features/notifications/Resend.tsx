@@ -28,7 +28,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
     queryKey: [company.id, "notifications", n.notification_id, "resend"],
     gcTime: 0,
     staleTime: Infinity,
-    queryFn: ({ signal }) => get<{ data: Resendable[] }>(`/notifications/${n.notification_id}/resend`, {}, signal),
+    queryFn: ({ signal }) => get(`/notifications/${n.notification_id}/resend`, {}, signal),
     retry: false,
   });
   const [reached, setReached] = useState(false);
@@ -58,7 +58,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
       const body = { recipients: [...chosen!].sort((a, b) => a - b), reached },
         text = JSON.stringify(body);
       if (!keys.current.has(text)) keys.current.set(text, id());
-      const r = await request<{ notification_id: string }>("POST", `/notifications/${n.notification_id}/resend`, {
+      const r = await request("post", `/notifications/${n.notification_id}/resend`, {
         body,
         headers: { "Idempotency-Key": keys.current.get(text)! },
       });

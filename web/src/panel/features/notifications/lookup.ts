@@ -1,6 +1,5 @@
-import { get, type Page } from "../../api";
+import { get } from "../../api";
 import { numberIn } from "../../ui/number";
-import type { Hit } from "./types";
 
 /** Place is where something that was looked for is shown. */
 export interface Place {
@@ -15,7 +14,7 @@ export async function lookUp(text: string): Promise<Place | undefined> {
   if (number) return { to: "/notifications", search: { number } };
   const {
     data: [hit],
-  } = await get<Page<Hit>>("/notifications/lookup", { q: text.trim() });
+  } = await get("/notifications/lookup", { q: text.trim() });
   if (!hit) return undefined;
   if (hit.kind === "number") return { to: "/notifications", search: { number: hit.number } };
   if (hit.kind === "call") return { to: "/calls/$id", params: { id: hit.id! } };

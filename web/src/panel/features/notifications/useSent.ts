@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { get, type Page } from "../../api";
+import { get } from "../../api";
 import { notifications as stream } from "../../live";
 import { useCompany } from "../../session";
 import { rowsBy, type Shown } from "../../ui/rows";
@@ -32,7 +32,7 @@ export function useSent(address: Address, still: () => boolean) {
   loading.current = s.phase === "loading";
   const generation = useRef(0);
   const page = useCallback(
-    (cursor?: string) => get<Page<Sent>>("/notifications", { ...query.current, limit: pageSize, cursor }),
+    (cursor?: string) => get("/notifications", { ...query.current, limit: pageSize, cursor }),
     [],
   );
 
@@ -57,7 +57,7 @@ export function useSent(address: Address, still: () => boolean) {
         const got = await page();
         return mine === generation.current ? got : null;
       },
-      some: async (ids) => (await get<Page<Sent>>("/notifications", { ids: ids.join(",") })).data,
+      some: async (ids) => (await get("/notifications", { ids: ids.join(",") })).data,
       rows: () => [...shown.current.fresh, ...shown.current.rows],
       took: (got) => {
         if (loading.current) generation.current++; // what the first load still brings is older

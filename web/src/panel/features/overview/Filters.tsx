@@ -29,12 +29,12 @@ export function Filters({
   const senders = useQuery({
     queryKey: [company.id, "senders", "all"],
     enabled: can("senders:read"),
-    queryFn: ({ signal }) => get<{ data: { id: string; channel: string }[] }>("/senders", {}, signal),
+    queryFn: ({ signal }) => get("/senders", {}, signal),
   });
   const templates = useQuery({
     queryKey: [company.id, "templates", "names"],
     enabled: can("templates:read"),
-    queryFn: ({ signal }) => everything<{ name: string; language: string }>("/templates", {}, signal),
+    queryFn: ({ signal }) => everything("/templates", {}, signal),
   });
   const known = (value: string | undefined, all: string[]) => [...new Set([...(value ? [value] : []), ...all])];
   const today = dateOf(new Date());

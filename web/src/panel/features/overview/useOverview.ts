@@ -4,7 +4,6 @@ import { get } from "../../api";
 import { useCompany } from "../../session";
 import { useNow } from "../../ui/Ago";
 import { queryOf, spanOf, type Address } from "./address";
-import type { Concern, Overview, Step } from "./types";
 
 // They are also asked for when somebody comes back to the page, who may just have done what it asks for (staleTime).
 const beat = 10_000;
@@ -21,7 +20,7 @@ export function useOverview(address: Address) {
   const query = queryOf(address, span);
   const one = useQuery({
     queryKey: [company.id, "overview", query],
-    queryFn: async ({ signal }) => ({ span, address, shown: await get<Overview>("/overview", query, signal) }),
+    queryFn: async ({ signal }) => ({ span, address, shown: await get("/overview", query, signal) }),
     refetchInterval: beat,
     staleTime: 0,
     placeholderData: keepPreviousData,
@@ -33,7 +32,7 @@ export function useAttention() {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "attention"],
-    queryFn: ({ signal }) => get<{ data: Concern[] }>("/overview/attention", {}, signal),
+    queryFn: ({ signal }) => get("/overview/attention", {}, signal),
     refetchInterval: beat,
     staleTime: 0,
   });
@@ -44,7 +43,7 @@ export function useFirstSteps(wanted: boolean) {
   return useQuery({
     queryKey: [company.id, "first-steps"],
     enabled: wanted,
-    queryFn: ({ signal }) => get<{ data: { step: Step; done: boolean }[] }>("/overview/first-steps", {}, signal),
+    queryFn: ({ signal }) => get("/overview/first-steps", {}, signal),
     refetchInterval: (q) => (q.state.data?.data.every((s) => s.done) ? false : beat),
     staleTime: 0,
   });

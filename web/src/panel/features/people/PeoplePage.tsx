@@ -67,7 +67,7 @@ function People({ contact }: { contact: string }) {
     if (given === null) return;
     setBusy(true);
     try {
-      setFound(await send<Found>("POST", "/people", { body: given }));
+      setFound(await send("post", "/people", { body: given }));
       setWho(given);
       setErasure(null);
     } catch (error) {
@@ -261,7 +261,7 @@ function Erase({
     if (typed.trim() !== word) return;
     setBusy(true);
     try {
-      const result = await send<Erasure>("POST", "/people/erase", { body: who, signal: AbortSignal.timeout(maxWait) });
+      const result = await send("post", "/people/erase", { body: who, signal: AbortSignal.timeout(maxWait) });
       close();
       erased(result);
     } catch (error) {

@@ -42,7 +42,7 @@ export function Reviews({ span, query }: { span: Span; query: Record<string, str
   const company = useCompany();
   const one = useQuery({
     queryKey: [company.id, "reviews", query],
-    queryFn: async ({ signal }) => ({ span, shown: await get<Shown>("/answers/reviews", query, signal) }),
+    queryFn: async ({ signal }) => ({ span, shown: await get("/answers/reviews", query, signal) }),
     refetchInterval: 30_000,
     staleTime: 0,
     placeholderData: keepPreviousData,

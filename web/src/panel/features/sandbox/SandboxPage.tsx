@@ -4,7 +4,6 @@ import { Link } from "@tanstack/react-router";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent } from "../agents/types";
 import type { VoiceLine } from "../lines/types";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
 import { succeeded } from "../../ui/problem";
@@ -56,7 +55,7 @@ function Sandbox() {
 function Phone({ lines }: { lines: VoiceLine[] }) {
   const t = useTexts(texts);
   const can = useCan()("notifications:send");
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const phone = usePhone();
   const list = (
     <Card flush title={t.got}>

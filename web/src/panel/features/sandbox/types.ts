@@ -1,52 +1,14 @@
 // The phones of the sandbox, as /panel/v1 has them.
-import type { ChatFile } from "../../ui/MediaFile";
+import type { Schemas } from "../../api";
 
 /** PhoneCall is a call that the sandbox's phone got. */
-export interface PhoneCall {
-  id: string;
-  call_id: string;
-  number: string;
-  from: string;
-  suffix: string;
-  at: string;
-  answered_at: string | null;
-  ended_at: string | null;
-  code: number;
-  keys: string;
-  heard_ms: number;
-}
+export type PhoneCall = Schemas["CallsHeardRow"];
 
-export interface Phoned {
-  data: PhoneCall[];
-  behaviours: { suffix: string; effect: string }[];
-}
+export type Phoned = Schemas["CallsPhoneCalls"];
 
 /** Bubble is a message on a phone of the sandbox. */
-export interface Bubble {
-  id: string;
-  own: boolean;
-  kind: "template" | "text" | "choices" | "choice" | "file" | "reaction";
-  at: string;
-  text: string;
-  header?: { format: string; text?: string; url?: string };
-  footer?: string;
-  buttons?: { type: string; text: string; url?: string; phone?: string; payload?: string }[];
-  choices?: string[];
-  sources?: { title: string; url?: string }[];
-  file?: ChatFile;
-  read: boolean;
-  about?: string;
-}
+export type Bubble = Schemas["CallsBubble"];
 
-export interface Handset {
-  sender: string;
-  number: string;
-  unreachable: boolean;
-  typing: boolean;
-  messages: Bubble[];
-}
+export type Handset = Schemas["CallsScreen"];
 
-export interface HandsetNumbers {
-  senders: { id: string; number: string }[];
-  numbers: string[];
-}
+export type HandsetNumbers = Schemas["CallsPhoneNumbers"];

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, post, put } from "../../api";
 import { useCompany } from "../../session";
-import type { Handset, HandsetNumbers } from "./types";
 import { numberIn } from "../../ui/number";
 
 /** Written is what somebody does on the phone. */
@@ -24,7 +23,7 @@ export function useNumbers(sender: string, every: number | false = 10_000) {
     queryKey: [company.id, "handset", "numbers", sender],
     placeholderData: keepPreviousData,
     refetchInterval: every,
-    queryFn: ({ signal }) => get<HandsetNumbers>("/sandbox/phone/numbers", { sender }, signal),
+    queryFn: ({ signal }) => get("/sandbox/phone/numbers", { sender }, signal),
   });
 }
 
@@ -35,7 +34,7 @@ export function useHandset(sender: string, number: string) {
     queryKey: [company.id, "handset", sender, number],
     enabled: !!sender && !!phoneIn(number),
     refetchInterval: 1_000,
-    queryFn: ({ signal }) => get<Handset>("/sandbox/phone", { sender, number }, signal),
+    queryFn: ({ signal }) => get("/sandbox/phone", { sender, number }, signal),
   });
 }
 

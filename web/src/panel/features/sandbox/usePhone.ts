@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, post } from "../../api";
 import { useCompany } from "../../session";
-import type { Phoned } from "./types";
 
 export interface Asked {
   sender: string;
@@ -15,7 +14,7 @@ export function usePhone() {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "sandbox"],
-    queryFn: ({ signal }) => get<Phoned>("/sandbox/calls", {}, signal),
+    queryFn: ({ signal }) => get("/sandbox/calls", {}, signal),
     refetchInterval: (q) => (q.state.data?.data.some((c) => !c.ended_at) ? 700 : 3000),
   });
 }
@@ -25,7 +24,7 @@ export function useCalling() {
   const company = useCompany();
   const client = useQueryClient();
   return async (asked: Asked) => {
-    const made = await post<{ call_id: string; number: string }>("/sandbox/calls", asked);
+    const made = await post("/sandbox/calls", asked);
     void client.invalidateQueries({ queryKey: [company.id, "sandbox"] });
     return made;
   };

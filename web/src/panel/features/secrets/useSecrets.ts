@@ -26,7 +26,7 @@ export function useSecrets() {
   return useQuery({
     queryKey: [company.id, "secrets"],
     enabled: can,
-    queryFn: async ({ signal }) => (await get<{ data: Secret[] }>("/secrets", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get("/secrets", {}, signal)).data,
   });
 }
 
@@ -47,14 +47,14 @@ export function useSecretChanges() {
     ),
     replace: useCallback(
       async (x: Given) => {
-        await put("/secrets/" + encodeURIComponent(x.name), x);
+        await put(`/secrets/${encodeURIComponent(x.name)}`, x);
         await again();
       },
       [again],
     ),
     remove: useCallback(
       async (name: string) => {
-        await del("/secrets/" + encodeURIComponent(name));
+        await del(`/secrets/${encodeURIComponent(name)}`);
         await again();
       },
       [again],

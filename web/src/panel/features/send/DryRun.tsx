@@ -7,14 +7,13 @@ import { get } from "../../api";
 import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import type { TemplateComponent } from "../templates/types";
 import { Card, Failed, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Preview } from "../templates/Preview";
 import { jobTexts, texts } from "./texts";
 import { span } from "./pace";
-import type { Job, Sample } from "./types";
+import type { Job } from "./types";
 
 const typedFrom = 1000; // recipients from which the number has to be typed
 const page = 20; // samples that the server gives at once
@@ -207,8 +206,7 @@ function Samples({ job }: { job: Job }) {
   const list = useQuery({
     queryKey: [company.id, "send", "samples", job.id, job.settings.version, from],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) =>
-      get<{ data: Sample[]; components: TemplateComponent[] }>(`/send/jobs/${job.id}/samples`, { from }, signal),
+    queryFn: ({ signal }) => get(`/send/jobs/${job.id}/samples`, { from }, signal),
   });
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
   const x = list.data?.data[i - from];

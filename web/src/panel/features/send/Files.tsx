@@ -12,7 +12,7 @@ import { shared } from "../../ui/texts";
 import { id } from "../inbox/store";
 import { JobTag } from "./JobTag";
 import { jobTexts } from "./texts";
-import type { Job, JobRow } from "./types";
+import type { JobRow } from "./types";
 import { fileMost, upload } from "./upload";
 import { useJobs } from "./useJob";
 import { useTemplates } from "./useTemplates";
@@ -150,7 +150,7 @@ function Drop({ template }: { template?: string }) {
       last.current = undefined;
       const x = templates.data?.find((y) => y.id === template && y.status === "approved");
       if (x)
-        await patch<Job>(`/send/jobs/${job.id}`, {
+        await patch(`/send/jobs/${job.id}`, {
           version: job.settings.version,
           template: x.name,
           language: x.language,

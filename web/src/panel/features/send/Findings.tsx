@@ -80,7 +80,7 @@ function BadRows({ job, reason }: { job: Job; reason?: FaultReason }) {
     initialPageParam: "",
     getNextPageParam: (p: Page<BadRow>) => p.next_cursor ?? undefined,
     queryFn: ({ pageParam, signal }) =>
-      get<Page<BadRow>>(`/send/jobs/${job.id}/rows`, { reason, limit: 25, cursor: pageParam }, signal),
+      get(`/send/jobs/${job.id}/rows`, { reason, limit: 25, cursor: pageParam }, signal),
   });
   if (list.isPending)
     return (

@@ -87,7 +87,7 @@ function Opened({
   const change = async () => {
     setBusy(true);
     try {
-      at.kept(await patch<Job>(`/send/jobs/${job.id}`, { version: job.settings.version }));
+      at.kept(await patch(`/send/jobs/${job.id}`, { version: job.settings.version }));
     } catch (e) {
       failed(e);
     } finally {

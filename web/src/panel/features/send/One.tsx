@@ -103,7 +103,7 @@ export function One({
     setBusy(true);
     setProblem(undefined);
     try {
-      const r = await send<{ notification_id: string; scheduled_time?: string }>("POST", "/notifications", {
+      const r = await send("post", "/notifications", {
         body: bodyOf(message),
         headers: { "Idempotency-Key": keys.current.get(body)! },
       });

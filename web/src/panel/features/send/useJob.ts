@@ -15,7 +15,7 @@ export function useJobs() {
     initialPageParam: "",
     getNextPageParam: (p: Page<JobRow>) => p.next_cursor ?? undefined,
     select: (x) => x.pages.flatMap((p) => p.data),
-    queryFn: ({ pageParam, signal }) => get<Page<JobRow>>("/send/jobs", { limit: 25, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => get("/send/jobs", { limit: 25, cursor: pageParam }, signal),
     refetchInterval: (q) =>
       q.state.data?.pages.some((p) => p.data.some((j) => moving.includes(j.state))) ? 2000 : 15_000,
   });
@@ -28,7 +28,7 @@ export function useJob(id: string) {
   const key = [company.id, "send", "jobs", id];
   const query = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => get<Job>(`/send/jobs/${id}`, {}, signal),
+    queryFn: ({ signal }) => get(`/send/jobs/${id}`, {}, signal),
     refetchInterval: (q) => (q.state.data && moving.includes(q.state.data.state) ? 1000 : 10_000),
     staleTime: 0,
   });
@@ -42,7 +42,7 @@ export function useJob(id: string) {
   );
   const act = useCallback(
     async (what: "check" | "send" | "pause" | "resume" | "cancel", body?: unknown) =>
-      kept(await post<Job>(`/send/jobs/${id}/${what}`, body)),
+      kept(await post(`/send/jobs/${id}/${what}`, body)),
     [id, kept],
   );
   return { query, kept, act, reload: () => client.invalidateQueries({ queryKey: key, exact: true }) };
@@ -80,7 +80,7 @@ export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => unknown)
       if (Object.keys(now).length === 0) return true;
       waiting.current = {};
       try {
-        const j = await patch<Job>(`/send/jobs/${job.id}`, { version: version.current, ...now });
+        const j = await patch(`/send/jobs/${job.id}`, { version: version.current, ...now });
         version.current = j.settings.version;
         kept(j);
         set((all) => Object.fromEntries(Object.entries(all).filter(([k]) => k in waiting.current)));

@@ -1,7 +1,6 @@
 import "@mantine/core/styles/Radio.css";
 import { SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
-import type { Agent } from "../agents/types";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { useList } from "../../ui/resources";
@@ -79,7 +78,7 @@ function AgentCard({
   can: boolean;
 }) {
   const t = useTexts(texts);
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const all = (agents.data ?? []).map((a) => ({ value: a.id!, label: a.name }));
   return (
     <Card title={t.answers}>

@@ -1,39 +1,14 @@
 // What the panel's interface says of messaging senders.
+import type { Schemas } from "../../api";
 import type { Breaker } from "../lines/types";
 
-export type FindingState = "ok" | "warn" | "bad" | "unknown";
+export type FindingState = Schemas["ProviderFindingState"];
 /** Finding is one item of a check, with the code of what was found. */
-export interface Finding {
-  item: string;
-  state: FindingState;
-  code: string;
-  detail?: string;
-  values?: Record<string, string>;
-}
+export type Finding = Schemas["ProviderFinding"];
 /** Report is what a sender's channel says of it. */
-export interface Report {
-  handshake_at: string | null;
-  callback_at: string | null;
-  notice: string;
-  notice_at: string | null;
-  quality: string;
-  quality_at: string | null;
-  messages: string;
-  messages_at: string | null;
-  checked_at: string | null;
-  name: string;
-  worst: "" | FindingState;
-  findings?: Finding[];
-}
+export type Report = Schemas["ChannelsReportRow"];
 /** SenderRow is a messaging sender in the list. */
-export interface SenderRow {
-  id: string;
-  number: string;
-  provider: string;
-  default: boolean;
-  breaker: Breaker;
-  report: Report;
-}
+export type SenderRow = Schemas["ChannelsSenderRow"] & { report: Report };
 export interface CloudSettings {
   base_url?: string;
   version?: string;
@@ -71,12 +46,4 @@ export type NewSender = Partial<Pick<MessagingSender, "id" | "default">> & {
   settings: CloudSettings;
 };
 /** SenderState is how a sender is at the moment. */
-export interface SenderState {
-  report: Report;
-  breaker: Breaker;
-  waiting: { messages: number; more: boolean; due: number; late_ms: number };
-  hour: { accepted: number; sent: number; failed: number; delivered: number; lateness?: { p95_ms: number } };
-  hour_from: string;
-  templates: number;
-  approved_templates: number;
-}
+export type SenderState = Schemas["ChannelsSenderState"];

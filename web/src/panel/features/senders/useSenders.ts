@@ -5,7 +5,7 @@ import { del, get, post, put } from "../../api";
 import { useCompany } from "../../session";
 import type { MessagingSender, NewSender, Report, SenderRow, SenderState } from "./types";
 
-const at = (id: string): string => "/senders/" + encodeURIComponent(id);
+const at = (id: string) => `/senders/${encodeURIComponent(id)}` as const;
 
 /** useSenders is all messaging senders, with the state of now. */
 export function useSenders() {
@@ -13,8 +13,7 @@ export function useSenders() {
   return useQuery({
     queryKey: [company.id, "messaging"],
     refetchInterval: 15_000,
-    queryFn: async ({ signal }) =>
-      (await get<{ data: SenderRow[] }>("/senders", { channel: "messaging" }, signal)).data,
+    queryFn: async ({ signal }) => (await get("/senders", { channel: "messaging" }, signal)).data as SenderRow[],
   });
 }
 
@@ -22,7 +21,7 @@ export function useSender(id: string) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "messaging", id],
-    queryFn: ({ signal }) => get<MessagingSender>(at(id), {}, signal),
+    queryFn: ({ signal }) => get(at(id), {}, signal) as Promise<MessagingSender>,
   });
 }
 
@@ -32,12 +31,12 @@ export function useSenderState(id: string, every = 5_000) {
   return useQuery({
     queryKey: [company.id, "messaging", id, "state"],
     refetchInterval: every,
-    queryFn: ({ signal }) => get<SenderState>(at(id) + "/state", {}, signal),
+    queryFn: ({ signal }) => get(`${at(id)}/state`, {}, signal),
   });
 }
 
 /** checkNew asks about a sender that is not stored. */
-export const checkNew = (x: NewSender): Promise<Report> => post<Report>("/senders/check", x);
+export const checkNew = (x: NewSender): Promise<Report> => post("/senders/check", x);
 
 export function useSenderChanges() {
   const company = useCompany();
@@ -59,10 +58,10 @@ export function useSenderChanges() {
     [client, company.id, lists],
   );
   return {
-    add: useCallback(async (x: NewSender) => kept(await post<MessagingSender>("/senders", x)), [kept]),
+    add: useCallback(async (x: NewSender) => kept((await post("/senders", x)) as MessagingSender), [kept]),
     replace: useCallback(
       async ({ breaker: _, secrets: __, callback: ___, ...x }: MessagingSender) =>
-        kept(await put<MessagingSender>(at(x.id), x)),
+        kept((await put(at(x.id), x)) as MessagingSender),
       [kept],
     ),
     remove: useCallback(
@@ -75,13 +74,13 @@ export function useSenderChanges() {
     ),
     check: useCallback(
       async (id: string) => {
-        const report = await post<Report>(at(id) + "/check");
+        const report = (await post(`${at(id)}/check`)) as Report;
         client.setQueryData<SenderState>([company.id, "messaging", id, "state"], (s) => s && { ...s, report });
         void lists();
         return report;
       },
       [client, company.id, lists],
     ),
-    subscribe: useCallback((id: string) => post(at(id) + "/subscribe"), []),
+    subscribe: useCallback((id: string) => post(`${at(id)}/subscribe`), []),
   };
 }

@@ -41,7 +41,7 @@ function Ask() {
     setBusy(true);
     setProblem("");
     try {
-      await send("POST", "/forgotten", { body: { email: email.trim(), language: currentLanguage() } });
+      await send("post", "/forgotten", { body: { email: email.trim(), language: currentLanguage() } });
       setSent(email.trim());
     } catch (e) {
       if (e instanceof Problem && e.status === 409) setProblem(l.noMail);
@@ -104,7 +104,7 @@ function Fresh({ token, drop }: { token: string; drop: () => void }) {
     setBusy(true);
     setProblem("");
     try {
-      await send("POST", "/forgotten/password", { body: { token, password }, link: true });
+      await send("post", "/forgotten/password", { body: { token, password }, link: true });
       forgetToken("forgotten");
       setDone(true);
     } catch (e) {

@@ -32,7 +32,7 @@ export function Invitation() {
     queryKey: ["invitation", token],
     retry: false,
     staleTime: Infinity,
-    queryFn: () => send<Invited>("POST", "/invitation", { body: { token }, link: true }),
+    queryFn: () => send("post", "/invitation", { body: { token }, link: true }),
   });
   if (look.isPending)
     return (
@@ -99,7 +99,7 @@ function Fresh({ token, invited }: { token: string; invited: Invited }) {
     setBusy(true);
     setProblem("");
     try {
-      join(await send<Me>("POST", "/invitation/accept", { body: { token, ...v }, link: true }), invited.company);
+      join(await send("post", "/invitation/accept", { body: { token, ...v }, link: true }), invited.company);
     } catch (e) {
       if (!fieldErrors(e, form)) setProblem(e instanceof Problem && e.status === 401 ? l.inviteBad : problemText(e));
       setBusy(false);
@@ -153,7 +153,7 @@ function Known({ token, invited }: { token: string; invited: Invited }) {
   const accept = async () => {
     setBusy(true);
     try {
-      join(await send<Me>("POST", "/invitation/accept", { body: { token }, link: true }), invited.company);
+      join(await send("post", "/invitation/accept", { body: { token }, link: true }), invited.company);
     } catch (e) {
       setProblem(e instanceof Problem && e.status === 401 ? l.inviteBad : problemText(e));
       void queries.invalidateQueries(meQuery); // the session may be over

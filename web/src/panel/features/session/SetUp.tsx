@@ -7,7 +7,6 @@ import { get, Problem, send } from "../../api";
 import { useTexts } from "../../i18n";
 import { basepath } from "../../router";
 import { meQuery, queries } from "../../session";
-import type { Me } from "./types";
 import { Note } from "../../ui/parts";
 import { fieldErrors, problemText } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -21,7 +20,7 @@ export function SetUp() {
   const router = useRouter();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  const setup = useQuery({ queryKey: ["setup"], queryFn: () => get<{ first: boolean }>("/session/setup") });
+  const setup = useQuery({ queryKey: ["setup"], queryFn: () => get("/session/setup") });
   const need = (v: string) => (v.trim() ? null : s.required);
   const form = useForm({
     mode: "uncontrolled",
@@ -38,11 +37,11 @@ export function SetUp() {
     setBusy(true);
     setProblem("");
     try {
-      await send("POST", "/users", {
+      await send("post", "/users", {
         bearer: token.trim(),
         body: { ...owner, email: owner.email.trim(), first: true },
       });
-      const me = await send<Me>("POST", "/session", { body: { email: owner.email.trim(), password: owner.password } });
+      const me = await send("post", "/session", { body: { email: owner.email.trim(), password: owner.password } });
       queries.clear();
       queries.setQueryData(meQuery.queryKey, me);
       router.history.replace(basepath + "/");

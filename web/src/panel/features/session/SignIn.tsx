@@ -7,17 +7,10 @@ import { fill, useTexts } from "../../i18n";
 import { basepath } from "../../router";
 import { nextOf } from "../../next";
 import { meQuery, queries } from "../../session";
-import type { Me } from "./types";
 import { Note } from "../../ui/parts";
 import { problemText } from "../../ui/problem";
 import { Door } from "./Door";
 import { linkTexts, texts } from "./texts";
-
-interface Setup {
-  first: boolean;
-  mail: boolean;
-  sso?: string;
-}
 
 /** SignIn asks for e-mail and password, for a code where the account has a second factor, and goes on to the page that was wanted. */
 export function SignIn() {
@@ -34,7 +27,7 @@ export function SignIn() {
   const [held, setHeld] = useState<{ email: string; password: string } | null>(null); // credentials that were right, until the code comes
   const password = useRef<HTMLInputElement>(null);
   const code = useRef<HTMLInputElement>(null);
-  const setup = useQuery({ queryKey: ["setup"], queryFn: () => get<Setup>("/session/setup") });
+  const setup = useQuery({ queryKey: ["setup"], queryFn: () => get("/session/setup") });
   useEffect(() => {
     if (setup.data?.first) void navigate({ to: "/set-up", replace: true });
   }, [setup.data, navigate]);
@@ -46,7 +39,7 @@ export function SignIn() {
     setBusy(true);
     setProblem("");
     try {
-      const me = await send<Me>("POST", "/session", { body: held ? { ...given, code: form.get("code") } : given });
+      const me = await send("post", "/session", { body: held ? { ...given, code: form.get("code") } : given });
       queries.clear();
       queries.setQueryData(meQuery.queryKey, me);
       router.history.replace(basepath + nextOf(next));

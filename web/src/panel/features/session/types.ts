@@ -1,18 +1,9 @@
 // Who is signed in, and to what.
+import type { Schemas } from "../../api";
 export type Role = "owner" | "admin" | "developer" | "marketer" | "teammate" | "viewer";
 
 export const roles: Role[] = ["owner", "admin", "developer", "marketer", "teammate", "viewer"];
 
-export interface Company {
-  id: string;
-  name: string;
-  role: Role;
-  permissions: string[];
-  suspended: boolean;
-}
+export type Company = Schemas["AccountMeCompany"];
 
-export interface Me {
-  account: { id: string; email: string; name: string };
-  companies: Company[];
-  first: boolean;
-}
+export type Me = Schemas["AccountMe"];

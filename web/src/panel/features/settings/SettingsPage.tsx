@@ -27,10 +27,7 @@ function Loaded() {
   const t = useTexts(texts);
   const company = useCompany();
   const [round, setRound] = useState(0);
-  const one = useQuery({
-    queryKey: [company.id, "settings"],
-    queryFn: ({ signal }) => get<CompanySettings>("/company", {}, signal),
-  });
+  const one = useQuery({ queryKey: [company.id, "settings"], queryFn: ({ signal }) => get("/company", {}, signal) });
   if (one.data)
     return (
       <Editor key={round} stored={one.data} reload={() => void one.refetch().then(() => setRound((n) => n + 1))} />
@@ -58,7 +55,7 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
   const send = useCallback(
     async ({ id: _, limits_writable: open, limits, ...x }: CompanySettings) => {
       try {
-        const kept = await put<CompanySettings>("/company", { ...x, ...(open ? { limits } : {}) });
+        const kept = await put("/company", { ...x, ...(open ? { limits } : {}) });
         client.setQueryData([company.id, "settings"], kept);
         void client.invalidateQueries({ queryKey: ["me"] });
         return kept;

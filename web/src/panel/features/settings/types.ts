@@ -1,16 +1,8 @@
 // The company's own settings, as the panel's interface has them.
+import type { Schemas } from "../../api";
 
-export interface Hours {
-  timezone: string;
-  from: string;
-  to: string;
-  days: string[];
-}
-export interface Redial {
-  outcomes: string[];
-  attempts: number;
-  after: string;
-}
+export type Hours = Schemas["CarillonCallingHours"];
+export type Redial = Schemas["SystemRedialShown"];
 export const limitNames = [
   "sends_per_minute",
   "daily_recipients",
@@ -22,15 +14,5 @@ export const limitNames = [
   "widget_calls_per_minute",
   "engine_turns_per_day",
 ] as const;
-export type Limits = Record<(typeof limitNames)[number], number>;
-export interface CompanySettings {
-  id: string;
-  name: string;
-  strict_recipient_id: boolean;
-  calling_hours: Hours | null;
-  redial: Redial;
-  retention_days: number;
-  limits: Limits;
-  version: string;
-  limits_writable: boolean;
-}
+export type Limits = Schemas["CarillonLimits"];
+export type CompanySettings = Schemas["SystemCompanyShown"];

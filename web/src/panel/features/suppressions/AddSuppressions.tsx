@@ -37,11 +37,7 @@ export function AddSuppressions({ opened, close }: { opened: boolean; close: () 
     if (list.numbers.length === 0 || list.bad.length > 0 || list.numbers.length > most) return;
     setBusy(true);
     try {
-      const r = await post<{ added: number; given: number }>("/suppressions", {
-        numbers: list.numbers,
-        type,
-        reason: reason.trim() || undefined,
-      });
+      const r = await post("/suppressions", { numbers: list.numbers, type, reason: reason.trim() || undefined });
       succeeded(
         r.added === r.given
           ? fill(t.added, { n: n(r.added) })

@@ -5,7 +5,7 @@ import { IconBellOff, IconDownload, IconPlus, IconSearch } from "@tabler/icons-r
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { address as addressOfRoute, del, get, Problem, type Page as Paged } from "../../api";
+import { address as addressOfRoute, del, get, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
@@ -50,8 +50,7 @@ function List() {
     queryKey: [company.id, "suppressions", number],
     initialPageParam: "",
     placeholderData: keepPreviousData,
-    queryFn: ({ pageParam, signal }) =>
-      get<Paged<Suppression>>("/suppressions", { number, limit: 50, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => get("/suppressions", { number, limit: 50, cursor: pageParam }, signal),
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   });
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
@@ -190,7 +189,7 @@ function Row({ x, mine }: { x: Suppression; mine: boolean }) {
     if (!(await confirm({ title: fill(t.liftTitle, { number: shown }), text, action: t.lift, danger: own }))) return;
     setBusy(true);
     try {
-      await del("/suppressions/" + (x.number || x.user_id));
+      await del(`/suppressions/${x.number || x.user_id}`);
       succeeded(fill(t.lifted, { number: shown }));
     } catch (e) {
       if (!(e instanceof Problem && e.status === 404)) failed(e);

@@ -2,7 +2,6 @@
 import { Talk, type Closing, type Final } from "../../../shared/voice/talk";
 import { address, get, post, Problem } from "../../api";
 import { fill } from "../../i18n";
-import type { Conversation } from "./types";
 import { problem, succeeded } from "./say";
 import { currentCall, setCall, type Call, type Phase, type Wanted } from "./current";
 import { texts } from "./texts";
@@ -84,7 +83,7 @@ function opener(who: Wanted): (again: boolean) => Promise<string> {
     try {
       if (again) {
         // meanwhile it may be another's, or the visitor may have left
-        const { conversation: c } = await get<{ conversation: Conversation }>(`/conversations/${who.id}`);
+        const { conversation: c } = await get(`/conversations/${who.id}`);
         if (c.state !== "active") throw new Problem(404, "not_found", "");
       }
       await post(`/conversations/${who.id}/take`, { from: again ? "" : who.from });

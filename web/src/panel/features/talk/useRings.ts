@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { get, type Page } from "../../api";
+import { get } from "../../api";
 import { fill } from "../../i18n";
 import { inbox } from "../../live";
 import { useCompany, useMe } from "../../session";
-import type { Conversation, Listed, Presence, Teammate, Thread, Update } from "./types";
+import type { Conversation, Listed, Presence, Update } from "./types";
 import { nameOf } from "../inbox/model";
 import { ring, useBell } from "./bell";
 import { currentCall } from "./current";
@@ -29,11 +29,11 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
     const load = async () => {
       const changed: Conversation[] = (meanwhile = []);
       const [waiting, team] = await Promise.all([
-        get<Page<Listed>>("/conversations", { folder: "unassigned", limit: 100 }).then(
+        get("/conversations", { folder: "unassigned", limit: 100 }).then(
           (x) => x.data,
           () => [],
         ),
-        get<{ data: Teammate[] }>("/inbox/teammates").catch(() => ({ data: [] })),
+        get("/inbox/teammates").catch(() => ({ data: [] })),
       ]);
       if (meanwhile === changed) meanwhile = undefined;
       if (!on) return;
@@ -52,7 +52,7 @@ export function useRings(show: (id: string) => void): { list: Ring[]; silence: (
         setAll((list) => ringing(list, c));
         if (rings(c) && !asked.has(c.id)) {
           asked.add(c.id);
-          get<Thread>("/conversations/" + c.id).then(
+          get(`/conversations/${c.id}`).then(
             ({ contact }) => {
               if (on) setAll((list) => list.map((r) => (r.id === c.id ? { ...r, name: contact.name } : r)));
             },

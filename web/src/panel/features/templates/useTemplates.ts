@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { del, get, post, send, type Page } from "../../api";
+import { del, get, post, send } from "../../api";
 import { useCompany } from "../../session";
 import { payloadOf, type Form } from "./form";
-import type { Change, MessagingSender, SyncRow, TemplateRow } from "./types";
+import type { TemplateRow } from "./types";
 
 // The channel decides by itself: while it may, the pages ask every so often.
 const soon = 2000;
@@ -16,7 +16,7 @@ export function useTemplates() {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "templates"],
-    queryFn: async ({ signal }) => (await get<Page<TemplateRow>>("/templates", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get("/templates", {}, signal)).data,
     refetchInterval: (q) => (q.state.data?.some(waits) ? soon : later),
   });
 }
@@ -28,7 +28,7 @@ export function useTemplate(id: string) {
   return useQuery<TemplateRow>({
     queryKey: [company.id, "templates", id],
     queryFn: async ({ signal }) => {
-      const one = await get<TemplateRow>("/templates/" + encodeURIComponent(id), {}, signal);
+      const one = await get(`/templates/${encodeURIComponent(id)}`, {}, signal);
       client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all?.map((t) => (t.id === id ? one : t)));
       return one;
     },
@@ -42,8 +42,7 @@ export function useHistory(id: string, version: string) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "templates", id, "history", version],
-    queryFn: async ({ signal }) =>
-      (await get<Page<Change>>(`/templates/${encodeURIComponent(id)}/history`, {}, signal)).data,
+    queryFn: async ({ signal }) => (await get(`/templates/${encodeURIComponent(id)}/history`, {}, signal)).data,
     placeholderData: (before) => before,
   });
 }
@@ -53,7 +52,7 @@ export function useSync() {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "templates-sync"],
-    queryFn: async ({ signal }) => (await get<Page<SyncRow>>("/templates/sync", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get("/templates/sync", {}, signal)).data,
   });
 }
 
@@ -62,8 +61,7 @@ export function useMessagingSenders() {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "senders", "messaging"],
-    queryFn: async ({ signal }) =>
-      (await get<Page<MessagingSender>>("/senders", { channel: "messaging" }, signal)).data,
+    queryFn: async ({ signal }) => (await get("/senders", { channel: "messaging" }, signal)).data,
   });
 }
 
@@ -86,12 +84,7 @@ export function useTemplateChanges() {
   return {
     create: useCallback(
       async (f: Form, submit: boolean) =>
-        kept(
-          await send<TemplateRow>("POST", "/templates", {
-            query: { sender: f.sender },
-            body: { ...payloadOf(f), submit },
-          }),
-        ),
+        kept(await send("post", "/templates", { query: { sender: f.sender }, body: { ...payloadOf(f), submit } })),
       [kept],
     ),
     edit: useCallback(
@@ -99,7 +92,7 @@ export function useTemplateChanges() {
         const { name, language, ...rest } = payloadOf(f);
         const free = t.status === "draft" && !t.provider_id; // name and language are fixed once the channel has had them
         return kept(
-          await send<TemplateRow>("PATCH", "/templates/" + t.id, {
+          await send("patch", `/templates/${t.id}`, {
             query: { version: t.version },
             body: { ...rest, ...(free ? { name, language } : {}), submit },
           }),
@@ -107,7 +100,7 @@ export function useTemplateChanges() {
       },
       [kept],
     ),
-    submit: useCallback(async (id: string) => kept(await post<TemplateRow>(`/templates/${id}/submit`)), [kept]),
+    submit: useCallback(async (id: string) => kept(await post(`/templates/${id}/submit`)), [kept]),
     review: useCallback(
       async (id: string, approve: boolean, reason: string) => {
         await post(`/templates/${id}/review`, { approve, reason });
@@ -117,14 +110,14 @@ export function useTemplateChanges() {
     ),
     remove: useCallback(
       async (id: string) => {
-        await del("/templates/" + id);
+        await del(`/templates/${id}`);
         client.setQueryData<TemplateRow[]>([company.id, "templates"], (all) => all?.filter((x) => x.id !== id));
         client.removeQueries({ queryKey: [company.id, "templates", id] });
       },
       [client, company.id],
     ),
     sync: useCallback(async () => {
-      const { data } = await post<Page<SyncRow>>("/templates/sync");
+      const { data } = await post("/templates/sync");
       client.setQueryData([company.id, "templates-sync"], data);
       await client.invalidateQueries({ queryKey: [company.id, "templates"] });
       return data;

@@ -7,13 +7,12 @@ import { failed, fieldErrors } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
-import type { Tool } from "./types";
 
 /** AddTool makes a tool without parameters; the rest is filled in on its page. */
 export function AddTool({ opened, close, made }: { opened: boolean; close: () => void; made: (id: string) => void }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
-  const { add } = useChanges<Tool>("tools");
+  const { add } = useChanges("tools");
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues: { kind: "http", name: "", description: "", url: "" },

@@ -22,7 +22,7 @@ export function MCPForm({ draft, stored, can }: { draft: Draft<Tool>; stored: To
   const read = async () => {
     setBusy(true);
     try {
-      setRemote(await get<{ tools: Listed[]; reason?: string }>(`/tools/${stored.id}/remote`));
+      setRemote(await get(`/tools/${stored.id}/remote`));
     } catch (e) {
       failed(e);
     } finally {

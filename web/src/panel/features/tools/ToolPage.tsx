@@ -26,7 +26,7 @@ export function ToolPage() {
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
-  const one = useOne<Tool>("tools", id);
+  const one = useOne("tools", id);
   if (one.data) return <Editor stored={one.data} />;
   return (
     <Page title={t.title} back={{ to: "/tools", text: t.title }}>
@@ -41,7 +41,7 @@ function Editor({ stored }: { stored: Tool }) {
   const s = useTexts(shared);
   const can = useCan()("resources:write");
   const navigate = useNavigate();
-  const { replace, remove } = useChanges<Tool>("tools");
+  const { replace, remove } = useChanges("tools");
   const draft = useDraft(stored, replace);
   const ask = async () => {
     const sure = await confirm({

@@ -30,7 +30,7 @@ function Tools() {
   const can = useCan();
   const navigate = useNavigate();
   const [adding, setAdding] = useState(false);
-  const list = useList<Tool>("tools");
+  const list = useList("tools");
   const create = can("resources:write") && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       {t.create}

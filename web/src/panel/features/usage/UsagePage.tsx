@@ -26,7 +26,7 @@ function Loaded() {
   const company = useCompany();
   const one = useQuery({
     queryKey: [company.id, "usage"],
-    queryFn: ({ signal }) => get<Usage>("/usage", {}, signal),
+    queryFn: ({ signal }) => get("/usage", {}, signal),
     refetchInterval: 15_000,
   });
   return (

@@ -36,7 +36,7 @@ export function AddUser({ opened, close }: { opened: boolean; close: () => void 
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {
-      const user = await post<User>("/users", {
+      const user = await post("/users", {
         email: v.email.trim(),
         name: v.name.trim() || undefined,
         role: v.role,

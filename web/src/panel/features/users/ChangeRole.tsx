@@ -26,7 +26,7 @@ export function ChangeRole({ user, close }: { user: User | null; close: () => vo
     if (!user) return;
     setBusy(true);
     try {
-      await patch("/users/" + user.id, { role });
+      await patch(`/users/${user.id}`, { role });
       succeeded(t.roleChanged);
       void client.invalidateQueries({ queryKey: [company.id, "users"] });
       close();

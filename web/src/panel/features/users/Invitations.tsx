@@ -40,12 +40,12 @@ export function Invitations() {
   const [shown, setShown] = useState(false);
   const list = useQuery({
     queryKey: [company.id, "invitations"],
-    queryFn: ({ signal }) => get<{ data: Invitation[] }>("/invitations", {}, signal).then((x) => x.data),
+    queryFn: ({ signal }) => get("/invitations", {}, signal).then((x) => x.data),
   });
   const again = () => client.invalidateQueries({ queryKey: [company.id, "invitations"] });
   const resend = async (x: Invitation) => {
     try {
-      const sent = await post<Invitation>(`/invitations/${x.id}/resend`, { language: currentLanguage() });
+      const sent = await post(`/invitations/${x.id}/resend`, { language: currentLanguage() });
       if (sent.link) {
         setMade({ who: x.email, link: sent.link, problem: sent.problem });
         setShown(true);
@@ -66,7 +66,7 @@ export function Invitations() {
     )
       return;
     try {
-      await del("/invitations/" + x.id);
+      await del(`/invitations/${x.id}`);
       succeeded(i.withdrawn);
       await again();
     } catch (e) {

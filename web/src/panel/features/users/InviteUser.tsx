@@ -11,7 +11,6 @@ import { shared } from "../../ui/texts";
 import { inviteTexts, texts } from "./texts";
 import { Link, type Linked } from "./Link";
 import { RoleField } from "./RoleField";
-import type { Invitation } from "./Invitations";
 
 /** InviteUser invites somebody by e-mail, or shows the link to pass on. */
 export function InviteUser({ opened, close }: { opened: boolean; close: () => void }) {
@@ -29,11 +28,7 @@ export function InviteUser({ opened, close }: { opened: boolean; close: () => vo
   const submit = async (v: typeof form.values) => {
     setBusy(true);
     try {
-      const x = await post<Invitation>("/invitations", {
-        email: v.email.trim(),
-        role: v.role,
-        language: currentLanguage(),
-      });
+      const x = await post("/invitations", { email: v.email.trim(), role: v.role, language: currentLanguage() });
       void client.invalidateQueries({ queryKey: [company.id, "invitations"] });
       if (x.link) setMade({ who: x.email, link: x.link, problem: x.problem });
       else {

@@ -52,10 +52,7 @@ function Users() {
   const [shown, setShown] = useState(false);
   const [changing, setChanging] = useState<User | null>(null);
   const [resetting, setResetting] = useState<User | null>(null);
-  const list = useQuery({
-    queryKey: [company.id, "users"],
-    queryFn: ({ signal }) => everything<User>("/users", {}, signal),
-  });
+  const list = useQuery({ queryKey: [company.id, "users"], queryFn: ({ signal }) => everything("/users", {}, signal) });
   const mine = can("users:write");
   return (
     <Page
@@ -191,9 +188,7 @@ function Actions({
   };
   const link = async () => {
     try {
-      const x = await post<{ sent: boolean; link?: string; problem?: string }>(`/users/${u.id}/password-link`, {
-        language: currentLanguage(),
-      });
+      const x = await post(`/users/${u.id}/password-link`, { language: currentLanguage() });
       if (x.link) show({ who: name, link: x.link, problem: x.problem });
       else succeeded(fill(i.linkSent, { name }));
     } catch (e) {
@@ -213,7 +208,7 @@ function Actions({
         danger: true,
       })
     ) {
-      await after(del("/users/" + u.id), fill(t.removed, { name }));
+      await after(del(`/users/${u.id}`), fill(t.removed, { name }));
     }
   };
   return (

@@ -1,11 +1,3 @@
-import type { Role } from "../session/types";
+import type { Schemas } from "../../api";
 
-export interface User {
-  id: string;
-  email: string;
-  name: string;
-  role: Role;
-  last_sign_in_at: string | null;
-  created_at: string;
-  second_factor: boolean;
-}
+export type User = Schemas["AccountUserRow"];

@@ -69,7 +69,7 @@ export function FilterFields({ value, set, error }: FieldsOf) {
   const company = useCompany();
   const senders = useQuery({
     queryKey: [company.id, "senders", "names"],
-    queryFn: async ({ signal }) => (await get<{ data: { id: string; number: string }[] }>("/senders", {}, signal)).data,
+    queryFn: async ({ signal }) => (await get("/senders", {}, signal)).data,
   });
   const known = (senders.data ?? []).map((s) => ({
     value: s.id,

@@ -1,60 +1,14 @@
 // What the panel's interface says of webhooks.
-export interface Header {
-  name: string;
-  value?: string;
-}
+import type { Schemas } from "../../api";
+export type Header = Schemas["HookHeader"];
 /** Webhook is an endpoint. Secrets and the values of headers are written, and shown only when a secret was made. */
-export interface Webhook {
-  id?: string;
-  url: string;
-  events: string[];
-  campaigns?: string[];
-  senders?: string[];
-  ordered?: boolean;
-  paused?: boolean;
-  headers?: Header[];
-  secret?: string;
-  previous_secret_until?: string;
-  warning?: string;
-}
+export type Webhook = Omit<Schemas["HookWebhook"], "id"> & { id?: string };
 export type StateName = "active" | "paused" | "failing" | "down" | "disabled";
 /** Status is how delivery to an endpoint stands. */
-export interface Status {
-  state: StateName;
-  reason?: "gone" | "failing";
-  failures: number;
-  failing_since: string | null;
-  next_attempt_at: string | null;
-  disabled_at: string | null;
-  succeeded_at: string | null;
-  waiting: number;
-  failed: number;
-  behind: number;
-}
+export type Status = Schemas["WebhooksEndpointState"];
 /** Attempt is a request to an endpoint, and the response. */
-export interface Attempt {
-  id: string;
-  webhook_id: string;
-  event_id: string;
-  type: string;
-  subject: string;
-  attempt: number;
-  at: string;
-  duration_ms: number;
-  succeeded: boolean;
-  status?: number;
-  error?: string;
-  request: string;
-  response: string;
-}
-export interface EventSent {
-  id: string;
-  type: string;
-  timestamp: string;
-  sequence: number;
-  data: Record<string, unknown>;
-  deliveries: Attempt[];
-}
+export type Attempt = Schemas["WebhooksAttempt"];
+export type EventSent = Schemas["WebhooksEventShown"];
 
 /** groups are the types of events by what they are about. */
 export const groups = [

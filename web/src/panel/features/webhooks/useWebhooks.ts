@@ -1,27 +1,21 @@
 // The endpoints of webhooks: the list, one, how delivery to it stands, and what can be done.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
-import { del, everything, get, post, put, type Page } from "../../api";
+import { del, everything, get, post, put } from "../../api";
 import { useCompany } from "../../session";
-import type { Attempt, EventSent, Status, Webhook } from "./types";
+import type { Webhook } from "./types";
 
-const at = (id: string): string => "/webhooks/" + encodeURIComponent(id);
+const at = (id: string) => `/webhooks/${encodeURIComponent(id)}` as const;
 const beat = 4_000; // between two looks at what changes by itself, while it is shown
 
 export function useWebhooks() {
   const company = useCompany();
-  return useQuery({
-    queryKey: [company.id, "webhooks"],
-    queryFn: ({ signal }) => everything<Webhook>("/webhooks", {}, signal),
-  });
+  return useQuery({ queryKey: [company.id, "webhooks"], queryFn: ({ signal }) => everything("/webhooks", {}, signal) });
 }
 
 export function useWebhook(id: string) {
   const company = useCompany();
-  return useQuery({
-    queryKey: [company.id, "webhooks", id],
-    queryFn: ({ signal }) => get<Webhook>(at(id), {}, signal),
-  });
+  return useQuery({ queryKey: [company.id, "webhooks", id], queryFn: ({ signal }) => get(at(id), {}, signal) });
 }
 
 export function useStatus(id: string) {
@@ -29,7 +23,7 @@ export function useStatus(id: string) {
   return useQuery({
     queryKey: [company.id, "webhooks", id, "status"],
     refetchInterval: beat,
-    queryFn: ({ signal }) => get<Status>(at(id) + "/status", {}, signal),
+    queryFn: ({ signal }) => get(`${at(id)}/status`, {}, signal),
   });
 }
 
@@ -41,7 +35,7 @@ export function useLastFailure(id: string, wanted: boolean) {
     enabled: wanted,
     refetchInterval: beat,
     queryFn: async ({ signal }) =>
-      (await get<Page<Attempt>>(at(id) + "/deliveries", { succeeded: "false", limit: 1 }, signal)).data[0] ?? null,
+      (await get(`${at(id)}/deliveries`, { succeeded: "false", limit: 1 }, signal)).data[0] ?? null,
   });
 }
 
@@ -53,11 +47,7 @@ export function useDeliveries(id: string, failed: boolean) {
     initialPageParam: "",
     refetchInterval: beat,
     queryFn: ({ pageParam, signal }) =>
-      get<Page<Attempt>>(
-        at(id) + "/deliveries",
-        { limit: 25, cursor: pageParam, succeeded: failed ? "false" : undefined },
-        signal,
-      ),
+      get(`${at(id)}/deliveries`, { limit: 25, cursor: pageParam, succeeded: failed ? "false" : undefined }, signal),
     getNextPageParam: (last) => last.next_cursor,
   });
 }
@@ -69,7 +59,7 @@ export function useEvent(id: string) {
     queryKey: [company.id, "webhook-events", id],
     enabled: id !== "",
     retry: false,
-    queryFn: ({ signal }) => get<EventSent>("/webhook-events/" + encodeURIComponent(id), {}, signal),
+    queryFn: ({ signal }) => get(`/webhook-events/${encodeURIComponent(id)}`, {}, signal),
   });
 }
 
@@ -101,32 +91,32 @@ export function useChanges() {
   return useMemo(
     () => ({
       add: async (x: Webhook) => {
-        const made = await post<Webhook>("/webhooks", x);
+        const made = await post("/webhooks", x);
         kept(made);
         return made;
       },
-      replace: async ({ warning: _, ...x }: Webhook) => kept(await put<Webhook>(at(x.id!), x)),
+      replace: async ({ warning: _, ...x }: Webhook) => kept(await put(at(x.id!), x)),
       remove: async (id: string) => {
         await del(at(id));
         client.removeQueries({ queryKey: [company.id, "webhooks", id] });
         await client.invalidateQueries({ queryKey: [company.id, "webhooks"], exact: true });
       },
       enable: async (id: string, skip: boolean) => {
-        await post(at(id) + "/enable", { skip_waiting: skip });
+        await post(`${at(id)}/enable`, { skip_waiting: skip });
         again(id);
       },
       test: async (id: string, type: string) => {
-        const a = await post<Attempt>(at(id) + "/test", { type });
+        const a = await post(`${at(id)}/test`, { type });
         again(id);
         return a;
       },
       rotate: async (id: string, hours: number) => {
-        const made = await post<Webhook>(at(id) + "/rotate", { keep_hours: hours });
+        const made = await post(`${at(id)}/rotate`, { keep_hours: hours });
         kept(made);
         return made;
       },
       replay: async (id: string, x: Replay) => {
-        const done = await post<{ replayed: number; more: boolean }>(at(id) + "/replay", x);
+        const done = await post(`${at(id)}/replay`, x);
         again(id);
         return done;
       },

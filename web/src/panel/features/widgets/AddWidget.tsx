@@ -27,7 +27,7 @@ export function AddWidget({
   const v = useTexts(voiceTexts);
   const s = useTexts(shared);
   const language = useLanguage();
-  const { add } = useChanges<Widget>("widgets");
+  const { add } = useChanges("widgets");
   const [busy, setBusy] = useState(false);
   const form = useForm({
     initialValues: { kind: "chat" as Widget["kind"], name: "", agent: "", language: language as string, welcome: "" },

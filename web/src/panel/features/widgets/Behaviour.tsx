@@ -1,7 +1,6 @@
 import { Chip, PasswordInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Chip.css";
 import { useTexts } from "../../i18n";
-import type { Agent } from "../agents/types";
 import type { Hours, Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { useList } from "../../ui/resources";
@@ -17,7 +16,7 @@ export function Behaviour({ draft }: { draft: Draft<Widget> }) {
   const v = useTexts(voiceTexts);
   const { value: w, set, error } = draft;
   const voice = w.kind === "voice";
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const hours = w.hours;
   const change = (h: Partial<Hours>) => set({ hours: { ...hours!, ...h } });
   return (

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { post } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Key } from "../keys/types";
 import type { Widget } from "./types";
 import { useQueryClient } from "@tanstack/react-query";
 import { Note, Snippet } from "../../ui/parts";
@@ -24,9 +23,7 @@ export function Install({ widget: w }: { widget: Widget }) {
   const make = async () => {
     setBusy(true);
     try {
-      setKey(
-        (await post<Key>("/keys", { label: ("Widget " + w.name).slice(0, 100), scopes: ["widget:use"] })).key ?? "",
-      );
+      setKey((await post("/keys", { label: ("Widget " + w.name).slice(0, 100), scopes: ["widget:use"] })).key ?? "");
       void client.invalidateQueries({ queryKey: [company.id, "keys"] });
     } catch (e) {
       failed(e);

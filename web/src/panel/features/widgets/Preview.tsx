@@ -4,7 +4,6 @@ import { onColour } from "../../../shared/colour";
 import { useTexts, type Language } from "../../i18n";
 import { useCompany } from "../../session";
 import { useTheme } from "../../shell/theme";
-import type { Agent } from "../agents/types";
 import type { Widget } from "./types";
 import { useList } from "../../ui/resources";
 import { widgets } from "./places";
@@ -32,7 +31,7 @@ const samples: Record<Language, { visitor: string; agent: string }> = {
 function ChatPreview({ widget: w, language }: { widget: Widget; language: string }) {
   const t = useTexts(texts);
   const company = useCompany();
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const frame = useRef<HTMLIFrameElement>(null);
   const { shown } = useTheme();
   const [chosen, setTheme] = useState<"light" | "dark" | null>(null);

@@ -3,7 +3,6 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { onColour } from "../../../shared/colour";
 import { useTexts } from "../../i18n";
 import { useTheme } from "../../shell/theme";
-import type { Agent } from "../agents/types";
 import type { Widget } from "./types";
 import { useList } from "../../ui/resources";
 import { widgets } from "./places";
@@ -13,7 +12,7 @@ import { texts, voiceTexts } from "./texts";
 export function VoicePreview({ widget: w, language }: { widget: Widget; language: string }) {
   const t = useTexts(texts);
   const v = useTexts(voiceTexts);
-  const agents = useList<Agent>("agents");
+  const agents = useList("agents");
   const frame = useRef<HTMLIFrameElement>(null);
   const { shown } = useTheme();
   const [chosen, setTheme] = useState<"light" | "dark" | null>(null);

@@ -29,7 +29,7 @@ export function WidgetPage() {
 
 function Loaded({ id }: { id: string }) {
   const t = useTexts(texts);
-  const one = useOne<Widget>("widgets", id);
+  const one = useOne("widgets", id);
   if (one.data) return <Designer stored={one.data} />;
   return (
     <Page title={t.title} back={{ to: "/widgets", text: t.title }}>
@@ -44,7 +44,7 @@ function Designer({ stored }: { stored: Widget }) {
   const s = useTexts(shared);
   const can = useCan()("resources:write");
   const navigate = useNavigate();
-  const { replace, remove } = useChanges<Widget>("widgets");
+  const { replace, remove } = useChanges("widgets");
   const draft = useDraft(stored, replace);
   const [shown, show] = useState(stored.language);
   const [tab, setTab] = useState<string | null>("look");

@@ -6,8 +6,6 @@ import { languageName } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import type { Agent } from "../agents/types";
-import type { Widget } from "./types";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddWidget } from "./AddWidget";
@@ -27,8 +25,8 @@ function Widgets() {
   const can = useCan();
   const navigate = useNavigate();
   const [adding, setAdding] = useState(false);
-  const list = useList<Widget>("widgets");
-  const agents = useList<Agent>("agents");
+  const list = useList("widgets");
+  const agents = useList("agents");
   const create = can("resources:write") && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       {t.create}

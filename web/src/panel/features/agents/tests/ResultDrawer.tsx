@@ -23,7 +23,7 @@ export function ResultDrawer({
   const company = useCompany();
   const run = useQuery({
     queryKey: [...testsKey(company.id, agent), shown?.run],
-    queryFn: ({ signal }) => get<{ results: TestResult[] }>(`/agents/${agent}/tests/runs/${shown!.run}`, {}, signal),
+    queryFn: ({ signal }) => get(`/agents/${agent}/tests/runs/${shown!.run}`, {}, signal),
     enabled: !!shown,
     staleTime: Infinity, // a run does not change
   });

@@ -61,11 +61,7 @@ export function SuiteEditor({
   const [settled] = useDebouncedValue(source, 400);
   const check = useQuery({
     queryKey: [...testsKey(company.id, agent.id!), "check", settled],
-    queryFn: ({ signal }) =>
-      send<{ cases: number; problems: Fault[] }>("POST", `/agents/${agent.id}/tests/check`, {
-        body: { source: settled },
-        signal,
-      }),
+    queryFn: ({ signal }) => send("post", `/agents/${agent.id}/tests/check`, { body: { source: settled }, signal }),
     enabled: mayEdit && settled.trim() !== "",
     gcTime: 0,
   });
@@ -89,9 +85,7 @@ export function SuiteEditor({
     setBusy(true);
     try {
       const body = { agent: agent.id, source };
-      const kept = suite
-        ? await put<{ id: string }>("/suites/" + suite.id, body)
-        : await post<{ id: string }>("/suites", body);
+      const kept = suite ? await put(`/suites/${suite.id}`, body) : await post("/suites", body);
       await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id!), exact: true });
       setEdited(null);
       saved(kept.id);

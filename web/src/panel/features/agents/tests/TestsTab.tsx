@@ -42,7 +42,7 @@ export function TestsTab({ agent }: { agent: Agent }) {
     )
       return;
     try {
-      await del("/suites/" + suite.id);
+      await del(`/suites/${suite.id}`);
       await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id!) });
       choose(null);
       succeeded(t.removed);

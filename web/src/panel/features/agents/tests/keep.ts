@@ -10,12 +10,10 @@ export async function keepConversation(agent: Agent, said: Line[]): Promise<bool
   const { suites } = await getTests(agent.id!);
   const suite = suites[0];
   const source = withCase(suite?.source ?? "", caseOf(said, agent.language));
-  const checked = await send<{ cases: number; problems: unknown[] }>("POST", `/agents/${agent.id}/tests/check`, {
-    body: { source },
-  });
+  const checked = await send("post", `/agents/${agent.id}/tests/check`, { body: { source } });
   if (checked.problems.length > 0 || checked.cases !== (suite?.cases ?? 0) + 1) return false;
   const body = { agent: agent.id, source };
-  await (suite ? put("/suites/" + suite.id, body) : post("/suites", body));
+  await (suite ? put(`/suites/${suite.id}`, body) : post("/suites", body));
   return true;
 }
 

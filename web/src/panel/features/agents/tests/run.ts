@@ -1,6 +1,6 @@
 // Runs of an agent's tests.
 import { useQuery } from "@tanstack/react-query";
-import { address, get, Problem, problemOf, Unreachable } from "../../../api";
+import { located, get, Problem, problemOf, Unreachable, type Schemas } from "../../../api";
 import { useCompany } from "../../../session";
 import type { Agent } from "../types";
 import type { Base } from "../../knowledge/types";
@@ -14,49 +14,12 @@ export interface Check {
   got?: string;
   state: State;
 }
-export interface TestTurn {
-  say: string;
-  text: string;
-  sources?: string[];
-  choices?: string[];
-  outcome?: string;
-  sets?: { name: string; value: string }[];
-  calls?: { tool: string; arguments?: unknown }[];
-  handoff?: boolean;
-  ends?: boolean;
-  ms: number;
-  checks?: Check[];
-}
+export type TestTurn = Schemas["TrialTurnResult"];
 /** TestResult is that of one test; turns is missing where the run was too long to be kept whole. */
-export interface TestResult {
-  suite: string;
-  name: string;
-  language?: string;
-  state: State;
-  ms: number;
-  turns?: TestTurn[];
-}
-export interface Suite {
-  id: string;
-  name: string;
-  cases: number;
-  source: string;
-}
-export interface Run {
-  id: string;
-  begun_at: string;
-  author: string;
-  origin: "panel" | "draft" | "command";
-  passed: number;
-  failed: number;
-  skipped: number;
-  ms: number;
-  cases: TestResult[];
-}
-export interface Tests {
-  suites: Suite[];
-  runs: Run[];
-}
+export type TestResult = Schemas["TrialResult"];
+export type Suite = Schemas["AgentsTestSuite"];
+export type Run = Schemas["AgentsTestRun"];
+export type Tests = Schemas["AgentsTestsShown"];
 export interface Sum {
   id: string;
   passed: number;
@@ -70,7 +33,7 @@ export interface Order {
   base?: Base;
 }
 
-const path = (id: string) => `/agents/${id}/tests`;
+const path = (id: string) => `/agents/${id}/tests` as const;
 
 /** testsKey is the key of an agent's tests among the queries. */
 export const testsKey = (company: string, id: string) => [company, "agents", id, "tests"];
@@ -78,10 +41,10 @@ export const testsKey = (company: string, id: string) => [company, "agents", id,
 /** useTests is the tests of an agent and their last runs. */
 export function useTests(id: string) {
   const company = useCompany();
-  return useQuery({ queryKey: testsKey(company.id, id), queryFn: ({ signal }) => get<Tests>(path(id), {}, signal) });
+  return useQuery({ queryKey: testsKey(company.id, id), queryFn: ({ signal }) => get(path(id), {}, signal) });
 }
 
-export const getTests = (id: string): Promise<Tests> => get<Tests>(path(id));
+export const getTests = (id: string): Promise<Tests> => get(path(id));
 
 /** keyOf returns a key that is unique among the tests of an agent. */
 export const keyOf = (r: { suite: string; name: string }): string => r.suite + "\n" + r.name;
@@ -93,7 +56,7 @@ export async function runTests(
   signal: AbortSignal,
   progress: (results: TestResult[], cases: number) => void,
 ): Promise<{ results: TestResult[]; sum: Sum }> {
-  const r = await fetch(address(path(id) + "/run"), {
+  const r = await fetch(located(`${path(id)}/run`), {
     method: "POST",
     headers: { "X-Carillon-Panel": "1", "Content-Type": "application/json" },
     credentials: "same-origin",
