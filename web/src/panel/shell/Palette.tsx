@@ -19,7 +19,7 @@ import { useCan, useCompany, useMe } from "../session";
 import { numberIn } from "../ui/number";
 import { failed, succeeded } from "../ui/problem";
 import { signOut } from "./actions";
-import { sections } from "./sections";
+import { pagesOf } from "./sections";
 import { texts } from "./texts";
 import { useTheme } from "./theme";
 
@@ -68,16 +68,13 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
       {
         group: t.pages,
         actions: [
-          ...sections
-            .flatMap((s) => s.pages)
-            .filter((p) => !p.needs || can(p.needs))
-            .map(({ to, text, icon: Icon, keywords }) => ({
-              id: to,
-              label: t[text],
-              keywords,
-              leftSection: <Icon size={18} stroke={1.7} />,
-              onClick: () => void navigate({ to }),
-            })),
+          ...pagesOf(can).map(({ to, text, icon: Icon, keywords }) => ({
+            id: to,
+            label: t[text],
+            keywords,
+            leftSection: <Icon size={18} stroke={1.7} />,
+            onClick: () => void navigate({ to }),
+          })),
           {
             id: "/account",
             label: t.account,

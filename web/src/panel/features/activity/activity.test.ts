@@ -35,7 +35,7 @@ describe("the address", () => {
       addressOf({ tab: "x", id: "javascript:alert(1)", status: "2xx", code: "<b>", kind: "root", path: " " }),
     ).toEqual({});
     expect(narrowed({})).toBe(false);
-    expect(narrowed({ status: "accepted", tab: "changes", id: "x" })).toBe(false);
+    expect(narrowed({ status: "accepted", id: "x" })).toBe(false);
     expect(narrowed({ status: "5xx" })).toBe(true);
     const s = span({ from: "2026-02-01", to: "2026-02-01" });
     expect(Date.parse(s.to!) - Date.parse(s.from!)).toBe(86_400_000);

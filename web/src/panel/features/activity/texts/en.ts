@@ -1,9 +1,6 @@
 import type { Code } from "../types";
 
 export const texts = {
-  title: "Activity",
-  about: "Calls of your applications that were refused or failed, and who changed what.",
-  tabs: "Views",
   calls: "API calls",
   changes: "Changes",
   filters: "Filters",

@@ -1,9 +1,6 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  title: "Actividad",
-  about: "Las llamadas de sus aplicaciones que fueron rechazadas o fallaron, y quién cambió qué.",
-  tabs: "Vistas",
   calls: "Llamadas a la API",
   changes: "Cambios",
   filters: "Filtros",

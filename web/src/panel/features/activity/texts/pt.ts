@@ -1,9 +1,6 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  title: "Atividade",
-  about: "As chamadas das suas aplicações que foram recusadas ou falharam, e quem alterou o quê.",
-  tabs: "Visualizações",
   calls: "Chamadas à API",
   changes: "Alterações",
   filters: "Filtros",
