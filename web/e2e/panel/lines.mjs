@@ -42,7 +42,7 @@ describe("voice lines", () => {
 
   it("are set up, changed and removed, with errors at their fields and no password read back", async (t) => {
     const p = await open(t, company, "/lines");
-    await p.getByRole("link", { name: "Lines" }).waitFor();
+    await p.getByRole("link", { name: "Phone lines" }).waitFor();
     await p
       .getByRole("row", { name: /demo-line/ })
       .getByText("Ready")
@@ -105,7 +105,7 @@ describe("voice lines", () => {
     await p.getByText("Enter the secret again").first().waitFor();
     await p.getByRole("button", { name: "Discard changes" }).click();
 
-    await p.getByRole("link", { name: "Lines" }).first().click();
+    await p.getByRole("link", { name: "Phone lines" }).click();
     await p
       .getByRole("row", { name: /office/ })
       .getByText("0 of 3")

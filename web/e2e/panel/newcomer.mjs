@@ -137,7 +137,8 @@ describe("a newcomer", () => {
     await p.keyboard.type(company.password);
     await m.press("button", "Sign in");
 
-    await m.go("Access keys");
+    await m.press("button", "Developers");
+    await m.go("API keys");
     await m.press("button", "Create a key");
     await m.write("Label", "My application");
     await m.press("button", "Create a key", p.getByRole("dialog"));
@@ -176,7 +177,7 @@ describe("a newcomer", () => {
     await p.locator('.handset-message[data-own="yes"]').getByText("I will be there").waitFor();
     await shot(p, "newcomer-en-phone");
 
-    await m.go("Notifications");
+    await m.go("Messages");
     await p
       .getByRole("link", { name: /welcome_aboard/ })
       .first()
@@ -246,7 +247,7 @@ describe("a newcomer", () => {
     await p.locator('.handset-message[data-own="yes"]').getByText("Allí estaré").waitFor();
     await shot(p, "newcomer-es-phone");
 
-    await k.go("notificaciones");
+    await k.go("mensajes");
     await arrived(p, "Notificaciones");
     await k.press("link", /bienvenida_a_bordo/);
     await arrived(p, "bienvenida_a_bordo");

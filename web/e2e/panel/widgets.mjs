@@ -56,7 +56,7 @@ describe("widgets", () => {
     await shot(p, "panel-widget-behaviour");
     await p.keyboard.press("Control+s");
     await p.getByText("Enter origins such as").first().waitFor();
-    await p.getByRole("link", { name: "Access keys" }).click();
+    await p.getByRole("link", { name: "Overview" }).click();
     await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Stay" }).click();
     for (let n = await p.locator(".mantine-TagsInput-pill button").count(); n > 0; n--)
       await p.locator(".mantine-TagsInput-pill button").first().click();

@@ -116,14 +116,14 @@ describe("what was sent to several", () => {
     await p.waitForURL(new RegExp(`${mixed}\\?m=1`));
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
-    await p.getByPlaceholder("Search pages and actions…").fill(failed.message_id);
-    await p.getByText(`Find ${failed.message_id} in what was sent`).waitFor(); // Enter takes what is listed
+    await p.getByPlaceholder("Search or jump to…").fill(failed.message_id);
+    await p.locator(".palette [data-action]", { hasText: failed.message_id }).waitFor(); // Enter takes what is listed
     await p.keyboard.press("Enter");
     await p.locator(".palette").waitFor({ state: "hidden" });
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
-    await p.getByPlaceholder("Search pages and actions…").fill("+34 600 200 006");
-    await p.getByText("Find +34 600 200 006 in what was sent").click();
+    await p.getByPlaceholder("Search or jump to…").fill("+34 600 200 006");
+    await p.locator(".palette [data-action]", { hasText: "34600200006" }).click();
     await p.locator(".palette").waitFor({ state: "hidden" });
     await p.waitForURL(/number=(%22)?34600200006/);
     await p.keyboard.press("/");
