@@ -122,14 +122,14 @@ type Named struct{ Kind, ID, Name string }
 //nolint:gochecknoglobals // read-only
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// Search returns up to limit of a company's resources of a kind whose names contain a text, in any case.
+// Search returns up to limit of a company's resources of a kind whose name or id contains a text, in any case.
 func (s *Store) Search(ctx context.Context, companyID string, k resource.Kind, text string, limit int) ([]Named, error) {
 	return db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (Named, error) {
 		x := Named{Kind: k.Name}
 		err := scan(&x.ID, &x.Name)
 		return x, err
-	}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = $2 AND LOWER(name) LIKE LOWER($3) ESCAPE '\' LIMIT $4`,
-		companyID, k.Name, "%"+likeEscaper.Replace(text)+"%", limit)
+	}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = $2
+		AND (LOWER(name) LIKE LOWER($3) ESCAPE '\' OR LOWER(id) LIKE LOWER($3) ESCAPE '\') LIMIT $4`, companyID, k.Name, "%"+likeEscaper.Replace(text)+"%", limit)
 }
 
 // maxListed bounds Listed.

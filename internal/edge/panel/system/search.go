@@ -1,6 +1,7 @@
 package system
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -193,7 +194,7 @@ func (x Search) resources(ctx context.Context, companyID string, k resource.Kind
 	found, err := x.Store.Resources.Search(ctx, companyID, k, text, perKind)
 	hits := make([]searchHit, len(found))
 	for i, f := range found {
-		hits[i] = searchHit{Kind: f.Kind, ID: f.ID, Name: f.Name}
+		hits[i] = searchHit{Kind: f.Kind, ID: f.ID, Name: cmp.Or(f.Name, f.ID)}
 	}
 	return hits, err
 }

@@ -18,8 +18,8 @@ func TestSearchFindsWhatTheCompanyHas(t *testing.T) {
 		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","settings":{}}`, 201, "", "",
 	)
 	w.Want("POST", "/panel/v1/templates?sender=main", owner, `{"name":"summer_trip","language":"en","category":"UTILITY",
-		"components":[{"type":"BODY","text":"Your boat leaves soon."}]}`, 201, "", "")
-	w.Want("POST", "/panel/v1/knowledge", owner, `{"name":"summer-boats","articles":[{"title":"Hours","text":"From nine."}]}`, 201, "", "")
+		"content":"Your boat leaves soon."}`, 201, "", "")
+	w.Want("POST", "/panel/v1/knowledge", owner, `{"id":"summer-boats","articles":[{"title":"Hours","text":"From nine."}]}`, 201, "", "")
 	find := func(as, text string) map[string]string {
 		t.Helper()
 		found := map[string]string{}
