@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
+	"carillon/internal/store/resources"
 )
 
 func keepingResources() []sentence {
@@ -72,7 +73,7 @@ func resourceLife(t *testing.T, r *rig) {
 		t.Error("what was stored already invalidated the caches")
 	}
 	for text, want := range map[string]int{strings.ToUpper(again.ID): 1, "%": 0} {
-		if found, err := r.Resources.Search(t.Context(), ours, agents, text, 5); err != nil || len(found) != want {
+		if found, err := resources.Search(t.Context(), r.DB, ours, agents, text, 5); err != nil || len(found) != want {
 			t.Errorf("%q: %+v %v", text, found, err)
 		}
 	}

@@ -176,7 +176,7 @@ func Routes(d Deps) []httpio.Route {
 	))
 }
 
-// searched returns the kinds that have a page of their own, which the search leads to.
+// searched returns the kinds that the search finds: those that have pages.
 func searched(all []resource.Kind) []resource.Kind {
 	return slices.DeleteFunc(slices.Clone(all), func(k resource.Kind) bool {
 		return !slices.Contains([]string{"agent", "knowledge", "flow", "tool", "widget"}, k.Name)

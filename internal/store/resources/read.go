@@ -123,13 +123,14 @@ type Named struct{ Kind, ID, Name string }
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
 // Search returns up to limit of a company's resources of a kind whose name or id contains a text, in any case.
-func (s *Store) Search(ctx context.Context, companyID string, k resource.Kind, text string, limit int) ([]Named, error) {
-	return db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (Named, error) {
+func Search(ctx context.Context, d *db.DB, companyID string, k resource.Kind, text string, limit int) ([]Named, error) {
+	return db.Collect(ctx, d, k.Plural, func(scan db.Scan) (Named, error) {
 		x := Named{Kind: k.Name}
 		err := scan(&x.ID, &x.Name)
 		return x, err
 	}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = $2
-		AND (LOWER(name) LIKE LOWER($3) ESCAPE '\' OR LOWER(id) LIKE LOWER($3) ESCAPE '\') LIMIT $4`, companyID, k.Name, "%"+likeEscaper.Replace(text)+"%", limit)
+		AND (LOWER(name) LIKE LOWER($3) ESCAPE '\' OR LOWER(id) LIKE LOWER($3) ESCAPE '\') LIMIT $4`,
+		companyID, k.Name, "%"+likeEscaper.Replace(text)+"%", limit)
 }
 
 // maxListed bounds Listed.

@@ -16,6 +16,7 @@ import (
 	"carillon/internal/edge/panel/member"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/resources"
 	"carillon/internal/store/stats"
 )
 
@@ -44,7 +45,7 @@ type searchHit struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"` // person: the id of the latest conversation
 	Name string `json:"name"`
-	Text string `json:"text,omitempty"` // what tells objects of one name apart
+	Text string `json:"text,omitempty"` // a number, a language or a second name
 	N    int    `json:"n,omitempty"`    // message: its index in the notification
 }
 
@@ -191,7 +192,7 @@ func (x Search) senders(ctx context.Context, companyID, text string) ([]searchHi
 }
 
 func (x Search) resources(ctx context.Context, companyID string, k resource.Kind, text string) ([]searchHit, error) {
-	found, err := x.Store.Resources.Search(ctx, companyID, k, text, perKind)
+	found, err := resources.Search(ctx, x.Store.DB, companyID, k, text, perKind)
 	hits := make([]searchHit, len(found))
 	for i, f := range found {
 		hits[i] = searchHit{Kind: f.Kind, ID: f.ID, Name: cmp.Or(f.Name, f.ID)}

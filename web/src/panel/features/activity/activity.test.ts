@@ -22,7 +22,6 @@ describe("the address", () => {
         author: 7,
       }),
     ).toEqual({
-      tab: "changes",
       id: "019e0000-0000-7000-8000-000000000000",
       status: "4xx",
       code: "conflict",
