@@ -1,10 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+
+vi.hoisted(() => vi.stubGlobal("window", new EventTarget())); // live counts listen to it
+
 import { covers, entriesOf, entryAt, pagesOf, sections } from "./sections";
 
 const entries = (can: (p: string) => boolean, collapsed = false) =>
   sections.filter((s) => !s.collapsed || collapsed).flatMap((s) => entriesOf(s, can));
 
-// The counts beside the entries listen to the window.
 describe("the navigation", () => {
   it("has fourteen entries beside the test phone, without the developers' group", () => {
     expect(entries(() => true).filter((e) => !e.only)).toHaveLength(14);
