@@ -167,6 +167,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 			return !carillon.ValidUUID(id)
 		}), empty), call{kind: own}, call{kind: empty, query: "sender=alpha_main"}, call{kind: empty, query: "number=34611222333"},
 			call{kind: empty, query: "campaign=alphacampaign"})...),
+		"GET /panel/v1/search":                      panel(eachQuery("q", a.sentIDs, empty)...),
 		"GET /panel/v1/notifications/lookup":        panel(eachQuery("q", a.sentIDs, empty)...),
 		"GET /panel/v1/notifications/{id}":          panel(call{}),
 		"GET /panel/v1/notifications/{id}/request":  panel(call{}),

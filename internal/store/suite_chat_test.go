@@ -154,6 +154,15 @@ func contactsVerified(t *testing.T, r *rig) {
 		!c.SeenAt.Equal(later) {
 		t.Error(c, err)
 	}
+	for text, want := range map[string]int{"M@A.TEST": 1, "nobody": 0, "%": 0} {
+		found, err := r.Contacts.Search(t.Context(), ours, text, "", 5)
+		if err != nil || len(found) != want || want == 1 && (found[0].ID != plain.Contact.ID || found[0].ConversationID == "") {
+			t.Errorf("%q: %+v %v", text, found, err)
+		}
+	}
+	if found, err := r.Contacts.Search(t.Context(), theirs, "m@a.test", "", 5); err != nil || len(found) != 0 {
+		t.Errorf("another company finds: %+v %v", found, err)
+	}
 	if _, err := r.Contacts.EditContact(t.Context(), theirs, plain.Contact.ID,
 		chats.ContactEdit{Name: &none}); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another company edits: %v", err)

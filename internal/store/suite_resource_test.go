@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/resource/resourcetest"
+	"carillon/internal/store/resources"
 )
 
 func keepingResources() []sentence {
@@ -69,6 +71,11 @@ func resourceLife(t *testing.T, r *rig) {
 	r.putResource(t, ours, agents, again)
 	if r.Config.Generation() != before {
 		t.Error("what was stored already invalidated the caches")
+	}
+	for text, want := range map[string]int{strings.ToUpper(again.ID): 1, "%": 0} {
+		if found, err := resources.Search(t.Context(), r.DB, ours, agents, text, 5); err != nil || len(found) != want {
+			t.Errorf("%q: %+v %v", text, found, err)
+		}
 	}
 	all, err := r.Resources.Resources(t.Context(), ours, agents, "", 10)
 	if diff := cmp.Diff([]resource.Resource{again, b}, all, cmpopts.IgnoreUnexported(resourcetest.Thing{})); diff != "" || err != nil {

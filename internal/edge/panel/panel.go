@@ -167,12 +167,20 @@ func Routes(d Deps) []httpio.Route {
 		system.Company{Gate: gate, Store: d.Store}.Routes(),
 		system.Installation{Gate: gate, Store: d.Store, Notify: d.Notify}.Routes(),
 		system.Attention{Gate: gate, Store: d.Store, Hooks: d.Hooks}.Routes(),
+		system.Search{Gate: gate, Store: d.Store, Sent: notify.Sent{Store: d.Store}, Kinds: searched(d.Kinds)}.Routes(),
 		system.Activity{Gate: gate, Store: d.Store}.Routes(),
 		system.People{Gate: gate, People: d.People}.Routes(),
 
 		hookRoutes(gate, webhooks.Table(d.Store, d.Hooks, d.Kinds)),
 		screens{gate, d.Events}.routes(),
 	))
+}
+
+// searched returns the kinds that the search finds: those that have pages.
+func searched(all []resource.Kind) []resource.Kind {
+	return slices.DeleteFunc(slices.Clone(all), func(k resource.Kind) bool {
+		return !slices.Contains([]string{"agent", "knowledge", "flow", "tool", "widget"}, k.Name)
+	})
 }
 
 // screens serves the events that the panel's screens follow.

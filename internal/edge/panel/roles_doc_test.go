@@ -50,6 +50,7 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/campaigns/export":                  "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications":                     "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/lookup":              "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/search":                            "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/{id}":                "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/{id}/request":        "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/notifications/{id}/filled":         "owner admin developer marketer teammate viewer",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"carillon"
 	"carillon/internal/base/resource"
@@ -111,6 +112,25 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 		return s.readResource(companyID, k, id, row)
 	}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4",
 		companyID, k.Name, after, limit)
+}
+
+// Named is a resource found by its name.
+type Named struct{ Kind, ID, Name string }
+
+// likeEscaper escapes a text for LIKE with the escape \.
+//
+//nolint:gochecknoglobals // read-only
+var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+// Search returns up to limit of a company's resources of a kind whose name or id contains a text, in any case.
+func Search(ctx context.Context, d *db.DB, companyID string, k resource.Kind, text string, limit int) ([]Named, error) {
+	return db.Collect(ctx, d, k.Plural, func(scan db.Scan) (Named, error) {
+		x := Named{Kind: k.Name}
+		err := scan(&x.ID, &x.Name)
+		return x, err
+	}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = $2
+		AND (LOWER(name) LIKE LOWER($3) ESCAPE '\' OR LOWER(id) LIKE LOWER($3) ESCAPE '\') LIMIT $4`,
+		companyID, k.Name, "%"+likeEscaper.Replace(text)+"%", limit)
 }
 
 // maxListed bounds Listed.

@@ -69,7 +69,7 @@ describe("users", () => {
 
     const theirs = await open(t, company, "/keys", {}, { email, password });
     await theirs.getByRole("heading", { name: "You can't open this page" }).waitFor();
-    assert.equal(await theirs.getByRole("link", { name: "Users" }).count(), 0);
+    assert.equal(await theirs.getByRole("link", { name: "Team" }).count(), 0);
     await shot(theirs, "panel-denied");
 
     const act = async (what) => {
@@ -94,6 +94,7 @@ describe("users", () => {
       .getByRole("row", { name: /Bo Berg/ })
       .getByText("Viewer")
       .waitFor();
+    await theirs.getByRole("button", { name: "Developers" }).click();
     await theirs.getByRole("link", { name: "API keys" }).click(); // the page believes that it may
     await theirs.getByRole("heading", { name: "You can't open this page" }).waitFor();
     await act("Set password");

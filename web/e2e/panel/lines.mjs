@@ -105,7 +105,7 @@ describe("voice lines", () => {
     await p.getByText("Enter the secret again").first().waitFor();
     await p.getByRole("button", { name: "Discard changes" }).click();
 
-    await p.getByRole("link", { name: "Phone lines" }).first().click();
+    await p.getByRole("link", { name: "Phone lines" }).click();
     await p
       .getByRole("row", { name: /office/ })
       .getByText("0 of 3")

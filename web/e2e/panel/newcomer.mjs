@@ -137,6 +137,7 @@ describe("a newcomer", () => {
     await p.keyboard.type(company.password);
     await m.press("button", "Sign in");
 
+    await m.press("button", "Developers");
     await m.go("API keys");
     await m.press("button", "New key");
     await m.write("Label", "My application");
@@ -246,7 +247,7 @@ describe("a newcomer", () => {
     await p.locator('.handset-message[data-own="yes"]').getByText("Allí estaré").waitFor();
     await shot(p, "newcomer-es-phone");
 
-    await k.go("notificaciones");
+    await k.go("mensajes");
     await arrived(p, "Mensajes");
     await k.press("link", /bienvenida_a_bordo/);
     await arrived(p, "bienvenida_a_bordo");

@@ -29,7 +29,7 @@ describe("the sign-in", () => {
     await p.keyboard.press("Enter");
     await p.getByRole("alert").getByText("Wrong e-mail or password").waitFor();
     await signedIn(p, company);
-    await p.getByRole("heading", { name: "Users" }).waitFor();
+    await p.getByRole("heading", { name: "Team" }).waitFor();
     assert.equal(new URL(p.url()).pathname, "/panel/users");
     const [cookie] = await c.cookies(company.panel_url);
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe("the sign-in", () => {
     await other.getByRole("button", { name: /owner@demo/ }).click();
     await other.getByRole("button", { name: "Sign out" }).click();
     await other.getByRole("heading", { name: "Sign in" }).waitFor();
-    await p.getByRole("link", { name: "Users" }).click();
+    await p.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Company" }).click();
     await p.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 

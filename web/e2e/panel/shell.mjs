@@ -15,20 +15,20 @@ describe("the shell", () => {
     const p = await open(t, company, "/keys");
     await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
     await p.keyboard.press("Control+k");
-    await p.getByPlaceholder("Search or jump to").waitFor();
+    await p.getByPlaceholder("Search or jump to…").waitFor();
     await p.keyboard.type("users");
     await accessible(p, "the search");
     await shot(p, "panel-palette");
     await p.keyboard.press("Enter");
-    await p.getByRole("heading", { name: "Users" }).waitFor();
-    await p.getByPlaceholder("Search or jump to").waitFor({ state: "detached" });
+    await p.getByRole("heading", { name: "Team" }).waitFor();
+    await p.getByPlaceholder("Search or jump to…").waitFor({ state: "detached" });
     await p.keyboard.press("Shift+?");
     await p.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await shot(p, "panel-shortcuts");
     await p.keyboard.press("Escape");
     await p.getByRole("dialog").waitFor({ state: "detached" });
     await p.keyboard.press("Control+k");
-    await p.getByPlaceholder("Search or jump to").waitFor();
+    await p.getByPlaceholder("Search or jump to…").waitFor();
     await p.keyboard.type("light and dark");
     await p.keyboard.press("Enter");
     await p.waitForFunction(() => document.documentElement.dataset.theme === "dark");
@@ -38,7 +38,7 @@ describe("the shell", () => {
     assert.equal(await p.evaluate(() => document.documentElement.dataset.theme), "dark");
     await p.getByRole("button", { name: /owner@demo/ }).click();
     await p.getByText("Español").click();
-    await p.getByRole("heading", { name: "Usuarios" }).waitFor();
+    await p.getByRole("heading", { name: "Equipo" }).waitFor();
     assert.equal(await p.evaluate(() => document.documentElement.lang), "es");
     await accessible(p, "the account's menu, dark");
     await shot(p, "panel-menu-dark");
@@ -98,7 +98,8 @@ describe("the shell", () => {
         hasTouch: true,
         colorScheme,
       });
-      await p.getByRole("button", { name: "Menu" }).click();
+      await p.getByRole("button", { name: "More" }).click();
+      await p.getByRole("button", { name: "Developers" }).click();
       await p.getByRole("link", { name: "API keys" }).waitFor();
       await accessible(p, `the menu, ${colorScheme}`);
       await shot(p, `panel-phone-${colorScheme}-menu`);

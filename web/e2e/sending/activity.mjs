@@ -35,7 +35,7 @@ describe("the activity of a company", () => {
     assert.equal(accepted.status, 200);
     const id = (await accepted.json()).notification_id;
 
-    const p = await open(t, company, "/activity?code=template_not_found");
+    const p = await open(t, company, "/api-log?code=template_not_found");
 
     // A call, by keyboard: why it was refused, what was asked and responded, and the command that asks again.
     const row = p.getByRole("button", { name: /POST.*\/notify/ }).first();
@@ -85,7 +85,7 @@ describe("the activity of a company", () => {
     await drawer.waitFor({ state: "detached" });
 
     // What was accepted leads to its notification.
-    await p.goto(company.panel_url + "/activity?status=accepted");
+    await p.goto(company.panel_url + "/api-log?status=accepted");
     await p.getByRole("link", { name: new RegExp(id.slice(-8)) }).waitFor();
 
     // Changes: a key is made and revoked.
@@ -97,7 +97,7 @@ describe("the activity of a company", () => {
       await fetch("/panel/v1/keys/" + made.id, { method: "DELETE", headers: own });
       return made;
     });
-    await p.getByRole("tab", { name: "Change log" }).click();
+    await p.goto(company.panel_url + "/activity?tab=changes"); // its address before
     await p.getByRole("button", { name: /revoked the access key “activity key”/ }).waitFor();
     await p.getByRole("button", { name: /revoked the access key “activity key”/ }).click();
     const change = p.getByRole("dialog", { name: "Change" });

@@ -117,13 +117,13 @@ describe("what was sent to several", () => {
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
     await p.getByPlaceholder("Search or jump to…").fill(failed.message_id);
-    await p.getByText(`Search messages for “${failed.message_id}”`).waitFor(); // Enter takes what is listed
+    await p.locator(".palette [data-action]", { hasText: failed.message_id }).waitFor(); // Enter takes what is listed
     await p.keyboard.press("Enter");
     await p.locator(".palette").waitFor({ state: "hidden" });
     await p.getByRole("heading", { name: /Message to Bea 1/ }).waitFor();
     await p.keyboard.press("Control+k");
     await p.getByPlaceholder("Search or jump to…").fill("+34 600 200 006");
-    await p.getByText("Search messages for “+34 600 200 006”").click();
+    await p.locator(".palette [data-action]", { hasText: "34600200006" }).click();
     await p.locator(".palette").waitFor({ state: "hidden" });
     await p.waitForURL(/number=(%22)?34600200006/);
     await p.keyboard.press("/");

@@ -230,7 +230,7 @@ describe("a webhook", () => {
     await p.getByRole("dialog").getByText("Delivered").waitFor();
     await p.keyboard.press("Escape");
 
-    await p.getByRole("link", { name: "Webhooks" }).first().click();
+    await p.getByRole("navigation", { name: "Navigation" }).getByRole("link", { name: "Webhooks" }).click();
     await p
       .getByRole("row", { name: new RegExp(r.host) })
       .getByText("Active")

@@ -25,7 +25,7 @@ import { webhookRoutes } from "./routes.webhooks";
 import { overviewAddressOf, overviewRoutes } from "./routes.overview";
 import { nextOf } from "./next";
 import { chosen, keep, meQuery, queries } from "./session";
-import { sections } from "./shell/sections";
+import { pagesOf } from "./shell/sections";
 import { Shell } from "./shell/Shell";
 import { Starting } from "./shell/Starting";
 import { Arriving, Crashed, Lost, Nowhere } from "./shell/states";
@@ -114,9 +114,8 @@ const home = createRoute({
   ),
   beforeLoad: ({ context }) => {
     if (!context.company.suspended && context.company.permissions.includes("notifications:read")) return;
-    const first = sections
-      .flatMap((s) => s.pages)
-      .find((p) => p.to !== "/" && (!p.needs || context.company.permissions.some((x) => x === p.needs)));
+    const can = (p: string) => !context.company.suspended && context.company.permissions.some((x) => x === p);
+    const first = pagesOf(can).find((p) => p.to !== "/");
     throw redirect({ to: first?.to ?? "/account", replace: true });
   },
 });

@@ -1,51 +1,46 @@
-import { Fragment } from "react";
-import { Menu } from "@mantine/core";
-import { IconCheck, IconSearch, IconSelector } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Menu, Tooltip } from "@mantine/core";
+import { IconCheck, IconLayoutSidebar, IconSearch, IconSelector } from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
 import { useTexts } from "../i18n";
-import { queries, useCan, useCompany, useMe } from "../session";
+import { queries, useCompany, useMe } from "../session";
 import { initials } from "../format";
 import { shared } from "../ui/texts";
 import { AccountMenu } from "./AccountMenu";
-import { sections } from "./sections";
+import { NavLinks } from "./NavLinks";
 import { texts } from "./texts";
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform);
 
+interface Props {
+  search: () => void;
+  shortcuts: () => void;
+  icons: boolean;
+  /** toggle changes between icons and names; undefined where there is no room for a choice. */
+  toggle?: () => void;
+}
+
 /** Nav is the navigation: the company, the search, the pages, the account. */
-export function Nav({ search, shortcuts }: { search: () => void; shortcuts: () => void }) {
+export function Nav({ search, shortcuts, icons, toggle }: Props) {
   const t = useTexts(texts);
-  const can = useCan();
   return (
-    <div className="nav">
+    <div className={icons ? "nav icons" : "nav"}>
       <CompanySwitch />
-      <button type="button" className="find" onClick={search}>
-        <IconSearch size={15} aria-hidden="true" />
-        {t.find}
-        <kbd aria-hidden="true">{mac ? "⌘K" : "Ctrl K"}</kbd>
-      </button>
-      <div className="nav-links">
-        {sections.map((s) => {
-          const pages = s.pages.filter((p) => !p.needs || can(p.needs));
-          if (pages.length === 0) return null;
-          return (
-            <div key={s.text} role="group" aria-label={t[s.text]}>
-              <div className="nav-group" aria-hidden="true">
-                {t[s.text]}
-              </div>
-              {pages.map(({ to, text, icon: Icon, count: Count, only: Only = Fragment }) => (
-                <Only key={to}>
-                  <Link to={to} className="nav-link" activeOptions={{ exact: to === "/" }}>
-                    <Icon size={17} stroke={1.7} aria-hidden="true" />
-                    {t[text]}
-                    {Count && <Count />}
-                  </Link>
-                </Only>
-              ))}
-            </div>
-          );
-        })}
-      </div>
+      <Tooltip label={t.find} disabled={!icons} position="right">
+        <button type="button" className="find" onClick={search}>
+          <IconSearch size={15} aria-hidden="true" />
+          <span className="nav-name">{t.find}</span>
+          <kbd aria-hidden="true">{mac ? "⌘K" : "Ctrl K"}</kbd>
+        </button>
+      </Tooltip>
+      <NavLinks icons={icons} />
+      {toggle && (
+        <Tooltip label={t.expand} disabled={!icons} position="right">
+          <button type="button" className="nav-link" aria-expanded={!icons} onClick={toggle}>
+            <IconLayoutSidebar size={17} stroke={1.7} aria-hidden="true" />
+            <span className="nav-name">{icons ? t.expand : t.collapse}</span>
+          </button>
+        </Tooltip>
+      )}
       <AccountMenu shortcuts={shortcuts} />
     </div>
   );
@@ -81,7 +76,7 @@ function CompanySwitch() {
     );
   };
   return (
-    <Menu width="target" position="bottom-start" offset={4} withinPortal={false}>
+    <Menu width={232} position="bottom-start" offset={4} withinPortal={false}>
       <Menu.Target>
         <button type="button" className="switch">
           {label}

@@ -4,22 +4,19 @@ import {
   IconBook2,
   IconBuilding,
   IconKeyboard,
-  IconListSearch,
   IconLogout,
   IconMoon,
   IconSearch,
   IconUserCircle,
 } from "@tabler/icons-react";
+import { useDebouncedValue, useLocalStorage } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
-import { idIn } from "../features/notifications/address";
-import { lookUp } from "../features/notifications/lookup";
+import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from "react";
 import { fill, useTexts } from "../i18n";
 import { useCan, useCompany, useMe } from "../session";
-import { numberIn } from "../ui/number";
-import { failed, succeeded } from "../ui/problem";
 import { signOut } from "./actions";
-import { sections } from "./sections";
+import { pagesOf } from "./sections";
+import { kindOf, placeOf, useFound, type Hit } from "./search";
 import { texts } from "./texts";
 import { useTheme } from "./theme";
 
@@ -31,7 +28,7 @@ function chooseFirst(e: KeyboardEvent) {
     document.querySelector<HTMLElement>(".palette [data-action]")?.click();
 }
 
-/** Palette finds pages and actions by name. It opens whenever asked grows. */
+/** Palette finds pages, actions and what the company has. What was chosen last comes first. It opens whenever asked grows. */
 export default function Palette({ asked, shortcuts }: { asked: number; shortcuts: () => void }) {
   const t = useTexts(texts);
   const can = useCan();
@@ -41,43 +38,51 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
   const { shown, set } = useTheme();
   const [query, setQuery] = useState("");
   const text = query.trim();
+  const [asking] = useDebouncedValue(text, 150);
+  const results = useFound(asking);
+  const [recent, setRecent] = useLocalStorage<Hit[]>({
+    key: "carillon.recent." + company.id,
+    defaultValue: [],
+    getInitialValueInEffect: false,
+  });
+  const found = text ? results : recent;
   useEffect(() => {
     if (asked > 0) spotlight.open();
   }, [asked]);
+  const open = useCallback(
+    (hit: Hit) => {
+      setRecent((now) => [hit, ...now.filter((x) => x.kind !== hit.kind || x.id !== hit.id)].slice(0, 5));
+      void navigate(placeOf(hit) as never);
+    },
+    [setRecent, navigate],
+  );
   const actions = useMemo(
     (): SpotlightActionGroupData[] => [
-      ...(can("notifications:read") && (numberIn(text) || idIn(text))
+      ...(found.length > 0
         ? [
             {
-              group: t.messages,
-              actions: [
-                {
-                  id: "look-up",
-                  label: fill(t.lookFor, { text }),
-                  leftSection: <IconListSearch size={18} stroke={1.7} />,
-                  onClick: () =>
-                    void lookUp(text).then((place) => {
-                      if (place) void navigate(place as never);
-                      else succeeded(fill(t.lookedFor, { text }));
-                    }, failed),
-                },
-              ],
+              group: text ? t.results : t.recent,
+              actions: found.map((hit) => ({
+                id: hit.kind + " " + hit.id,
+                label: hit.name,
+                description: [t[kindOf(hit)], hit.text].filter(Boolean).join(" · "),
+                keywords: text, // the server found it
+                leftSection: <IconSearch size={18} stroke={1.7} />,
+                onClick: () => open(hit),
+              })),
             },
           ]
         : []),
       {
         group: t.pages,
         actions: [
-          ...sections
-            .flatMap((s) => s.pages)
-            .filter((p) => !p.needs || can(p.needs))
-            .map(({ to, text, icon: Icon, keywords }) => ({
-              id: to,
-              label: t[text],
-              keywords,
-              leftSection: <Icon size={18} stroke={1.7} />,
-              onClick: () => void navigate({ to }),
-            })),
+          ...pagesOf(can).map(({ to, text, icon: Icon, keywords }) => ({
+            id: to,
+            label: t[text],
+            keywords,
+            leftSection: <Icon size={18} stroke={1.7} />,
+            onClick: () => void navigate({ to }),
+          })),
           {
             id: "/account",
             label: t.account,
@@ -128,7 +133,7 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
         ],
       },
     ],
-    [t, can, me, company, navigate, shown, set, shortcuts, text],
+    [t, can, me, company, navigate, shown, set, shortcuts, text, found, open],
   );
   return (
     <Spotlight
@@ -139,6 +144,7 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
       actions={actions}
       nothingFound={t.nothing}
       scrollable
+      centered={false}
       yOffset="12vh"
       overlayProps={{ backgroundOpacity: 0.35, blur: 0 }}
       classNames={{ content: "palette" }}

@@ -1,5 +1,5 @@
-import { AppShell, Burger } from "@mantine/core";
-import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { AppShell } from "@mantine/core";
+import { useDisclosure, useHotkeys, useLocalStorage, useMediaQuery } from "@mantine/hooks";
 import { useIsFetching, type Query } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
@@ -8,13 +8,26 @@ import { useCan, useCompany } from "../session";
 import { Note } from "../ui/parts";
 import { writing } from "../ui/keys";
 import { useSlow } from "../ui/waiting";
+import { BottomBar } from "./BottomBar";
 import { Nav } from "./Nav";
 import { Shortcuts } from "./Shortcuts";
 import { Stale } from "./Stale";
+import { SubNav } from "./SubNav";
 import { texts } from "./texts";
 
 const Palette = lazy(withTexts(() => import("./Palette")));
 const Calls = lazy(withTexts(() => import("../features/talk/Calls")));
+
+const fit = { getInitialValueInEffect: false };
+
+/** useIcons reports whether the menu shows icons alone: as chosen, else on narrow windows. A phone has the whole menu. */
+function useIcons() {
+  const phone = useMediaQuery("(max-width: 47.99em)", false, fit);
+  const narrow = useMediaQuery("(max-width: 1199px)", false, fit);
+  const [chosen, choose] = useLocalStorage<boolean | null>({ key: "carillon.nav.icons", defaultValue: null, ...fit });
+  const icons = !phone && (chosen ?? narrow);
+  return { icons, toggle: phone ? undefined : () => choose(!icons) };
+}
 
 const pause = 60;
 const guarded = 900;
@@ -62,6 +75,7 @@ export function Shell() {
   const at = useRouterState({ select: (s) => s.location.pathname });
   const slow = useSlow(useIsFetching({ predicate: unloaded }) > 0);
   useEffect(close, [at, close]);
+  const { icons, toggle: toggleIcons } = useIcons();
   useArrival(at);
   useHotkeys([["mod+K", () => search((n) => n + 1)]], []);
   useEffect(() => {
@@ -73,21 +87,15 @@ export function Shell() {
   }, [showHelp]);
   return (
     <AppShell
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: 240, breakpoint: "sm", collapsed: { mobile: !menu } }}
+      footer={{ height: { base: 56, sm: 0 } }}
+      navbar={{ width: icons ? 64 : 240, breakpoint: "sm", collapsed: { mobile: !menu } }}
       transitionDuration={150}
     >
       <a href="#content" className="skip">
         {t.skip}
       </a>
-      <AppShell.Header hiddenFrom="sm" component="nav" aria-label={t.menu}>
-        <div className="top">
-          <Burger opened={menu} onClick={toggle} size="sm" aria-label={t.menu} aria-expanded={menu} />
-          <strong className="cut">{company.name}</strong>
-        </div>
-      </AppShell.Header>
       <AppShell.Navbar aria-label={t.navigation} component="nav">
-        <Nav search={() => search((n) => n + 1)} shortcuts={showHelp} />
+        <Nav search={() => search((n) => n + 1)} shortcuts={showHelp} icons={icons} toggle={toggleIcons} />
       </AppShell.Navbar>
       {can("conversations:answer") && (
         <Suspense>
@@ -101,8 +109,12 @@ export function Shell() {
           </div>
         )}
         <Stale slow={slow} />
+        <SubNav />
         <Outlet />
       </AppShell.Main>
+      <AppShell.Footer hiddenFrom="sm" component="nav" aria-label={t.menu}>
+        <BottomBar menu={menu} more={toggle} />
+      </AppShell.Footer>
       {searching > 0 && (
         <Suspense>
           <Palette asked={searching} shortcuts={showHelp} />

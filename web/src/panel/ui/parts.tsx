@@ -13,21 +13,19 @@ export function Page({
   about,
   actions,
   back,
-  wide,
   children,
 }: {
   title: string;
   about?: ReactNode;
   actions?: ReactNode;
   back?: { to: string; text: string; search?: Record<string, unknown> };
-  wide?: boolean;
   children: ReactNode;
 }) {
   useEffect(() => {
     document.title = title + " · Carillon";
   }, [title]);
   return (
-    <div className={wide ? "page wide" : "page"}>
+    <div className="page">
       {back && (
         <Link to={back.to} search={back.search as never} className="back">
           <IconArrowLeft size={14} />

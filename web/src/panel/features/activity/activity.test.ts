@@ -22,7 +22,6 @@ describe("the address", () => {
         author: 7,
       }),
     ).toEqual({
-      tab: "changes",
       id: "019e0000-0000-7000-8000-000000000000",
       status: "4xx",
       code: "conflict",
@@ -35,7 +34,7 @@ describe("the address", () => {
       addressOf({ tab: "x", id: "javascript:alert(1)", status: "2xx", code: "<b>", kind: "root", path: " " }),
     ).toEqual({});
     expect(narrowed({})).toBe(false);
-    expect(narrowed({ status: "accepted", tab: "changes", id: "x" })).toBe(false);
+    expect(narrowed({ status: "accepted", id: "x" })).toBe(false);
     expect(narrowed({ status: "5xx" })).toBe(true);
     const s = span({ from: "2026-02-01", to: "2026-02-01" });
     expect(Date.parse(s.to!) - Date.parse(s.from!)).toBe(86_400_000);

@@ -2,7 +2,6 @@ import { codes, kinds, type Code, type Kind } from "./types";
 
 /** Address is what the address of the page says in addition to the company: the id of what is opened. */
 export interface Address {
-  tab?: "changes";
   id?: string;
   status?: "4xx" | "5xx" | "accepted";
   code?: Code;
@@ -21,7 +20,6 @@ const day = /^\d{4}-\d\d-\d\d$/;
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
-  if (s.tab === "changes") a.tab = s.tab;
   if (typeof s.id === "string" && /^[0-9a-f-]{36}$/.test(s.id)) a.id = s.id;
   if (s.status === "4xx" || s.status === "5xx" || s.status === "accepted") a.status = s.status;
   if (codes.includes(s.code as Code)) a.code = s.code as Code;

@@ -80,7 +80,6 @@ function Editor({ stored }: { stored: Agent }) {
   };
   return (
     <Page
-      wide
       title={stored.name}
       back={{ to: "/agents", text: t.title }}
       actions={

@@ -104,7 +104,6 @@ function Shown({ call: c }: { call: Call }) {
   const name = c.name || phone(c.number) || t.hidden;
   return (
     <Page
-      wide
       title={name}
       back={{ to: "/calls", text: t.title, search: c.direction === "incoming" ? { direction: "incoming" } : undefined }}
       actions={<Actions call={c} />}

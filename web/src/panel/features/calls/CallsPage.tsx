@@ -36,7 +36,6 @@ function Calls() {
   );
   return (
     <Page
-      wide
       title={t.title}
       about={t.about}
       actions={

@@ -44,7 +44,7 @@ function Loaded({ name }: { name: string }) {
   if (one.data) return <Shown campaign={one.data} />;
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
-    <Page wide title={name} back={{ to: "/campaigns", text: t.title }}>
+    <Page title={name} back={{ to: "/campaigns", text: t.title }}>
       {gone ? (
         <Empty icon={<IconSpeakerphone size={22} />} title={t.gone} text={t.goneText} />
       ) : one.isError ? (
@@ -79,7 +79,6 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
   const rated = ["sent", "delivered", "read", "unconfirmed", "waiting", "failed", "left_out"] as const;
   return (
     <Page
-      wide
       title={c.name}
       back={{ to: "/campaigns", text: t.title }}
       about={

@@ -47,7 +47,6 @@ function Campaigns() {
   const asOf = list.data?.pages[0]?.as_of;
   return (
     <Page
-      wide
       title={t.title}
       about={t.about}
       actions={

@@ -108,7 +108,6 @@ function Editor({ stored }: { stored: Editable }) {
       : undefined;
   return (
     <Page
-      wide
       title={stored.flow.name}
       back={{ to: "/flows", text: t.title }}
       about={

@@ -53,7 +53,7 @@ function Flows() {
     </Card>
   );
   return (
-    <Page wide title={t.title} about={t.about} actions={list.data?.length ? create : null}>
+    <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
       {can("conversations:read") ? (
         <Tabs
           keepMounted={false}

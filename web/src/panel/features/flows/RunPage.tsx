@@ -75,7 +75,6 @@ function Shown({ run }: { run: Run }) {
   };
   return (
     <Page
-      wide
       title={whoOf(run, r.unnamed)}
       back={{ to: "/flows", text: t.runs, search: { tab: "runs" } }}
       actions={<Actions run={run} />}

@@ -67,7 +67,6 @@ function Editor({ stored }: { stored: Sender }) {
   };
   return (
     <Page
-      wide
       title={phone(stored.number)}
       about={stored.id}
       back={{ to: "/lines", text: t.title }}

@@ -70,7 +70,7 @@ function Loaded({ id }: { id: string }) {
   if (one.data) return <Shown page={one.data} />;
   const gone = one.error instanceof Problem && one.error.status === 404;
   return (
-    <Page wide title={p.notification} back={{ to: "/notifications", text: p.back }}>
+    <Page title={p.notification} back={{ to: "/notifications", text: p.back }}>
       {gone ? (
         <Empty icon={<IconSendOff size={22} />} title={p.gone} text={p.goneText} />
       ) : one.isError ? (
@@ -110,7 +110,6 @@ function Shown({ page: n }: { page: SentPage }) {
   };
   return (
     <Page
-      wide
       title={n.name_template || t.call}
       back={{ to: "/notifications", text: p.back }}
       actions={<Actions page={n} />}

@@ -42,7 +42,6 @@ function Notifications() {
   );
   return (
     <Page
-      wide
       title={t.title}
       about={t.about}
       actions={

@@ -50,7 +50,6 @@ function Loaded() {
   const asOf = one.data?.shown.as_of;
   return (
     <Page
-      wide
       title={t.title}
       about={t.about}
       actions={

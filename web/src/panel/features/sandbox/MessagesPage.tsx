@@ -40,7 +40,7 @@ function Messages() {
     if (!first && numbers.data?.senders[0]) setFirst(numbers.data.senders[0].id);
   }, [first, numbers.data]);
   return (
-    <Page wide title={s.title} about={t.about}>
+    <Page title={s.title} about={t.about}>
       <Tabs at="messages" />
       {!numbers.data ? (
         numbers.isError ? (

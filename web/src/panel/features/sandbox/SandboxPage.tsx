@@ -29,7 +29,7 @@ function Sandbox() {
   const lines = useLines(false);
   const own = lines.data?.filter((l) => l.provider === "sandbox");
   return (
-    <Page wide title={t.title} about={t.about}>
+    <Page title={t.title} about={t.about}>
       <Tabs at="calls" />
       {!own ? (
         lines.isError ? (

@@ -123,7 +123,6 @@ function Opened({
   const idle = !["sending", "canceling"].includes(job.state);
   return (
     <Page
-      wide
       title={job.file}
       about={about}
       back={back}

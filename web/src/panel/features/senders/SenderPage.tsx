@@ -83,7 +83,6 @@ function Editor({ stored }: { stored: MessagingSender }) {
   };
   return (
     <Page
-      wide
       title={phone(stored.number)}
       about={stored.id === stored.number ? undefined : stored.id}
       back={{ to: "/senders", text: t.back }}

@@ -153,7 +153,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
         .map((a) => t[a]);
   const provider = senders.find((s) => s.id === form.sender)?.provider ?? stored?.provider;
   return (
-    <Page wide title={title} back={back}>
+    <Page title={title} back={back}>
       {before && (
         <div className="templates-kept">
           <Note tone={before.mark !== (version?.version ?? "") ? "warn" : undefined}>

@@ -72,7 +72,6 @@ function Shown({ template: x }: { template: TemplateRow }) {
   const others = (useTemplates().data ?? []).filter((o) => o.name === x.name && o.sender === x.sender && o.id !== x.id);
   return (
     <Page
-      wide
       title={x.name}
       back={{ to: "/templates", text: t.title }}
       actions={<Actions template={x} write={write} />}

@@ -33,7 +33,6 @@ function Templates() {
   const all = useTemplates();
   return (
     <Page
-      wide
       title={t.title}
       about={t.about}
       actions={

@@ -61,7 +61,6 @@ function Editor({ stored }: { stored: Tool }) {
   };
   return (
     <Page
-      wide
       title={stored.name}
       back={{ to: "/tools", text: t.title }}
       actions={

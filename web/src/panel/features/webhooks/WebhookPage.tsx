@@ -82,7 +82,6 @@ function Whole({ stored }: { stored: Webhook }) {
   );
   return (
     <Page
-      wide
       title={hostOf(stored.url)}
       about={<span className="hook-said">{stored.url}</span>}
       back={{ to: "/webhooks", text: t.title }}

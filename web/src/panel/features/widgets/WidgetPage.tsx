@@ -70,7 +70,6 @@ function Designer({ stored }: { stored: Widget }) {
   };
   return (
     <Page
-      wide
       title={stored.name}
       back={{ to: "/widgets", text: t.title }}
       actions={

@@ -1,9 +1,6 @@
 import type { Code } from "../types";
 
 export const texts = {
-  title: "Activity",
-  about: "Failed API calls, and a log of every change.",
-  tabs: "Views",
   calls: "API log",
   changes: "Change log",
   filters: "Filters",

@@ -1,9 +1,6 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  title: "Actividad",
-  about: "Llamadas a la API que han fallado y un registro de cada cambio.",
-  tabs: "Vistas",
   calls: "Registro de la API",
   changes: "Registro de cambios",
   filters: "Filtros",

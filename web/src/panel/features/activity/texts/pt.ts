@@ -1,9 +1,6 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  title: "Atividade",
-  about: "Chamadas à API com falha e um registro de cada alteração.",
-  tabs: "Visualizações",
   calls: "Log da API",
   changes: "Registro de alterações",
   filters: "Filtros",

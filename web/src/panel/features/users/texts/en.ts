@@ -1,5 +1,5 @@
 export const texts = {
-  title: "Users",
+  title: "Team",
   about: "Your team and their roles.",
   add: "New user",
   name: "Name",

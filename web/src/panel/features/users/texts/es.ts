@@ -1,7 +1,7 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  title: "Usuarios",
+  title: "Equipo",
   about: "Su equipo y sus roles.",
   add: "Nuevo usuario",
   name: "Nombre",

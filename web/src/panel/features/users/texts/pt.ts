@@ -1,7 +1,7 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  title: "Usuários",
+  title: "Equipe",
   about: "Sua equipe e as funções de cada um.",
   add: "Novo usuário",
   name: "Nome",
