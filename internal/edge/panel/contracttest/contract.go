@@ -22,7 +22,7 @@ import (
 )
 
 //go:embed openapi.json
-var openAPI []byte //nolint:gochecknoglobals // read-only
+var openAPI []byte
 
 // OpenAPI returns the description.
 func OpenAPI() []byte { return openAPI }
