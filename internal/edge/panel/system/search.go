@@ -36,7 +36,7 @@ type Search struct {
 }
 
 func (x Search) Routes() []httpio.Route {
-	return []httpio.Route{x.Gate.Route("GET", "/search", auth.MayReadNotifications, x.search)}
+	return []httpio.Route{member.Route(x.Gate, "GET", "/search", auth.MayReadNotifications, x.search)}
 }
 
 // searchHit is an object that was found. Kind determines where it is shown: notification, message, number, call,
@@ -56,12 +56,12 @@ type finder struct {
 }
 
 // search responds with the objects that the text of the query is an id, a number or a part of the name of.
-func (x Search) search(r *http.Request, by member.Member) (any, error) {
+func (x Search) search(r *http.Request, by member.Member) (list httpio.List[searchHit], err error) {
 	text, err := form.Query(r.URL.Query(), "q", maxSearch)
 	if err != nil {
-		return nil, err
+		return list, err
 	}
-	list := httpio.List[searchHit]{Data: []searchHit{}}
+	list.Data = []searchHit{}
 	if utf8.RuneCountInString(text) < minSearch {
 		return list, nil
 	}
@@ -71,7 +71,7 @@ func (x Search) search(r *http.Request, by member.Member) (any, error) {
 		}
 		found, err := f.find(r.Context(), by.CompanyID, text)
 		if err != nil {
-			return nil, err
+			return list, err
 		}
 		list.Data = append(list.Data, found[:min(len(found), perKind)]...)
 	}

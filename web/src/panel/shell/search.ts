@@ -1,6 +1,6 @@
 // What the search of the palette finds, and where it is shown.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { get, type Page } from "../api";
+import { get } from "../api";
 import { useCan, useCompany } from "../session";
 import type { ShellText } from "./texts";
 
@@ -53,7 +53,7 @@ export function useFound(text: string): Hit[] {
   const can = useCan()("notifications:read");
   const found = useQuery({
     queryKey: [company.id, "search", text],
-    queryFn: ({ signal }) => get<Page<Hit>>("/search", { q: text }, signal),
+    queryFn: ({ signal }) => get("/search", { q: text }, signal),
     enabled: can && text.length > 1,
     placeholderData: keepPreviousData,
   });
