@@ -554,7 +554,7 @@ func TestAStalledThinkerEndsInAnApologyAndAWayOut(t *testing.T) {
 		r.wait(8200 * time.Millisecond)
 		all := r.shown(voice.Responded)
 		last := all[len(all)-1]
-		if !strings.Contains(last.Text, "sorry") || !slices.Equal(last.Choices, []string{"Talk to a person"}) {
+		if !strings.Contains(last.Text, "Sorry") || !slices.Equal(last.Choices, []string{"Talk to a person"}) {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -564,7 +564,7 @@ func TestASilentPersonIsSpokenToAndThenLeft(t *testing.T) {
 	talk(t, nil, func(r *rig) {
 		r.wait(50 * time.Second)
 		got := r.texts(voice.Responded)
-		if len(got) != 4 || got[1] != "Are you still there?" || !strings.Contains(got[3], "goodbye") {
+		if len(got) != 4 || got[1] != "Are you still there?" || !strings.Contains(got[3], "Goodbye") {
 			t.Errorf("%q", got)
 		}
 		if e := r.shown(voice.Ended); len(e) != 1 || e[0].Code != "idle" {
@@ -595,7 +595,7 @@ func TestThePageRunsTools(t *testing.T) {
 		r.session.Type("b", "map")
 		r.wait(11 * time.Second)
 		// Waiting for the agent ends before waiting for the tool.
-		if got := r.texts(voice.Responded); !strings.Contains(strings.Join(got, "|"), "sorry") {
+		if got := r.texts(voice.Responded); !strings.Contains(strings.Join(got, "|"), "Sorry") {
 			t.Errorf("%q", got)
 		}
 	})

@@ -178,7 +178,7 @@ func TestACallerEndsMarketingAlone(t *testing.T) {
 		if !slices.Equal(r.suppressed, []string{r.company + "/34600110077"}) || !r.callers {
 			t.Errorf("suppressed %q, as a caller: %v", r.suppressed, r.callers)
 		}
-		if ncc := within(heard(), noise("You will get no more advertising from us.")); ncc < clear {
+		if ncc := within(heard(), noise("You won't get any more marketing from us.")); ncc < clear {
 			t.Errorf("the confirmation is heard by %.3f", ncc)
 		}
 	})

@@ -454,7 +454,7 @@ func TestTheKeyNineEndsAllCalls(t *testing.T) {
 		if e.State != carillon.StateCompleted || e.EndedBy != "agent" || !slices.Equal(r.suppressed, []string{r.company + "/34600110019"}) {
 			t.Errorf("%+v, suppressed %q", e, r.suppressed)
 		}
-		if ncc := r.heard("0019", "You will not be called again."); ncc < clear {
+		if ncc := r.heard("0019", "We won't call you again."); ncc < clear {
 			t.Errorf("the confirmation is heard by %.3f", ncc)
 		}
 		if r.callers {
