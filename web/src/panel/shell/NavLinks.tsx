@@ -13,15 +13,17 @@ export function NavLinks({ icons }: { icons: boolean }) {
   const can = useCan();
   const path = useRouterState({ select: (s) => s.location.pathname });
   const list = useFading(path);
+  const groups = sections.map((s, i) => {
+    const entries = entriesOf(s, can);
+    return entries.length > 0 && <Group key={s.text ?? i} section={s} entries={entries} path={path} icons={icons} />;
+  });
   return (
-    <div className="nav-links" ref={list}>
-      {sections.map((s, i) => {
-        const entries = entriesOf(s, can);
-        return (
-          entries.length > 0 && <Group key={s.text ?? i} section={s} entries={entries} path={path} icons={icons} />
-        );
-      })}
-    </div>
+    <>
+      <div className="nav-links" ref={list}>
+        {groups.slice(0, -1)}
+      </div>
+      {groups.at(-1)}
+    </>
   );
 }
 
