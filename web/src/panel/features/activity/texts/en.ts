@@ -128,7 +128,7 @@ export const codeTexts: Record<`${Code}` | `${Code}_fix`, string> = {
   method_not_allowed: "The address exists, but not with this method.",
   method_not_allowed_fix: "Use one of the methods that the response lists.",
   conflict: "It does not fit the present state: it was done already, or is too late.",
-  conflict_fix: "The response gives the reason. Repeating the call does not help by itself.",
+  conflict_fix: "See the reason in the response. Repeating the call alone won't help.",
   idempotency_in_progress: "The first request with this Idempotency-Key was still running.",
   idempotency_in_progress_fix: "Wait a moment and repeat the call: it then gets the response of the first.",
   payload_too_large: "The request is larger than the route takes.",
@@ -148,7 +148,7 @@ export const codeTexts: Record<`${Code}` | `${Code}_fix`, string> = {
   quota_exceeded_fix: "The quota starts again at the time in the response. Usage and limits shows how much is used.",
   internal_error: "Something failed inside Carillon.",
   internal_error_fix:
-    "Repeat the call. If it fails again, give the request id to whoever runs the installation: the log has the cause.",
+    "Repeat the call. If it fails again, give the request ID to the server's operator. The log has the cause.",
   service_unavailable:
     "Carillon could not take the call at this moment: overload, maintenance, or a channel that did not answer.",
   service_unavailable_fix: "Repeat the call after Retry-After, with the same Idempotency-Key.",

@@ -128,7 +128,7 @@ export const codeTexts: Record<keyof typeof en.codeTexts, string> = {
   method_not_allowed: "La dirección existe, pero no con este método.",
   method_not_allowed_fix: "Use uno de los métodos que enumera la respuesta.",
   conflict: "No encaja con el estado actual: ya se hizo, o es demasiado tarde.",
-  conflict_fix: "La respuesta da el motivo. Repetir la llamada no lo resuelve por sí solo.",
+  conflict_fix: "Vea el motivo en la respuesta. Repetir la llamada no lo resuelve.",
   idempotency_in_progress: "La primera petición con esta Idempotency-Key aún estaba en curso.",
   idempotency_in_progress_fix: "Espere un momento y repita la llamada: recibirá la respuesta de la primera.",
   payload_too_large: "La petición es mayor de lo que admite la ruta.",
@@ -149,7 +149,7 @@ export const codeTexts: Record<keyof typeof en.codeTexts, string> = {
     "La cuota se renueva a la hora que indica la respuesta. En Uso y límites se ve cuánto se ha usado.",
   internal_error: "Algo ha fallado dentro de Carillon.",
   internal_error_fix:
-    "Repita la llamada. Si vuelve a fallar, dé el id de la petición a quien administra la instalación: el registro tiene la causa.",
+    "Repita la llamada. Si vuelve a fallar, dé el ID de la solicitud a quien administra el servidor. El registro contiene la causa.",
   service_unavailable:
     "Carillon no podía atender la llamada en ese momento: sobrecarga, mantenimiento o un canal que no respondió.",
   service_unavailable_fix: "Repita la llamada después de Retry-After, con la misma Idempotency-Key.",

@@ -126,7 +126,7 @@ export const codeTexts: Record<keyof typeof en.codeTexts, string> = {
   method_not_allowed: "O endereço existe, mas não com este método.",
   method_not_allowed_fix: "Use um dos métodos que a resposta enumera.",
   conflict: "Não se ajusta ao estado atual: já foi feito, ou é tarde demais.",
-  conflict_fix: "A resposta dá o motivo. Repetir a chamada não resolve por si só.",
+  conflict_fix: "Veja o motivo na resposta. Só repetir a chamada não resolve.",
   idempotency_in_progress: "O primeiro pedido com esta Idempotency-Key ainda estava em andamento.",
   idempotency_in_progress_fix: "Espere um momento e repita a chamada: recebe então a resposta do primeiro.",
   payload_too_large: "O pedido é maior do que a rota aceita.",
@@ -145,7 +145,7 @@ export const codeTexts: Record<keyof typeof en.codeTexts, string> = {
   quota_exceeded_fix: "A cota se renova no horário indicado na resposta. Uso e limites mostra quanto foi usado.",
   internal_error: "Algo falhou dentro do Carillon.",
   internal_error_fix:
-    "Repita a chamada. Se falhar de novo, dê o id do pedido a quem administra a instalação: o registro tem a causa.",
+    "Repita a chamada. Se falhar novamente, informe o ID da requisição a quem administra o servidor. O log contém a causa.",
   service_unavailable:
     "O Carillon não podia atender a chamada nesse momento: sobrecarga, manutenção ou um canal que não respondeu.",
   service_unavailable_fix: "Repita a chamada depois de Retry-After, com a mesma Idempotency-Key.",

@@ -3,9 +3,9 @@ export const texts = {
   about: "Virtual agents that answer your visitors from your knowledge, and pass them on to teammates.",
   create: "Add an agent",
   empty: "No agents yet",
-  emptyText: "An agent answers in a widget, at any hour, from what you have written in your knowledge.",
+  emptyText: "An agent answers in a widget, at any hour, from the articles in your knowledge.",
   name: "Name",
-  nameHelp: "Visitors see it as the name of who answers",
+  nameHelp: "Shown to visitors",
   language: "Language",
   languageHelp: "Used where the visitor’s is not known",
   engine: "Engine",
@@ -13,7 +13,7 @@ export const texts = {
   knowledgeHelp: "What it answers from",
   noKnowledge: "There is no knowledge yet: write some first.",
   builtin: "Built in",
-  builtinHelp: "Answers with what it finds in the knowledge, word for word. Needs no account.",
+  builtinHelp: "Answers word for word from your knowledge. Needs no account.",
   openai: "Language model",
   openaiHelp: "A server with OpenAI's interface writes the answers; when it fails, the built-in engine answers.",
   elevenlabs: "ElevenLabs",
@@ -55,7 +55,7 @@ export const texts = {
   you: "Visitor",
 };
 
-/** Texts of what an agent does in telephone calls. */
+/** Texts of the form for telephone calls. */
 export const callTexts = {
   title: "Telephone calls",
   about:
@@ -73,7 +73,7 @@ export const callTexts = {
   choices: "Answers",
   choicesHelp: "Each gets a key of the telephone. Enter adds one.",
   question: "Question",
-  questionHelp: "What the agent asks, in its language. Empty: it does not ask by itself.",
+  questionHelp: "The agent's question, in its language. Optional. Without it, the agent doesn't ask.",
   description: "Description",
   descriptionHelp: "For engines, which find the result in a conversation by it.",
   remove: "Remove the field {name}",
@@ -106,7 +106,7 @@ export const callTexts = {
   no: "no",
 };
 
-/** Texts of how an agent speaks, hears and is talked with. */
+/** Texts of the form for voice, and of test talks. */
 export const voiceTexts = {
   voice: "Voice",
   about: "How it sounds and what it understands, in voice widgets.",
@@ -128,7 +128,7 @@ export const voiceTexts = {
   vosk: "A Vosk server",
   voskHelp:
     "Writes down what visitors say while they speak. It is usually your own server, so their voice stays with you.",
-  deaf: "With “Nothing”, nobody can talk to this agent: visitors type or tap, and it answers aloud. The widget tells them so.",
+  deaf: "With “Nothing”, visitors type or tap, and the agent answers aloud. The widget explains this.",
   voiceName: "Name of the voice",
   voiceNameHelp: "Empty: the usual one of the language",
   address: "Address of the server",

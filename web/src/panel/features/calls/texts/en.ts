@@ -77,7 +77,7 @@ export const pageTexts = {
   call: "Call",
   hangUp: "Hang up",
   hangUpTitle: "Hang up this call?",
-  hangUpText: "The person hears it end at once.",
+  hangUpText: "The call ends immediately for the person.",
   cancel: "Cancel the call",
   cancelTitle: "Cancel this call?",
   cancelText: "It will not be dialed.",

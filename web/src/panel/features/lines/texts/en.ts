@@ -69,7 +69,7 @@ export const texts = {
   checkedAt: "Asked {ago}",
   breakerOpen: "Calls are held back until {time}: {why}.",
   breakerTrying: "The next call tries whether the line works again: {why}.",
-  breakerHow: "It closes by itself with the first call that goes through.",
+  breakerHow: "It closes after the first successful call.",
   unreachable: "nothing came from the trunk",
   throttled: "the trunk limits the rate",
   account: "the trunk refuses the user name or password",
@@ -145,8 +145,7 @@ export const testTexts = {
   numberWrong: "The number does not exist, or has another form",
   numberText: "Try it with its country and without zeros in front. Some companies want a prefix.",
   sound: "Both sides have no kind of sound in common",
-  soundText:
-    "Carillon offers G.711. Switch encryption of the sound on or off, whichever it is not, and ask the company for PCMA or PCMU.",
+  soundText: "Carillon offers G.711. Toggle audio encryption, and ask your phone company for PCMA or PCMU.",
   silent: "Answered, but no sound came back",
   silentText:
     "The way for sound is closed: set the external address of this server and open its UDP ports for sound (sip-external-ip, sip-ports).",

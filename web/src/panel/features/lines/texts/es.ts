@@ -149,8 +149,7 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   numberWrong: "El número no existe o se escribe de otra forma",
   numberText: "Pruebe con el país y sin ceros delante. Algunas operadoras quieren un prefijo.",
   sound: "Los dos lados no tienen ningún tipo de sonido en común",
-  soundText:
-    "Carillon ofrece G.711. Active o desactive el cifrado del sonido, lo que no esté ahora, y pida PCMA o PCMU a la operadora.",
+  soundText: "Carillon ofrece G.711. Active o desactive el cifrado del audio y pida PCMA o PCMU a su operadora.",
   silent: "Han contestado, pero no ha vuelto sonido",
   silentText:
     "El camino del sonido está cerrado: ponga la dirección externa de este servidor y abra sus puertos UDP de sonido (sip-external-ip, sip-ports).",

@@ -147,8 +147,7 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   numberWrong: "O número não existe ou tem outra forma",
   numberText: "Experimente com o país e sem zeros à frente. Algumas operadoras querem um prefixo.",
   sound: "Os dois lados não têm nenhum tipo de som em comum",
-  soundText:
-    "O Carillon oferece G.711. Ligue ou desligue a cifra do som, o que não estiver agora, e peça PCMA ou PCMU à operadora.",
+  soundText: "O Carillon oferece G.711. Ative ou desative a criptografia do áudio e peça PCMA ou PCMU à sua operadora.",
   silent: "Atenderam, mas não voltou som",
   silentText:
     "O caminho do som está fechado: ponha o endereço externo deste servidor e abra as suas portas UDP de som (sip-external-ip, sip-ports).",
