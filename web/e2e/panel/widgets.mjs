@@ -57,7 +57,10 @@ describe("widgets", () => {
     await p.keyboard.press("Control+s");
     await p.getByText("Enter origins such as").first().waitFor();
     await p.getByRole("link", { name: "Overview" }).click();
-    await p.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Keep editing" }).click();
+    await p
+      .getByRole("dialog", { name: "Leave without saving?" })
+      .getByRole("button", { name: "Keep editing" })
+      .click();
     for (let n = await p.locator(".mantine-TagsInput-pill button").count(); n > 0; n--)
       await p.locator(".mantine-TagsInput-pill button").first().click();
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();

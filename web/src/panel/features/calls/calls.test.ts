@@ -128,7 +128,9 @@ describe("the timeline of a call that was put through", () => {
       tries: [{ n: 1, state: "in_progress", counts: true, dialed_at: at(1), answered_at: at(2) }],
       transfers: [on],
     });
-    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual(["Transferred to +34\u00a0600\u00a0111\u00a0333"]);
+    expect(steps.filter((s) => s.tone === "accent").map((s) => s.text)).toEqual([
+      "Transferred to +34\u00a0600\u00a0111\u00a0333",
+    ]);
   });
   it("numbers the attempts that count", () => {
     const tries = [false, true].map((counts, i) => ({
