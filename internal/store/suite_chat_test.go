@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
@@ -154,14 +155,28 @@ func contactsVerified(t *testing.T, r *rig) {
 		!c.SeenAt.Equal(later) {
 		t.Error(c, err)
 	}
+	far := r.opened(t, ours, "far")
+	farNumber, farEmail := "5491122223333", "far@a.test"
+	if _, err := r.Contacts.EditContact(t.Context(), ours, far.Contact.ID, chats.ContactEdit{Number: &farNumber, Email: &farEmail}); err != nil {
+		t.Error(err)
+	}
 	for text, want := range map[string]int{"M@A.TEST": 1, "nobody": 0, "%": 0} {
-		found, err := r.Contacts.Search(t.Context(), ours, text, "", 5)
+		found, err := r.Contacts.Search(t.Context(), ours, text, identity.Key{}, "", 5)
 		if err != nil || len(found) != want || want == 1 && (found[0].ID != plain.Contact.ID || found[0].ConversationID == "") {
 			t.Errorf("%q: %+v %v", text, found, err)
 		}
 	}
-	if found, err := r.Contacts.Search(t.Context(), theirs, "m@a.test", "", 5); err != nil || len(found) != 0 {
+	if found, err := r.Contacts.Search(t.Context(), theirs, "m@a.test", identity.Key{}, "", 5); err != nil || len(found) != 0 {
 		t.Errorf("another company finds: %+v %v", found, err)
+	}
+	// a number is found in all its forms
+	for _, x := range []struct{ text, digits string }{{"5491122223333", "5491122223333"}, {"541122223333", "541122223333"}, {"Far@A.test", ""}} {
+		key := identity.Number(x.digits)
+		for company, want := range map[string]int{ours: 1, theirs: 0} {
+			if found, err := r.Contacts.Search(t.Context(), company, x.text, key, x.digits, 5); err != nil || len(found) != want {
+				t.Errorf("%s finds %q: %+v %v", company, x.text, found, err)
+			}
+		}
 	}
 	if _, err := r.Contacts.EditContact(t.Context(), theirs, plain.Contact.ID,
 		chats.ContactEdit{Name: &none}); !carillon.IsCode(err, carillon.NotFound) {

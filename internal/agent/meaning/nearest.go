@@ -45,15 +45,15 @@ func (g *group) key(companyID string) string {
 
 // Nearest implements knowledge.Meaning.
 func (x *Vectors) Nearest(ctx context.Context, companyID string, bases []string, text string) (found knowledge.Nearest) {
-	within, cancel := context.WithTimeout(ctx, x.o.Limit)
-	defer cancel()
-	all, err := x.o.Store.Listed(within, companyID)
+	all, err := x.o.Store.Listed(ctx, companyID)
 	if err != nil {
 		x.log(ctx, companyID, err)
 		x.o.Observer.Sought(Failed)
 		found.Fault = Failed
 		return found
 	}
+	within, cancel := context.WithTimeout(ctx, x.o.Limit)
+	defer cancel()
 	report := func(e *resources.Embedding, f *Fault) {
 		found.Fault, found.Detail, found.Base = f.Code, f.Detail, e.KnowledgeID
 		x.o.Observer.Sought(f.Code)

@@ -207,7 +207,7 @@ func TestWithoutAYesNothingChanges(t *testing.T) {
 }
 
 func TestThePersonHearsFromTheProgramThatAChangeFailed(t *testing.T) {
-	for status, want := range map[int]string{400: "did not work", 500: "not sure whether that worked"} {
+	for status, want := range map[int]string{400: "didn't work", 500: "not sure if that worked"} {
 		r, s := newRig(t, uses([2]string{"cancel_order", `{"order_id":"AB-1"}`})), newShopServer(t)
 		s.status = status
 		first := r.equipped(t, "Cancel AB-1", s.tool(t, "shop", "cancel_order", "POST"))

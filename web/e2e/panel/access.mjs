@@ -85,7 +85,7 @@ describe("users", () => {
       .getByText("Developer")
       .waitFor();
     await theirs.goto(company.panel_url + "/users");
-    await theirs.getByRole("region", { name: "Users" }).getByText(email).waitFor();
+    await theirs.getByRole("region", { name: "Team" }).getByText(email).waitFor();
     await act("Change role");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Viewer/ }).click();

@@ -60,7 +60,7 @@ describe("several companies", () => {
       await p.getByRole("button", { name: new RegExp(name + ".*Company$") }).waitFor();
     };
     await to("Beta Boats");
-    assert.equal(await p.getByRole("button", { name: "Developers" }).count(), 1);
+    assert.equal(await p.getByRole("button", { name: "Developers" }).count(), 0);
     assert.equal(await p.getByRole("link", { name: "API keys" }).count(), 0);
     await p.getByRole("link", { name: "Agents" }).click();
     await p.getByRole("heading", { name: "No agents yet" }).waitFor();

@@ -98,7 +98,7 @@ describe("what visitors ask", () => {
     await wrong.focus();
     await visitor.page.keyboard.press("Enter");
     await visitor.chat.locator(".thumb.dislike[aria-pressed=true]").waitFor(); // at once
-    await visitor.chat.getByText("Thank you").waitFor(); // once it is stored
+    await visitor.chat.getByText("Thanks").waitFor(); // once it is stored
     await accessible(visitor.page.frames()[1], "an answer with thumbs");
     await shot(visitor.page, "chat-thumbs");
     await visitor.page.reload();

@@ -105,7 +105,7 @@ describe("voice lines", () => {
     await p.getByText("Enter the secret again").first().waitFor();
     await p.getByRole("button", { name: "Discard changes" }).click();
 
-    await p.getByRole("link", { name: "Phone lines" }).click();
+    await p.locator("a.back").click();
     await p
       .getByRole("row", { name: /office/ })
       .getByText("0 of 3")
@@ -206,8 +206,8 @@ describe("voice lines", () => {
 
   it("are shown and not changed to who may only read", async (t) => {
     const p = await open(t, company, "/lines/demo-line", {}, await member(company, "Rita", "viewer"));
-    await p.getByLabel("Number").waitFor();
-    assert.ok(await p.getByLabel("Number").isDisabled());
+    await p.getByRole("textbox", { name: "Number" }).waitFor();
+    assert.ok(await p.getByRole("textbox", { name: "Number" }).isDisabled());
     assert.equal(await p.getByRole("region", { name: "Test call" }).count(), 0);
     await p.goto(company.panel_url + "/lines");
     await p.getByRole("row", { name: /demo-line/ }).waitFor();
@@ -247,11 +247,11 @@ describe("an agent in calls", () => {
     await p.keyboard.press("Enter");
     await field.getByLabel("Answers").fill("tomorrow");
     await p.keyboard.press("Enter");
-    await field.getByLabel("Question").fill("When do you come?");
+    await field.getByRole("textbox", { name: "Question" }).fill("When do you come?");
     await calls.getByRole("button", { name: "New question" }).click();
     await calls.getByRole("group", { name: "Question 2" }).getByLabel("Name").fill("first");
-    await calls.getByRole("button", { name: "Move the field first up" }).click();
-    await calls.getByRole("button", { name: "Remove the field first" }).click();
+    await calls.getByRole("button", { name: "Move question first up" }).click();
+    await calls.getByRole("button", { name: "Remove question first" }).click();
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     const stored = await call("GET", "/panel/v1/agents/" + id, token);

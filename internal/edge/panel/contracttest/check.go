@@ -34,8 +34,8 @@ func Check(t testing.TB, next http.Handler) http.Handler {
 		}
 		copied := &recorder{ResponseWriter: w}
 		next.ServeHTTP(copied, r)
-		if copied.status < http.StatusOK || copied.status/100 == 3 { // a WebSocket, or the client has left; a redirect
-			return
+		if copied.status < http.StatusOK || copied.status/100 == 3 || r.Context().Err() != nil {
+			return // a WebSocket, a redirect, or the client has left
 		}
 		described := *r
 		described.URL = &url.URL{Path: strings.TrimPrefix(r.URL.Path, member.Prefix), RawQuery: r.URL.RawQuery}

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/resource"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
@@ -116,7 +117,12 @@ func (x Search) conversation(ctx context.Context, companyID, text string) ([]sea
 }
 
 func (x Search) people(ctx context.Context, companyID, text string) ([]searchHit, error) {
-	found, err := x.Store.Contacts.Search(ctx, companyID, text, digitsOf(text), 2*perKind)
+	var key identity.Key
+	digits := digitsOf(text)
+	if digits != "" {
+		key = identity.Number(digits)
+	}
+	found, err := x.Store.Contacts.Search(ctx, companyID, text, key, digits, 2*perKind)
 	var hits []searchHit
 	for _, f := range found {
 		if f.ConversationID == "" {
