@@ -147,7 +147,7 @@ it("loses nothing and moves nothing at 200 changes a second, with three cut conn
     }),
   );
   assert.deepEqual(seen.faults, []);
-  await p.getByRole("button", { name: "3 new notifications" }).waitFor();
+  await p.getByRole("button", { name: "3 new messages" }).waitFor();
   assert.equal(times.length, count * each * 3);
   await shot(p, "notifications-live-load");
 });

@@ -29,10 +29,10 @@ const foundSQL = `SELECT found.id, found.name, found.email, found.number, found.
 // those seen last, those with the text in their name, e-mail address or user name, in any case, or with the digits in
 // their number. A key that is zero and empty digits match nobody.
 func (s *Contacts) Search(ctx context.Context, companyID, text string, key identity.Key, digits string, limit int) ([]Found, error) {
-	exact, err := s.found(ctx, foundSQL+`(SELECT id, name, email, number, username, seen_at FROM contact
+	exact, err := s.found(ctx, foundSQL+`(SELECT id, name, email, number, username FROM contact
 		WHERE company_id = $1 AND id IN (SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2)
-		UNION SELECT id, name, email, number, username, seen_at FROM contact
-		WHERE company_id = $1 AND email <> '' AND LOWER(email) = LOWER($3)) AS found ORDER BY found.seen_at DESC, found.id LIMIT $4`,
+		UNION ALL SELECT id, name, email, number, username FROM contact
+		WHERE company_id = $1 AND email <> '' AND LOWER(email) = LOWER($3)) AS found LIMIT $4`,
 		companyID, cmp.Or(key.String(), noNumber), text, limit)
 	if err != nil {
 		return nil, err
@@ -41,17 +41,18 @@ func (s *Contacts) Search(ctx context.Context, companyID, text string, key ident
 	if digits != "" {
 		numbers = "%" + digits + "%"
 	}
-	recent, err := s.found(ctx, foundSQL+`(SELECT id, name, email, number, username, seen_at FROM contact WHERE company_id = $1
+	recent, err := s.found(ctx, foundSQL+`(SELECT id, name, email, number, username FROM contact WHERE company_id = $1
 			ORDER BY company_id DESC, seen_at DESC LIMIT $2) AS found
 		WHERE LOWER(found.name) LIKE LOWER($3) ESCAPE '\' OR LOWER(found.email) LIKE LOWER($3) ESCAPE '\'
 			OR LOWER(found.username) LIKE LOWER($3) ESCAPE '\' OR found.number LIKE $4
-		ORDER BY found.seen_at DESC, found.id LIMIT $5`, companyID, maxSearched, like, numbers, limit)
-	for _, f := range recent {
-		if len(exact) < limit && !slices.ContainsFunc(exact, func(e Found) bool { return e.ID == f.ID }) {
-			exact = append(exact, f)
+		LIMIT $5`, companyID, maxSearched, like, numbers, limit)
+	var all []Found
+	for _, f := range append(exact, recent...) {
+		if len(all) < limit && !slices.ContainsFunc(all, func(e Found) bool { return e.ID == f.ID }) {
+			all = append(all, f)
 		}
 	}
-	return exact, err
+	return all, err
 }
 
 func (s *Contacts) found(ctx context.Context, query string, args ...any) ([]Found, error) {

@@ -129,7 +129,7 @@ func Search(ctx context.Context, d *db.DB, companyID string, k resource.Kind, te
 		err := scan(&x.ID, &x.Name)
 		return x, err
 	}, `SELECT id, name FROM resource WHERE company_id = $1 AND kind = $2
-		AND (LOWER(name) LIKE LOWER($3) ESCAPE '\' OR LOWER(id) LIKE LOWER($3) ESCAPE '\') ORDER BY name, id LIMIT $4`,
+		AND (LOWER(name) LIKE LOWER($3) ESCAPE '\' OR LOWER(id) LIKE LOWER($3) ESCAPE '\') ORDER BY company_id, kind, name LIMIT $4`,
 		companyID, k.Name, "%"+likeEscaper.Replace(text)+"%", limit)
 }
 

@@ -48,11 +48,11 @@ describe("the search by meaning", () => {
 
     await ask("embeddings/status?is=503");
     await search(p, company, "May I bring a suitcase");
-    await p.getByText(/faq: Searched by words alone:/).waitFor();
+    await p.getByText(/faq: Searching by keywords only:/).waitFor();
     assert.equal(await p.getByText(/Similarity/).count(), 0);
     await looks(p, "panel-meaning-alone");
     await p.goto(company.panel_url + "/knowledge/faq");
-    await card.getByText(/Searched by words alone: the embeddings server/).waitFor();
+    await card.getByText(/Searching by keywords only: the embeddings server/).waitFor();
     await looks(p, "panel-meaning-failing");
 
     await ask("embeddings/status");

@@ -159,7 +159,7 @@ describe("a newcomer", () => {
     await p.keyboard.type("I will be there");
     await shot(p, "newcomer-en-template");
     await m.press("button", "Submit for approval");
-    await p.getByText("Approved", { exact: true }).waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("Approved", { exact: true }).waitFor();
     await shot(p, "newcomer-en-approved");
 
     await m.press("link", "Send", p.getByRole("main"));
@@ -230,7 +230,7 @@ describe("a newcomer", () => {
     await p.keyboard.type("Allí estaré");
     await shot(p, "newcomer-es-template");
     await p.keyboard.press("Control+Enter");
-    await p.getByText("Aprobada", { exact: true }).waitFor();
+    await p.getByRole("region", { name: "Estado" }).getByText("Aprobada", { exact: true }).waitFor();
     await shot(p, "newcomer-es-approved");
 
     await k.press("link", "Enviar");

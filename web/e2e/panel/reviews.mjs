@@ -40,7 +40,7 @@ describe("reviews", () => {
     await p.reload();
     assert.equal(await card.getByLabel("Goal", { exact: true }).inputValue(), "The visitor knows when we open");
     assert.equal(await card.getByLabel("Decided by").inputValue(), "confirmed");
-    await p.getByRole("button", { name: "Remove the field confirmed", exact: true }).click(); // and it decides no longer
+    await p.getByRole("button", { name: "Remove question confirmed", exact: true }).click(); // and it decides no longer
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
 

@@ -45,7 +45,7 @@ describe("secrets", () => {
     await row.getByRole("button", { name: /Replace/ }).click();
     await dialog.getByRole("combobox", { name: "Sent to" }).fill("evil.example.com");
     await dialog.getByRole("button", { name: "Replace" }).click();
-    await dialog.getByText("Must be given").waitFor();
+    await dialog.getByText("Enter the value. There is none yet.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
 

@@ -67,7 +67,7 @@ describe("the sign-in", () => {
     const other = await p.context().newPage();
     await other.goto(company.panel_url + "/account");
     await other.getByRole("button", { name: /owner@demo/ }).click();
-    await other.getByRole("button", { name: "Sign out" }).click();
+    await other.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     await other.getByRole("heading", { name: "Sign in" }).waitFor();
     await p.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Company" }).click();
     await p.getByRole("heading", { name: "Sign in" }).waitFor();

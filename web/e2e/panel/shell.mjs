@@ -46,7 +46,7 @@ describe("the shell", () => {
 
   it("says that it is starting, that a page is slow, and that there is no network", async (t) => {
     const p = await open(t, company, "/keys");
-    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
     /** held keeps the responses of an address back until the returned function is called. */
     const held = async (address) => {
       let go;
@@ -63,7 +63,7 @@ describe("the shell", () => {
     await p.getByText("Still loading…").waitFor();
     await accessible(p, "the start");
     release();
-    await p.getByRole("heading", { name: "Access keys" }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
 
     release = await held("**/panel/v1/webhooks*");
     await p.getByRole("link", { name: "Webhooks" }).click();
@@ -77,7 +77,7 @@ describe("the shell", () => {
     await accessible(p, "offline");
     await shot(p, "panel-offline");
     await p.getByRole("link", { name: "Campaigns", exact: true }).click();
-    const failure = p.locator("#content").locator("[role=alert], h1", { hasText: /cannot be reached|failed to load/ });
+    const failure = p.locator("#content").locator("[role=alert], h1", { hasText: /Can't reach Carillon|didn't load/ });
     await failure.waitFor();
     await p.context().setOffline(false);
     await p.getByText("You're offline").waitFor({ state: "detached" });

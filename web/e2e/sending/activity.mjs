@@ -98,14 +98,14 @@ describe("the activity of a company", () => {
       return made;
     });
     await p.goto(company.panel_url + "/activity?tab=changes"); // its address before
-    await p.getByRole("button", { name: /revoked the access key “activity key”/ }).waitFor();
-    await p.getByRole("button", { name: /revoked the access key “activity key”/ }).click();
+    await p.getByRole("button", { name: /revoked the API key “activity key”/ }).waitFor();
+    await p.getByRole("button", { name: /revoked the API key “activity key”/ }).click();
     const change = p.getByRole("dialog", { name: "Change" });
     await change.getByText("revoked_at").waitFor();
     await accessible(p, "a change");
     await shot(p, "activity-change");
     await change.getByRole("button", { name: "Full history" }).click();
-    await p.getByRole("button", { name: /created the access key “activity key”/ }).waitFor();
+    await p.getByRole("button", { name: /created the API key “activity key”/ }).waitFor();
     assert.equal(new URL(p.url()).searchParams.get("object"), key.id);
     assert.equal(await p.locator(".activity-changes tbody tr").count(), 2);
     assert.ok(!(await p.content()).includes(key.key));

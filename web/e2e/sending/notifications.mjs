@@ -227,7 +227,7 @@ describe("what was sent to several", () => {
     await zone.click();
     await zone.fill("Lima");
     await p.getByRole("option", { name: "America/Lima" }).click();
-    await p.getByText("Feb 1, 2098, 3:30 PM for you").waitFor();
+    await p.getByText("Feb 1, 2098, 3:30 PM in your time zone").waitFor();
     await accessible(p, "moving");
     await shot(p, "notification-move");
     await p.getByRole("dialog").getByRole("button", { name: "Reschedule" }).click();

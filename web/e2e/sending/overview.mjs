@@ -216,7 +216,7 @@ describe("usage and suppressions", () => {
     await form
       .getByLabel("Numbers", { exact: true })
       .fill("+34 600 111 222\n34600111222\n0034-600-333-444; 12\nnobody");
-    await form.getByText("2 entries are no numbers with country code:").waitFor();
+    await form.getByText("2 entries aren't valid numbers:").waitFor();
     await form.getByRole("button", { name: "Add 2" }).click();
     await form.getByText("Fix or remove the invalid entries").waitFor();
     await accessible(p, "adding numbers");
@@ -234,7 +234,7 @@ describe("usage and suppressions", () => {
     await p.getByRole("row", { name: /34 600 333 444/ }).waitFor();
     await until(async () => (await p.getByRole("row").count()) === 2);
     assert.match(p.url(), /number=(%22)?346003/);
-    await p.getByRole("button", { name: "Lift +34 600 333 444" }).click();
+    await p.getByRole("button", { name: "Remove +34 600 333 444" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("No matching numbers").waitFor();
     const left = await call("GET", "/panel/v1/suppressions", token);

@@ -24,10 +24,10 @@ describe("sending to one person", () => {
     await p.getByRole("button", { name: "Send to the test phone" }).click();
     await p.getByLabel("First name", { exact: true }).fill("Ana");
     await p.getByRole("button", { name: "{{ first_name }} into Variable 1" }).click();
-    await p.getByRole("textbox", { name: "1 in the heading" }).fill("HT-7");
+    await p.getByRole("textbox", { name: "Header 1" }).fill("HT-7");
     await p.getByRole("textbox", { name: "Variable 2", exact: true }).fill("Monday");
     await p.getByRole("textbox", { name: "Variable 3", exact: true }).fill("pier 3");
-    await p.getByRole("textbox", { name: "Address of button 1" }).fill("HT-7");
+    await p.getByRole("textbox", { name: "Link of button 1" }).fill("HT-7");
     const preview = p.getByRole("complementary", { name: "Preview" });
     await preview.getByText("Hello Ana, your tour on Monday is booked. We meet at pier 3.").waitFor();
     await p.getByRole("textbox", { name: "Campaign" }).fill("spring");
@@ -63,7 +63,7 @@ describe("sending to one person", () => {
     await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
     await p.getByLabel("Phone number").fill("34");
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByText("Numbers only").waitFor();
+    await p.getByText(/Enter a phone number with its country code/).waitFor();
     await shot(p, "send-faults");
     await p.getByLabel("Phone number").fill("34600702222");
     await p.route("**/panel/v1/templates*", (r) =>
@@ -161,8 +161,8 @@ describe("sending to everybody of a file", () => {
     await drop(p, "people.csv", people(300, bad));
     await p.getByRole("heading", { name: "people.csv" }).waitFor();
     await p.getByText("UTF-8, semicolons").waitFor();
-    assert.equal(await p.getByRole("combobox", { name: "Teléfono is" }).inputValue(), "Phone number");
-    assert.equal(await p.getByRole("combobox", { name: "Nombre is" }).inputValue(), "First name");
+    assert.equal(await p.getByRole("combobox", { name: "Teléfono maps to" }).inputValue(), "Phone number");
+    assert.equal(await p.getByRole("combobox", { name: "Nombre maps to" }).inputValue(), "First name");
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByText("Required").first().waitFor();
     await choose(p, "weather", /weather_notice \(en\)/);
@@ -182,7 +182,7 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByRole("region", { name: "Dry run" }).waitFor();
     await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
-    await p.getByText("2 numbers were written with spaces").waitFor();
+    await p.getByText("2 numbers were cleaned up").waitFor();
     for (const [reason, n] of [
       ["Number missing", 1],
       ["Not a phone number", 2],
@@ -219,8 +219,8 @@ describe("sending to everybody of a file", () => {
     await p.close(); // the tab is closed, and somebody else looks
 
     const other = await open(t, company, address, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
-    await other.getByText("301 of 301 accepted").waitFor();
-    await other.getByText("All 301 are accepted").waitFor();
+    await other.getByText("301 of 301 queued").waitFor();
+    await other.getByText("All 301 are queued").waitFor();
     await fits(other, "a job on a phone");
     await accessible(other, "a job that is done");
     await shot(other, "send-done-phone-dark");
@@ -257,7 +257,7 @@ describe("sending to everybody of a file", () => {
     await accessible(p, "the confirmation");
     await p.getByLabel("Escriba 3000 para confirmar").fill("3000");
     await go.click();
-    await p.getByText("Se han aceptado los 3000 y salen el").waitFor();
+    await p.getByText("Los 3000 están programados para el").waitFor();
     await p.getByRole("button", { name: "Cancelar el resto" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Cancelar el resto" }).click();
     await p.getByText("3000 se cancelaron antes de salir y 0 se enviaron").waitFor();

@@ -55,7 +55,7 @@ describe("a number at Meta", () => {
     await p.getByLabel("API URL").fill("https://10.0.0.1");
     await p.getByRole("button", { name: "Test connection" }).click();
     await p
-      .getByText(/public internet/)
+      .getByText(/reached from the internet/)
       .first()
       .waitFor();
     await p.getByLabel("API URL").fill(await ask("graph"));
@@ -103,7 +103,7 @@ describe("a number at Meta", () => {
     await list.getByText("Your app gets this account's callbacks.").waitFor();
     const now = p.getByRole("region", { name: "Now" });
     await now.getByText("2,000 people in 24 hours").waitFor();
-    await now.getByText("20 a second, one to a person every 6 sec").waitFor();
+    await now.getByText("20 per second, one per person every 6 sec").waitFor();
 
     // A message goes out over it, and what the channel reports by itself is shown.
     const made = await call("POST", "/panel/v1/templates?sender=clinic", token, {
@@ -192,7 +192,7 @@ describe("the company's settings", () => {
     if (!(await hours.getByRole("switch").isChecked())) await hours.getByRole("switch").check();
     await hours.getByLabel("To", { exact: true }).fill("25:00");
     await p.getByRole("button", { name: "Save", exact: true }).click();
-    await hours.getByText(/time of day such as 21:00/).waitFor();
+    await hours.getByText(/time of day, such as 21:00/).waitFor();
     await hours.getByLabel("To", { exact: true }).fill("02:00");
     await hours.getByLabel("From", { exact: true }).fill("18:00");
     await hours.getByRole("checkbox", { name: "Friday" }).uncheck();

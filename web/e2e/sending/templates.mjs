@@ -83,8 +83,8 @@ describe("templates", () => {
     );
     await p.getByRole("button", { name: "Sync now" }).click();
     await p.getByText("2 templates changed").waitFor();
-    await p.getByText(/Sender second could not be compared .*The messaging channel is not available/).waitFor();
-    await p.getByText(/the channel has 3 templates that are not here/).waitFor();
+    await p.getByText(/Couldn't sync sender second.*The messaging channel is not available/).waitFor();
+    await p.getByText(/3 templates exist only on WhatsApp/).waitFor();
     await accessible(p, "a sync that failed in part");
     await shot(p, "panel-templates-sync-failed");
     await p.context().unroute("**/panel/v1/templates/sync*");
@@ -107,7 +107,7 @@ describe("templates", () => {
     const p = await open(t, company, "/templates");
     await p.getByRole("link", { name: "New template" }).click();
     await p.getByRole("button", { name: "Submit for approval" }).click();
-    await p.getByText("2 fields need a correction").waitFor();
+    await p.getByText("2 fields to fix").waitFor();
     assert.equal(await p.evaluate(() => document.activeElement.getAttribute("aria-invalid")), "true");
     await p.getByLabel("Name", { exact: true }).fill("Tour Reminder ñ");
     await p.getByText("Use lowercase letters a to z, digits and _").waitFor();
@@ -183,7 +183,7 @@ describe("templates", () => {
     await shot(p, "panel-template-draft");
 
     await p.getByRole("button", { name: "Submit for approval" }).click();
-    await p.getByText("Approved", { exact: true }).waitFor(); // the sandbox decides after a moment, and nothing was loaded again
+    await p.getByRole("region", { name: "Status" }).getByText("Approved", { exact: true }).waitFor(); // the sandbox decides after a moment, and nothing was loaded again
     const history = p.getByRole("region", { name: "History" }).getByRole("listitem");
     await p.getByRole("region", { name: "History" }).getByText("Approved").waitFor();
     assert.deepEqual(await history.locator("b").allInnerTexts(), ["Approved", "Submitted", "Created"]);
@@ -285,7 +285,7 @@ describe("templates", () => {
     await p.getByRole("button", { name: "Edit", exact: true }).click();
     await p.getByRole("dialog", { name: "Withdraw from review?" }).getByRole("button", { name: "Cancel" }).click();
     await review.getByRole("button", { name: "Approve" }).click();
-    await p.getByText("Approved", { exact: true }).waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("Approved", { exact: true }).waitFor();
 
     await p.getByRole("button", { name: "More actions" }).click();
     await p.getByRole("menuitem", { name: "Delete" }).click();
@@ -303,7 +303,7 @@ describe("templates", () => {
     assert.equal(await p.getByRole("link", { name: "Nueva plantilla" }).count(), 0);
     await shot(p, "panel-templates-es");
     await p.getByRole("link", { name: "booking_confirmed" }).first().click();
-    await p.getByText("Aprobada", { exact: true }).waitFor();
+    await p.getByRole("region", { name: "Estado" }).getByText("Aprobada", { exact: true }).waitFor();
     assert.equal(await p.getByRole("button", { name: "Más acciones" }).count(), 0);
     await accessible(p, "a template in Spanish");
     await shot(p, "panel-template-es");

@@ -114,7 +114,7 @@ describe("a webhook", () => {
     await p.getByRole("button", { name: "Send a test" }).click();
     const test = p.getByRole("dialog");
     await test.getByRole("button", { name: "Send", exact: true }).click();
-    await test.getByText("Delivered").waitFor();
+    await test.getByText("Delivered", { exact: true }).waitFor();
     const example = await r.first((g) => g.event.test);
     assert.deepEqual(
       [example.event.type, example.signedBy, example.authorization],
@@ -227,7 +227,7 @@ describe("a webhook", () => {
     await p.getByRole("dialog").getByRole("button", { name: "Send", exact: true }).click();
     const kept = await r.first((g, i) => i >= last && g.event.test);
     assert.equal(kept.authorization, "Bearer for-the-hook", "a header keeps its value");
-    await p.getByRole("dialog").getByText("Delivered").waitFor();
+    await p.getByRole("dialog").getByText("Delivered", { exact: true }).waitFor();
     await p.keyboard.press("Escape");
 
     await p.getByRole("navigation", { name: "Navigation" }).getByRole("link", { name: "Webhooks" }).click();

@@ -30,7 +30,7 @@ describe("the voice of an agent", () => {
 
     await p.getByRole("textbox", { name: "Text to speak" }).fill("Good evening");
     await p.getByRole("slider", { name: "Speed" }).press("ArrowRight");
-    await p.getByText("105% of the usual").waitFor();
+    await p.getByText("105% of normal").waitFor();
     const [spoken] = await Promise.all([
       p.waitForResponse((r) => r.url().includes("/speak")),
       p.getByRole("button", { name: "Listen" }).click(),

@@ -108,10 +108,10 @@ describe("flows", () => {
     await p.locator('.flow-box[data-current="yes"]').waitFor();
     await p.getByLabel("Reply as the contact").fill("perhaps");
     await p.keyboard.press("Enter");
-    await log.getByText("Does not fit: perhaps").waitFor();
+    await log.getByText("Not valid: perhaps").waitFor();
     await p.getByRole("button", { name: "Yes", exact: true }).click();
     await log.getByText("See you in Vigo.").waitFor();
-    await log.getByText("The flow is over. The conversation is resolved.").waitFor();
+    await log.getByText("Flow ended. Conversation resolved.").waitFor();
     const variables = p.locator(".flow-variables");
     assert.match(await variables.innerText(), /port\s+(\(changed\)\s+)?Vigo/);
     await accessible(p, "a test run");
@@ -142,8 +142,8 @@ describe("flows", () => {
     await p.getByRole("tab", { name: "Runs" }).click();
     await p.getByRole("row").filter({ hasText: "Flow ended" }).getByRole("link").click();
     const what = p.getByRole("region", { name: "Activity" });
-    await what.getByText("Answer: Yes").waitFor();
-    await what.getByText("If: Holds").waitFor();
+    await what.getByText("Reply: Yes").waitFor();
+    await what.getByText("If: True").waitFor();
     await what.getByText("port = Vigo").waitFor();
     assert.equal(await what.getByRole("listitem").count(), 7);
     await p.getByText("a keyword").first().waitFor();
@@ -252,14 +252,14 @@ describe("flows", () => {
     await accessible(p, "the outcome of a request");
     await p.getByLabel("total").fill("12");
     await p.getByRole("button", { name: "Succeed" }).click();
-    await p.getByText("It waits 2 hours.").waitFor();
+    await p.getByText("Waits 2 hours.").waitFor();
     await p.getByRole("button", { name: "Skip the wait" }).click();
     await p.getByText("2 hours later").waitFor();
     await p.locator(".flow-request").getByText('"name"').waitFor();
     await p.getByRole("button", { name: "Succeed" }).click();
     await p.locator(".flow-request").getByText('"agent"').waitFor();
     await p.getByRole("button", { name: "Fail" }).click();
-    await p.getByText(/steps\.3: Refuse it/).waitFor();
+    await p.getByText(/steps\.3: Fail/).waitFor();
     await p.getByRole("button", { name: "Undo the last reply" }).click();
     await p.getByRole("button", { name: "Succeed" }).waitFor();
     assert.match(await p.locator(".flow-variables").innerText(), /total\s+12/);
@@ -279,15 +279,15 @@ describe("flows", () => {
     await call("POST", `/panel/v1/flows/${made.id}/publish`, token);
 
     const p = await open(t, company, `/flows/${made.id}?tab=versions`);
-    await p.getByRole("row", { name: /^2 People talk with this version/ }).waitFor();
-    await p.getByRole("button", { name: "Look at it: 1" }).click();
+    await p.getByRole("row", { name: /^2 This version is live/ }).waitFor();
+    await p.getByRole("button", { name: "View: 1" }).click();
     const drawer = p.getByRole("dialog", { name: "Version 1" });
     await drawer.locator(".flow-open").first().getByText("First?").waitFor();
     await accessible(p, "a former version");
     await shot(p, "panel-flow-version");
     await drawer.getByRole("button", { name: "Use as draft" }).click();
     await row(p, "steps.0").getByText("First?").waitFor();
-    await p.getByText("People talk with version 2 until you publish.").waitFor();
+    await p.getByText("Version 2 is live.").waitFor();
     await p.getByRole("button", { name: "Publish", exact: true }).click();
     await p.getByText("Published as version 1").waitFor();
 

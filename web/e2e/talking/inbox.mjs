@@ -91,7 +91,7 @@ describe("a conversation", () => {
     await frame.getByText("¿Qué le pareció esta conversación?").waitFor();
     await frame.getByLabel("5 de 5").check({ force: true });
     await frame.getByRole("button", { name: "Enviar valoración" }).click();
-    await p.getByText("The visitor rated 5 of 5").waitFor();
+    await p.getByText("The visitor rated 5 out of 5").waitFor();
 
     await host.reload();
     const again = await chatOf(host);
@@ -106,12 +106,12 @@ describe("a conversation", () => {
     const { frame } = await visitor(t, company);
     await say(frame, "I lost my hat on the boat");
     await frame.getByRole("button", { name: "Talk to a person" }).click();
-    await frame.getByText("You are number 1 in the queue").waitFor();
+    await frame.getByText("You're number 1 in line").waitFor();
     for (const p of [ben, eva]) {
       await choose(p, "I lost my hat on the boat", "unassigned");
       await said(p, "I lost my hat").waitFor();
     }
-    await eva.getByText("Ben is looking at this too").waitFor();
+    await eva.getByText("Ben is viewing this too").waitFor();
     await writing(eva, "r");
     await eva.keyboard.type("Which boat was it?");
     await ben.getByRole("log").getByText("Eva is writing").waitFor();
@@ -121,7 +121,7 @@ describe("a conversation", () => {
     await said(eva, "We have found it.").waitFor();
     await eva.keyboard.press("Enter");
     const dialog = eva.getByRole("dialog", { name: "Already assigned" });
-    await dialog.getByText("Ben has this conversation").waitFor();
+    await dialog.getByText("Ben is handling this conversation").waitFor();
     assert.equal(await told(frame, "Which boat was it?").count(), 0);
     await dialog.getByRole("button", { name: "Take over and send" }).click();
     await told(frame, "Which boat was it?").waitFor();

@@ -125,7 +125,7 @@ describe("the sandbox's phone and the inbox", () => {
       .waitFor();
     await inbox
       .getByRole("timer")
-      .getByText(/Replies possible for 2[34] hr/)
+      .getByText(/You can reply for 2[34] hr/)
       .waitFor();
     await inbox.getByRole("textbox", { name: "Reply" }).fill("Hello Ana, what is it?");
     await phone.getByRole("status").getByText("is writing…").waitFor();
