@@ -22,8 +22,8 @@ const maxSearched = 2000
 const noNumber = "-"
 
 // foundSQL begins a query for contacts that were found.
-const foundSQL = `SELECT found.id, found.name, found.email, found.number, found.username, COALESCE((SELECT c.id FROM conversation AS c
-	WHERE c.contact_id = found.id AND c.company_id = $1 ORDER BY c.contact_id DESC, c.opened_at DESC LIMIT 1), '') FROM `
+const foundSQL = `SELECT recent.id, recent.name, recent.email, recent.number, recent.username, COALESCE((SELECT c.id FROM conversation AS c
+	WHERE c.contact_id = recent.id AND c.company_id = $1 ORDER BY c.contact_id DESC, c.opened_at DESC LIMIT 1), '') FROM `
 
 // Search returns up to limit of a company's contacts: first those with exactly the key or the e-mail address, then, of
 // those seen last, those with the text in their name, e-mail address or user name, in any case, or with the digits in
@@ -32,7 +32,7 @@ func (s *Contacts) Search(ctx context.Context, companyID, text string, key ident
 	exact, err := s.found(ctx, foundSQL+`(SELECT id, name, email, number, username FROM contact
 		WHERE company_id = $1 AND id IN (SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2)
 		UNION ALL SELECT id, name, email, number, username FROM contact
-		WHERE company_id = $1 AND email <> '' AND LOWER(email) = LOWER($3)) AS found LIMIT $4`,
+		WHERE company_id = $1 AND email <> '' AND LOWER(email) = LOWER($3)) AS recent LIMIT $4`,
 		companyID, cmp.Or(key.String(), noNumber), text, limit)
 	if err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (s *Contacts) Search(ctx context.Context, companyID, text string, key ident
 		numbers = "%" + digits + "%"
 	}
 	recent, err := s.found(ctx, foundSQL+`(SELECT id, name, email, number, username FROM contact WHERE company_id = $1
-			ORDER BY company_id DESC, seen_at DESC LIMIT $2) AS found
-		WHERE LOWER(found.name) LIKE LOWER($3) ESCAPE '\' OR LOWER(found.email) LIKE LOWER($3) ESCAPE '\'
-			OR LOWER(found.username) LIKE LOWER($3) ESCAPE '\' OR found.number LIKE $4
+			ORDER BY company_id DESC, seen_at DESC LIMIT $2) AS recent
+		WHERE LOWER(recent.name) LIKE LOWER($3) ESCAPE '\' OR LOWER(recent.email) LIKE LOWER($3) ESCAPE '\'
+			OR LOWER(recent.username) LIKE LOWER($3) ESCAPE '\' OR recent.number LIKE $4
 		LIMIT $5`, companyID, maxSearched, like, numbers, limit)
 	var all []Found
 	for _, f := range append(exact, recent...) {

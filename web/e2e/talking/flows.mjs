@@ -76,7 +76,7 @@ describe("flows", () => {
     await p.getByRole("combobox", { name: "Choices" }).fill("No");
     await p.keyboard.press("Enter");
     await add(p, "Condition");
-    await p.getByLabel("Condition").fill("sail == 'Yes'");
+    await p.getByRole("textbox", { name: "Condition" }).fill("sail == 'Yes'");
     await add(p, "Set variables", "steps.2.then");
     await p.getByRole("button", { name: "New variable" }).click();
     await p.getByPlaceholder("Name").fill("port");
@@ -177,7 +177,7 @@ describe("flows", () => {
     await p.keyboard.press("ArrowUp");
     assert.equal(await p.evaluate(() => document.activeElement.dataset.row), "steps.1");
     await p.getByRole("button", { name: "Actions for step 2", exact: true }).click();
-    await p.getByRole("menuitem", { name: "Move into “If not” above" }).click();
+    await p.getByRole("menuitem", { name: "Move into “Otherwise” above" }).click();
     await want(["0 a == 'b'", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
     const gap = p.locator('[data-branch="then"] .flow-gap').first();
     await p.locator('[data-path="steps.1"] > .flow-row .flow-grip').hover();
