@@ -88,16 +88,16 @@ describe("the sandbox's phone and the inbox", () => {
           ),
         );
     assert.deepEqual(await happened(), [
-      "1 | Say: Hello Ana, is there anything you would like to know about your tour?",
-      "2 | Ask: question",
+      "1 | Message: Hello Ana, is there anything you would like to know about your tour?",
+      "2 | Question: question",
     ]);
     await shot(inbox, "phone-run-asking");
     await phone.getByRole("button", { name: "yes", exact: true }).click();
     await state.getByText("Handed over to the team").waitFor();
     await row.getByText("Handed over to the team").waitFor();
     assert.deepEqual((await happened()).slice(2), [
-      "2 | Answer: yes | question = yes",
-      "3 | If: Holds",
+      "2 | Reply: yes | question = yes",
+      "3 | Condition: True",
       "3 yes 1 | Hand over: reception",
     ]);
     for (const [name, value] of [

@@ -116,13 +116,17 @@ func (s *schemas) operation(path string, r httpio.Route) object {
 	case r.Shape.Gives != nil:
 		success["content"] = object{"application/json": object{"schema": s.of(r.Shape.Gives)}}
 	}
-	o := object{"responses": object{
+	responses := object{
 		strconv.Itoa(max(r.Shape.Status, http.StatusOK)): success,
 		"default": object{
 			"description": "Error",
 			"content":     object{"application/json": object{"schema": reference("Error")}},
 		},
-	}}
+	}
+	if r.Shape.File { // a part of it, if the request names a range
+		responses[strconv.Itoa(http.StatusPartialContent)] = success
+	}
+	o := object{"responses": responses}
 	parameters := []any{}
 	for _, name := range parameter.FindAllStringSubmatch(path, -1) {
 		parameters = append(parameters, object{"name": name[1], "in": "path", "required": true, "schema": object{"type": "string"}})
