@@ -203,7 +203,7 @@ describe("the sandbox's phone and the inbox", () => {
       .locator(".inbox-about", { hasText: "Hello Ana, your tour on Monday is booked." })
       .waitFor();
     await phone.getByRole("button", { name: "STOP" }).click();
-    await bubble(phone, "You will get no more messages from us.").waitFor();
+    await bubble(phone, "You're unsubscribed. Reply START").waitFor();
     await inbox.locator(".inbox-event", { hasText: "The contact opted out" }).waitFor();
     await phone.getByRole("button", { name: "START" }).click();
     await inbox.locator(".inbox-event", { hasText: "The contact opted back in" }).waitFor();

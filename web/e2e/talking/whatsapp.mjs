@@ -151,7 +151,7 @@ describe("messages over WhatsApp", () => {
       "+34600111333",
       "ben@acme.test",
     ]);
-    await turn("We cannot read this kind of message here.").waitFor();
+    await turn("We can't read this type of message here.").waitFor();
     assert.equal(await p.getByText("not-for-eyes").count(), 0, "the form's token is shown");
     await p.getByRole("button", { name: "Hide contact details" }).first().click();
     await looks(p, "whatsapp-kinds");
