@@ -27,7 +27,7 @@ describe("the search by meaning", () => {
     await dialog.getByLabel("Base URL").fill(url);
     await dialog.getByLabel("Model").fill("words-1");
     await dialog.getByRole("button", { name: "Test" }).click();
-    await dialog.getByText("The embeddings server refuses the API key (401).").waitFor();
+    await dialog.getByText("The embeddings server rejected the API key (401).").waitFor();
     await looks(p, "panel-meaning-refused");
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
     await dialog.getByRole("button", { name: "Test" }).click();
@@ -82,7 +82,7 @@ describe("the search by meaning", () => {
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
     await dialog.getByRole("button", { name: "Save" }).click();
     await card
-      .getByText(/Some vectors couldn't be created. The embeddings server answers with an error \(500\)\./)
+      .getByText(/Some vectors couldn't be created. The embeddings server responded with an error \(500\)\./)
       .waitFor();
     await looks(p, "panel-meaning-unmade");
     const reader = await open(t, company, "/knowledge/faq", {}, await member(company, "Rita", "viewer"));

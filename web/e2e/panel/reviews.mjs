@@ -65,7 +65,7 @@ describe("reviews", () => {
     await looks(p, "panel-reviews");
     await p.getByText("Table", { exact: true }).click();
     await p.getByRole("columnheader", { name: "Goal reached" }).waitFor();
-    await p.getByRole("link", { name: "Show the conversations about Opening times" }).click();
+    await p.getByRole("link", { name: "Show conversations about Opening times" }).click();
     await p.locator(".inbox-row").first().waitFor();
     assert.equal(await p.locator(".inbox-row").count(), 1);
   });

@@ -69,7 +69,7 @@ describe("the sign-in", () => {
     await other.getByRole("button", { name: /owner@demo/ }).click();
     await other.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     await other.getByRole("heading", { name: "Sign in" }).waitFor();
-    await p.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Company" }).click();
+    await p.getByRole("navigation", { name: "Navigation" }).getByRole("link", { name: "Settings" }).click();
     await p.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 

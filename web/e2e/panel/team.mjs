@@ -94,7 +94,7 @@ describe("the people of a company", () => {
     const dialog = p.getByRole("dialog");
     await dialog.getByLabel("Current password").fill("wrong-password");
     await p.keyboard.press("Enter");
-    await dialog.getByText("Is not the present password").waitFor();
+    await dialog.getByText("This isn't your current password").waitFor();
     await dialog.getByLabel("Current password").fill(who.password);
     await p.keyboard.press("Enter");
     await dialog.getByRole("img", { name: "QR code for your authenticator" }).waitFor();

@@ -107,6 +107,16 @@ it("shows an answer at once and once", async () => {
   expect(server.calls.find((c) => c.path.endsWith("/answers"))!.body).toEqual({ client_id: "x", text: "hi", seen: 2 });
 });
 
+it("knows that a reply was seen, whatever comes first", async () => {
+  const said = turn(3, { author: "teammate", client_id: "x", text: "hi" });
+  server.answers.set("POST /conversations/1/answers", { turn: said, conversation: summary({ last_seq: 3 }) });
+  const sending = inbox.say("hi", false, 2, "x");
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3 }), turns: [said] });
+  server.emit("conversation.updated", { v: 1, conversation: summary({ last_seq: 3, seen_seq: 3 }), turns: [] });
+  await sending;
+  expect(inbox.snapshot().thread!.conversation.seen_seq).toBe(3);
+});
+
 it("says who has it, or that somebody answered, and keeps nothing half sent", async () => {
   server.answers.set("POST /conversations/1/answers", refused({ assignee: "ben", assignee_name: "Ben" }));
   expect(await inbox.say("hi", false, 2)).toEqual({ result: "taken", by: "Ben" });

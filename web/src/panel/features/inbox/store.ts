@@ -192,7 +192,10 @@ export class Inbox {
     const thread = this.state.thread;
     if (!thread || (c && c.id !== thread.conversation.id)) return;
     const ids = new Set(turns.map((t) => t.client_id).filter(Boolean));
-    const newer = c && c.last_seq >= thread.conversation.last_seq ? c : thread.conversation;
+    const before = thread.conversation;
+    // the response to a reply may come after the event that it was seen
+    const newer =
+      c && c.last_seq >= before.last_seq ? { ...c, seen_seq: Math.max(c.seen_seq, before.seen_seq) } : before;
     this.set({
       thread: {
         ...thread,
