@@ -157,7 +157,8 @@ func contactsVerified(t *testing.T, r *rig) {
 	}
 	far := r.opened(t, ours, "far")
 	farNumber, farEmail := "5491122223333", "far@a.test"
-	if _, err := r.Contacts.EditContact(t.Context(), ours, far.Contact.ID, chats.ContactEdit{Number: &farNumber, Email: &farEmail}); err != nil {
+	edit := chats.ContactEdit{Number: &farNumber, Email: &farEmail}
+	if _, err := r.Contacts.EditContact(t.Context(), ours, far.Contact.ID, edit); err != nil {
 		t.Error(err)
 	}
 	for text, want := range map[string]int{"M@A.TEST": 1, "nobody": 0, "%": 0} {
@@ -173,7 +174,8 @@ func contactsVerified(t *testing.T, r *rig) {
 	for _, x := range []struct{ text, digits string }{{"5491122223333", "5491122223333"}, {"541122223333", "541122223333"}, {"Far@A.test", ""}} {
 		key := identity.Number(x.digits)
 		for company, want := range map[string]int{ours: 1, theirs: 0} {
-			if found, err := r.Contacts.Search(t.Context(), company, x.text, key, x.digits, 5); err != nil || len(found) != want {
+			found, err := r.Contacts.Search(t.Context(), company, x.text, key, x.digits, 5)
+			if err != nil || len(found) != want {
 				t.Errorf("%s finds %q: %+v %v", company, x.text, found, err)
 			}
 		}
