@@ -31,7 +31,7 @@ describe("the search by meaning", () => {
     await looks(p, "panel-meaning-refused");
     await dialog.getByRole("textbox", { name: "API key" }).fill("sk-1");
     await dialog.getByRole("button", { name: "Test" }).click();
-    await dialog.getByText(/The server answers: 256 dimensions in \d+ ms/).waitFor();
+    await dialog.getByText(/Connected\. 256 dimensions in \d+ ms/).waitFor();
     await accessible(p, "the form of an embeddings server that answers");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -60,7 +60,7 @@ describe("the search by meaning", () => {
     assert.equal(await dialog.getByLabel("Base URL").inputValue(), url);
     assert.equal(await dialog.getByRole("textbox", { name: "API key" }).inputValue(), "");
     await dialog.getByRole("button", { name: "Test" }).click(); // with the stored key
-    await dialog.getByText(/The server answers: 256 dimensions/).waitFor();
+    await dialog.getByText(/Connected\. 256 dimensions/).waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
 

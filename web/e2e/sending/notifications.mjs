@@ -237,7 +237,7 @@ describe("what was sent to several", () => {
       .waitFor();
     assert.equal((await find(company, later)).scheduled_time, "2098-02-01T14:30:00Z");
     await p.getByRole("button", { name: "Cancel" }).click();
-    await p.getByRole("dialog").getByText("2 of 2 recipients wait and will get nothing.").waitFor();
+    await p.getByRole("dialog").getByText("2 of 2 haven't been sent yet and won't be.").waitFor();
     await p.getByRole("dialog").getByRole("button", { name: "Cancel message" }).click();
     await p.getByText("Canceled for 2; 0 were already sent to").waitFor();
     await p.locator(".sent-head").getByText("Canceled").waitFor();

@@ -149,7 +149,7 @@ describe("a webhook", () => {
     await Promise.all(["34600119101", "34600119102"].map(sent)); // three events each
     const state = p.getByRole("region", { name: "Status" });
     await state.getByText("Down", { exact: true }).waitFor();
-    await state.getByText("Last: It responded 500.").waitFor();
+    await state.getByText("Last error: It responded 500.").waitFor();
     await p.getByRole("switch", { name: "Only failed" }).check();
     await rows.getByText("Failed · 500").first().waitFor();
     assert.equal(await rows.getByText("Delivered · 204").count(), 0);
@@ -203,7 +203,7 @@ describe("a webhook", () => {
     await p.keyboard.press("Escape");
     const count = r.got.length;
     await replay.getByRole("button", { name: "Resend" }).click();
-    await replay.getByText("2 events are sent again").waitFor();
+    await replay.getByText("Resending 2 events").waitFor();
     await r.first((g, i) => i >= count && g.event.data.notification_id === failed);
     await looks(p, "webhooks-replay");
     await replay.getByRole("button", { name: "Close" }).last().click();
