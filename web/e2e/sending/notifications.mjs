@@ -239,7 +239,7 @@ describe("what was sent to several", () => {
     await p.getByRole("button", { name: "Cancel" }).click();
     await p.getByRole("dialog").getByText("2 of 2 haven't been sent yet and won't be.").waitFor();
     await p.getByRole("dialog").getByRole("button", { name: "Cancel message" }).click();
-    await p.getByText("Canceled for 2; 0 were already sent to").waitFor();
+    await p.getByText("Canceled for 2; 0 were already sent").waitFor();
     await p.locator(".sent-head").getByText("Canceled").waitFor();
     await other.locator(".sent-head").getByText("Canceled").waitFor();
     assert.equal((await find(company, later)).state, "canceled");
