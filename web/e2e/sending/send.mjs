@@ -181,7 +181,7 @@ describe("sending to everybody of a file", () => {
     await looks(p, "send-mapping");
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByRole("region", { name: "Dry run" }).waitFor();
-    await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
+    await p.getByRole("region", { name: "7 of 308 rows will be skipped" }).waitFor();
     await p.getByText("2 numbers were cleaned up").waitFor();
     for (const [reason, n] of [
       ["Number missing", 1],
@@ -260,7 +260,7 @@ describe("sending to everybody of a file", () => {
     await p.getByText("Los 3000 están programados para el").waitFor();
     await p.getByRole("button", { name: "Cancelar el resto" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Cancelar el resto" }).click();
-    await p.getByText("3000 se cancelaron antes de salir y 0 se enviaron").waitFor();
+    await p.getByText("3000 se cancelaron a tiempo y 0 se enviaron").waitFor();
     await shot(p, "send-canceled-es");
     await accessible(p, "a job that was canceled");
   });

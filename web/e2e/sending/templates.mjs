@@ -178,7 +178,7 @@ describe("templates", () => {
     await shot(p, "panel-template-editor-kept");
     await p.getByRole("button", { name: "Save draft" }).click();
     await p.getByRole("heading", { name: "tour_reminder", level: 1 }).waitFor();
-    await p.getByText("Draft").waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("Draft").waitFor();
     const id = new URL(p.url()).pathname.split("/").pop();
     await shot(p, "panel-template-draft");
 
@@ -238,7 +238,7 @@ describe("templates", () => {
     await p.getByText(/Restored your unsaved draft/).waitFor();
     assert.equal(await body.inputValue(), "Bonjour {{1}}, à {{2}}. À bientôt.!");
     await p.getByRole("button", { name: "Save draft" }).click();
-    await p.getByText("Draft").waitFor();
+    await p.getByRole("region", { name: "Status" }).getByText("Draft").waitFor();
     const mine = await call("GET", "/panel/v1/templates/" + copy.id, token);
     assert.deepEqual([mine.body, mine.version === theirs.version], ["Bonjour {{1}}, à {{2}}. À bientôt.!", false]);
     await visit(p, base + "/templates/new");
