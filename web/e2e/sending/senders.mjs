@@ -156,7 +156,7 @@ describe("a number at Meta", () => {
     await p.clock.fastForward(5_000);
     await now.getByText("250 people in 24 hours").waitFor();
     await now.getByText("Limit lowered").waitFor();
-    await p.getByText("Last callback now.").waitFor();
+    await p.locator(".ok-text", { hasText: "Last callback" }).waitFor();
     await looks(p, "sender");
 
     // In Spanish, and removed.
