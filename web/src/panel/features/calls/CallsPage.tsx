@@ -1,20 +1,31 @@
 import "./calls.css";
 import { Button, Tabs } from "@mantine/core";
-import { IconArrowUp, IconPhoneIncoming, IconPhoneOff } from "@tabler/icons-react";
+import { IconDownload, IconPhoneIncoming, IconPhoneOff } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useRef } from "react";
-import { fill, useTexts } from "../../i18n";
+import { useCallback } from "react";
+import { get } from "../../api";
+import { useTexts } from "../../i18n";
+import { calls as stream, type LiveEvent } from "../../live";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
-import { failed } from "../../ui/problem";
-import { shared } from "../../ui/texts";
-import { addressOf, narrowed, type Address } from "./address";
-import { Filters } from "./Filters";
+import { csvOf, download } from "../../ui/list/csv";
+import { FilterBar } from "../../ui/list/FilterBar";
+import { Columns, LiveRows } from "../../ui/list/List";
+import { useMemory } from "../../ui/list/memory";
+import { Streaming } from "../../ui/list/Streaming";
+import { pageSize, useLiveList } from "../../ui/list/useLiveList";
+import { Views } from "../../ui/list/Views";
+import { Card, Empty, Page } from "../../ui/parts";
+import { listTexts } from "../../ui/texts";
+import { addressOf, narrowed, nothing, queryOf, type Address } from "./address";
+import { useColumns } from "./columns";
+import { useFilters } from "./filters";
 import { FirstCall } from "./FirstCall";
 import { useNames } from "./names";
-import { Row } from "./Row";
-import { texts } from "./texts";
-import { useCalls, useLive } from "./useCalls";
+import { stateText, texts } from "./texts";
+import { underWay, type CallRow } from "./types";
+
+const beat = 2000; // while a call is under way: that it rings or is answered is no event
+const single = 10; // calls beyond the first page that are read one by one
 
 export function CallsPage() {
   return (
@@ -24,27 +35,19 @@ export function CallsPage() {
   );
 }
 
+type Go = (to: Partial<Record<keyof Address, string | undefined>>) => void;
+
 function Calls() {
   const t = useTexts(texts);
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
-  const live = useLive();
-  const go = useCallback(
-    (to: Partial<Address>) =>
+  const go: Go = useCallback(
+    (to) =>
       void navigate({ to: "/calls", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) }),
     [navigate],
   );
   return (
-    <Page
-      title={t.title}
-      about={t.about}
-      actions={
-        <span className="calls-stream" role="status" data-live={live ? "yes" : "no"}>
-          <i aria-hidden="true" />
-          {live ? t.live : t.offline}
-        </span>
-      }
-    >
+    <Page title={t.title} about={t.about} actions={<Streaming stream={stream} />}>
       <Tabs
         value={address.direction ?? "outgoing"}
         onChange={(v) =>
@@ -56,14 +59,7 @@ function Calls() {
           <Tabs.Tab value="incoming">{t.incoming}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value={address.direction ?? "outgoing"}>
-          <Filters address={address} go={go} />
-          <List
-            key={address.direction}
-            address={address}
-            clear={() =>
-              go({ state: undefined, agent: undefined, line: undefined, number: undefined, campaign: undefined })
-            }
-          />
+          <List key={address.direction} address={address} go={go} />
         </Tabs.Panel>
       </Tabs>
     </Page>
@@ -84,105 +80,105 @@ function Nobody() {
   );
 }
 
-/** List is the calls. While the pointer or the keyboard is in it, nothing moves: new calls wait behind a button, which belongs to it. */
-function List({ address, clear }: { address: Address; clear: () => void }) {
+const idOf = (c: CallRow) => c.call_id;
+const about = (e: LiveEvent) => {
+  const what = e.data as { call_id?: string; notification_id?: string } | null;
+  return what?.call_id ?? what?.notification_id;
+};
+
+/** useCalls is the list of calls, as it changes. */
+function useCalls(address: Address) {
+  const page = (cursor?: string, signal?: AbortSignal) =>
+    get("/calls", { ...queryOf(address), limit: pageSize, cursor }, signal);
+  return useLiveList<CallRow>({
+    key: ["calls", queryOf(address)],
+    id: idOf,
+    page,
+    live: {
+      stream,
+      of: about,
+      adds: () => true,
+      some: async (ids) => {
+        const { data } = await page();
+        const rest = ids.filter((id) => !data.some((c) => c.call_id === id)).slice(0, single);
+        return [...data, ...(await Promise.all(rest.map((id) => get(`/calls/${id}`))))];
+      },
+      open: (c) => underWay(c.state),
+      beat,
+    },
+  });
+}
+
+function List({ address, go }: { address: Address; go: Go }) {
   const t = useTexts(texts);
-  const s = useTexts(shared);
+  const l = useTexts(listTexts);
   const names = useNames();
-  const box = useRef<HTMLDivElement>(null);
-  const read = useRef(false);
-  const still = useCallback(
-    () => read.current || !!box.current?.contains(document.activeElement) || window.scrollY > 120,
-    [],
-  );
-  const list = useCalls(address, still);
-  const { rows, fresh, cursor } = list.shown;
+  const list = useCalls(address);
   const incoming = address.direction === "incoming";
-  if (list.phase === "loading") return <Rows n={8} />;
-  if (list.phase === "failed")
-    return (
-      <Card flush label={t.title}>
-        <Failed error={list.error} retry={list.retry} />
-      </Card>
+  const { columns, name, under } = useColumns(incoming);
+  const memory = useMemory(incoming ? "incoming" : "calls", ["number", "line"]);
+  const clear = () => go(nothing);
+  const save = (rows: CallRow[]) =>
+    download(
+      "calls.csv",
+      csvOf(rows, {
+        id: (c) => c.call_id,
+        created: (c) => c.created_at,
+        status: (c) => stateText(t, c.state),
+        name: (c) => c.name,
+        number: (c) => c.number,
+        agent: (c) => names.agent(c.agent_id)?.name ?? c.agent_id,
+        line: (c) => c.line_id,
+        campaign: (c) => c.campaign_name,
+        answered: (c) => c.answered_at,
+        ended: (c) => c.ended_at,
+        seconds: (c) => c.duration_s,
+        attempts: (c) => c.attempts,
+        result: (c) => c.result && JSON.stringify(c.result),
+      }),
     );
-  const older = () => void list.older().catch(failed);
-  if (rows.length === 0) {
-    if (!narrowed(address)) return incoming ? <Nobody /> : <FirstCall />;
-    return (
-      <Card flush label={t.title}>
-        {cursor ? (
-          <Empty icon={<IconPhoneOff size={22} />} title={t.noneYet} text={t.noneYetText}>
-            <Button loading={list.more} onClick={older}>
-              {t.searchOn}
-            </Button>
-          </Empty>
-        ) : (
-          <Empty icon={<IconPhoneOff size={22} />} title={t.noneFound} text={t.noneFoundText}>
-            <Button variant="default" onClick={clear}>
-              {t.clear}
-            </Button>
-          </Empty>
-        )}
-      </Card>
-    );
-  }
   return (
-    <div
-      ref={box}
-      onPointerEnter={(e) => {
-        if (e.pointerType === "mouse") read.current = true;
-      }}
-      onPointerLeave={() => {
-        read.current = false;
-      }}
-    >
-      {fresh.length > 0 && (
-        <div className="calls-fresh">
-          <Button
-            size="xs"
-            radius="xl"
-            leftSection={<IconArrowUp size={14} />}
-            onClick={() => {
-              list.reveal();
-              window.scrollTo({ top: 0 });
-            }}
-          >
-            {fresh.length === 1 ? t.newOne : fill(t.newMany, { n: fresh.length })}
-          </Button>
-        </div>
-      )}
-      <Card flush label={t.title}>
-        <div className="table-wrap">
-          <table className="table calls-table">
-            <thead>
-              <tr>
-                <th>{t.state}</th>
-                <th>{t.contact}</th>
-                <th className="wide-only">{t.agent}</th>
-                {!incoming && <th className="wide-only calls-roomy">{t.campaign}</th>}
-                <th className="wide-only">{t.when}</th>
-                <th>{t.duration}</th>
-                <th className="wide-only">{t.result}</th>
-                <th className="wide-only">
-                  <span className="hidden">{t.recording}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((c) => (
-                <Row key={c.call_id} call={c} names={names} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </Card>
-      {cursor && (
-        <div className="calls-older">
-          <Button variant="default" loading={list.more} onClick={older}>
-            {s.more}
-          </Button>
-        </div>
-      )}
-    </div>
+    <>
+      <FilterBar filters={useFilters(address, go)} narrowed={narrowed(address)} clear={clear}>
+        <Views memory={memory} search={{ ...address }} apply={(search) => go({ ...nothing, ...search })} />
+        <Columns columns={columns} memory={memory} />
+      </FilterBar>
+      <LiveRows
+        label={t.title}
+        list={list}
+        columns={columns}
+        memory={memory}
+        id={idOf}
+        name={name}
+        under={under}
+        live={(c) => underWay(c.state)}
+        target={(c) => ({ to: "/calls/$id", params: { id: c.call_id } })}
+        bulk={[{ id: "export", label: l.exportCsv, icon: <IconDownload size={15} />, now: save }]}
+        news={{ one: t.newOne, many: t.newMany }}
+        empty={(on) =>
+          !narrowed(address) ? (
+            incoming ? (
+              <Nobody />
+            ) : (
+              <FirstCall />
+            )
+          ) : (
+            <Card flush label={t.title}>
+              <Empty
+                icon={<IconPhoneOff size={22} />}
+                title={on ? t.noneYet : t.noneFound}
+                text={on ? t.noneYetText : t.noneFoundText}
+              >
+                {on ?? (
+                  <Button variant="default" onClick={clear}>
+                    {t.clear}
+                  </Button>
+                )}
+              </Empty>
+            </Card>
+          )
+        }
+      />
+    </>
   );
 }

@@ -48,3 +48,11 @@ export function queryOf(a: Address): Record<string, string | undefined> {
 export function narrowed(a: Address): boolean {
   return Object.keys(a).some((k) => k !== "direction");
 }
+
+export const nothing: Partial<Record<keyof Address, undefined>> = {
+  state: undefined,
+  agent: undefined,
+  line: undefined,
+  number: undefined,
+  campaign: undefined,
+};

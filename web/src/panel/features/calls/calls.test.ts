@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { addressOf, queryOf } from "./address";
-import { append, begin, nothing, refresh, replace, reveal } from "./list";
 import type { CallRow, CallState } from "./types";
 import { pageTexts, texts } from "./texts";
 import { stepsOf } from "./Timeline";
@@ -16,39 +15,6 @@ const row = (call_id: string, state: CallState = "completed"): CallRow => ({
   attempts: 1,
   has_recording: false,
 });
-const page = (ids: string, next: string | null = null) => ({
-  data: ids.split("").map((id) => row(id)),
-  next_cursor: next,
-});
-const ids = (rows: CallRow[]) => rows.map((r) => r.call_id).join("");
-
-describe("the list of calls", () => {
-  it("shows new calls at once while nobody reads it, and holds them back while somebody does", () => {
-    const s = append(begin(page("dc", "more")), page("ba"));
-    expect(ids(s.rows)).toBe("dcba");
-    expect(ids(refresh(s, page("fed", "more"), false).rows)).toBe("fedcba");
-    const held = refresh(s, page("fed", "more"), true);
-    expect([ids(held.rows), ids(held.fresh)]).toEqual(["dcba", "fe"]);
-    expect(ids(reveal(held).rows)).toBe("fedcba");
-  });
-  it("takes away what no longer fits only while nobody reads it", () => {
-    const s = begin(page("dcba"));
-    expect(ids(refresh(s, page("da"), true).rows)).toBe("dcba");
-    expect(ids(refresh(s, page("da"), false).rows)).toBe("da");
-  });
-  it("begins again where too many came", () => {
-    const s = begin(page("ba"));
-    expect(ids(refresh(s, page("fe", "more"), false).rows)).toBe("fe");
-    const held = refresh(s, page("fe", "more"), true);
-    expect([ids(held.rows), ids(held.fresh), held.gap]).toEqual(["ba", "fe", true]);
-    expect(ids(reveal(held).rows)).toBe("fe");
-    expect(ids(refresh(nothing, page("a"), true).rows)).toBe("a");
-  });
-  it("changes a call in its row", () => {
-    expect(replace(begin(page("ba")), row("a", "busy")).rows.map((r) => r.state)).toEqual(["completed", "busy"]);
-  });
-});
-
 describe("the address of the list", () => {
   it("takes nothing that it does not know", () => {
     expect(addressOf({ state: "gone", agent: "", line: 7, number: 34600111222, campaign: ["x"] })).toEqual({

@@ -1,22 +1,29 @@
 import "./notifications.css";
 import { Button } from "@mantine/core";
-import { IconArrowUp, IconSend, IconSendOff } from "@tabler/icons-react";
+import { IconSend, IconSendOff } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useRef } from "react";
-import { fill, useTexts } from "../../i18n";
+import { useCallback, type ReactNode } from "react";
+import { get } from "../../api";
+import { useTexts } from "../../i18n";
+import { notifications as stream, type LiveEvent } from "../../live";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
-import { failed } from "../../ui/problem";
-import { useList } from "../../ui/resources";
-import { shared } from "../../ui/texts";
-import { addressOf, narrowed, nothing, type Address } from "./address";
-import { Filters } from "./Filters";
+import { FilterBar } from "../../ui/list/FilterBar";
+import { Columns, LiveRows } from "../../ui/list/List";
+import { useMemory } from "../../ui/list/memory";
+import { Streaming } from "../../ui/list/Streaming";
+import { pageSize, useLiveList } from "../../ui/list/useLiveList";
+import { Views } from "../../ui/list/Views";
+import { Card, Empty, Page } from "../../ui/parts";
+import { addressOf, narrowed, nothing, queryOf, type Address } from "./address";
+import { useBulk } from "./bulk";
+import { useColumns } from "./columns";
 import { Find } from "./Find";
-import { Row } from "./Row";
+import { useFilters } from "./filters";
 import { texts } from "./texts";
-import { useKeys } from "./useKeys";
-import { useLive, useSent } from "./useSent";
+import { open, type Sent } from "./types";
+
+const beat = 4000; // while something is under way: that a message is queued or being sent is no event
 
 export function NotificationsPage() {
   return (
@@ -26,13 +33,32 @@ export function NotificationsPage() {
   );
 }
 
+const idOf = (n: Sent) => n.notification_id;
+const about = (e: LiveEvent) => (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id;
+
+/** useSent is the list of notifications, as it changes. */
+function useSent(address: Address) {
+  return useLiveList<Sent>({
+    key: ["notifications", queryOf(address)],
+    id: idOf,
+    page: (cursor, signal) => get("/notifications", { ...queryOf(address), limit: pageSize, cursor }, signal),
+    live: {
+      stream,
+      of: about,
+      adds: (e) => e.event === "notification.accepted" || address.state !== undefined,
+      some: async (ids) => (await get("/notifications", { ids: ids.join(",") })).data,
+      open,
+      beat,
+    },
+  });
+}
+
 function Notifications() {
   const t = useTexts(texts);
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
-  const live = useLive();
   const go = useCallback(
-    (to: Partial<Address>) =>
+    (to: Partial<Record<keyof Address, string | undefined>>) =>
       void navigate({
         to: "/notifications",
         replace: true,
@@ -40,126 +66,58 @@ function Notifications() {
       }),
     [navigate],
   );
+  const clear = () => go(nothing);
+  const list = useSent(address);
+  const { columns, name, under } = useColumns();
+  const memory = useMemory("messages", []);
+  const bulk = useBulk(list.again);
   return (
-    <Page
-      title={t.title}
-      about={t.about}
-      actions={
-        <span className="sent-stream" role="status" data-live={live ? "yes" : "no"}>
-          <i aria-hidden="true" />
-          {live ? t.live : t.offline}
-        </span>
-      }
-    >
-      <Find />
-      <Filters address={address} go={go} />
-      <List address={address} clear={() => go(nothing)} />
+    <Page title={t.title} about={t.about} actions={<Streaming stream={stream} />}>
+      <FilterBar
+        search={<Find />}
+        filters={useFilters(address, go)}
+        range={{ value: address, change: go }}
+        narrowed={narrowed(address)}
+        clear={clear}
+      >
+        <Views memory={memory} search={{ ...address }} apply={(search) => go({ ...nothing, ...search })} />
+        <Columns columns={columns} memory={memory} />
+      </FilterBar>
+      <LiveRows
+        label={t.title}
+        list={list}
+        columns={columns}
+        memory={memory}
+        id={idOf}
+        name={name}
+        under={under}
+        target={(n) => ({ to: "/notifications/$id", params: { id: n.notification_id } })}
+        bulk={bulk}
+        find={t.keyFind}
+        news={{ one: t.newOne, many: t.newMany }}
+        empty={(on) => (narrowed(address) ? <None on={on} clear={clear} /> : <First />)}
+      />
     </Page>
   );
 }
 
-/** List is the notifications. While the pointer or the keyboard is in it, nothing moves: new ones wait behind a button, which belongs to it. */
-function List({ address, clear }: { address: Address; clear: () => void }) {
+/** None says that nothing matches the filters, as far as the list has been searched. */
+function None({ on, clear }: { on: ReactNode; clear: () => void }) {
   const t = useTexts(texts);
-  const s = useTexts(shared);
-  const agents = useList("agents");
-  const agent = useCallback(
-    (id: string | undefined) => agents.data?.find((a) => a.id === id)?.name ?? t.call,
-    [agents.data, t],
-  );
-  const whole = useRef<HTMLDivElement>(null);
-  const box = useRef<HTMLDivElement>(null);
-  const read = useRef(false);
-  const still = useCallback(
-    () => read.current || !!whole.current?.contains(document.activeElement) || window.scrollY > 120,
-    [],
-  );
-  const list = useSent(address, still);
-  const { rows, fresh, cursor } = list.shown;
-  useKeys(box);
-  if (list.phase === "loading") return <Rows n={8} />;
-  if (list.phase === "failed")
-    return (
-      <Card flush label={t.title}>
-        <Failed error={list.error} retry={list.retry} />
-      </Card>
-    );
-  const older = () => void list.older().catch(failed);
-  if (rows.length === 0) {
-    if (!narrowed(address)) return <First />;
-    return (
-      <Card flush label={t.title}>
-        {cursor ? (
-          <Empty icon={<IconSendOff size={22} />} title={t.noneYet} text={t.noneYetText}>
-            <Button loading={list.more} onClick={older}>
-              {t.searchOn}
-            </Button>
-          </Empty>
-        ) : (
-          <Empty icon={<IconSendOff size={22} />} title={t.noneFound} text={t.noneFoundText}>
-            <Button variant="default" onClick={clear}>
-              {t.clear}
-            </Button>
-          </Empty>
-        )}
-      </Card>
-    );
-  }
   return (
-    <div
-      ref={whole}
-      onPointerEnter={(e) => {
-        if (e.pointerType === "mouse") read.current = true;
-      }}
-      onPointerLeave={() => {
-        read.current = false;
-      }}
-    >
-      {fresh.length > 0 && (
-        <div className="sent-fresh">
-          <Button
-            size="xs"
-            radius="xl"
-            leftSection={<IconArrowUp size={14} />}
-            onClick={() => {
-              list.reveal();
-              window.scrollTo({ top: 0 });
-            }}
-          >
-            {fresh.length === 1 ? t.newOne : fill(t.newMany, { n: list.shown.gap ? fresh.length + "+" : fresh.length })}
+    <Card flush label={t.title}>
+      <Empty
+        icon={<IconSendOff size={22} />}
+        title={on ? t.noneYet : t.noneFound}
+        text={on ? t.noneYetText : t.noneFoundText}
+      >
+        {on ?? (
+          <Button variant="default" onClick={clear}>
+            {t.clear}
           </Button>
-        </div>
-      )}
-      <Card flush label={t.title}>
-        <div ref={box} className="table-wrap">
-          <table className="table sent-table sent-list">
-            <thead>
-              <tr>
-                <th>{t.state}</th>
-                <th>{t.what}</th>
-                <th className="wide-only">{t.recipients}</th>
-                <th>{t.result}</th>
-                <th className="wide-only sent-roomy">{t.sender}</th>
-                <th className="wide-only">{t.when}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((n) => (
-                <Row key={n.notification_id} sent={n} agent={agent} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </Card>
-      {cursor && (
-        <div className="sent-older">
-          {narrowed(address) && rows.length % 50 !== 0 && <p className="small muted">{t.lookedOn}</p>}
-          <Button variant="default" loading={list.more} onClick={older}>
-            {narrowed(address) ? t.searchOn : s.more}
-          </Button>
-        </div>
-      )}
-    </div>
+        )}
+      </Empty>
+    </Card>
   );
 }
 

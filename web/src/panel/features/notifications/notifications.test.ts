@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { setLanguage } from "../../i18n";
 import { addressOf, idIn, queryOf } from "./address";
 import { chosenOf, shownOf } from "./chosen";
@@ -7,112 +7,8 @@ import { curlOf } from "./curl";
 import { codeOf, explained } from "./reasons";
 import { inOrder } from "./State";
 import { lasted, stepsOf } from "./steps";
-import { Sync, type List } from "./sync";
-import type { Recipient, Sent, SentPage } from "./types";
+import type { Recipient, SentPage } from "./types";
 import { instantIn, localIn } from "./zones";
-
-const sent = (id: string, counts: Record<string, number> = { queued: 1 }): Sent => ({
-  notification_id: id,
-  channel: "messaging",
-  state: "in_progress",
-  recipient_id: "x",
-  notification_type: "utility",
-  campaign_name: "c",
-  created_at: "",
-  counts,
-  total: 1,
-  number: "34600111222",
-});
-
-describe("the list", () => {
-  let rows: Sent[];
-  let asked: string[];
-  let server: Map<string, Sent>;
-  let fails = 0;
-  let held: (() => void)[] | undefined; // responses that are held back
-  const answer = async <T>(value: () => T): Promise<T> => {
-    const v = value(); // the server's snapshot, which may arrive late
-    if (held) await new Promise<void>((r) => held!.push(r));
-    if (fails-- > 0) throw new Error("cut");
-    return v;
-  };
-  const list: List = {
-    first: () => {
-      asked.push("first");
-      return answer(() => ({ data: [...server.values()].reverse(), next_cursor: null }));
-    },
-    some: (ids) => {
-      asked.push(ids.join(","));
-      return answer(() => ids.map((id) => server.get(id)!));
-    },
-    rows: () => rows,
-    took: (p) => {
-      rows = p.data;
-    },
-    changed: (c) => {
-      rows = rows.map((r) => c.find((x) => x.notification_id === r.notification_id) ?? r);
-    },
-    moves: () => false,
-  };
-  const event = (id: string, name = "message.sent") => ({ event: name, data: { data: { notification_id: id } } });
-  beforeEach(() => {
-    vi.useFakeTimers();
-    rows = [sent("b"), sent("a")];
-    asked = [];
-    fails = 0;
-    held = undefined;
-    server = new Map(["a", "b"].map((id) => [id, sent(id)]));
-  });
-  afterEach(() => vi.useRealTimers());
-
-  it("reads what changed once for many events, and nothing for what it does not show", async () => {
-    const s = new Sync(list);
-    server.set("a", sent("a", { read: 1 }));
-    for (let i = 0; i < 50; i++) s.happened(event("a"));
-    s.happened(event("z"));
-    await vi.advanceTimersByTimeAsync(2000);
-    expect(asked).toEqual(["a"]);
-    expect(rows[1]!.counts).toEqual({ read: 1 });
-    s.happened(event("c", "notification.accepted"));
-    await vi.advanceTimersByTimeAsync(2000);
-    expect(asked).toEqual(["a", "first"]);
-  });
-  it("reads again what changed while a response was under way, and never two at once", async () => {
-    const s = new Sync(list);
-    held = [];
-    s.happened(event("a"));
-    await vi.advanceTimersByTimeAsync(300);
-    server.set("a", sent("a", { delivered: 1 }));
-    s.happened(event("a"));
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(asked).toEqual(["a"]);
-    held.splice(0).forEach((r) => r());
-    await vi.advanceTimersByTimeAsync(300);
-    held!.splice(0).forEach((r) => r());
-    await vi.advanceTimersByTimeAsync(300);
-    expect(asked).toEqual(["a", "a"]);
-    expect(rows[1]!.counts).toEqual({ delivered: 1 });
-  });
-  it("reads everything after a reset, also when that fails at first", async () => {
-    const s = new Sync(list);
-    fails = 1;
-    server.set("b", sent("b", { failed: 1 }));
-    s.happened({ event: "reset", data: {} });
-    await vi.advanceTimersByTimeAsync(8000);
-    expect(asked[0]).toBe("first");
-    expect(rows[0]!.counts).toEqual({ failed: 1 });
-    s.stop();
-    s.happened(event("a"));
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(asked.at(-1)).not.toBe("a");
-  });
-  it("has states from the best to the worst", () =>
-    expect(inOrder({ failed: 1, read: 2, queued: 0, sent: 3 })).toEqual([
-      ["read", 2],
-      ["sent", 3],
-      ["failed", 1],
-    ]));
-});
 
 describe("addresses", () => {
   it("take nothing that they do not know", () => {
@@ -147,6 +43,12 @@ describe("addresses", () => {
 });
 
 describe("a message", () => {
+  it("has its counts from the best to the worst", () =>
+    expect(inOrder({ failed: 1, read: 2, queued: 0, sent: 3 })).toEqual([
+      ["read", 2],
+      ["sent", 3],
+      ["failed", 1],
+    ]));
   const page = { created_at: "2026-11-25T10:00:00.000Z" } as SentPage;
   const times = {
     queued_at: "2026-11-25T10:00:00.000Z",

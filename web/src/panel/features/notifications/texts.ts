@@ -1,6 +1,6 @@
 import { dictionaries, type TextsOf } from "../../i18n";
 
-export const { texts, codes, countTexts, pageTexts, reasons } = dictionaries({
+export const { texts, bulkTexts, codes, countTexts, pageTexts, reasons } = dictionaries({
   en: () => import("./texts/en"),
   es: () => import("./texts/es"),
   pt: () => import("./texts/pt"),

@@ -1,7 +1,9 @@
 import type { Schemas } from "../../api";
 
 export type NotificationState = "scheduled" | "in_progress" | "completed" | "canceled";
-export const notificationStates: NotificationState[] = ["scheduled", "in_progress", "completed", "canceled"];
+/** StateFilter is what the list is narrowed to: a state, or that a recipient failed. */
+export type StateFilter = NotificationState | "failed";
+export const stateFilters: StateFilter[] = ["failed", "in_progress", "scheduled", "completed", "canceled"];
 export type Kind = "transactional" | "utility" | "marketing";
 export const kinds: Kind[] = ["transactional", "utility", "marketing"];
 export type Counts = Record<string, number>;

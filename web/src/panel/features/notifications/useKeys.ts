@@ -2,11 +2,13 @@ import { useEffect, type RefObject } from "react";
 import { useTexts } from "../../i18n";
 import { listShortcuts } from "../../shell/Shortcuts";
 import { writing } from "../../ui/keys";
+import { listTexts } from "../../ui/texts";
 import { texts } from "./texts";
 
 /** useKeys moves through the rows of a list with j and k: the link of a row takes the focus, so that Enter opens it. */
 export function useKeys(box: RefObject<HTMLElement | null>) {
   const t = useTexts(texts);
+  const l = useTexts(listTexts);
   useEffect(() => {
     const move = (e: KeyboardEvent) => {
       if ((e.key !== "j" && e.key !== "k") || e.ctrlKey || e.metaKey || e.altKey || writing(e.target)) return;
@@ -24,11 +26,11 @@ export function useKeys(box: RefObject<HTMLElement | null>) {
   useEffect(
     () =>
       listShortcuts(t.title, [
-        { keys: ["j"], text: t.keyNext },
-        { keys: ["k"], text: t.keyBack },
-        { keys: ["Enter"], text: t.keyOpen },
+        { keys: ["j"], text: l.keyNext },
+        { keys: ["k"], text: l.keyBack },
+        { keys: ["Enter"], text: l.keyOpen },
         { keys: ["/"], text: t.keyFind },
       ]),
-    [t],
+    [t, l],
   );
 }

@@ -2,27 +2,18 @@
 export const texts = {
   title: "Messages",
   about: "Every message and call, with live delivery status.",
-  filters: "Filters",
   clear: "Clear filters",
-  live: "Live",
-  offline: "Offline, reconnecting…",
   find: "Search by ID or phone number",
   findHelp: "A message ID (yours or the provider's) or a phone number",
   finding: "Searching…",
   notFound:
     "No message has this ID. Provider IDs are searched among the messages to their number, or among the newest 1,000.",
   state: "Status",
-  anyState: "Any status",
   channel: "Channel",
-  anyChannel: "Any channel",
   type: "Type",
-  anyType: "Any type",
   sender: "Sender",
-  anySender: "Any sender",
   campaign: "Campaign",
   number: "Number",
-  from: "From",
-  to: "Until",
   messaging: "Messages",
   voice: "Calls",
   transactional: "Transactional",
@@ -42,6 +33,7 @@ export const texts = {
   is_scheduled: "Scheduled",
   is_in_progress: "Sending",
   is_completed: "Finished",
+  is_failed: "Failed or partly failed",
   is_canceled: "Canceled",
   failed: "Failed",
   skipped: "Skipped",
@@ -64,16 +56,10 @@ export const texts = {
   noneFoundText: "Change a filter, or clear them all.",
   noneYet: "Nothing among the newest 5,000",
   noneYetText: "Older messages haven't been searched yet.",
-  searchOn: "Search older ones",
-  lookedOn: "Searched this part of the list.",
   first: "Nothing sent yet",
   firstText: "Messages sent from the API or this panel appear here, with live status.",
   send: "Send the first one",
-  keyNext: "Next message",
-  keyBack: "Previous message",
-  keyOpen: "Open message",
   keyFind: "Search by ID or phone number",
-  open: "Open {name}",
 };
 
 /** What the common error codes of WhatsApp's Cloud API mean for who sends, and what to do about it (key_next). */
@@ -335,4 +321,18 @@ export const reasons = {
   interrupted_next: "It isn't redialed automatically. Call again if it was important.",
   window_closed: "The person last wrote more than 24 hours ago",
   window_closed_next: "Only a template can be sent now.",
+};
+
+/** Texts of actions for several notifications. */
+export const bulkTexts = {
+  resend: "Resend to failed",
+  resendTitle: "Resend {n} messages?",
+  resendText:
+    "The failed recipients get the same message again. Anyone it was already resent to, who opted out or is unlikely to get it is left out.",
+  resendDo: "Resend {n}",
+  cancel: "Cancel",
+  cancelTitle: "Cancel {n} messages?",
+  cancelText: "Recipients who are still waiting won't get anything. What was sent stays sent.",
+  cancelDo: "Cancel {n}",
+  tooLate: "Already sent to {n}",
 };

@@ -3,27 +3,18 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Mensajes",
   about: "Todos los mensajes y llamadas, con su estado de entrega en vivo.",
-  filters: "Filtros",
   clear: "Limpiar filtros",
-  live: "En vivo",
-  offline: "Sin conexión: reconectando…",
   find: "Buscar por ID o teléfono",
   findHelp: "El ID de un mensaje (propio o del proveedor) o un número de teléfono",
   finding: "Buscando…",
   notFound:
     "Ningún mensaje tiene este ID. Los ID del proveedor se buscan entre los mensajes a su número o entre los 1.000 más recientes.",
   state: "Estado",
-  anyState: "Cualquier estado",
   channel: "Canal",
-  anyChannel: "Cualquier canal",
   type: "Tipo",
-  anyType: "Cualquier tipo",
   sender: "Remitente",
-  anySender: "Cualquier remitente",
   campaign: "Campaña",
   number: "Número",
-  from: "Desde",
-  to: "Hasta",
   messaging: "Mensajes",
   voice: "Llamadas",
   transactional: "Transaccional",
@@ -43,6 +34,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   is_scheduled: "Programada",
   is_in_progress: "En envío",
   is_completed: "Terminada",
+  is_failed: "Con fallos",
   is_canceled: "Cancelada",
   failed: "Fallido",
   skipped: "Omitido",
@@ -65,16 +57,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   noneFoundText: "Cambie un filtro o límpielos todos.",
   noneYet: "Nada entre los 5.000 más recientes",
   noneYetText: "Aún no se ha buscado en los mensajes más antiguos.",
-  searchOn: "Buscar en los más antiguos",
-  lookedOn: "Se ha buscado en esta parte de la lista.",
   first: "Aún no se ha enviado nada",
   firstText: "Los mensajes enviados desde la API o este panel aparecen aquí, con su estado en vivo.",
   send: "Enviar el primero",
-  keyNext: "Mensaje siguiente",
-  keyBack: "Mensaje anterior",
-  keyOpen: "Abrir el mensaje",
   keyFind: "Buscar por ID o teléfono",
-  open: "Abrir {name}",
 };
 
 export const codes: Record<keyof typeof en.codes, string> = {
@@ -335,4 +321,18 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   interrupted_next: "No se vuelve a marcar automáticamente. Llame otra vez si era importante.",
   window_closed: "La persona escribió por última vez hace más de 24 horas",
   window_closed_next: "Ahora solo se puede enviar una plantilla.",
+};
+
+/** Texts of actions for several notifications. */
+export const bulkTexts = {
+  resend: "Reenviar a fallidos",
+  resendTitle: "¿Reenviar {n} mensajes?",
+  resendText:
+    "Los destinatarios fallidos reciben otra vez el mismo mensaje. Se omite a quien ya lo recibió al reenviarlo, se dio de baja o difícilmente lo recibirá.",
+  resendDo: "Reenviar {n}",
+  cancel: "Cancelar",
+  cancelTitle: "¿Cancelar {n} mensajes?",
+  cancelText: "Los destinatarios en espera no recibirán nada. Lo enviado sigue enviado.",
+  cancelDo: "Cancelar {n}",
+  tooLate: "Ya se envió a {n}",
 };

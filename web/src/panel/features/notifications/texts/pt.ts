@@ -3,27 +3,18 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Mensagens",
   about: "Todas as mensagens e ligações, com status de entrega ao vivo.",
-  filters: "Filtros",
   clear: "Limpar filtros",
-  live: "Ao vivo",
-  offline: "Sem conexão: reconectando…",
   find: "Buscar por ID ou telefone",
   findHelp: "O ID de uma mensagem (seu ou do provedor) ou um número de telefone",
   finding: "Procurando…",
   notFound:
     "Nenhuma mensagem tem este ID. Os IDs do provedor são buscados entre as mensagens para o número ou entre as 1.000 mais recentes.",
   state: "Status",
-  anyState: "Qualquer status",
   channel: "Canal",
-  anyChannel: "Qualquer canal",
   type: "Tipo",
-  anyType: "Qualquer tipo",
   sender: "Remetente",
-  anySender: "Qualquer remetente",
   campaign: "Campanha",
   number: "Número",
-  from: "De",
-  to: "Até",
   messaging: "Mensagens",
   voice: "Ligações",
   transactional: "Transacional",
@@ -43,6 +34,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   is_scheduled: "Agendada",
   is_in_progress: "Em envio",
   is_completed: "Finalizada",
+  is_failed: "Com falhas",
   is_canceled: "Cancelada",
   failed: "Falhou",
   skipped: "Ignorado",
@@ -65,16 +57,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   noneFoundText: "Altere um filtro ou limpe todos.",
   noneYet: "Nada entre as 5.000 mais recentes",
   noneYetText: "As mensagens mais antigas ainda não foram pesquisadas.",
-  searchOn: "Buscar nas mais antigas",
-  lookedOn: "Esta parte da lista foi pesquisada.",
   first: "Nada foi enviado ainda",
   firstText: "As mensagens enviadas pela API ou por este painel aparecem aqui, com status ao vivo.",
   send: "Enviar a primeira",
-  keyNext: "Próxima mensagem",
-  keyBack: "Mensagem anterior",
-  keyOpen: "Abrir a mensagem",
   keyFind: "Buscar por ID ou telefone",
-  open: "Abrir {name}",
 };
 
 export const codes: Record<keyof typeof en.codes, string> = {
@@ -334,4 +320,18 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   interrupted_next: "Não é discada novamente de forma automática. Ligue outra vez se era importante.",
   window_closed: "A pessoa escreveu pela última vez há mais de 24 horas",
   window_closed_next: "Agora só pode ser enviado um modelo.",
+};
+
+/** Texts of actions for several notifications. */
+export const bulkTexts = {
+  resend: "Reenviar às falhas",
+  resendTitle: "Reenviar {n} mensagens?",
+  resendText:
+    "Os destinatários que falharam recebem a mesma mensagem de novo. Fica de fora quem já a recebeu em um reenvio, se descadastrou ou dificilmente a receberá.",
+  resendDo: "Reenviar {n}",
+  cancel: "Cancelar",
+  cancelTitle: "Cancelar {n} mensagens?",
+  cancelText: "Os destinatários em espera não receberão nada. O que foi enviado continua enviado.",
+  cancelDo: "Cancelar {n}",
+  tooLate: "Já enviado a {n}",
 };

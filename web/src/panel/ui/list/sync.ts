@@ -1,19 +1,23 @@
-// Keeps a list of notifications up to date from the stream of events. An event says that a notification has changed, not how: its row
-// is read again, so that an event that comes twice, or never, leaves no row wrong. One request is under way at a time: of two, the older
-// response could arrive last.
+// Keeps a list up to date from a stream of events. An event says that a row has changed, not how: the row is read again, so that an
+// event that comes twice, or never, leaves no row wrong. One request is under way at a time: of two, the older response could arrive
+// last.
 import type { LiveEvent } from "../../live";
-import type { Part } from "../../ui/rows";
-import { open, type Sent } from "./types";
+import type { Part } from "./rows";
 
-export interface List {
+export interface Source<T> {
+  id(row: T): string;
+  /** of is the id of the row that an event is about; undefined: of no row. */
+  of(e: LiveEvent): string | undefined;
+  /** adds reports whether an event may bring a row into the list that was not in it. */
+  adds(e: LiveEvent): boolean;
+  /** open reports whether a row may change without an event. */
+  open(row: T): boolean;
   /** first reads the first page; null where the list has become another one meanwhile. */
-  first(): Promise<Part<Sent> | null>;
-  some(ids: string[]): Promise<Sent[]>;
-  rows(): Sent[]; // that are shown or held back
-  took(page: Part<Sent>): void;
-  changed(rows: Sent[]): void;
-  /** moves reports whether a change may bring a row into the list that was not in it. */
-  moves(): boolean;
+  first(): Promise<Part<T> | null>;
+  some(ids: string[]): Promise<T[]>;
+  rows(): T[]; // that are shown or held back
+  took(page: Part<T>): void;
+  changed(rows: T[]): void;
 }
 
 const together = 250; // what happens within it is read at once
@@ -21,7 +25,7 @@ const between = 1000; // from one reading of the first page to the next
 const repeat = 3000; // after a failure
 const most = 100;
 
-export class Sync {
+export class Sync<T> {
   private dirty = new Set<string>();
   private first = false;
   private lastFirst = 0;
@@ -29,7 +33,7 @@ export class Sync {
   private busy = false;
   private stopped = false;
 
-  constructor(private readonly list: List) {}
+  constructor(private readonly list: Source<T>) {}
 
   /** happened takes an event of the stream. */
   happened(e: LiveEvent): void {
@@ -37,23 +41,28 @@ export class Sync {
       this.everything();
       return;
     }
-    const id = (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id;
+    const id = this.list.of(e);
     if (id === undefined) return;
-    if (this.list.rows().some((r) => r.notification_id === id)) this.dirty.add(id);
-    else if (e.event === "notification.accepted" || this.list.moves()) this.first = true;
+    if (this.list.rows().some((r) => this.list.id(r) === id)) this.dirty.add(id);
+    else if (this.list.adds(e)) this.first = true;
     this.soon(together);
   }
 
   /** everything reads all again: something may have been missed. */
   everything(): void {
-    for (const r of this.list.rows()) this.dirty.add(r.notification_id);
+    for (const r of this.list.rows()) this.dirty.add(this.list.id(r));
+    this.newest();
+  }
+
+  /** newest reads the first page again. */
+  newest(): void {
     this.first = true;
     this.soon(0);
   }
 
-  /** tick reads what goes on by itself: that a message is queued or being sent is no event. */
+  /** tick reads what changes without an event. */
   tick(): void {
-    for (const r of this.list.rows()) if (open(r)) this.dirty.add(r.notification_id);
+    for (const r of this.list.rows()) if (this.list.open(r)) this.dirty.add(this.list.id(r));
     if (this.dirty.size > 0) this.soon(0);
   }
 
@@ -96,7 +105,7 @@ export class Sync {
         this.first = true;
         return;
       }
-      for (const r of page.data) asked.delete(r.notification_id);
+      for (const r of page.data) asked.delete(this.list.id(r));
       this.list.took(page);
     } catch (e) {
       this.first = true;
@@ -107,7 +116,7 @@ export class Sync {
   }
 
   private async readSome(): Promise<void> {
-    const shown = new Set(this.list.rows().map((r) => r.notification_id));
+    const shown = new Set(this.list.rows().map(this.list.id));
     const ids = [...this.dirty].filter((id) => shown.has(id)).slice(0, most);
     for (const id of this.dirty) if (!shown.has(id) || ids.includes(id)) this.dirty.delete(id);
     if (ids.length === 0) return;
