@@ -305,6 +305,8 @@ var meant = []struct {
 	{"WHERE company_id = $1 AND seq > $2 AND seq < $3 AND channel = $4 ORDER", by("notification_company")},
 	{"WHERE company_id = $1 AND seq > $2 AND seq < $3 ORDER", by("notification_company")},
 	{"FROM page CROSS JOIN message", by("INTEGER PRIMARY KEY", "message_pkey")},
+	{"WHERE m.id / 128 = seq AND m.reason IS NOT NULL", by("failed_message")},
+	{"WHERE m.id / 128 = s.seq AND m.reason IS NOT NULL", by("failed_message")},
 	{"FROM search s CROSS JOIN notification n", by("SEARCH s USING PRIMARY KEY (company_id=? AND field=? AND value=?", "search_pkey")},
 	{"WHERE c.company_id = $1 AND c.id < $2 AND c.id >= $3 AND n.seq = c.id / 128 ORDER", by("call_company")},
 	{"WHERE c.number = $1 AND c.company_id", by("call_number")},

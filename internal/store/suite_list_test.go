@@ -75,10 +75,12 @@ func several(t *testing.T, r *rig) []*messages.Accept {
 			}
 			f.Epoch = r.shard(t, f.Shard).Epoch
 			for n := range 2 {
+				outcome := messages.Outcome{Rank: rank.Sent}
+				if failing(i) && n == 1 {
+					outcome = messages.Outcome{Rank: rank.Failed, Reason: carillon.ReasonUndeliverable}
+				}
 				r.start(t, f, a, n)
-				r.result(t, work.Result{
-					Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: messages.Outcome{Rank: rank.Sent},
-				})
+				r.result(t, work.Result{Key: work.Key(a.Notification.Seq().Message(n)), Attempt: 1, At: r.now, Outcome: outcome})
 			}
 			if err := r.Notifications.CloseDone(t.Context(), []carillon.Seq{a.Notification.Seq()}, r.now); err != nil {
 				t.Fatal(err)
@@ -87,6 +89,9 @@ func several(t *testing.T, r *rig) []*messages.Accept {
 	}
 	return all
 }
+
+// failing reports whether a message of a completed notification fails.
+func failing(i int) bool { return i%4 == 0 }
 
 // stateOf returns a notification's state in a list.
 func stateOf(n *messages.Notification, now time.Time) carillon.State {
@@ -102,7 +107,10 @@ func stateOf(n *messages.Notification, now time.Time) carillon.State {
 }
 
 // matches is the filter of the SQL in Go.
-func matches(f messages.Filter, n *messages.Notification, a *messages.Accept, now time.Time) bool {
+func matches(f messages.Filter, i int, n *messages.Notification, a *messages.Accept, now time.Time) bool {
+	if f.Failed && (!failing(i) || stateOf(n, now) != carillon.StateCompleted) {
+		return false
+	}
 	numbers := []string{a.Messages[0].Number, a.Messages[1].Number}
 	return n.CompanyID == ours && (f.Campaign == "" || f.Campaign == n.Campaign) &&
 		(len(f.Lines) == 0 || slices.ContainsFunc(numbers, func(s string) bool {
@@ -131,6 +139,7 @@ func filters(r *rig, all []*messages.Accept) []messages.Filter {
 		{State: carillon.StateInProgress},
 		{State: carillon.StateCompleted},
 		{State: carillon.StateCanceled},
+		{Failed: true},
 		{SenderUID: r.second.UID},
 		{SenderUID: r.foreign.UID},
 		{From: all[5].Notification.CreatedAt},
@@ -148,6 +157,8 @@ func filters(r *rig, all []*messages.Accept) []messages.Filter {
 		f.Lines = identity.Numbers("34600000000")
 		both = append(both, f)
 		f.State, f.SenderUID = carillon.StateInProgress, r.sender.UID
+		both = append(both, f)
+		f.State, f.Failed, f.Lines = "", true, nil
 		both = append(both, f)
 	}
 	return append(single, both...)
@@ -182,12 +193,12 @@ func everyFilter(t *testing.T, r *rig) {
 		found := 0
 		for _, f := range filters(r, all) {
 			var want []string
-			for _, a := range slices.Backward(all) {
+			for i, a := range slices.Backward(all) {
 				n, err := r.Notifications.Load(t.Context(), a.Notification.Seq())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if matches(f, n, a, r.now) {
+				if matches(f, i, n, a, r.now) {
 					want = append(want, n.ID)
 				}
 			}

@@ -20,6 +20,7 @@ type Filter struct {
 	Class     *carillon.Class
 	Channel   carillon.Channel
 	State     carillon.State // scheduled, in_progress, completed, canceled
+	Failed    bool           // a recipient failed
 	SenderUID int64
 	From, To  time.Time // acceptance; From inclusive, To exclusive
 	Before    string    // cursor: last id of the previous page; empty for the first page
@@ -165,9 +166,16 @@ func (s *Notifications) list(ctx context.Context, companyID string, f Filter, no
 	return found, edge, err
 }
 
+// The ranks of failed messages, and the states of calls that reached no one.
+const (
+	failedRanks = "30, 50"
+	failedCalls = "'failed', 'busy', 'no_answer', 'rejected', 'voicemail'"
+)
+
 // narrows reports whether the filter excludes rows that the list's index yields.
 func (f *Filter) narrows() bool {
-	return f.Campaign != "" || f.number != "" || f.Class != nil || f.Channel != "" || f.State != "" || f.SenderUID != 0
+	return f.Campaign != "" || f.number != "" || f.Class != nil || f.Channel != "" || f.State != "" || f.SenderUID != 0 ||
+		f.Failed
 }
 
 // indexed returns the filter conditions by state that an index applies: it skips rows without examining them.
@@ -231,6 +239,10 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 	}
 	if f.SenderUID != 0 {
 		w.add(p+"sender = ?", f.SenderUID)
+	}
+	if f.Failed {
+		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id / 128 = " + seq + " AND m.reason IS NOT NULL AND m.rank IN (" + failedRanks +
+			")) IS NOT NULL OR (SELECT MIN(c.id) FROM call c WHERE c.id = " + seq + " * 128 AND c.state IN (" + failedCalls + ")) IS NOT NULL)")
 	}
 	switch f.State {
 	case carillon.StateScheduled:

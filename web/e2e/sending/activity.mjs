@@ -107,7 +107,7 @@ describe("the activity of a company", () => {
     await change.getByRole("button", { name: "Full history" }).click();
     await p.getByRole("button", { name: /created the API key “activity key”/ }).waitFor();
     assert.equal(new URL(p.url()).searchParams.get("object"), key.id);
-    assert.equal(await p.locator(".activity-changes tbody tr").count(), 2);
+    assert.equal(await p.locator("[data-list] tbody tr").count(), 2);
     assert.ok(!(await p.content()).includes(key.key));
   });
 });

@@ -4,6 +4,7 @@ import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { accessible, shot } from "../browser.mjs";
 import { call, member, newCompany, open, until } from "../world.mjs";
+import { chip, narrow } from "../lists.mjs";
 import { find, row, send, withKey } from "../sent.mjs";
 
 let company;
@@ -32,17 +33,17 @@ describe("what was sent", () => {
     const more = await send(company, ["34600300001"]);
     await p.getByRole("button", { name: "1 new message" }).waitFor();
     await row(p, slow)
-      .locator(".sent-words", { hasText: /Delivered|Read/ })
+      .locator(".tag", { hasText: /Delivered|Read/ })
       .waitFor();
     assert.deepEqual(await row(p, slow).boundingBox(), at, "the row moved");
     assert.equal(await row(p, more).count(), 0);
     await p.getByRole("button", { name: "1 new message" }).click();
     await row(p, more)
-      .getByText(/Failed: This number can't be reached/)
+      .getByText(/This number can't be reached/)
       .waitFor();
     await row(p, more).locator(".tag.danger", { hasText: "Failed" }).waitFor();
     await row(p, mixed).locator(".tag.warn", { hasText: "Partly failed" }).waitFor();
-    assert.equal(await p.locator(".sent-list").getByText("Completed").count(), 0, "a state without an outcome");
+    assert.equal(await p.locator("[data-list]").getByText("Completed").count(), 0, "a state without an outcome");
     await row(p, mixed)
       .getByText(/2 failed/)
       .waitFor();
@@ -65,37 +66,46 @@ describe("what was sent to several", () => {
     await p.getByText("No messages match these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, mixed).waitFor();
-    await p.getByLabel("Number", { exact: true }).fill("+34 600 200 006");
+    await narrow(p, "Number", { text: "+34 600 200 006" });
     await p.waitForURL(/number=/);
     await until(async () => (await p.locator("tbody tr").count()) === 1, "one is left");
     await p.reload();
     await row(p, mixed).waitFor();
     assert.equal(await p.locator("tbody tr").count(), 1);
-    await p.getByRole("button", { name: "Clear filters" }).click();
-    await p.getByRole("combobox", { name: "Channel" }).click();
-    await p.getByRole("option", { name: "Calls" }).click();
+    await chip(p, "number").getByText("+34 600 200 006").click(); // a chip is edited in its place
+    await p.getByRole("dialog", { name: "Number" }).getByRole("textbox").fill("not a number");
+    await p.getByText("This isn't valid.").waitFor();
+    await p.keyboard.press("Escape");
+    await chip(p, "number").getByRole("button", { name: "Remove filter: Number" }).click();
+    await until(async () => (await p.locator("tbody tr").count()) > 1, "all are there again");
+    await narrow(p, "Channel", { value: "Calls" });
     await p.getByText("No messages match these filters").waitFor();
+    await chip(p, "channel").getByText("Calls").waitFor();
+    await accessible(p, "a list with filters");
+    await shot(p, "notifications-filters");
     await p.getByRole("button", { name: "Clear filters" }).first().click();
     await row(p, mixed).waitFor();
+    await narrow(p, "Status", { value: "Failed or partly failed" });
+    await p.waitForURL(/state=failed/);
+    await row(p, mixed).waitFor();
 
-    await p.getByLabel("From", { exact: true }).focus();
-    await p.keyboard.type("02012026"); // the day and the month are in the order of the browser's language
-    await p.waitForURL(/from=2026-0(1-02|2-01)/);
-    for (const [i, letter] of [..."tours"].entries()) {
-      // the address follows after each letter
-      await p.getByLabel("Campaign", { exact: true }).press(letter);
-      await p.waitForURL(new RegExp(`campaign=${"tours".slice(0, i + 1)}(&|$)`));
-    }
-    assert.equal(await p.getByLabel("Campaign", { exact: true }).inputValue(), "tours");
+    await p.getByRole("button", { name: "Dates: Any time" }).click();
+    await p.getByRole("button", { name: "Last 7 days" }).click();
+    await p.waitForURL(/range=7d/);
+    await row(p, mixed).waitFor();
+    await p.getByRole("button", { name: "Dates: Last 7 days" }).click();
+    await p.getByRole("button", { name: "Custom…" }).click();
+    await p.getByRole("button", { name: "Previous month" }).click();
+    const days = p.getByRole("dialog", { name: "Dates" }).getByRole("button", { name: /^\d+ \w+ \d{4}$/ });
+    await days.filter({ hasText: /^5$/ }).first().click();
+    await days.filter({ hasText: /^9$/ }).first().click();
+    await accessible(p, "days of a list");
+    await shot(p, "notifications-days");
+    await p.getByRole("button", { name: "Apply" }).click();
+    await p.waitForURL(/from=\d{4}-\d\d-05.*to=\d{4}-\d\d-09/);
+    await p.getByText("No messages match these filters").waitFor();
     await p.getByRole("button", { name: "Clear filters" }).first().click();
-    await p.waitForURL((u) => !u.search.includes("campaign"));
-    assert.deepEqual(
-      [
-        await p.getByLabel("Campaign", { exact: true }).inputValue(),
-        await p.getByLabel("From", { exact: true }).inputValue(),
-      ],
-      ["", ""],
-    );
+    await p.waitForURL((u) => !/from|range|state/.test(u.search));
     await row(p, mixed).waitFor();
 
     await p.locator("h1").click();
@@ -130,6 +140,75 @@ describe("what was sent to several", () => {
     await p.keyboard.type("wamid.nobody-knows-it1");
     await p.keyboard.press("Enter");
     await p.getByText("No message has this ID").waitFor();
+  });
+
+  it("is selected, and what fits is sent again or canceled together; what could not be is named", async (t) => {
+    const waits = await send(company, ["34600400099"], { datetime_sending: "2098-01-01T10:00:00", timezone: "UTC" });
+    const p = await open(t, company, "/notifications");
+    await row(p, waits).waitFor();
+    const boxes = p.getByRole("checkbox", { name: /^Select / });
+    await boxes.nth(1).click(); // the first is that of all
+    await boxes.nth(3).click({ modifiers: ["Shift"] });
+    await p.getByText("3 selected").waitFor();
+    await accessible(p, "selected rows");
+    await shot(p, "notifications-selected");
+    await p.getByRole("button", { name: "Resend to failed" }).click();
+    const form = p.getByRole("dialog");
+    await form.getByText("1 selected row doesn't allow this and is left out.").waitFor();
+    await accessible(p, "an action for several");
+    await form.getByRole("button", { name: "Resend 2" }).click();
+    await form.getByText("1 of 2 done · 1 failed").waitFor();
+    await form.getByText("Unlikely to succeed").waitFor(); // the number can't be reached: that is not tried again blindly
+    await shot(p, "notifications-resent");
+    await form.getByRole("button", { name: "Close" }).last().click();
+    await p.getByText("1 selected").waitFor(); // what failed stays selected
+    const again = (await call("GET", withKey(company, "/functions/v1/notify?limit=10"))).data[0];
+    assert.deepEqual(
+      (await find(company, again.notification_id)).recipients.map((r) => r.number),
+      ["34600200005"],
+    );
+
+    await p.getByRole("button", { name: "Deselect all" }).click();
+    await row(p, waits).getByRole("checkbox").focus();
+    await p.keyboard.press("x");
+    const [file] = await Promise.all([
+      p.waitForEvent("download"),
+      p.getByRole("button", { name: "Export CSV" }).click(),
+    ]);
+    assert.equal(file.suggestedFilename(), "messages.csv");
+    await p.getByRole("button", { name: "Cancel", exact: true }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Cancel 1" }).click();
+    await p.getByRole("dialog").getByText("1 of 1 done").waitFor();
+    await p.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+    await row(p, waits).getByText("Canceled").waitFor();
+  });
+
+  it("has columns and views that are kept", async (t) => {
+    const p = await open(t, company, "/notifications?state=failed&range=7d");
+    await row(p, mixed).waitFor();
+    await p.getByRole("button", { name: "Columns" }).click();
+    await p.getByRole("menuitemcheckbox", { name: "Sender" }).click();
+    await p.keyboard.press("Escape");
+    await p.getByRole("columnheader", { name: "Sender" }).waitFor({ state: "detached" });
+    await p.getByRole("button", { name: "Views" }).click();
+    await p.getByRole("menuitem", { name: "Save view" }).click();
+    await p.getByLabel("Name").fill("Failed this week");
+    await accessible(p, "saving a view");
+    await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await p.getByRole("button", { name: "Clear filters" }).first().click();
+    await p.waitForURL((u) => !u.search.includes("state"));
+    await p.getByRole("button", { name: "Columns" }).click();
+    await p.getByRole("menuitemcheckbox", { name: "Sender" }).click();
+    await p.keyboard.press("Escape");
+    await p.reload();
+    await p.getByRole("columnheader", { name: "Sender" }).waitFor();
+    await p.getByRole("button", { name: "Views" }).click();
+    await shot(p, "notifications-views");
+    await p.getByRole("menuitem", { name: "Failed this week" }).click();
+    await p.waitForURL(/range=7d/);
+    assert.match(p.url(), /state=failed/);
+    await p.getByRole("columnheader", { name: "Sender" }).waitFor({ state: "detached" });
+    await row(p, mixed).waitFor();
   });
 
   it("has a page that explains every failure, with what the phone showed", async (t) => {
@@ -216,8 +295,7 @@ describe("what was sent to several", () => {
 
     const p = await open(t, company, "/notifications?state=scheduled", { timezoneId: "Europe/Madrid" });
     await row(p, later)
-      .locator("td")
-      .first()
+      .locator("[data-column=state]")
       .getByText(/^Scheduled for /)
       .waitFor();
     await row(p, later).getByRole("link").click();

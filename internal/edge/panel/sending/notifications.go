@@ -83,6 +83,10 @@ func (x Sent) list(r *http.Request, by member.Member) (httpio.List[notify.Row], 
 	if err != nil || none {
 		return httpio.Part[notify.Row](sentPages, nil, ""), err
 	}
+	if v := q.Get("failed"); v != "" && v != "true" {
+		return httpio.List[notify.Row]{}, carillon.InvalidValue("failed", "true, or nothing", v)
+	}
+	f.Failed = q.Get("failed") == "true"
 	f.Limit, f.Before = page.Limit, page.After
 	rows, next, err := x.sent().List(r.Context(), by.CompanyID, f)
 	if err != nil {

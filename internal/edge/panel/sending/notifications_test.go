@@ -122,6 +122,11 @@ func TestANotificationIsShownWithWhatBecameOfEach(t *testing.T) {
 	); len(again) != 1 {
 		t.Errorf("found by id: %v", again)
 	}
+	o.send(t, "spring", "34600000001")
+	if some := rowsOf(o.Want("GET", "/panel/v1/notifications?failed=true", o.owner, "", 200, "", "")); len(some) != 1 {
+		t.Errorf("with failures: %v", some)
+	}
+	o.Want("GET", "/panel/v1/notifications?failed=no", o.owner, "", 400, "validation_failed", "failed")
 	page := o.Want("GET", "/panel/v1/notifications/"+id, o.owner, "", 200, "", "")
 	failed := page["recipients"].([]any)[1].(map[string]any)
 	if failed["name"] != "P1" || failed["detail"] != "131026 undeliverable" || failed["reason"] != "undeliverable" || page["kept"] != true {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { setLanguage, type Language } from "../../i18n";
-import { addressOf, narrowed, span } from "./address";
+import { spanOf } from "../../ui/list/range";
+import { addressOf, narrowed } from "./address";
 import { codeTexts } from "./texts";
 import { curlOf } from "./curl";
 import { objectLink } from "./links";
@@ -36,7 +37,7 @@ describe("the address", () => {
     expect(narrowed({})).toBe(false);
     expect(narrowed({ status: "accepted", id: "x" })).toBe(false);
     expect(narrowed({ status: "5xx" })).toBe(true);
-    const s = span({ from: "2026-02-01", to: "2026-02-01" });
+    const s = spanOf({ from: "2026-02-01", to: "2026-02-01" });
     expect(Date.parse(s.to!) - Date.parse(s.from!)).toBe(86_400_000);
   });
 });

@@ -1,7 +1,8 @@
+import { noRange, rangeOf, type Range } from "../../ui/list/range";
 import { codes, kinds, type Code, type Kind } from "./types";
 
 /** Address is what the address of the page says in addition to the company: the id of what is opened. */
-export interface Address {
+export interface Address extends Range {
   id?: string;
   status?: "4xx" | "5xx" | "accepted";
   code?: Code;
@@ -11,15 +12,11 @@ export interface Address {
   author?: string;
   kind?: Kind;
   object?: string;
-  from?: string;
-  to?: string;
 }
-
-const day = /^\d{4}-\d\d-\d\d$/;
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
-  const a: Address = {};
+  const a: Address = rangeOf(s);
   if (typeof s.id === "string" && /^[0-9a-f-]{36}$/.test(s.id)) a.id = s.id;
   if (s.status === "4xx" || s.status === "5xx" || s.status === "accepted") a.status = s.status;
   if (codes.includes(s.code as Code)) a.code = s.code as Code;
@@ -28,19 +25,7 @@ export function addressOf(s: Record<string, unknown>): Address {
     const v = typeof s[name] === "number" ? String(s[name]) : s[name];
     if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
   }
-  for (const name of ["from", "to"] as const)
-    if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
   return a;
-}
-
-/** span are the instants of days of the viewer's, the last one included. */
-export function span(a: Address): { from?: string; to?: string } {
-  const at = (date: string | undefined, more: number) => {
-    if (!date) return undefined;
-    const [y, m, d] = date.split("-").map(Number);
-    return new Date(y!, m! - 1, d! + more).toISOString().replace(/\.\d+Z$/, "Z");
-  };
-  return { from: at(a.from, 0), to: at(a.to, 1) };
 }
 
 export const noFilters: Partial<Record<keyof Address, undefined>> = {
@@ -52,8 +37,7 @@ export const noFilters: Partial<Record<keyof Address, undefined>> = {
   author: undefined,
   kind: undefined,
   object: undefined,
-  from: undefined,
-  to: undefined,
+  ...noRange,
 };
 
 export function narrowed(a: Address): boolean {

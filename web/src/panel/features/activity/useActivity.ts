@@ -1,43 +1,55 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { everything, get, Problem, type Asks, type Gives, type Page, type Query, type Row } from "../../api";
 import { useCan, useCompany } from "../../session";
-import { span, type Address } from "./address";
+import { spanOf } from "../../ui/list/range";
+import { pageSize, useLiveList } from "../../ui/list/useLiveList";
+import type { Address } from "./address";
 import type { Key } from "./types";
 
 const every = 5000;
 
-/** usePages are the pages of a list. The first one is read again every few seconds while nothing below it is shown. */
-function usePages<A extends "/activity/calls" | "/activity/accepted" | "/activity/changes">(path: A, query: Query) {
-  const company = useCompany();
-  return useInfiniteQuery({
-    queryKey: [company.id, "activity", path, query],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) =>
-      get(path, { ...query, limit: 50, cursor: pageParam } as unknown as Asks<A>, signal) as unknown as Promise<
+/** usePages is a list whose first page is read again every few seconds. */
+function usePages<A extends "/activity/calls" | "/activity/accepted" | "/activity/changes">(
+  path: A,
+  query: Query,
+  id: (row: Row<A>) => string,
+) {
+  return useLiveList<Row<A>>({
+    key: ["activity", path, query],
+    id,
+    every,
+    page: (cursor, signal) =>
+      get(path, { ...query, limit: pageSize, cursor } as unknown as Asks<A>, signal) as unknown as Promise<
         Page<Row<A>>
       >,
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) < 2 && q.state.status !== "error" ? every : false),
   });
 }
 
 export function useCalls(a: Address) {
-  return usePages("/activity/calls", {
-    status: a.status === "accepted" ? undefined : a.status,
-    code: a.code,
-    path: a.path,
-    key: a.key,
-    request_id: a.request,
-    ...span(a),
-  });
+  return usePages(
+    "/activity/calls",
+    {
+      status: a.status === "accepted" ? undefined : a.status,
+      code: a.code,
+      path: a.path,
+      key: a.key,
+      request_id: a.request,
+      ...spanOf(a),
+    },
+    (c) => c.id,
+  );
 }
 
 export function useAccepted(a: Address) {
-  return usePages("/activity/accepted", { key: a.key, request_id: a.request, ...span(a) });
+  return usePages("/activity/accepted", { key: a.key, request_id: a.request, ...spanOf(a) }, (r) => r.notification_id);
 }
 
 export function useChanges(a: Address) {
-  return usePages("/activity/changes", { author: a.author, kind: a.kind, object: a.kind && a.object, ...span(a) });
+  return usePages(
+    "/activity/changes",
+    { author: a.author, kind: a.kind, object: a.kind && a.object, ...spanOf(a) },
+    (c) => c.id,
+  );
 }
 
 function useOne<A extends "/activity/calls" | "/activity/changes">(path: A, id: string | undefined) {

@@ -59,11 +59,12 @@ export function Outcome({ of }: { of: Sendings }) {
   const language = useLanguage();
   const state = outcomeOf(of);
   if (state !== "scheduled" || !of.scheduled_time) return <State state={state} />;
+  const words = fill(t.scheduledFor, { time: time(of.scheduled_time, language) });
   return (
     <Tag>
       <IconCalendarTime size={14} stroke={2} aria-hidden="true" />
-      <time className="sent-due" dateTime={of.scheduled_time}>
-        {fill(t.scheduledFor, { time: time(of.scheduled_time, language) })}
+      <time className="sent-due" dateTime={of.scheduled_time} title={words}>
+        {words}
       </time>
     </Tag>
   );

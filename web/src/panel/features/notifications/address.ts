@@ -25,8 +25,9 @@ export function addressOf(s: Record<string, unknown>): Address {
 }
 
 /** queryOf is the query of the route that lists notifications. */
-export function queryOf({ range, from, to, ...a }: Address): Record<string, string | undefined> {
-  return { ...a, ...spanOf({ range, from, to }) };
+export function queryOf({ range, from, to, state, ...a }: Address): Record<string, string | undefined> {
+  const by = state === "failed" ? { failed: "true" } : { state };
+  return { ...a, ...by, ...spanOf({ range, from, to }) };
 }
 
 export function narrowed(a: Address): boolean {

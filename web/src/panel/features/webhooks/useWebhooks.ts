@@ -1,5 +1,5 @@
 // The endpoints of webhooks: the list, one, how delivery to it stands, and what can be done.
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import { del, everything, get, post, put } from "../../api";
 import { useCompany } from "../../session";
@@ -36,19 +36,6 @@ export function useLastFailure(id: string, wanted: boolean) {
     refetchInterval: beat,
     queryFn: async ({ signal }) =>
       (await get(`${at(id)}/deliveries`, { succeeded: "false", limit: 1 }, signal)).data[0] ?? null,
-  });
-}
-
-/** useDeliveries is what was sent, the latest first. */
-export function useDeliveries(id: string, failed: boolean) {
-  const company = useCompany();
-  return useInfiniteQuery({
-    queryKey: [company.id, "webhooks", id, "deliveries", failed],
-    initialPageParam: "",
-    refetchInterval: beat,
-    queryFn: ({ pageParam, signal }) =>
-      get(`${at(id)}/deliveries`, { limit: 25, cursor: pageParam, succeeded: failed ? "false" : undefined }, signal),
-    getNextPageParam: (last) => last.next_cursor,
   });
 }
 

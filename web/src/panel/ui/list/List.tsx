@@ -335,7 +335,7 @@ export function LiveRows<T>({
   /** empty is shown where there are no rows; `on` looks further, where rows may be left. */
   empty: (on: ReactNode) => ReactNode;
   /** news says that rows are held back: {one, many}. */
-  news: { one: string; many: string };
+  news?: { one: string; many: string };
 }) {
   const t = useTexts(listTexts);
   const language = useLanguage();
@@ -370,7 +370,9 @@ export function LiveRows<T>({
                 window.scrollTo({ top: 0 });
               }}
             >
-              {fresh.length === 1 ? news.one : fill(news.many, { n: gap ? fresh.length + "+" : fresh.length })}
+              {fresh.length === 1
+                ? (news?.one ?? t.newOne)
+                : fill(news?.many ?? t.newMany, { n: gap ? fresh.length + "+" : fresh.length })}
             </Button>
           </div>
         )

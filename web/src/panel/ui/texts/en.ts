@@ -245,6 +245,8 @@ export const rules = {
 
 /** Texts of lists: filters, days, columns, views, selection. */
 export const listTexts = {
+  newOne: "1 new",
+  newMany: "{n} new",
   filters: "Filters",
   filter: "Filter",
   clear: "Clear filters",

@@ -251,6 +251,8 @@ export const rules = {
 
 /** Texts of lists: filters, days, columns, views, selection. */
 export const listTexts = {
+  newOne: "1 más reciente",
+  newMany: "{n} más recientes",
   filters: "Filtros",
   filter: "Filtrar",
   clear: "Limpiar filtros",

@@ -251,6 +251,8 @@ export const rules = {
 
 /** Texts of lists: filters, days, columns, views, selection. */
 export const listTexts = {
+  newOne: "1 mais recente",
+  newMany: "{n} mais recentes",
   filters: "Filtros",
   filter: "Filtrar",
   clear: "Limpar filtros",

@@ -172,7 +172,6 @@ export const pageTexts = {
   ok: "Delivered",
   bad: "Failed",
   noResponse: "No response",
-  more25: "Show more",
   delivery: "Delivery",
   request: "Request",
   response: "Response",

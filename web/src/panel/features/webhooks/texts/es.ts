@@ -172,7 +172,6 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   ok: "Entregado",
   bad: "Fallido",
   noResponse: "Sin respuesta",
-  more25: "Mostrar más",
   delivery: "Entrega",
   request: "Solicitud",
   response: "Respuesta",

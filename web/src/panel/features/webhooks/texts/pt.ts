@@ -172,7 +172,6 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   ok: "Entregue",
   bad: "Falhou",
   noResponse: "Sem resposta",
-  more25: "Mostrar mais",
   delivery: "Entrega",
   request: "Requisição",
   response: "Resposta",
