@@ -241,8 +241,9 @@ func (f *Filter) conditions(w *where, now time.Time, joined bool) {
 		w.add(p+"sender = ?", f.SenderUID)
 	}
 	if f.Failed {
-		w.add("((SELECT MIN(m.id) FROM message m WHERE m.id / 128 = " + seq + " AND m.reason IS NOT NULL AND m.rank IN (" + failedRanks +
-			")) IS NOT NULL OR (SELECT MIN(c.id) FROM call c WHERE c.id = " + seq + " * 128 AND c.state IN (" + failedCalls + ")) IS NOT NULL)")
+		// SQLite uses the index for a count, but not for a minimum of ids; and only for an expression, such as seq + 0.
+		w.add("((SELECT COUNT(*) FROM message m WHERE m.id / 128 = " + seq + " + 0 AND m.reason IS NOT NULL AND m.rank IN (" + failedRanks +
+			")) > 0 OR (SELECT COUNT(*) FROM call c WHERE c.id = " + seq + " * 128 AND c.state IN (" + failedCalls + ")) > 0)")
 	}
 	switch f.State {
 	case carillon.StateScheduled:

@@ -1,11 +1,12 @@
 import { Button } from "@mantine/core";
 import { IconPlus, IconRobot } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { languageName } from "../../format";
+import { languageName, number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
+import { Foot, List, type Column } from "../../ui/list/List";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddAgent } from "./AddAgent";
@@ -31,57 +32,54 @@ function Agents() {
       {t.create}
     </Button>
   );
+  const columns: Column<NonNullable<typeof list.data>[number]>[] = [
+    { id: "name", label: t.name, fixed: true, by: (a) => a.name, cell: (a) => <span className="cut">{a.name}</span> },
+    {
+      id: "engine",
+      label: t.engine,
+      width: "24%",
+      cell: (a) => <Tag tone={a.warning ? "warn" : undefined}>{t[a.engine]}</Tag>,
+    },
+    {
+      id: "knowledge",
+      label: t.knowledge,
+      width: "30%",
+      from: "tablet",
+      cell: (a) => {
+        const bases = a.knowledge.join(", ");
+        return bases ? <span title={bases}>{bases}</span> : <span className="muted">–</span>;
+      },
+    },
+    {
+      id: "language",
+      label: t.language,
+      width: 130,
+      by: (a) => languageName(a.language, language),
+      cell: (a) => languageName(a.language, language),
+    },
+  ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
       {list.isPending ? (
         <Rows n={3} />
       ) : list.isLoadingError ? (
         <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
+      ) : list.data.length === 0 ? (
         <Card flush label={t.title}>
-          {list.data.length === 0 ? (
-            <Empty icon={<IconRobot size={22} />} title={t.empty} text={t.emptyText}>
-              {create}
-            </Empty>
-          ) : (
-            <div className="table-wrap">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th>{t.engine}</th>
-                    <th className="wide-only">{t.knowledge}</th>
-                    <th>{t.language}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.data.map((a) => (
-                    <tr key={a.id}>
-                      <td>
-                        <Link className="row-title" to="/agents/$id" params={{ id: a.id! }}>
-                          {a.name}
-                        </Link>
-                      </td>
-                      <td>
-                        <Tag tone={a.warning ? "warn" : undefined}>{t[a.engine]}</Tag>
-                      </td>
-                      <td className="wide-only">
-                        <div className="tags">
-                          {a.knowledge.length ? (
-                            a.knowledge.map((k) => <Tag key={k}>{k}</Tag>)
-                          ) : (
-                            <span className="muted">–</span>
-                          )}
-                        </div>
-                      </td>
-                      <td>{languageName(a.language, language)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
+          <Empty icon={<IconRobot size={22} />} title={t.empty} text={t.emptyText}>
+            {create}
+          </Empty>
         </Card>
+      ) : (
+        <List
+          label={t.title}
+          columns={columns}
+          rows={list.data}
+          id={(a) => a.id!}
+          name={(a) => a.name}
+          target={(a) => ({ to: "/agents/$id", params: { id: a.id! } })}
+          foot={<Foot shown={number(list.data.length, language)} />}
+        />
       )}
       <AddAgent
         opened={adding}

@@ -1,14 +1,17 @@
 import { Button, Switch } from "@mantine/core";
-import { IconKey, IconPlus } from "@tabler/icons-react";
+import { IconKey, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { del, everything } from "../../api";
-import { fill, useTexts } from "../../i18n";
+import { number } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Key } from "./types";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
+import type { Bulk } from "../../ui/list/BulkDialog";
+import { Foot, List, type Column } from "../../ui/list/List";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { CreateKey } from "./CreateKey";
@@ -26,6 +29,8 @@ function Keys() {
   const t = useTexts(texts);
   const company = useCompany();
   const can = useCan();
+  const client = useQueryClient();
+  const language = useLanguage();
   const [creating, setCreating] = useState(false);
   const [all, setAll] = useState(false);
   const list = useQuery({ queryKey: [company.id, "keys"], queryFn: ({ signal }) => everything("/keys", {}, signal) });
@@ -35,6 +40,54 @@ function Keys() {
       {t.create}
     </Button>
   );
+  const columns: Column<Key>[] = [
+    {
+      id: "label",
+      label: t.label,
+      fixed: true,
+      by: (k) => k.label,
+      cell: (k) => (
+        <>
+          <span className="cut" title={k.label}>
+            {k.label}
+          </span>
+          {!k.is_active && <Tag tone="danger">{k.revoked_at ? t.revoked : t.expired}</Tag>}
+        </>
+      ),
+    },
+    { id: "key", label: t.key, width: 150, from: "tablet", cell: (k) => <code>{k.prefix}…</code> },
+    {
+      id: "scopes",
+      label: t.scopes,
+      width: "30%",
+      from: "tablet",
+      cell: (k) => {
+        const names = k.scopes.map((x) => (t as Record<string, string>)[x] ?? x).join(", ");
+        return <span title={names}>{names}</span>;
+      },
+    },
+    { id: "used", label: t.lastUsed, width: 124, by: (k) => k.last_used ?? "", cell: (k) => <Ago at={k.last_used} /> },
+    {
+      id: "expires",
+      label: t.expires,
+      width: 124,
+      from: "tablet",
+      by: (k) => k.expires_at ?? "9",
+      cell: (k) => <Ago at={k.expires_at} none={t.expiryNever} />,
+    },
+  ];
+  const bulk: Bulk<Key>[] = [
+    {
+      id: "revoke",
+      label: t.revoke,
+      icon: <IconTrash size={15} />,
+      danger: true,
+      fits: (k) => !k.revoked_at,
+      ask: { title: t.revokeManyTitle, text: t.revokeText, action: t.revokeMany },
+      run: (k) => del(`/keys/${k.id}`),
+      after: () => void client.invalidateQueries({ queryKey: [company.id, "keys"] }),
+    },
+  ];
   const revoked = list.data?.some((k) => k.revoked_at) ?? false;
   const shown = [...(list.data ?? [])].reverse().filter((k) => all || !k.revoked_at);
   return (
@@ -45,35 +98,25 @@ function Keys() {
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : (
         <div className="stack">
-          <Card flush label={t.title}>
-            {shown.length === 0 ? (
+          {shown.length === 0 ? (
+            <Card flush label={t.title}>
               <Empty icon={<IconKey size={22} />} title={t.empty} text={t.emptyText}>
                 {create}
               </Empty>
-            ) : (
-              <div className="table-wrap">
-                <table className="table">
-                  <thead>
-                    <tr>
-                      <th>{t.label}</th>
-                      <th className="wide-only">{t.key}</th>
-                      <th className="wide-only">{t.scopes}</th>
-                      <th>{t.lastUsed}</th>
-                      <th className="wide-only">{t.expires}</th>
-                      <th>
-                        <span className="hidden">{t.revoke}</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {shown.map((k) => (
-                      <KeyRow key={k.id} k={k} mine={mine} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )}
-          </Card>
+            </Card>
+          ) : (
+            <List
+              label={t.title}
+              columns={columns}
+              rows={shown}
+              id={idOf}
+              name={(k) => k.label}
+              under={(k) => <code>{k.prefix}…</code>}
+              bulk={mine ? bulk : undefined}
+              tools={mine ? (k) => !k.revoked_at && <Revoke k={k} /> : undefined}
+              foot={<Foot shown={number(shown.length, language)} />}
+            />
+          )}
           {revoked && <Switch label={t.showRevoked} checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
         </div>
       )}
@@ -82,7 +125,10 @@ function Keys() {
   );
 }
 
-function KeyRow({ k, mine }: { k: Key; mine: boolean }) {
+const idOf = (k: Key) => k.id;
+
+/** Revoke asks before it revokes a key. */
+function Revoke({ k }: { k: Key }) {
   const t = useTexts(texts);
   const company = useCompany();
   const client = useQueryClient();
@@ -106,41 +152,9 @@ function KeyRow({ k, mine }: { k: Key; mine: boolean }) {
       revoke.mutate();
   };
   return (
-    <tr>
-      <td>
-        <span className="row-title">{k.label}</span>
-        {!k.is_active && (
-          <>
-            {" "}
-            <Tag tone="danger">{k.revoked_at ? t.revoked : t.expired}</Tag>
-          </>
-        )}
-        <code className="phone-only muted">{k.prefix}…</code>
-      </td>
-      <td className="wide-only">
-        <code>{k.prefix}…</code>
-      </td>
-      <td className="wide-only">
-        <div className="tags">
-          {k.scopes.map((s) => (
-            <Tag key={s}>{(t as Record<string, string>)[s] ?? s}</Tag>
-          ))}
-        </div>
-      </td>
-      <td>
-        <Ago at={k.last_used} />
-      </td>
-      <td className="wide-only">
-        <Ago at={k.expires_at} none={t.expiryNever} />
-      </td>
-      <td>
-        {mine && !k.revoked_at && (
-          <Button variant="subtle" color="red" size="compact-sm" loading={revoke.isPending} onClick={() => void ask()}>
-            {t.revoke}
-            <span className="hidden"> {k.label}</span>
-          </Button>
-        )}
-      </td>
-    </tr>
+    <Button variant="subtle" color="red" size="compact-sm" loading={revoke.isPending} onClick={() => void ask()}>
+      {t.revoke}
+      <span className="hidden"> {k.label}</span>
+    </Button>
   );
 }

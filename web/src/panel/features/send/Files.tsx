@@ -1,11 +1,12 @@
 import { Button, Progress } from "@mantine/core";
 import { IconFileSpreadsheet, IconUpload } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type DragEvent } from "react";
 import { patch, Problem, Unreachable } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
+import { Foot, List, type Column } from "../../ui/list/List";
 import { Card, Empty, Failed, Note, Rows } from "../../ui/parts";
 import { problemText, requestOf } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -22,6 +23,8 @@ import { kindOf } from "./types";
 export function Files({ template }: { template?: string }) {
   const t = useTexts(jobTexts);
   const s = useTexts(shared);
+  const language = useLanguage();
+  const columns = useColumns();
   const jobs = useJobs();
   return (
     <div className="stack">
@@ -30,77 +33,63 @@ export function Files({ template }: { template?: string }) {
         <Rows n={3} />
       ) : jobs.isLoadingError ? (
         <Failed error={jobs.error} retry={() => void jobs.refetch()} />
-      ) : (
+      ) : jobs.data.length === 0 ? (
         <Card flush label={t.jobs}>
-          {jobs.data.length === 0 ? (
-            <Empty icon={<IconFileSpreadsheet size={22} />} title={t.none} text={t.noneText} />
-          ) : (
-            <div className="table-wrap">
-              <table className="table send-jobs">
-                <thead>
-                  <tr>
-                    <th>{t.file}</th>
-                    <th className="wide-only">{t.message}</th>
-                    <th>{t.state}</th>
-                    <th className="wide-only">{t.rows}</th>
-                    <th>{t.made}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {jobs.data.map((j) => (
-                    <Row key={j.id} job={j} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
+          <Empty icon={<IconFileSpreadsheet size={22} />} title={t.none} text={t.noneText} />
         </Card>
-      )}
-      {jobs.hasNextPage && (
-        <div className="send-more-jobs">
-          <Button variant="default" loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
-            {s.more}
-          </Button>
-        </div>
+      ) : (
+        <List
+          label={t.jobs}
+          columns={columns}
+          rows={jobs.data}
+          id={(j) => j.id}
+          name={(j) => j.file}
+          target={(j) => ({ to: "/send/$job", params: { job: j.id } })}
+          foot={
+            <Foot
+              shown={number(jobs.data.length, language)}
+              more={
+                jobs.hasNextPage && (
+                  <Button variant="default" loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
+                    {s.more}
+                  </Button>
+                )
+              }
+            />
+          }
+        />
       )}
     </div>
   );
 }
 
-function Row({ job: j }: { job: JobRow }) {
+/** useColumns are what the list shows of a job. */
+function useColumns(): Column<JobRow>[] {
   const t = useTexts(jobTexts);
   const language = useLanguage();
-  return (
-    <tr>
-      <td>
-        <Link className="row-title cut send-file" to="/send/$job" params={{ job: j.id }}>
-          {j.file}
-        </Link>
-        <div className="small muted cut">{j.author && fill(t.by, { name: j.author })}</div>
-      </td>
-      <td className="wide-only">
-        {j.template ? (
-          <>
-            <div className="cut">{j.template}</div>
-            <div className="small muted cut">{j.campaign}</div>
-          </>
-        ) : (
-          <span className="muted">–</span>
-        )}
-      </td>
-      <td>
-        <JobTag job={j} />
-      </td>
-      <td className="wide-only nowrap">
-        {j.begun_at
+  const text = (x: string) => (x ? <span title={x}>{x}</span> : <span className="muted">–</span>);
+  return [
+    { id: "file", label: t.file, fixed: true, cell: (j) => <span className="cut">{j.file}</span> },
+    {
+      id: "template",
+      label: t.message,
+      from: "tablet",
+      cell: (j) => text([j.template, j.campaign].filter(Boolean).join(" · ")),
+    },
+    { id: "state", label: t.state, width: 150, cell: (j) => <JobTag job={j} /> },
+    {
+      id: "rows",
+      label: t.rows,
+      width: 150,
+      from: "tablet",
+      cell: (j) =>
+        j.begun_at
           ? fill(t.ofRows, { n: number(j.result.accepted, language), all: number(j.result.good, language) })
-          : number(j.rows, language)}
-      </td>
-      <td>
-        <Ago at={j.created_at} />
-      </td>
-    </tr>
-  );
+          : number(j.rows, language),
+    },
+    { id: "author", label: t.author, width: 150, from: "desktop", cell: (j) => text(j.author ?? "") },
+    { id: "made", label: t.made, width: 124, from: "tablet", cell: (j) => <Ago at={j.created_at} /> },
+  ];
 }
 
 /** same reports whether two files are the same as far as the browser knows. */

@@ -1,16 +1,19 @@
 import "./suppressions.css";
 import { phone } from "../../ui/number";
 import { Button, TextInput } from "@mantine/core";
-import { IconBellOff, IconDownload, IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconBellOff, IconDownload, IconPlus, IconSearch, IconTrash } from "@tabler/icons-react";
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { address as addressOfRoute, del, get, Problem } from "../../api";
-import { fill, useTexts } from "../../i18n";
+import { number as count } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
+import type { Bulk } from "../../ui/list/BulkDialog";
+import { Foot, List, type Column } from "../../ui/list/List";
 import { Card, Copy, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -30,7 +33,7 @@ export interface Suppression {
 export function SuppressionsPage() {
   return (
     <Needs permission="notifications:read">
-      <List />
+      <OptOuts />
     </Needs>
   );
 }
@@ -38,9 +41,10 @@ export function SuppressionsPage() {
 const optedOut = "opted_out";
 const byCaller = "asked by a caller";
 
-function List() {
+function OptOuts() {
   const t = useTexts(texts);
   const s = useTexts(shared);
+  const language = useLanguage();
   const company = useCompany();
   const can = useCan();
   const navigate = useNavigate();
@@ -61,6 +65,62 @@ function List() {
     </Button>
   );
   const none = list.isSuccess && rows.length === 0;
+  const client = useQueryClient();
+  const known = (x: Suppression) => (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
+  const columns: Column<Suppression>[] = [
+    {
+      id: "number",
+      label: t.number,
+      fixed: true,
+      cell: (x) => (
+        <>
+          <span className="cut">{shownOf(x)}</span>{" "}
+          <span className="wide-only suppressions-copy">
+            <Copy value={idOf(x)} label={t.copy} />
+          </span>
+        </>
+      ),
+    },
+    {
+      id: "skips",
+      label: t.skips,
+      width: 130,
+      cell: (x) => <Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag>,
+    },
+    {
+      id: "why",
+      label: t.why,
+      width: "26%",
+      from: "tablet",
+      cell: (x) => <span title={known(x) ?? x.reason}>{known(x) ?? x.reason}</span>,
+    },
+    {
+      id: "who",
+      label: t.who,
+      width: "20%",
+      from: "tablet",
+      cell: (x) =>
+        x.author ? (
+          <span title={x.author}>{x.author}</span>
+        ) : (
+          <span className="muted">
+            {x.reason === "manual" || !known(x) ? t.interface : x.reason === byCaller ? t.caller : t.recipient}
+          </span>
+        ),
+    },
+    { id: "when", label: t.when, width: 124, from: "tablet", cell: (x) => <Ago at={x.created_at} /> },
+  ];
+  const bulk: Bulk<Suppression>[] = [
+    {
+      id: "remove",
+      label: t.lift,
+      icon: <IconTrash size={15} />,
+      danger: true,
+      ask: { title: t.liftManyTitle, text: t.liftManyText, action: t.liftMany },
+      run: lift,
+      after: () => void client.invalidateQueries({ queryKey: [company.id, "suppressions"] }),
+    },
+  ];
   return (
     <Page
       title={t.title}
@@ -101,47 +161,47 @@ function List() {
           <Card flush label={t.title}>
             <Failed error={list.error} retry={() => void list.refetch()} />
           </Card>
-        ) : (
+        ) : rows.length === 0 ? (
           <Card flush label={t.title}>
-            {rows.length === 0 ? (
-              number ? (
-                <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} />
-              ) : (
-                <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>
-                  {add}
-                </Empty>
-              )
+            {number ? (
+              <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} />
             ) : (
-              <div className="table-wrap">
-                <table className="table">
-                  <thead>
-                    <tr>
-                      <th>{t.number}</th>
-                      <th>{t.skips}</th>
-                      <th className="wide-only">{t.why}</th>
-                      <th className="wide-only">{t.who}</th>
-                      <th className="wide-only">{t.when}</th>
-                      <th>
-                        <span className="hidden">{s.actions}</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {rows.map((x) => (
-                      <Row key={x.number || x.user_id} x={x} mine={mine} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>
+                {add}
+              </Empty>
             )}
           </Card>
-        )}
-        {list.hasNextPage && (
-          <div className="suppressions-more">
-            <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              {s.more}
-            </Button>
-          </div>
+        ) : (
+          <List
+            label={t.title}
+            columns={columns}
+            rows={rows}
+            id={idOf}
+            name={shownOf}
+            under={(x) => (
+              <>
+                {known(x) ?? x.reason} · <Ago at={x.created_at} />
+              </>
+            )}
+            bulk={mine ? bulk : undefined}
+            tools={mine ? (x) => <Lift x={x} /> : undefined}
+            foot={
+              <Foot
+                shown={count(rows.length, language)}
+                more={
+                  list.hasNextPage && (
+                    <Button
+                      variant="default"
+                      loading={list.isFetchingNextPage}
+                      onClick={() => void list.fetchNextPage()}
+                    >
+                      {s.more}
+                    </Button>
+                  )
+                }
+              />
+            }
+          />
         )}
       </div>
       <AddSuppressions opened={adding} close={() => setAdding(false)} />
@@ -176,63 +236,44 @@ function Search({ value, change }: { value: string; change: (to: string) => void
   );
 }
 
-function Row({ x, mine }: { x: Suppression; mine: boolean }) {
+const idOf = (x: Suppression) => x.number || x.user_id || "";
+const shownOf = (x: Suppression) => (x.number ? phone(x.number) : (x.user_id ?? ""));
+
+/** lift removes an opt-out. One that is gone already is no failure. */
+async function lift(x: Suppression): Promise<void> {
+  try {
+    await del(`/suppressions/${idOf(x)}`);
+  } catch (e) {
+    if (!(e instanceof Problem && e.status === 404)) throw e;
+  }
+}
+
+/** Lift asks before it removes an opt-out. */
+function Lift({ x }: { x: Suppression }) {
   const t = useTexts(texts);
   const company = useCompany();
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const shown = x.number ? phone(x.number) : (x.user_id ?? "");
-  const known = (t as Record<string, string>)["reason_" + x.reason.replaceAll(" ", "_")];
-  const lift = async () => {
+  const shown = shownOf(x);
+  const ask = async () => {
     const own = x.reason === optedOut || x.reason.startsWith("asked in");
     const text = x.reason === byCaller ? t.liftCaller : own ? t.liftOwn : t.liftText;
     if (!(await confirm({ title: fill(t.liftTitle, { number: shown }), text, action: t.lift, danger: own }))) return;
     setBusy(true);
     try {
-      await del(`/suppressions/${x.number || x.user_id}`);
+      await lift(x);
       succeeded(fill(t.lifted, { number: shown }));
     } catch (e) {
-      if (!(e instanceof Problem && e.status === 404)) failed(e);
+      failed(e);
     } finally {
       setBusy(false);
       void client.invalidateQueries({ queryKey: [company.id, "suppressions"] });
     }
   };
   return (
-    <tr>
-      <td>
-        <span className={x.number ? "row-title nowrap" : "row-title suppressions-id"}>{shown}</span>{" "}
-        <span className="wide-only suppressions-copy">
-          <Copy value={x.number || x.user_id || ""} label={t.copy} />
-        </span>
-        <span className="phone-only small muted">
-          {known ?? x.reason} · <Ago at={x.created_at} />
-        </span>
-      </td>
-      <td>
-        <Tag tone={x.type === "all" ? "warn" : undefined}>{x.type === "all" ? t.all : t.marketing}</Tag>
-      </td>
-      <td className="wide-only">
-        <span className="suppressions-why">{known ?? x.reason}</span>
-      </td>
-      <td className="wide-only">
-        {x.author ?? (
-          <span className="muted">
-            {x.reason === "manual" || !known ? t.interface : x.reason === byCaller ? t.caller : t.recipient}
-          </span>
-        )}
-      </td>
-      <td className="wide-only">
-        <Ago at={x.created_at} />
-      </td>
-      <td>
-        {mine && (
-          <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void lift()}>
-            {t.lift}
-            <span className="hidden"> {shown}</span>
-          </Button>
-        )}
-      </td>
-    </tr>
+    <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void ask()}>
+      {t.lift}
+      <span className="hidden"> {shown}</span>
+    </Button>
   );
 }

@@ -26,6 +26,8 @@ export const texts = {
   expired: "Expired",
   revoke: "Revoke",
   revokeTitle: "Revoke key “{label}”?",
+  revokeManyTitle: "Revoke {n} keys?",
+  revokeMany: "Revoke {n}",
   revokeText: "Applications that use it will get an error from now on. This can't be undone.",
   didRevoke: "Key revoked",
   empty: "No API keys yet",

@@ -28,6 +28,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   expired: "Caducada",
   revoke: "Revocar",
   revokeTitle: "¿Revocar la clave «{label}»?",
+  revokeManyTitle: "¿Revocar {n} claves?",
+  revokeMany: "Revocar {n}",
   revokeText: "Las aplicaciones que la usan recibirán un error desde ahora. No se puede deshacer.",
   didRevoke: "Clave revocada",
   empty: "Aún no hay claves de API",

@@ -28,6 +28,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   expired: "Expirada",
   revoke: "Revogar",
   revokeTitle: "Revogar a chave “{label}”?",
+  revokeManyTitle: "Revogar {n} chaves?",
+  revokeMany: "Revogar {n}",
   revokeText: "Os sistemas que a usam receberão um erro a partir de agora. Isso não pode ser desfeito.",
   didRevoke: "Chave revogada",
   empty: "Ainda não há chaves de API",

@@ -82,6 +82,7 @@ export const jobTexts = {
   state: "Status",
   rows: "Rows",
   made: "Uploaded",
+  author: "By",
   by: "by {name}",
   ofRows: "{n} of {all}",
   upload: "Upload a file",

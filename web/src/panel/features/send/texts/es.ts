@@ -85,6 +85,7 @@ export const jobTexts: Record<keyof typeof en.jobTexts, string> = {
   state: "Estado",
   rows: "Filas",
   made: "Subido",
+  author: "Por",
   by: "por {name}",
   ofRows: "{n} de {all}",
   upload: "Subir un archivo",

@@ -85,6 +85,7 @@ export const jobTexts: Record<keyof typeof en.jobTexts, string> = {
   state: "Status",
   rows: "Linhas",
   made: "Enviado",
+  author: "Por",
   by: "por {name}",
   ofRows: "{n} de {all}",
   upload: "Enviar um arquivo",

@@ -23,6 +23,10 @@ export const texts = {
   notFound: "No matching numbers",
   notFoundText: "No opted-out number starts with {number}.",
   liftTitle: "Allow {number} again?",
+  liftManyTitle: "Remove {n} opt-outs?",
+  liftMany: "Remove {n}",
+  liftManyText:
+    "These numbers will get messages and calls again. Those who asked not to be contacted must have asked to be contacted again. Otherwise it may be illegal.",
   liftText: "The number will get messages and calls again.",
   liftOwn:
     "This person asked not to be contacted. Remove the opt-out only if they've asked to be contacted again. Otherwise it may be illegal.",

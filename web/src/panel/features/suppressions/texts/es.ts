@@ -26,6 +26,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   notFound: "Ningún número coincide",
   notFoundText: "Ningún número de baja empieza por {number}.",
   liftTitle: "¿Permitir de nuevo {number}?",
+  liftManyTitle: "¿Eliminar {n} bajas?",
+  liftMany: "Eliminar {n}",
+  liftManyText:
+    "Estos números volverán a recibir mensajes y llamadas. Quien pidió no ser contactado debe haber pedido lo contrario después. Si no, puede ser ilegal.",
   liftText: "El número volverá a recibir mensajes y llamadas.",
   liftOwn:
     "La persona pidió que no la contactaran. Elimine la baja solo si ha pedido que la contacten de nuevo. De otro modo puede ser ilegal.",

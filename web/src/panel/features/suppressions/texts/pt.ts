@@ -26,6 +26,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   notFound: "Nenhum número corresponde",
   notFoundText: "Nenhum número descadastrado começa com {number}.",
   liftTitle: "Permitir {number} novamente?",
+  liftManyTitle: "Remover {n} descadastros?",
+  liftMany: "Remover {n}",
+  liftManyText:
+    "Estes números voltarão a receber mensagens e ligações. Quem pediu para não ser contatado precisa ter pedido o contrário depois. Caso contrário, pode ser ilegal.",
   liftText: "O número voltará a receber mensagens e ligações.",
   liftOwn:
     "A pessoa pediu para não ser contatada. Remova o descadastro somente se ela pediu para ser contatada novamente. Caso contrário, pode ser ilegal.",
