@@ -11,13 +11,15 @@ import { failed, succeeded } from "../../ui/problem";
 import { base } from "../widgets/places";
 import { curlOf } from "./curl";
 import { Move } from "./Move";
-import { pageTexts } from "./texts";
+import { bulkTexts, pageTexts } from "./texts";
 import { Resend } from "./Resend";
+import { ResendOne } from "./ResendOne";
 import { of, type SentPage } from "./types";
 
 /** Actions are what can be done with a notification now. */
 export function Actions({ page: n }: { page: SentPage }) {
   const p = useTexts(pageTexts);
+  const b = useTexts(bulkTexts);
   const language = useLanguage();
   const can = useCan();
   const company = useCompany();
@@ -65,7 +67,7 @@ export function Actions({ page: n }: { page: SentPage }) {
     <>
       {send && failures > 0 && n.channel === "messaging" && n.kept && (
         <Button leftSection={<IconRefresh size={16} />} onClick={() => setForm("resend")}>
-          {p.resend}
+          {failures === 1 ? b.sendAgain : p.resend}
         </Button>
       )}
       {send && waits > 0 && !begun && (
@@ -114,7 +116,8 @@ export function Actions({ page: n }: { page: SentPage }) {
         </Menu.Dropdown>
       </Menu>
       {form === "move" && <Move page={n} close={() => setForm(undefined)} />}
-      {form === "resend" && <Resend page={n} close={() => setForm(undefined)} />}
+      {form === "resend" && failures > 1 && <Resend page={n} close={() => setForm(undefined)} />}
+      {form === "resend" && failures === 1 && <ResendOne page={n} close={() => setForm(undefined)} />}
     </>
   );
 }

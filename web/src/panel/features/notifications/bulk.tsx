@@ -19,10 +19,12 @@ export function useBulk(after: () => void): Bulk<Sent>[] {
   const l = useTexts(listTexts);
   const may = useCan()("notifications:send");
   const keys = useRef(new Map<string, string>()); // the same again is the same request
-  const resend = async (n: Sent) => {
+  const resend = async (n: Sent, unlikely: boolean) => {
     const at = `/notifications/${n.notification_id}/resend` as const;
     const all = (await get(at)).data;
-    const recipients = all.filter((r) => !r.not && !r.caution).map((r) => r.n);
+    const recipients = all
+      .filter((r) => !r.not && (!r.caution || (unlikely && r.caution === "hopeless")))
+      .map((r) => r.n);
     if (recipients.length === 0) {
       const why = [
         ...new Set(all.map((r) => (p as Record<string, string>)[r.not ? "not_" + r.not : "caution_" + r.caution])),
@@ -65,7 +67,7 @@ export function useBulk(after: () => void): Bulk<Sent>[] {
             label: b.resend,
             icon: <IconRefresh size={15} />,
             fits: (n: Sent) => n.channel === "messaging" && of(n, "failed") > 0,
-            ask: { title: b.resendTitle, text: b.resendText, action: b.resendDo },
+            ask: { title: b.resendTitle, text: b.resendText, action: b.resendDo, option: b.resendUnlikely },
             run: resend,
             after,
           },

@@ -19,7 +19,7 @@ export function useColumns() {
     n.channel === "voice" ? (agents.data?.find((a) => a.id === n.agent_id)?.name ?? t.call) : (n.name_template ?? "");
   const who = (n: Sent) => (n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) }));
   const columns: Column<Sent>[] = [
-    { id: "state", label: t.state, width: 216, cell: (n) => <Outcome of={n} /> },
+    { id: "state", label: t.state, width: 200, cell: (n) => <Outcome of={n} /> },
     {
       id: "what",
       label: t.what,
@@ -42,7 +42,7 @@ export function useColumns() {
     {
       id: "result",
       label: t.result,
-      width: "24%",
+      width: "22%",
       from: "tablet",
       cell: (n) => (n.total > 1 ? <Bar counts={n.counts} /> : <Reason of={n} />),
     },

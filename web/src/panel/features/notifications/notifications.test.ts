@@ -3,6 +3,7 @@ import { setLanguage } from "../../i18n";
 import { addressOf, idIn, queryOf } from "./address";
 import { chosenOf, shownOf } from "./chosen";
 import { codes, pageTexts, reasons } from "./texts";
+import { corrected } from "./corrected";
 import { curlOf } from "./curl";
 import { codeOf, explained } from "./reasons";
 import { inOrder } from "./State";
@@ -118,6 +119,19 @@ describe("a message", () => {
       for (const all of [reasons.now, codes.now] as Record<string, string>[])
         for (const key of Object.keys(all)) if (!key.endsWith("_next")) expect(all[key + "_next"], key).toBeTruthy();
     }
+  });
+  it("goes to another number of one of its recipients, now", () => {
+    const body = JSON.stringify({
+      contacts: [{ number: "1" }, { number: "2", name: "Bea", user_id: "u" }],
+      campaign_name: "c",
+      datetime_sending: "2026-01-01T00:00:00",
+      timezone: "UTC",
+    });
+    expect(corrected({ body, unflatten: false }, 1, "3")).toEqual({
+      campaign_name: "c",
+      contact: { number: "3", name: "Bea" },
+    });
+    expect(corrected({ body, unflatten: true }, 1, "3")).toBeUndefined();
   });
   it("is asked for again by a command without a key in it", () => {
     expect(curlOf("https://a.test", { channel: "messaging", unflatten: true, body: '{"a": "it\'s"}' })).toBe(

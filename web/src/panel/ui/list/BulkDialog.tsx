@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Progress, Stack } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, Progress, Stack } from "@mantine/core";
 import { useRef, useState, type ReactNode } from "react";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Note } from "../parts";
 import { problemText } from "../problem";
 import { listTexts, shared } from "../texts";
+import css from "./list.module.css";
 import { runAll, type Failure } from "./run";
 
 /** Bulk is an action for the selected rows. */
@@ -18,8 +19,9 @@ export interface Bulk<T> {
   /** now does it for all rows together, without a question, such as an export. */
   now?: (rows: T[]) => void;
   /** ask is what is asked before, with {n} for the number of rows. */
-  ask?: { title: string; text: string; action: string };
-  run?: (row: T) => Promise<void>;
+  ask?: { title: string; text: string; action: string; option?: string };
+  /** run does it for a row; `option` is whether the question's option was chosen. */
+  run?: (row: T, option: boolean) => Promise<void>;
   /** after is called once all has run. */
   after?: () => void;
 }
@@ -45,13 +47,14 @@ export function BulkDialog<T>({
     failures: [],
     phase: "ask",
   });
+  const [option, setOption] = useState(false);
   const stopped = useRef(false);
   const n = (x: number) => number(x, language);
   const run = async () => {
     set((now) => ({ ...now, phase: "runs" }));
     await runAll(
       among,
-      bulk.run!,
+      (row) => bulk.run!(row, option),
       (done, failures) => set({ done, failures, phase: "runs" }),
       () => stopped.current,
     );
@@ -74,11 +77,18 @@ export function BulkDialog<T>({
       <Stack>
         {phase === "ask" && (
           <>
-            <p className="small-gap">{among.length === 0 ? t.fitsNone : bulk.ask!.text}</p>
+            <p className={css.ask}>{among.length === 0 ? t.fitsNone : bulk.ask!.text}</p>
             {left > 0 && among.length > 0 && (
               <Note>
                 <p>{fill(left === 1 ? t.leftOne : t.leftMany, { n: n(left) })}</p>
               </Note>
+            )}
+            {bulk.ask!.option && among.length > 0 && (
+              <Checkbox
+                label={bulk.ask!.option}
+                checked={option}
+                onChange={(e) => setOption(e.currentTarget.checked)}
+              />
             )}
           </>
         )}
@@ -95,7 +105,7 @@ export function BulkDialog<T>({
         )}
         {failures.length > 0 && (
           <Note tone="danger">
-            <ul className="bulk-failures">
+            <ul className={css.failures}>
               {failures.map((f, i) => (
                 <li key={i}>
                   <strong>{name(f.row)}</strong>: {f.error instanceof Refused ? f.error.message : problemText(f.error)}

@@ -17,14 +17,16 @@ export default function Calendar({ value, choose }: { value: Range; choose: (to:
   const [days, set] = useState<[string | null, string | null]>([value.from ?? null, value.to ?? null]);
   const [from, to] = days;
   return (
-    <DatesProvider settings={{ locale: locales[language], firstDayOfWeek: language === "en" ? 0 : 1 }}>
+    <DatesProvider settings={{ locale: locales[language], firstDayOfWeek: language === "en" ? 0 : 1, weekendDays: [] }}>
       <DatePicker
         type="range"
         allowSingleDateInRange
         value={days}
         onChange={set}
         maxDate={new Date()}
-        ariaLabels={{ nextMonth: t.nextMonth, previousMonth: t.previousMonth, monthLevelControl: t.chooseMonth }}
+        hideOutsideDates
+        maxLevel="month"
+        ariaLabels={{ nextMonth: t.nextMonth, previousMonth: t.previousMonth }}
       />
       <Group justify="flex-end" mt={8}>
         <Button

@@ -265,7 +265,6 @@ export const listTexts = {
   until: "Until {day}",
   nextMonth: "Next month",
   previousMonth: "Previous month",
-  chooseMonth: "Choose a month",
   columns: "Columns",
   views: "Views",
   viewsNone: "No saved views",

@@ -271,7 +271,6 @@ export const listTexts = {
   until: "Hasta el {day}",
   nextMonth: "Mes siguiente",
   previousMonth: "Mes anterior",
-  chooseMonth: "Elegir un mes",
   columns: "Columnas",
   views: "Vistas",
   viewsNone: "No hay vistas guardadas",

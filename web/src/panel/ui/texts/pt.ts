@@ -271,7 +271,6 @@ export const listTexts = {
   until: "Até {day}",
   nextMonth: "Próximo mês",
   previousMonth: "Mês anterior",
-  chooseMonth: "Escolher um mês",
   columns: "Colunas",
   views: "Visualizações",
   viewsNone: "Nenhuma visualização salva",

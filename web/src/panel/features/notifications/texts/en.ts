@@ -325,10 +325,18 @@ export const reasons = {
 
 /** Texts of actions for several notifications. */
 export const bulkTexts = {
+  again: "Send again?",
+  failedTo: "{who}:",
+  number: "Number",
+  correct: "Correct it if it's wrong. The message then goes to that number.",
+  badNumber: "Enter a phone number with its country code.",
+  sendAgain: "Send again",
+  sendOther: "Send to this number",
   resend: "Resend to failed",
   resendTitle: "Resend {n} messages?",
   resendText:
-    "The failed recipients get the same message again. Anyone it was already resent to, who opted out or is unlikely to get it is left out.",
+    "The failed recipients get the same message again. Anyone it was already resent to, or who opted out, is left out.",
+  resendUnlikely: "Include people unlikely to get it",
   resendDo: "Resend {n}",
   cancel: "Cancel",
   cancelTitle: "Cancel {n} messages?",

@@ -325,10 +325,18 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
 
 /** Texts of actions for several notifications. */
 export const bulkTexts = {
+  again: "¿Enviar de nuevo?",
+  failedTo: "{who}:",
+  number: "Número",
+  correct: "Corríjalo si está mal. El mensaje se envía entonces a ese número.",
+  badNumber: "Escriba un teléfono con su código de país.",
+  sendAgain: "Enviar de nuevo",
+  sendOther: "Enviar a este número",
   resend: "Reenviar a fallidos",
   resendTitle: "¿Reenviar {n} mensajes?",
   resendText:
     "Los destinatarios fallidos reciben otra vez el mismo mensaje. Se omite a quien ya lo recibió al reenviarlo, se dio de baja o difícilmente lo recibirá.",
+  resendUnlikely: "Incluir a quien difícilmente lo recibirá",
   resendDo: "Reenviar {n}",
   cancel: "Cancelar",
   cancelTitle: "¿Cancelar {n} mensajes?",

@@ -324,10 +324,18 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
 
 /** Texts of actions for several notifications. */
 export const bulkTexts = {
+  again: "Enviar de novo?",
+  failedTo: "{who}:",
+  number: "Número",
+  correct: "Corrija se estiver errado. A mensagem vai então para esse número.",
+  badNumber: "Digite um telefone com o código do país.",
+  sendAgain: "Enviar de novo",
+  sendOther: "Enviar para este número",
   resend: "Reenviar às falhas",
   resendTitle: "Reenviar {n} mensagens?",
   resendText:
     "Os destinatários que falharam recebem a mesma mensagem de novo. Fica de fora quem já a recebeu em um reenvio, se descadastrou ou dificilmente a receberá.",
+  resendUnlikely: "Incluir quem dificilmente a receberá",
   resendDo: "Reenviar {n}",
   cancel: "Cancelar",
   cancelTitle: "Cancelar {n} mensagens?",
