@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { accessible, shot } from "../browser.mjs";
+import { accessible, looks, shot } from "../browser.mjs";
 import { call, member, newCompany, open, until } from "../world.mjs";
 import { chip, narrow } from "../lists.mjs";
 import { find, row, send, withKey } from "../sent.mjs";
@@ -191,6 +191,9 @@ describe("what was sent to several", () => {
   it("has columns and views that are kept", async (t) => {
     const p = await open(t, company, "/notifications?state=failed&range=7d");
     await row(p, mixed).waitFor();
+    await row(p, mixed).getByRole("checkbox").check();
+    await looks(p, "notifications-of-a-week");
+    await p.getByRole("button", { name: "Deselect all" }).click();
     await p.getByRole("button", { name: "Columns" }).click();
     await p.getByRole("menuitemcheckbox", { name: "Sender" }).click();
     await p.keyboard.press("Escape");

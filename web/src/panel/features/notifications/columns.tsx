@@ -19,7 +19,7 @@ export function useColumns() {
     n.channel === "voice" ? (agents.data?.find((a) => a.id === n.agent_id)?.name ?? t.call) : (n.name_template ?? "");
   const who = (n: Sent) => (n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) }));
   const columns: Column<Sent>[] = [
-    { id: "state", label: t.state, width: 200, cell: (n) => <Outcome of={n} /> },
+    { id: "state", label: t.state, width: 190, cell: (n) => <Outcome of={n} /> },
     {
       id: "what",
       label: t.what,
@@ -42,14 +42,14 @@ export function useColumns() {
     {
       id: "result",
       label: t.result,
-      width: "22%",
+      width: "25%",
       from: "tablet",
       cell: (n) => (n.total > 1 ? <Bar counts={n.counts} /> : <Reason of={n} />),
     },
     {
       id: "sender",
       label: t.sender,
-      width: 110,
+      width: 100,
       from: "desktop",
       cell: (n) => {
         const id = n.sender?.id ?? n.recipient_id;
@@ -60,7 +60,7 @@ export function useColumns() {
         );
       },
     },
-    { id: "when", label: t.when, width: 116, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
+    { id: "when", label: t.when, width: 110, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
   ];
   return {
     columns,
