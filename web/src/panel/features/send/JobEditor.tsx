@@ -7,14 +7,13 @@ import { fill, useTexts } from "../../i18n";
 import { Card, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { Preview } from "../templates/Preview";
-import { placesOf } from "../templates/variables";
 import { jobTexts, texts } from "./texts";
 import { Mapping } from "./Mapping";
 import { seconds, shownValues } from "./message";
+import { fieldsOf, samplesOf } from "./places";
 import { TemplateField } from "./TemplateField";
 import { kindOf, kinds, type Settings, type Template } from "./types";
 import type { useEdits, useJob } from "./useJob";
-import { placeName } from "./Values";
 import { ownZone, When } from "./When";
 
 type Edits = ReturnType<typeof useEdits>;
@@ -183,7 +182,12 @@ function First({ settings: s, template }: { settings: Settings; template: Templa
   }, [s]);
   return (
     <>
-      <Preview components={template.components} values={values} sender={senderName(template.sender)} />
+      <Preview
+        components={template.components}
+        values={values}
+        samples={samplesOf(template)}
+        sender={senderName(template.sender)}
+      />
       <p className="muted small send-caption">{t.firstRow}</p>
     </>
   );
@@ -203,7 +207,7 @@ function Sources({
 }) {
   const t = useTexts(jobTexts);
   const one = useTexts(texts);
-  const places = placesOf(template.components);
+  const places = fieldsOf(one, template.components);
   const set = (key: string, v: Settings["values"][string], ms?: number) =>
     edits.edit({ values: { ...s.values, [key]: v } }, ms);
   if (places.length === 0) return <p className="muted small send-none">{one.noVariables}</p>;
@@ -211,7 +215,7 @@ function Sources({
     <div className="send-sources" role="group" aria-label={one.variables}>
       {places.map((p) => {
         const v = s.values[p.key],
-          name = placeName(one, p),
+          name = p.label,
           own = v !== undefined && v.column === undefined;
         return (
           <div key={p.key} className="send-source">
