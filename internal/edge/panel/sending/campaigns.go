@@ -59,6 +59,7 @@ type campaignRow struct {
 	Delivered   int64  `json:"delivered"`
 	Answered    int64  `json:"answered"` // calls in delivered, which nobody can read
 	Read        int64  `json:"read"`
+	Replied     int64  `json:"replied"` // recipients who wrote back within a week
 	Failed      int64  `json:"failed"`
 	Skipped     int64  `json:"skipped"`
 	Canceled    int64  `json:"canceled"`
@@ -70,7 +71,7 @@ func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
 		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered,
-		c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
+		c.Read, c.Replied, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
 	}
 }
 
