@@ -135,9 +135,12 @@ func campaignOf(q url.Values) (name string, err error) {
 	return name, err
 }
 
+// campaignShown is a campaign with the figures of its messages and of its calls.
 type campaignShown struct {
 	campaignRow
-	AsOf string `json:"as_of"`
+	AsOf     string `json:"as_of"`
+	Messages Counts `json:"messages"`
+	Calls    Counts `json:"calls"`
 }
 
 func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error) {
@@ -156,8 +159,17 @@ func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error)
 	if err != nil {
 		return campaignShown{}, err
 	}
+	shown := campaignShown{campaignRow: row}
+	for channel, to := range map[carillon.Channel]*Counts{carillon.Messaging: &shown.Messages, carillon.Voice: &shown.Calls} {
+		total, err := x.Store.Stats.Total(r.Context(), by.CompanyID, stats.Filter{Campaign: &name, Channel: channel})
+		if err != nil {
+			return campaignShown{}, err
+		}
+		*to = CountsOf(&total)
+	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
-	return campaignShown{row, carillon.FormatTime(asOf)}, err
+	shown.AsOf = carillon.FormatTime(asOf)
+	return shown, err
 }
 
 // walk starts an iteration over the recipients of the query's campaign.

@@ -58,12 +58,14 @@ export function JobEditor({
         title={t.columns}
         actions={
           <span className="muted small">
-            {fill(t.readAs, {
-              encoding: s.encoding,
-              delimiter:
-                (t as Record<string, string>)[{ ",": "comma", ";": "semicolon", "\t": "tab" }[s.delimiter] ?? ""] ??
-                s.delimiter,
-            })}
+            {s.encoding === "Excel"
+              ? t.workbook
+              : fill(t.readAs, {
+                  encoding: s.encoding,
+                  delimiter:
+                    (t as Record<string, string>)[{ ",": "comma", ";": "semicolon", "\t": "tab" }[s.delimiter] ?? ""] ??
+                    s.delimiter,
+                })}
           </span>
         }
       >
@@ -90,41 +92,49 @@ export function JobEditor({
               }
             />
             {template && <Sources settings={s} template={template} edits={edits} at={at} />}
-            <div className="send-pair">
-              <TextInput
-                label={one.campaign}
-                description={one.campaignHelp}
-                value={s.campaign}
-                error={at("campaign") ?? at("campaign_name")}
-                maxLength={255}
-                onChange={(e) => edit({ campaign: e.currentTarget.value })}
-              />
-              <Select
-                label={one.kind}
-                description={one.kindHelp}
-                allowDeselect={false}
-                data={kinds.map((k) => ({ value: k, label: one[k] }))}
-                value={s.type || null}
-                error={at("type")}
-                onChange={(v) => v && edit({ type: v }, 0)}
-              />
-            </div>
             <When
               at={(s.datetime_sending ?? "").slice(0, 16)}
               zone={s.timezone || ownZone}
               error={at("datetime_sending") ?? at("timezone")}
               change={(to) => edit({ datetime_sending: to.at && seconds(to.at), timezone: to.zone })}
             />
-            <details className="send-more" open={s.event ? true : undefined}>
+            <details
+              className="send-more"
+              open={s.event || s.campaign || at("campaign") || at("type") || at("event") ? true : undefined}
+            >
               <summary>{one.moreOptions}</summary>
-              <TextInput
-                label={one.event}
-                description={one.eventHelp}
-                value={s.event ?? ""}
-                error={at("event") ?? at("name_event")}
-                maxLength={255}
-                onChange={(e) => edit({ event: e.currentTarget.value })}
-              />
+              <div className="stack">
+                <div className="send-pair">
+                  <TextInput
+                    label={one.campaign}
+                    description={t.campaignHelp}
+                    inputWrapperOrder={["label", "input", "description", "error"]}
+                    value={s.campaign}
+                    error={at("campaign") ?? at("campaign_name")}
+                    maxLength={255}
+                    onChange={(e) => edit({ campaign: e.currentTarget.value })}
+                  />
+                  <Select
+                    label={one.kind}
+                    description={one.kindHelp}
+                    inputWrapperOrder={["label", "input", "description", "error"]}
+                    allowDeselect={false}
+                    data={kinds.map((k) => ({ value: k, label: one[k] }))}
+                    value={s.type || null}
+                    error={at("type")}
+                    onChange={(v) => v && edit({ type: v }, 0)}
+                  />
+                </div>
+                <TextInput
+                  label={one.event}
+                  description={one.eventHelp}
+                  inputWrapperOrder={["label", "input", "description", "error"]}
+                  value={s.event ?? ""}
+                  error={at("event") ?? at("name_event")}
+                  maxLength={255}
+                  onChange={(e) => edit({ event: e.currentTarget.value })}
+                />
+              </div>
             </details>
             {fault &&
               ![

@@ -148,13 +148,14 @@ export function One({
           )}
           <div>
             <To people={m.to} change={(to) => change({ to })} error={faults.to} />
-            {template?.provider === "sandbox" && m.to.length === 0 && (
+            {template?.provider === "sandbox" && (
               <Button
                 className="send-sandbox"
                 size="compact-sm"
                 variant="light"
                 leftSection={<IconDeviceMobile size={14} />}
-                onClick={() => change({ to: [{ number: phoneOfSandbox, name: "" }] })}
+                disabled={m.to.some((x) => x.number === phoneOfSandbox)}
+                onClick={() => change({ to: [...m.to, { number: phoneOfSandbox, name: "" }] })}
               >
                 {t.toSandbox}
               </Button>

@@ -60,7 +60,7 @@ function Send() {
           )}
         </Tabs.Panel>
         <Tabs.Panel value="files">
-          <Files template={address.template} />
+          <Files template={address.template} choose={(id) => go({ template: id })} />
         </Tabs.Panel>
       </Tabs>
     </Page>

@@ -1,3 +1,4 @@
+import "../notifications/notifications.css";
 import { Button } from "@mantine/core";
 import { IconDeviceMobile, IconSend } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -6,7 +7,7 @@ import { fill, useTexts } from "../../i18n";
 import { Failed, Rows } from "../../ui/parts";
 import { phone } from "../../ui/number";
 import { useSenderName } from "../../ui/sender";
-import { MessageCard } from "../notifications/MessageCard";
+import { MessageCard, Steps, Why } from "../notifications/MessageCard";
 import { Recipients } from "../notifications/Recipients";
 import { Outcome } from "../notifications/State";
 import { useOne } from "../notifications/useOne";
@@ -52,6 +53,12 @@ export function SentResult({
               </h2>
               <span role="status">{n && <Outcome of={n} />}</span>
             </div>
+            {!many && n && recipient && (
+              <>
+                <Why recipient={recipient} />
+                <Steps recipient={recipient} page={n} />
+              </>
+            )}
             <div className="send-actions">
               <Button leftSection={<IconSend size={16} />} onClick={again}>
                 {t.another}
