@@ -1,3 +1,4 @@
+import "@mantine/core/styles/Progress.css";
 import "../notifications/notifications.css";
 import "./campaigns.css";
 import { Button } from "@mantine/core";

@@ -8,11 +8,20 @@ import { numberIn, phone } from "../../ui/number";
 import type { Person } from "./message";
 import { texts } from "./texts";
 
-/** most is how many people the form sends to at once; more are a list. */
-export const most = 20;
+const several = 20; // at once; more are a list
 
 /** To is who gets the message: numbers that are typed or pasted, and people of the company by their names. */
-export function To({ people, change, error }: { people: Person[]; change: (to: Person[]) => void; error?: string }) {
+export function To({
+  people,
+  change,
+  error,
+  most = several,
+}: {
+  people: Person[];
+  most?: number;
+  change: (to: Person[]) => void;
+  error?: string;
+}) {
   const t = useTexts(texts);
   const [text, setText] = useState("");
   const found = usePeople(text);
@@ -20,12 +29,12 @@ export function To({ people, change, error }: { people: Person[]; change: (to: P
     (people.find((p) => p.number === number) ?? found.find((p) => p.number === number))?.name ?? "";
   const set = (numbers: string[]) => {
     const all = numbers.map((n) => numberIn(n) || n.trim()).filter(Boolean);
-    change([...new Set(all)].slice(0, most).map((number) => ({ number, name: nameOf(number) })));
+    change([...new Set(all)].slice(-most).map((number) => ({ number, name: nameOf(number) })));
   };
   return (
     <TagsInput
       label={t.number}
-      description={error ? undefined : people.length > 0 ? t.numberMore : t.numberHelp}
+      description={error ? undefined : people.length > 0 && most > 1 ? t.numberMore : t.numberHelp}
       error={error}
       inputWrapperOrder={["label", "input", "description", "error"]}
       placeholder={people.length === 0 ? t.numberPlaceholder : undefined}

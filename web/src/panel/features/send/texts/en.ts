@@ -1,6 +1,6 @@
 export const texts = {
   title: "Send",
-  about: "Send a template to one person or a list.",
+  about: "Send a template or place a call, to one person or a list.",
   toWhom: "Recipients",
   one: "One message",
   files: "A list",
@@ -78,6 +78,15 @@ export const texts = {
   sentTo: "To {number}",
   sentToMany: "To {n} people",
   openMessage: "Open message",
+  oneCall: "One call",
+  agent: "Agent",
+  chooseAgent: "Select an agent",
+  line: "Phone line",
+  greeting: "The agent begins with",
+  callCampaignHelp: "Groups results in reports. Defaults to the agent's name.",
+  call: "Call now",
+  openCall: "Open call",
+  anotherCall: "Call someone else",
 };
 
 export const jobTexts = {

@@ -2,7 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Enviar",
-  about: "Envíe una plantilla a una persona o a una lista.",
+  about: "Envíe una plantilla a una persona o a una lista, o haga una llamada.",
   toWhom: "Destinatarios",
   one: "Un mensaje",
   files: "Una lista",
@@ -80,6 +80,15 @@ export const texts: Record<keyof typeof en.texts, string> = {
   sentTo: "Para {number}",
   sentToMany: "Para {n} personas",
   openMessage: "Abrir el mensaje",
+  oneCall: "Una llamada",
+  agent: "Agente",
+  chooseAgent: "Seleccione un agente",
+  line: "Línea",
+  greeting: "El agente empieza con",
+  callCampaignHelp: "Agrupa los resultados en los informes. Por defecto, el nombre del agente.",
+  call: "Llamar ahora",
+  openCall: "Abrir la llamada",
+  anotherCall: "Llamar a otra persona",
 };
 
 export const jobTexts: Record<keyof typeof en.jobTexts, string> = {

@@ -2,7 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Enviar",
-  about: "Envie um modelo para uma pessoa ou para uma lista.",
+  about: "Envie um modelo para uma pessoa ou uma lista, ou faça uma ligação.",
   toWhom: "Destinatários",
   one: "Uma mensagem",
   files: "Uma lista",
@@ -80,6 +80,15 @@ export const texts: Record<keyof typeof en.texts, string> = {
   sentTo: "Para {number}",
   sentToMany: "Para {n} pessoas",
   openMessage: "Abrir a mensagem",
+  oneCall: "Uma ligação",
+  agent: "Agente",
+  chooseAgent: "Selecione um agente",
+  line: "Linha",
+  greeting: "O agente começa com",
+  callCampaignHelp: "Agrupa os resultados nos relatórios. Por padrão, o nome do agente.",
+  call: "Ligar agora",
+  openCall: "Abrir a ligação",
+  anotherCall: "Ligar para outra pessoa",
 };
 
 export const jobTexts: Record<keyof typeof en.jobTexts, string> = {
