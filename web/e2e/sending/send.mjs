@@ -33,7 +33,10 @@ describe("sending to one person", () => {
     await fill(field(/^Link of “/), "HT-7");
     await click(p.getByRole("button", { name: "Send", exact: true }));
     await p.getByRole("heading", { name: "To +34 600 701 234" }).waitFor();
-    await p.getByRole("status").filter({ hasText: /Delivered|Read/ }).waitFor(); // it goes on by itself
+    await p
+      .getByRole("status")
+      .filter({ hasText: /Delivered|Read/ })
+      .waitFor(); // it goes on by itself
     assert.ok(clicks <= 4, `${clicks} clicks`);
     const { variables } = (await call("GET", "/panel/v1/templates", token)).data.find(
       (x) => x.name === "booking_confirmed" && x.language === "en",
@@ -189,7 +192,10 @@ describe("sending to one person", () => {
     await accessible(p, "on a phone");
     await shot(p, "send-one-phone-es-dark");
     await p.getByRole("button", { name: "Programar" }).click();
-    await p.getByText(/Programado para el/).first().waitFor();
+    await p
+      .getByText(/Programado para el/)
+      .first()
+      .waitFor();
     await shot(p, "send-scheduled-phone-es-dark");
     const [n] = await sentTo(company, "34600703333");
     assert.deepEqual([n.scheduled_time, n.state, n.campaign_name], ["2030-07-01T07:00:00Z", "scheduled", "verano"]);
@@ -218,23 +224,26 @@ describe("sending to everybody of a file", () => {
     await p.getByText("No files yet").waitFor();
     await accessible(p, "no files");
     await shot(p, "send-files-empty");
-    await drop(p, "book.xlsx", "PK");
-    await p.getByText("This is an Excel file").waitFor();
+    await drop(p, "book.ods", "x");
+    await p.getByText("This kind of file can't be read").waitFor();
+    await drop(p, "book.xlsx", "PK\u0003\u0004 cut off");
+    await p.getByText("The workbook can't be read").waitFor();
     await drop(p, "broken.csv", 'phone;name\r\n34600300100;"Ana\r\n');
     await p.getByText("Line 2: Quotation marks do not match").waitFor();
     await drop(p, "people.csv", people(300, bad));
     await p.getByRole("heading", { name: "people.csv" }).waitFor();
     await p.getByText("UTF-8, semicolons").waitFor();
-    assert.equal(await p.getByRole("combobox", { name: "Teléfono is" }).inputValue(), "Phone number");
-    assert.equal(await p.getByRole("combobox", { name: "Nombre is" }).inputValue(), "First name");
+    assert.equal(await p.getByRole("combobox", { name: "Teléfono maps to" }).inputValue(), "Phone number");
+    assert.equal(await p.getByRole("combobox", { name: "Nombre maps to" }).inputValue(), "First name");
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByText("Required").first().waitFor();
     await choose(p, "weather", /weather_notice \(en\)/);
-    await p.getByRole("combobox", { name: "Column for Variable name" }).waitFor();
+    await p.getByRole("combobox", { name: /^Column for Name/ }).waitFor();
     await p.getByRole("group", { name: "Variables" }).getByText("Same for all").nth(1).click();
-    await p.getByRole("textbox", { name: "Text for Variable weather" }).fill("wind");
-    await p.getByRole("combobox", { name: "Column for Variable time" }).click();
+    await p.getByRole("textbox", { name: /^Text for Weather/ }).fill("wind");
+    await p.getByRole("combobox", { name: /^Column for Time/ }).click();
     await p.getByRole("option", { name: "Día" }).click();
+    await p.getByText("More options").click();
     await p.getByRole("textbox", { name: "Campaign" }).fill("storm");
     await p
       .getByRole("complementary", { name: "Preview" })
@@ -245,8 +254,8 @@ describe("sending to everybody of a file", () => {
     await looks(p, "send-mapping");
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByRole("region", { name: "Dry run" }).waitFor();
-    await p.getByRole("region", { name: "7 of 308 rows are not sent" }).waitFor();
-    await p.getByText("2 numbers were written with spaces").waitFor();
+    await p.getByRole("region", { name: "7 of 308 rows will be skipped" }).waitFor();
+    await p.getByText("2 numbers were cleaned up").waitFor();
     for (const [reason, n] of [
       ["Number missing", 1],
       ["Not a phone number", 2],
@@ -277,14 +286,19 @@ describe("sending to everybody of a file", () => {
     await shot(p, "send-dry-run");
     await looks(p, "send-dry-run");
     await p.getByRole("button", { name: "Send to 301 people" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+    const asked = p.getByRole("dialog");
+    await asked.getByText("7 skipped").waitFor();
+    await asked.getByText("Hello Ana 0, because of the wind").waitFor();
+    await accessible(p, "the confirmation of a list");
+    await shot(p, "send-confirm");
+    await asked.getByRole("button", { name: "Send" }).click();
     await p.locator('[data-state="sending"], [data-state="done"]').first().waitFor();
     const address = p.url().replace(/^.*\/panel/, "");
     await p.close(); // the tab is closed, and somebody else looks
 
     const other = await open(t, company, address, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
-    await other.getByText("301 of 301 accepted").waitFor();
-    await other.getByText("All 301 are accepted").waitFor();
+    await other.getByText("301 of 301 queued").waitFor();
+    await other.getByText("All 301 are queued").waitFor();
     await fits(other, "a job on a phone");
     await accessible(other, "a job that is done");
     await shot(other, "send-done-phone-dark");
@@ -309,8 +323,9 @@ describe("sending to everybody of a file", () => {
     await drop(p, "muchos.csv", people(3000));
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
+    await p.getByText("Más opciones").click();
     await p.getByRole("textbox", { name: "Campaña" }).fill("muchos");
-    await p.getByLabel("Programar").check();
+    await p.getByLabel("Enviar más tarde", { exact: true }).check();
     await p.getByLabel("Fecha y hora locales").fill("2031-01-01T09:00");
     await p.getByRole("button", { name: "Comprobar las filas" }).click();
     await p.getByText("Se pueden enviar las 3000 filas").waitFor();
@@ -321,12 +336,36 @@ describe("sending to everybody of a file", () => {
     await accessible(p, "the confirmation");
     await p.getByLabel("Escriba 3000 para confirmar").fill("3000");
     await go.click();
-    await p.getByText("Se han aceptado los 3000 y salen el").waitFor();
+    await p.getByText("Los 3000 están programados para el").waitFor();
     await p.getByRole("button", { name: "Cancelar el resto" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Cancelar el resto" }).click();
-    await p.getByText("3000 se cancelaron antes de salir y 0 se enviaron").waitFor();
+    await p.getByText("3000 se cancelaron a tiempo y 0 se enviaron").waitFor();
     await shot(p, "send-canceled-es");
     await accessible(p, "a job that was canceled");
+  });
+
+  it("takes the sample of a template as it is, as a workbook and as CSV", async (t) => {
+    for (const [kind, name] of [
+      ["Excel", "booking_confirmed.xlsx"],
+      ["CSV", "booking_confirmed.csv"],
+    ]) {
+      const p = await open(t, company, "/send?tab=files");
+      const sample = p.getByRole("group", { name: "Sample file for" });
+      await sample.getByRole("combobox").fill("booking_confirmed");
+      await p.getByRole("option", { name: "booking_confirmed (en)" }).click();
+      const [file] = await Promise.all([
+        p.waitForEvent("download"),
+        sample.getByRole("link", { name: kind, exact: true }).click(),
+      ]);
+      assert.equal(file.suggestedFilename(), name);
+      await p
+        .locator('input[type="file"]')
+        .setInputFiles({ name, mimeType: "application/octet-stream", buffer: await readFile(await file.path()) });
+      await p.getByRole("heading", { name }).waitFor();
+      await p.getByRole("button", { name: "Check rows" }).click();
+      await p.getByText("All 2 rows can be sent").waitFor(); // no findings, and nothing to map
+      await p.close();
+    }
   });
 
   it("is nothing for who may not send", async (t) => {
