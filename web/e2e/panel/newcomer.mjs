@@ -167,7 +167,7 @@ describe("a newcomer", () => {
     await m.write("{{1}} · e.g. Ana", "Ana");
     await shot(p, "newcomer-en-send");
     await m.press("button", "Send");
-    await p.getByRole("heading", { name: "To +34 600 701 234" }).waitFor();
+    await p.getByRole("heading", { name: "To +34 600 701 234", exact: true }).waitFor();
     await shot(p, "newcomer-en-sent");
     await m.press("link", "Open test phone");
     const phone = p.getByRole("region", { name: /^Phone/ });

@@ -20,7 +20,7 @@ describe("a walk", () => {
     await p.getByRole("button", { name: "Send to the test phone" }).click();
     await p.getByRole("textbox", { name: /^\{\{1\}\}|^Variable 1/ }).fill("Ana");
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByRole("heading", { name: "To +34 600 701 234" }).waitFor();
+    await p.getByRole("heading", { name: "To +34 600 701 234", exact: true }).waitFor();
     await p.getByRole("link", { name: "Open test phone" }).click();
     await p
       .getByRole("region", { name: /^Phone/ })

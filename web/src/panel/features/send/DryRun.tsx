@@ -237,6 +237,7 @@ function Samples({ job, first }: { job: Job; first?: boolean }) {
   const company = useCompany();
   const [i, set] = useState(0);
   const from = Math.floor(i / page) * page;
+  const Frame = first ? "div" : "aside";
   const list = useQuery({
     queryKey: [company.id, "send", "samples", job.id, job.settings.version, from],
     placeholderData: keepPreviousData,
@@ -245,7 +246,7 @@ function Samples({ job, first }: { job: Job; first?: boolean }) {
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
   const x = list.data?.data[i - from];
   return (
-    <aside className={first ? undefined : "send-preview"} aria-label={one.preview}>
+    <Frame className={first ? undefined : "send-preview"} aria-label={first ? undefined : one.preview}>
       {list.data && x ? (
         <Preview components={list.data.components} values={x.values} sender={senderName(job.settings.sender)} />
       ) : (
@@ -271,6 +272,6 @@ function Samples({ job, first }: { job: Job; first?: boolean }) {
           </ActionIcon>
         </div>
       )}
-    </aside>
+    </Frame>
   );
 }

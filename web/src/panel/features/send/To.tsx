@@ -57,7 +57,11 @@ export function To({
           withRemoveButton
           onRemove={onRemove}
           className={numberIn(value) ? undefined : "send-wrong"}
-          removeButtonProps={{ "aria-label": fill(t.removeNumber, { number: phone(value) }), tabIndex: 0 }}
+          removeButtonProps={{
+            "aria-label": fill(t.removeNumber, { number: phone(value) }),
+            tabIndex: 0,
+            "aria-hidden": false,
+          }}
         >
           {nameOf(value) ? `${nameOf(value)} · ${phone(value)}` : phone(value)}
         </Pill>
