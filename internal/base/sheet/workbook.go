@@ -17,7 +17,7 @@ import (
 // Workbook is the encoding of an Excel workbook.
 const Workbook Encoding = "Excel"
 
-// Bounds of a workbook. They keep its unpacked parts small in memory, whatever the archive claims.
+// Bounds of a workbook. They keep its unpacked parts small in memory.
 const (
 	maxPacked   = 32 << 20 // bytes of the file
 	maxUnpacked = 96 << 20 // bytes of all parts

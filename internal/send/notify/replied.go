@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/rank"
 )
 
-// repliedFor is how long after a message what its recipient writes counts as a reply.
+// repliedFor is the time after a message in which its recipient can reply to it.
 const repliedFor = 7 * 24 * time.Hour
 
 // Replied counts what a person wrote as a reply to a message: the one that the person answers, by the provider's id, or
