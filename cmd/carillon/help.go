@@ -11,7 +11,7 @@ var helpTexts = kong.Vars{
 	"call_type_help": "transactional or marketing; default transactional.",
 	"channel_help":   "messaging or voice; default messaging.",
 	"csv_help": "File of recipients: a header row with number, name and your own columns, then one recipient per row. " +
-		"Spreadsheet exports work in any encoding and with any separator.",
+		"An Excel workbook (.xlsx), or CSV in any encoding and with any separator.",
 	"interval_help": "Time between two messages to one number, as 6s; else the provider's default.",
 	"key_help": "Access key; prefer the file or the variable, because other users of the machine see flags. " +
 		"[CARILLON_ACCESS_KEY]",

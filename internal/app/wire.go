@@ -361,6 +361,7 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
 		},
+		Replied: p.notify.Replied,
 		Sent: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, providerID string) (string, error) {
 			return notify.SentAs(ctx, s, x.CompanyID, x.UID, lines, providerID, time.Now())
 		},

@@ -27,6 +27,7 @@ func counting() []sentence {
 		{"calls are counted as dialed and answered", countsOfCalls},
 		{"lateness is from due to sent, and estimated by classes", countsLateness},
 		{"campaigns come by their last use, in pages, to their company alone", campaignsListed},
+		{"a reply is counted once, at once, and stays whatever is counted again", repliesCounted},
 		{"old counts are deleted", countsDropped},
 		{"the use of each day, and whether anything was delivered, and to whom", firstSteps},
 		{"suppressions say who added them, and are found by how they begin", suppressionsFound},
@@ -408,6 +409,49 @@ func campaignsListed(t *testing.T, r *rig) {
 		t.Error(diff, pages)
 	}
 	if c, err := r.Stats.Campaign(t.Context(), ours, "foreign"); c != nil || err != nil {
+		t.Error(c, err)
+	}
+}
+
+func repliesCounted(t *testing.T, r *rig) {
+	a := r.accepted(t, 2, func(a *messages.Accept) { a.Notification.Campaign = "asked" })
+	seq := carillon.SeqOf(a.Notification.ID)
+	replied := func(company string, n int) {
+		t.Helper()
+		if err := r.Stats.Replied(t.Context(), company, seq.Message(n), r.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(replied int64) {
+		t.Helper()
+		c, err := r.Stats.Campaign(t.Context(), ours, "asked")
+		if err != nil || c == nil || c.Replied != replied || !c.FirstAt.Equal(a.Notification.CreatedAt.Truncate(time.Millisecond)) {
+			t.Fatal(c, err)
+		}
+		campaign := "asked"
+		for _, f := range []stats.Filter{{}, {Campaign: &campaign}} {
+			total, err := r.Stats.Total(t.Context(), ours, f)
+			if err != nil || total.Replied != replied {
+				t.Errorf("%+v: %d, %v", f, total.Replied, err)
+			}
+			hours, groups, err := r.Stats.Figures(t.Context(), ours, f)
+			if err != nil || len(hours) != 1 || len(groups) != 1 || hours[0].Replied != replied || groups[0].Replied != replied {
+				t.Error(hours, groups, err)
+			}
+		}
+	}
+	replied(ours, 0) // before anything is counted
+	check(1)
+	replied(ours, 0)
+	replied(theirs, 1) // another company's message
+	check(1)
+	r.counted(t)
+	replied(ours, 1)
+	check(2)
+	r.Stats.Touch(seq, nil)
+	r.counted(t)
+	check(2)
+	if c, err := r.Stats.Campaign(t.Context(), ours, "asked"); err != nil || c.Accepted != 2 {
 		t.Error(c, err)
 	}
 }

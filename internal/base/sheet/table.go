@@ -1,10 +1,12 @@
 package sheet
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,10 +29,11 @@ const (
 type Table struct {
 	decoder   *decoder
 	csv       *csv.Reader
-	Delimiter rune
-	Names     []string // of the columns
-	MaxCell   int      // characters of a cell
-	skipped   int      // lines before those that the CSV reader counts
+	workbook  *workbook // instead of decoder and csv
+	Delimiter rune      // 0 for a workbook
+	Names     []string  // of the columns
+	MaxCell   int       // characters of a cell
+	skipped   int       // lines before those that the CSV reader counts
 }
 
 // Row is a row of the file.
@@ -41,6 +44,39 @@ type Row struct {
 
 // Open reads the first row, which contains the names of the columns. Errors: validation_failed.
 func Open(file io.Reader) (*Table, error) {
+	b := bufio.NewReader(file)
+	begin, _ := b.Peek(len(compoundMark)) // an error will recur on the next read
+	switch {
+	case strings.HasPrefix(string(begin), zipMark):
+		return openBook(b)
+	case string(begin) == compoundMark:
+		return nil, refused("This workbook has a password or an old format: save it as .xlsx without a password, or as CSV")
+	}
+	return openText(b)
+}
+
+func openBook(file io.Reader) (*Table, error) {
+	w, err := openWorkbook(file)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{workbook: w, MaxCell: maxCell}
+	return t, t.begin()
+}
+
+// begin reads the names of the columns.
+func (t *Table) begin() error {
+	names, err := t.next()
+	if errors.Is(err, io.EOF) {
+		return refused("The file is empty")
+	}
+	if err != nil {
+		return err
+	}
+	return t.readNames(names)
+}
+
+func openText(file io.Reader) (*Table, error) {
 	t := &Table{decoder: newDecoder(file), MaxCell: maxCell}
 	text := newBuffered(t.decoder)
 	begin, err := text.begin()
@@ -59,21 +95,19 @@ func Open(file io.Reader) (*Table, error) {
 	}
 	t.csv = csv.NewReader(&rowsBound{r: text, delimiter: byte(t.Delimiter), line: t.skipped + 1})
 	t.csv.Comma, t.csv.FieldsPerRecord, t.csv.ReuseRecord = t.Delimiter, -1, true
-	names, err := t.next()
-	if errors.Is(err, io.EOF) {
-		return nil, refused("The file is empty")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t, t.readNames(names)
+	return t, t.begin()
 }
 
 // unread is the fault for text in another encoding, read here or when the file was created.
 const unread = "a character that cannot be read: save the file as CSV UTF-8 and look at this cell"
 
 // Encoding returns the encoding of the file, as far as it has been read.
-func (t *Table) Encoding() Encoding { return t.decoder.enc }
+func (t *Table) Encoding() Encoding {
+	if t.workbook != nil {
+		return Workbook
+	}
+	return t.decoder.enc
+}
 
 func validDelimiter(r rune) bool { return r == ',' || r == ';' || r == '\t' || r == '|' }
 
@@ -133,6 +167,13 @@ func (t *Table) Next() (Row, error) {
 
 func (t *Table) next() (Row, error) {
 	for {
+		if t.workbook != nil {
+			r, err := t.workbook.next()
+			if err != nil || hasText(r.Cells) {
+				return r, err
+			}
+			continue
+		}
 		cells, err := t.csv.Read()
 		var bad *csv.ParseError
 		switch {
@@ -148,12 +189,14 @@ func (t *Table) next() (Row, error) {
 			return Row{}, err
 		}
 		line, _ := t.csv.FieldPos(0)
-		for _, c := range cells {
-			if strings.TrimSpace(c) != "" {
-				return Row{line + t.skipped, cells}, nil
-			}
+		if hasText(cells) {
+			return Row{line + t.skipped, cells}, nil
 		}
 	}
+}
+
+func hasText(cells []string) bool {
+	return slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" })
 }
 
 // delimiterOf returns the delimiter of the first line that has text.

@@ -26,6 +26,11 @@ func OpenArchive(w http.ResponseWriter, name string) *Download {
 	return openDownload(w, name, "application/zip")
 }
 
+// OpenWorkbook sets the headers of an Excel workbook with a name, and returns the response body.
+func OpenWorkbook(w http.ResponseWriter, name string) *Download {
+	return openDownload(w, name, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+}
+
 func openDownload(w http.ResponseWriter, name, contentType string) *Download {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

@@ -133,6 +133,9 @@ func (x *Jobs) Check(ctx context.Context, companyID, id string) (*View, error) {
 		if err != nil {
 			return err
 		}
+		if v.Settings.Campaign == "" {
+			v.Settings.Campaign = t.Name + " " + v.CreatedAt.UTC().Format(time.DateOnly)
+		}
 		if err := v.Settings.check(t, content.Keys(t.Shape)); err != nil {
 			return err
 		}

@@ -180,6 +180,11 @@ func wantedNames(shape *carillon.Shape, key string) []string {
 		marker := bare(shape.Markers[i])
 		wanted = append(wanted, marker, "variable"+strconv.Itoa(i+1), "var"+strconv.Itoa(i+1), "body"+strconv.Itoa(i+1))
 	}
+	if n, ok := strings.CutPrefix(key, "button_url_"); ok {
+		if i, err := strconv.Atoi(n); err == nil {
+			wanted = append(wanted, "buttonlink"+strconv.Itoa(i+1))
+		}
+	}
 	if key == "header_text_0" {
 		wanted = append(wanted, bare(shape.HeaderVariable), "header")
 	}

@@ -59,7 +59,9 @@ func (x *Jobs) Upload(ctx context.Context, f File) (*View, error) {
 			File:  string(name[:min(len(name), maxFileName)]),
 			Bytes: f.Bytes, Settings: "{}", Result: "{}", CreatedAt: now, ChangedAt: now,
 		},
-		Settings: Settings{Delimiter: string(t.Delimiter)},
+	}
+	if t.Delimiter != 0 { // a workbook has none
+		v.Settings.Delimiter = string(t.Delimiter)
 	}
 	if err := x.o.Store.Bulk.Begin(ctx, v.Job, messages.JobRoom{Bytes: storageOf, Jobs: maxJobs}); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/base/provider"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/stats"
 )
 
 func TestAReplyBelongsToWhatReachedTheNumberWithinAMonth(t *testing.T) {
@@ -83,6 +84,27 @@ func TestAReplyBelongsToWhatReachedTheNumberWithinAMonth(t *testing.T) {
 		shown(ours.ID, other, "wamid."+second, "")
 		shown(ours.ID, number, "wamid.unknown", "")
 		shown(carillon.NewID(time.Now()), number, "wamid."+second, "")
+
+		replied := func(at time.Time, senderUID int64, number, replyTo string, want int64) {
+			t.Helper()
+			sender := *r.sender
+			sender.UID = senderUID
+			if err := r.notify.Replied(t.Context(), &sender, identity.Numbers(number), replyTo, at); err != nil {
+				t.Error(err)
+			}
+			if c, err := r.store.Stats.Total(t.Context(), ours.ID, stats.Filter{}); err != nil || c.Replied != want {
+				t.Errorf("%d replies after one of %s to %q, not %d: %v", c.Replied, number, replyTo, want, err)
+			}
+		}
+		replied(now, uid, number, "", 1)
+		replied(now, uid, number, "", 1)                    // the same message
+		replied(now, uid, number, "wamid."+silent, 1)       // named, and the newest
+		replied(now, uid, number, "wamid."+second, 2)       // named, and older
+		replied(now, uid, number, "wamid.unknown", 2)       // the newest again
+		replied(now, uid, refused, "", 2)                   // nothing reached the number
+		replied(now, uid+1, other, "", 2)                   // over another sender
+		replied(now.Add(8*24*time.Hour), uid, other, "", 2) // after more than a week
+		replied(now.Add(6*24*time.Hour), uid, other, "", 3)
 
 		now = now.Add(30*24*time.Hour + time.Minute)
 		check("after a month", ours, uid, number, "")

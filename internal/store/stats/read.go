@@ -89,7 +89,7 @@ func (c *Counts) targets(n int, before ...any) []any {
 // figureColumns are the columns read by Figures.
 //
 //nolint:gochecknoglobals // a constant text
-var figureColumns = "hour, class, sender, template, language, channel, " + each(names, func(name string) string { return name })
+var figureColumns = "hour, class, sender, template, language, channel, " + each(names, func(name string) string { return name }) + ", replied"
 
 // Figures returns the counts of a company by hour, in order and without empty hours, and by common properties of
 // recipients. The rows are added up here: a database would sort them first.
@@ -102,7 +102,7 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 	byHour, byGroup := map[int64]*Hour{}, map[common]*Group{}
 	var at int64
 	var row Group
-	targets := row.targets(len(names), &at, &row.Class, &row.SenderUID, &row.Template, &row.Language, &row.Channel)
+	targets := append(row.targets(len(names), &at, &row.Class, &row.SenderUID, &row.Template, &row.Language, &row.Channel), &row.Replied)
 	where, args := f.where(companyID, f.campaign())
 	if err := db.Each(ctx, s.d, func(scan db.Scan) error {
 		if err := scan(targets...); err != nil {
@@ -139,8 +139,9 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts, err error) {
 	where, args := f.where(companyID, f.campaign())
 	sum := func(what string) string { return "CAST(COALESCE(SUM(" + what + "), 0) AS BIGINT)" }
-	sums := each(names[:campaignFields], sum) + ", " + sum("CASE WHEN channel = 'voice' THEN delivered END")
-	err = s.d.Row(ctx, append(c.targets(campaignFields), &c.Answered), "SELECT "+sums+" FROM stat WHERE "+where, args...)
+	sums := each(names[:campaignFields], sum) + ", " + sum("CASE WHEN channel = 'voice' THEN delivered END") +
+		", " + sum("replied")
+	err = s.d.Row(ctx, append(c.targets(campaignFields), &c.Answered, &c.Replied), "SELECT "+sums+" FROM stat WHERE "+where, args...)
 	return c, db.Wrap(err, "read counts")
 }
 
@@ -168,7 +169,7 @@ type Cursor struct {
 // campaignColumnsRead are the columns of a campaign in the order of reading.
 //
 //nolint:gochecknoglobals // a constant text
-var campaignColumnsRead = "campaign, name, first_at, at, " + each(campaignNames, func(name string) string { return name })
+var campaignColumnsRead = "campaign, name, first_at, at, " + each(campaignNames, func(name string) string { return name }) + ", replied"
 
 // Campaigns returns a page of a company's campaigns, last used first, and the cursor of the next page, nil after the
 // last.
@@ -200,7 +201,7 @@ func (s *Store) Campaign(ctx context.Context, companyID, name string) (*Campaign
 
 func scanCampaign(scan db.Scan) (c Campaign, key string, err error) {
 	var first, at int64
-	err = scan(append(c.targets(campaignFields, &key, &c.Name, &first, &at), &c.Answered)...)
+	err = scan(append(c.targets(campaignFields, &key, &c.Name, &first, &at), &c.Answered, &c.Replied)...)
 	c.FirstAt, c.LastAt = db.Instant(first), db.Instant(at)
 	return c, key, err
 }

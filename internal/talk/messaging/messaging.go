@@ -36,7 +36,7 @@ type Channel interface {
 	MarkRead(ctx context.Context, s *carillon.Sender, id string, typing bool) error
 }
 
-// Options configure Messaging. All fields are required except Proved, Observer, Now, Shares and Alone.
+// Options configure Messaging. All fields are required except Replied, Proved, Observer, Now, Shares and Alone.
 type Options struct {
 	Store         *chats.Replies
 	Chats         *chats.Store
@@ -58,6 +58,8 @@ type Options struct {
 	// Sent returns the text of a notification's message as the person saw it, by its provider ID, or "" for messages
 	// to others.
 	Sent func(ctx context.Context, s *carillon.Sender, lines []identity.Key, providerID string) (string, error)
+	// Replied counts what the person with these lines wrote at a time as a reply to a notification's message; optional.
+	Replied func(ctx context.Context, s *carillon.Sender, lines []identity.Key, replyTo string, at time.Time) error
 	// Proved records the delivery of a notification's message to the person with these lines. It applies if the person
 	// replies to a provider ID that no message has and exactly one message has an unknown outcome. It reports whether
 	// there was one. Optional.

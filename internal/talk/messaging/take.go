@@ -150,6 +150,11 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 		if bound, err = m.o.Bound(ctx, s, lines, in.ReplyTo); err != nil {
 			return failed, err
 		}
+		if m.o.Replied != nil && in.Written() {
+			if err := m.o.Replied(ctx, s, lines, in.ReplyTo, x.ReceivedAt); err != nil {
+				return failed, err
+			}
+		}
 	}
 	c, err := m.open(ctx, s, in, bound)
 	if err != nil {

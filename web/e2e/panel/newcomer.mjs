@@ -164,11 +164,10 @@ describe("a newcomer", () => {
 
     await m.press("link", "Send", p.getByRole("main"));
     await m.press("button", "Send to the test phone");
-    await m.write("Variable 1", "Ana");
-    await m.write("Campaign", "first steps");
+    await m.write("{{1}} · e.g. Ana", "Ana");
     await shot(p, "newcomer-en-send");
     await m.press("button", "Send");
-    await p.getByRole("heading", { name: "Sent" }).waitFor();
+    await p.getByRole("heading", { name: "To +34 600 701 234", exact: true }).waitFor();
     await shot(p, "newcomer-en-sent");
     await m.press("link", "Open test phone");
     const phone = p.getByRole("region", { name: /^Phone/ });

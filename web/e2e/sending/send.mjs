@@ -15,34 +15,88 @@ describe("sending to one person", () => {
     token = company.token;
   });
 
+  it("sends one message with 3 clicks and the fields of the template", async (t) => {
+    const p = await open(t, company, "/send");
+    await p.getByRole("combobox", { name: "Template" }).waitFor();
+    let clicks = 0,
+      fields = 0;
+    const click = (at) => (clicks++, at.click());
+    const fill = (at, text) => (fields++, at.fill(text));
+    const field = (name) => p.getByRole("textbox", { name });
+    await click(p.getByRole("combobox", { name: "Template" }));
+    await click(p.getByRole("option", { name: /booking_confirmed \(en\)/ }));
+    await fill(p.getByRole("combobox", { name: "To", exact: true }), "+34 600 701 234");
+    await fill(field(/^Header \{\{1\}\} · e\.g\. /), "HT-7");
+    await fill(field(/^\{\{1\}\} · e\.g\. Ana/), "Ana");
+    await fill(field(/^\{\{2\}\} · e\.g\. /), "Monday");
+    await fill(field(/^\{\{3\}\} · e\.g\. /), "pier 3");
+    await fill(field(/^Link of “/), "HT-7");
+    await click(p.getByRole("button", { name: "Send", exact: true }));
+    await p.getByRole("heading", { name: "To +34 600 701 234", exact: true }).waitFor();
+    await p
+      .getByRole("status")
+      .filter({ hasText: /Delivered|Read/ })
+      .waitFor(); // it goes on by itself
+    assert.ok(clicks <= 4, `${clicks} clicks`);
+    const { variables } = (await call("GET", "/panel/v1/templates", token)).data.find(
+      (x) => x.name === "booking_confirmed" && x.language === "en",
+    );
+    assert.equal(fields, variables.length + 1, "the number and the variables");
+    const [sent] = await sentTo(company, "34600701234");
+    assert.equal(sent.campaign_name, "booking_confirmed");
+    await accessible(p, "what was sent");
+    await shot(p, "send-sent");
+    await looks(p, "send-sent");
+    await p.getByRole("button", { name: "Send another" }).click();
+    assert.equal(await p.getByRole("combobox", { name: "To", exact: true }).inputValue(), "");
+    assert.equal(await field(/^\{\{2\}\} · e\.g\. /).inputValue(), "Monday", "the next one is like it");
+  });
+
   it("shows the message as the phone does, and sends it once", async (t) => {
     const p = await open(t, company, "/send");
     await shot(p, "send-empty");
-    await p.getByRole("button", { name: "Send", exact: true }).click();
-    assert.equal(await p.getByText("Required").count(), 3);
+    const send = p.getByRole("button", { name: "Send", exact: true });
+    await send.click();
+    assert.equal(await p.getByText("Required").count(), 2);
     await choose(p, "booking", /booking_confirmed \(en\)/);
-    await p.getByRole("button", { name: "Send to the test phone" }).click();
-    await p.getByLabel("First name", { exact: true }).fill("Ana");
-    await p.getByRole("button", { name: "{{ first_name }} into Variable 1" }).click();
-    await p.getByRole("textbox", { name: "Header 1" }).fill("HT-7");
-    await p.getByRole("textbox", { name: "Variable 2", exact: true }).fill("Monday");
-    await p.getByRole("textbox", { name: "Variable 3", exact: true }).fill("pier 3");
-    await p.getByRole("textbox", { name: "Link of button 1" }).fill("HT-7");
     const preview = p.getByRole("complementary", { name: "Preview" });
+    assert.ok((await preview.locator(".preview-sample").count()) >= 4, "samples stand for the values");
+    await accessible(p, "samples in the preview");
+    await shot(p, "send-samples");
+    const place = () => send.evaluate((x) => x.getBoundingClientRect().top + document.scrollingElement.scrollTop);
+    const before = await place();
+    await p.getByRole("combobox", { name: "To", exact: true }).fill("123");
+    await send.click();
+    assert.equal(await p.getByText("Required").count(), 5);
+    await p.getByText("Enter a phone number with its country code").waitFor();
+    assert.ok(Math.abs((await place()) - before) < 6, // less than a line
+      `errors move the form: ${await place()}, not ${before}`);
+    await shot(p, "send-faults");
+    await looks(p, "send-faults");
+    await accessible(p, "all errors at once");
+    await p.getByRole("button", { name: "Remove 123" }).click();
+    await p.getByRole("button", { name: "Send to the test phone" }).click();
+    await p.getByRole("textbox", { name: /^\{\{1\}\}/ }).focus();
+    await p.getByRole("button", { name: "Insert a contact field" }).click();
+    await p.getByRole("menuitem", { name: "First name" }).click();
+    await p.getByRole("textbox", { name: "Contact's name" }).fill("Ana Díaz");
+    await p.getByRole("textbox", { name: /^Header/ }).fill("HT-7");
+    await p.getByRole("textbox", { name: /^\{\{2\}\}/ }).fill("Monday");
+    await p.getByRole("textbox", { name: /^\{\{3\}\}/ }).fill("pier 3");
+    await p.getByRole("textbox", { name: /^Link of/ }).fill("HT-7");
     await preview.getByText("Hello Ana, your tour on Monday is booked. We meet at pier 3.").waitFor();
+    await p.getByText("More options").click();
     await p.getByRole("textbox", { name: "Campaign" }).fill("spring");
-    await accessible(p, "one person");
+    await accessible(p, "one message");
     await shot(p, "send-one");
     await looks(p, "send-one");
     await p.getByRole("button", { name: "Copy as curl" }).click();
     const command = await p.evaluate(() => navigator.clipboard.readText());
     assert.match(command, /access_key=\$CARILLON_ACCESS_KEY/);
     assert.ok(!command.includes(company.access_key) && command.includes("{{ first_name }}"));
-    await p.getByRole("button", { name: "Send", exact: true }).dblclick();
-    await p.getByRole("heading", { name: "Sent" }).waitFor();
-    await accessible(p, "what was sent");
-    await shot(p, "send-sent");
-    await p.getByRole("link", { name: "Track delivery" }).click();
+    await send.dblclick();
+    await p.getByRole("heading", { name: "To +34 600 701 234", exact: true }).waitFor();
+    await p.getByRole("link", { name: "Open message" }).click();
     await p.waitForURL(/\/notifications\//);
     const [id] = /[0-9a-f-]{36}/.exec(p.url());
     const sent = await sentTo(company, "34600701234");
@@ -52,20 +106,33 @@ describe("sending to one person", () => {
     );
   });
 
+  it("goes to several people, by number and by name, and says how each ended", async (t) => {
+    const p = await open(t, company, "/send");
+    await choose(p, "hello", /hello \(en\)/);
+    await p.getByRole("combobox", { name: "To", exact: true }).fill("34600704444");
+    await p.keyboard.press("Enter");
+    await p.getByRole("combobox", { name: "To", exact: true }).fill("+34 600 110 005"); // of the sandbox: it fails
+    await p.keyboard.press("Enter");
+    await p.getByRole("textbox", { name: /^\{\{1\}\}|^Variable 1/ }).fill("all");
+    await p.getByText("Shown for the first of 2 people").waitFor();
+    await p.getByRole("button", { name: "Send", exact: true }).click();
+    await p.getByRole("heading", { name: "To 2 people", exact: true }).waitFor();
+    await p.getByRole("row").filter({ hasText: "+34 600 704 444" }).waitFor();
+    assert.equal((await sentTo(company, "34600704444")).length, 1);
+    await accessible(p, "several people");
+    await shot(p, "send-several");
+  });
+
   it("is sent once where the answer is lost, and refused with the reason at the field", async (t) => {
     const p = await open(t, company, "/send");
     await choose(p, "hello", /hello \(en\)/);
-    await p.getByLabel("Phone number").fill("+34 600 70-22 22");
-    await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("{{ city }}");
-    await p.getByRole("textbox", { name: "Campaign" }).fill("lost");
+    const to = p.getByRole("combobox", { name: "To", exact: true }),
+      value = p.getByRole("textbox", { name: /^\{\{1\}\}|^Variable 1/ });
+    await to.fill("+34 600 70-22 22");
+    await value.fill("{{ city }}");
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByText("Enter a text, or a field that the contact has").waitFor();
-    await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
-    await p.getByLabel("Phone number").fill("34");
-    await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByText(/Enter a phone number with its country code/).waitFor();
-    await shot(p, "send-faults");
-    await p.getByLabel("Phone number").fill("34600702222");
+    await value.fill("Ana");
     await p.route("**/panel/v1/templates*", (r) =>
       r.fulfill({ status: 400, json: { error: "conflict", message: "no", request_id: "req_x" } }),
     );
@@ -74,7 +141,7 @@ describe("sending to one person", () => {
       await p.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
       return stale.isVisible();
     }, "the failure is shown");
-    assert.equal(await p.getByLabel("Phone number").inputValue(), "34600702222", "what was typed is gone");
+    assert.equal(await value.inputValue(), "Ana", "what was typed is gone");
     await accessible(p, "what could not be refreshed");
     await shot(p, "send-stale");
     await p.unroute("**/panel/v1/templates*");
@@ -97,7 +164,7 @@ describe("sending to one person", () => {
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByText("Try again. It won't be sent twice").waitFor();
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByRole("heading", { name: "Sent" }).waitFor();
+    await p.getByRole("heading", { name: "To +34 600 702 222", exact: true }).waitFor();
     assert.equal((await sentTo(company, "34600702222")).length, 1);
   });
 
@@ -110,10 +177,11 @@ describe("sending to one person", () => {
     });
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
-    await p.getByLabel("Número de teléfono").fill("34600703333");
-    await p.getByRole("textbox", { name: "Variable 1", exact: true }).fill("Ana");
+    await p.getByRole("combobox", { name: "Para", exact: true }).fill("34600703333");
+    await p.getByRole("textbox", { name: /^\{\{1\}\}|^Variable 1/ }).fill("Ana");
+    await p.getByText("Más opciones").click();
     await p.getByLabel("Campaña").fill("verano");
-    await p.getByLabel("Programar").check();
+    await p.getByLabel("Enviar más tarde", { exact: true }).check();
     await p.getByLabel("Fecha y hora locales").fill("2030-07-01T09:00");
     // By keyboard: a click scrolls to the option first, and the list is hidden once its field has left the screen.
     const zone = p.getByRole("combobox", { name: "Zona horaria" });
@@ -126,9 +194,13 @@ describe("sending to one person", () => {
     await accessible(p, "on a phone");
     await shot(p, "send-one-phone-es-dark");
     await p.getByRole("button", { name: "Programar" }).click();
-    await p.getByRole("heading", { name: /Programado para el/ }).waitFor();
+    await p
+      .getByText(/^Programada: /)
+      .first()
+      .waitFor();
+    await shot(p, "send-scheduled-phone-es-dark");
     const [n] = await sentTo(company, "34600703333");
-    assert.deepEqual([n.scheduled_time, n.state], ["2030-07-01T07:00:00Z", "scheduled"]);
+    assert.deepEqual([n.scheduled_time, n.state, n.campaign_name], ["2030-07-01T07:00:00Z", "scheduled", "verano"]);
   });
 });
 
@@ -154,8 +226,10 @@ describe("sending to everybody of a file", () => {
     await p.getByText("No files yet").waitFor();
     await accessible(p, "no files");
     await shot(p, "send-files-empty");
-    await drop(p, "book.xlsx", "PK");
-    await p.getByText("This is an Excel file").waitFor();
+    await drop(p, "book.ods", "x");
+    await p.getByText("This kind of file can't be read").waitFor();
+    await drop(p, "book.xlsx", "PK\u0003\u0004 cut off");
+    await p.getByText("The workbook can't be read").waitFor();
     await drop(p, "broken.csv", 'phone;name\r\n34600300100;"Ana\r\n');
     await p.getByText("Line 2: Quotation marks do not match").waitFor();
     await drop(p, "people.csv", people(300, bad));
@@ -166,11 +240,12 @@ describe("sending to everybody of a file", () => {
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByText("Required").first().waitFor();
     await choose(p, "weather", /weather_notice \(en\)/);
-    await p.getByRole("combobox", { name: "Column for Variable name" }).waitFor();
+    await p.getByRole("combobox", { name: /^Column for Name/ }).waitFor();
     await p.getByRole("group", { name: "Variables" }).getByText("Same for all").nth(1).click();
-    await p.getByRole("textbox", { name: "Text for Variable weather" }).fill("wind");
-    await p.getByRole("combobox", { name: "Column for Variable time" }).click();
+    await p.getByRole("textbox", { name: /^Text for Weather/ }).fill("wind");
+    await p.getByRole("combobox", { name: /^Column for Time/ }).click();
     await p.getByRole("option", { name: "Día" }).click();
+    await p.getByText("More options").click();
     await p.getByRole("textbox", { name: "Campaign" }).fill("storm");
     await p
       .getByRole("complementary", { name: "Preview" })
@@ -213,7 +288,12 @@ describe("sending to everybody of a file", () => {
     await shot(p, "send-dry-run");
     await looks(p, "send-dry-run");
     await p.getByRole("button", { name: "Send to 301 people" }).click();
-    await p.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+    const asked = p.getByRole("dialog");
+    await asked.getByText("7 skipped").waitFor();
+    await asked.getByText("Hello Ana 0, because of the wind").waitFor();
+    await accessible(p, "the confirmation of a list");
+    await shot(p, "send-confirm");
+    await asked.getByRole("button", { name: "Send" }).click();
     await p.locator('[data-state="sending"], [data-state="done"]').first().waitFor();
     const address = p.url().replace(/^.*\/panel/, "");
     await p.close(); // the tab is closed, and somebody else looks
@@ -245,8 +325,9 @@ describe("sending to everybody of a file", () => {
     await drop(p, "muchos.csv", people(3000));
     await p.getByRole("combobox", { name: "Plantilla" }).fill("hello");
     await p.getByRole("option", { name: /hello \(en\)/ }).click();
+    await p.getByText("Más opciones").click();
     await p.getByRole("textbox", { name: "Campaña" }).fill("muchos");
-    await p.getByLabel("Programar").check();
+    await p.getByLabel("Enviar más tarde", { exact: true }).check();
     await p.getByLabel("Fecha y hora locales").fill("2031-01-01T09:00");
     await p.getByRole("button", { name: "Comprobar las filas" }).click();
     await p.getByText("Se pueden enviar las 3000 filas").waitFor();
@@ -263,6 +344,30 @@ describe("sending to everybody of a file", () => {
     await p.getByText("3000 se cancelaron a tiempo y 0 se enviaron").waitFor();
     await shot(p, "send-canceled-es");
     await accessible(p, "a job that was canceled");
+  });
+
+  it("takes the sample of a template as it is, as a workbook and as CSV", async (t) => {
+    for (const [kind, name] of [
+      ["Excel", "booking_confirmed.xlsx"],
+      ["CSV", "booking_confirmed.csv"],
+    ]) {
+      const p = await open(t, company, "/send?tab=files");
+      const sample = p.getByRole("group", { name: "Sample file for" });
+      await sample.getByRole("combobox").fill("booking_confirmed");
+      await p.getByRole("option", { name: "booking_confirmed (en)" }).click();
+      const [file] = await Promise.all([
+        p.waitForEvent("download"),
+        sample.getByRole("link", { name: kind, exact: true }).click(),
+      ]);
+      assert.equal(file.suggestedFilename(), name);
+      await p
+        .locator('input[type="file"]')
+        .setInputFiles({ name, mimeType: "application/octet-stream", buffer: await readFile(await file.path()) });
+      await p.getByRole("heading", { name }).waitFor();
+      await p.getByRole("button", { name: "Check rows" }).click();
+      await p.getByText("All 2 rows can be sent").waitFor(); // no findings, and nothing to map
+      await p.close();
+    }
   });
 
   it("is nothing for who may not send", async (t) => {

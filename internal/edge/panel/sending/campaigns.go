@@ -59,6 +59,7 @@ type campaignRow struct {
 	Delivered   int64  `json:"delivered"`
 	Answered    int64  `json:"answered"` // calls in delivered, which nobody can read
 	Read        int64  `json:"read"`
+	Replied     int64  `json:"replied"` // recipients who wrote back within a week
 	Failed      int64  `json:"failed"`
 	Skipped     int64  `json:"skipped"`
 	Canceled    int64  `json:"canceled"`
@@ -70,7 +71,7 @@ func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
 		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered,
-		c.Read, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
+		c.Read, c.Replied, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
 	}
 }
 
@@ -134,9 +135,12 @@ func campaignOf(q url.Values) (name string, err error) {
 	return name, err
 }
 
+// campaignShown is a campaign with the figures of its messages and of its calls.
 type campaignShown struct {
 	campaignRow
-	AsOf string `json:"as_of"`
+	AsOf     string `json:"as_of"`
+	Messages Counts `json:"messages"`
+	Calls    Counts `json:"calls"`
 }
 
 func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error) {
@@ -155,8 +159,17 @@ func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error)
 	if err != nil {
 		return campaignShown{}, err
 	}
+	shown := campaignShown{campaignRow: row}
+	for channel, to := range map[carillon.Channel]*Counts{carillon.Messaging: &shown.Messages, carillon.Voice: &shown.Calls} {
+		total, err := x.Store.Stats.Total(r.Context(), by.CompanyID, stats.Filter{Campaign: &name, Channel: channel})
+		if err != nil {
+			return campaignShown{}, err
+		}
+		*to = CountsOf(&total)
+	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
-	return campaignShown{row, carillon.FormatTime(asOf)}, err
+	shown.AsOf = carillon.FormatTime(asOf)
+	return shown, err
 }
 
 // walk starts an iteration over the recipients of the query's campaign.

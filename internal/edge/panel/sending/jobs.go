@@ -13,6 +13,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/share"
+	"carillon/internal/base/sheet"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -45,6 +46,7 @@ func (x Jobs) Routes() []httpio.Route {
 		member.Route(x.Gate, "GET", one+"/rows", needed, member.ID("Job", x.rows)),
 		member.Route(x.Gate, "GET", one+"/samples", needed, member.ID("Job", x.samples)),
 		x.Gate.Raw("GET", one+"/rows.csv", needed, x.file),
+		x.Gate.Raw("GET", "/send/sample", needed, x.sample),
 	}
 }
 
@@ -309,6 +311,24 @@ func (x Jobs) file(w http.ResponseWriter, r *http.Request, by member.Member) err
 		panic(http.ErrAbortHandler) // a truncated file must not look complete
 	}
 	return nil
+}
+
+// sample responds with a file for the people whom the template of the query is sent to: CSV, or a workbook.
+func (x Jobs) sample(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	q := r.URL.Query()
+	format := q.Get("format")
+	if format != "csv" && format != "xlsx" {
+		return carillon.InvalidValue("format", "One of csv, xlsx", format)
+	}
+	t, err := x.Store.Templates.Template(r.Context(), by.CompanyID, q.Get("template"))
+	if err != nil {
+		return err
+	}
+	rows := bulk.SampleFile(&t.Template)
+	if format == "csv" {
+		return sheet.WriteCSV(httpio.OpenDownload(w, t.Name+".csv"), rows)
+	}
+	return sheet.WriteWorkbook(httpio.OpenWorkbook(w, t.Name+".xlsx"), rows)
 }
 
 // change returns a handler that changes a job without a request body.

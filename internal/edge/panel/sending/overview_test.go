@@ -82,6 +82,9 @@ func TestOverviewAndCampaignsHaveTheSameFigures(t *testing.T) {
 	w.Store.Stats.Touch(sent, nil)
 	w.Store.Stats.Touch(call, nil)
 	counted(w)
+	if err := w.Store.Stats.Replied(t.Context(), acme.ID, sent.Message(0), time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	overview := w.Want("GET", "/panel/v1/overview", owner, "", 200, "", "")
 	total := overview["total"].(map[string]any)
 	rows := []map[string]any{
@@ -90,12 +93,16 @@ func TestOverviewAndCampaignsHaveTheSameFigures(t *testing.T) {
 		w.Want("GET", "/panel/v1/campaigns/one?name=regatta", owner, "", 200, "", ""),
 	}
 	for name, want := range map[string]float64{
-		"waiting": 1, "sent": 3, "delivered": 3, "answered": 1, "read": 1, "failed": 0, "skipped": 0, "canceled": 0,
+		"waiting": 1, "sent": 3, "delivered": 3, "answered": 1, "read": 1, "replied": 1, "failed": 0, "skipped": 0, "canceled": 0,
 	} {
 		for i, row := range append(rows, total) {
 			if row[name] != want {
 				t.Errorf("%d: %s is %v, want %v", i, name, row[name], want)
 			}
+		}
+		parts := rows[2]["messages"].(map[string]any)[name].(float64) + rows[2]["calls"].(map[string]any)[name].(float64)
+		if name != "answered" && parts != want {
+			t.Errorf("%s of the messages and calls are %v, want %v", name, parts, want)
 		}
 	}
 }

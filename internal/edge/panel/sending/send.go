@@ -3,6 +3,7 @@
 package sending
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 	"carillon/internal/store"
 )
 
-// Send accepts notifications from the panel's page for sending, with the checks and errors of `POST notify`.
+// Send accepts notifications from the panel's page for sending, with the checks and errors of `POST notify`, and of
+// `POST notify/voice` for the channel voice.
 type Send struct {
 	Gate   *member.Gate
 	Store  *store.Store
@@ -38,6 +40,10 @@ type accepted struct {
 
 // send accepts a notification. The page uses one idempotency key per attempt, so that a second click sends nothing.
 func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) error {
+	channel := carillon.Channel(cmp.Or(r.URL.Query().Get("channel"), string(carillon.Messaging)))
+	if channel != carillon.Messaging && channel != carillon.Voice {
+		return carillon.InvalidValue("channel", "One of messaging, voice", string(channel))
+	}
 	company, err := x.open(r, by)
 	if err != nil {
 		return err
@@ -66,7 +72,7 @@ func (x Send) send(w http.ResponseWriter, r *http.Request, by member.Member) err
 	if _, err := x.Gate.Limits.Allow(r.Context(), "send panel "+by.CompanyID, company.Limits.SendsPerMinute, 1); err != nil {
 		return err
 	}
-	if a, err = x.Notify.AcceptBody(r.Context(), sub, carillon.Messaging, body, false); err != nil {
+	if a, err = x.Notify.AcceptBody(r.Context(), sub, channel, body, false); err != nil {
 		return err
 	}
 	return httpio.Repeatable(w, a.JSON, a.Replayed)

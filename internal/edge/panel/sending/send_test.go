@@ -3,6 +3,7 @@ package sending_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"mime/multipart"
 	"net/http/httptest"
@@ -170,4 +171,40 @@ func TestAFileBecomesAJob(t *testing.T) {
 	w.Want("POST", at+"/cancel", marketer, `{}`, 200, "", "")
 	w.Want("DELETE", at, marketer, "", 204, "", "")
 	w.Want("GET", at, marketer, "", 404, "not_found", "")
+}
+
+func TestASampleFileIsMappedWhole(t *testing.T) {
+	w := paneltest.New(t)
+	template(w, w.Company("acme"))
+	marketer := w.As("marketer@acme.test")
+	for _, format := range []string{"csv", "xlsx"} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/panel/v1/send/sample?template=7001&format="+format, nil)
+		r.Header.Set("Authorization", marketer)
+		rec := httptest.NewRecorder()
+		w.Router.ServeHTTP(rec, r)
+		if rec.Code != 200 || !strings.Contains(rec.Header().Get("Content-Disposition"), "hello."+format) {
+			t.Fatal(format, rec.Code, rec.Header(), rec.Body)
+		}
+		status, body := upload(w, marketer, rec.Body.String())
+		if status != 201 {
+			t.Fatal(format, status, body)
+		}
+		var job struct{ ID string }
+		if err := json.Unmarshal([]byte(body), &job); err != nil {
+			t.Fatal(err)
+		}
+		at := "/panel/v1/send/jobs/" + job.ID
+		chosen := w.Want("PATCH", at, marketer, `{"version":0,"template":"hello","language":"en","sender":"main","type":"utility"}`, 200, "", "")
+		settings := chosen["settings"].(map[string]any)
+		if settings["number"] != 0.0 || settings["values"].(map[string]any)["body_text_0"].(map[string]any)["column"] != 1.0 {
+			t.Errorf("%s: mapped %v", format, settings)
+		}
+		w.Want("POST", at+"/check", marketer, "", 200, "", "")
+		now := w.Want("GET", at, marketer, "", 200, "", "")
+		if campaign, _ := now["campaign"].(string); now["rows"] != 2.0 || !strings.HasPrefix(campaign, "hello 2") {
+			t.Errorf("%s: %v rows, campaign %q", format, now["rows"], campaign)
+		}
+	}
+	w.Want("GET", "/panel/v1/send/sample?template=7001&format=doc", marketer, "", 400, "validation_failed", "format")
+	w.Want("GET", "/panel/v1/send/sample?template=7002&format=csv", marketer, "", 404, "", "")
 }

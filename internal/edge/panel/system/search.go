@@ -48,15 +48,19 @@ type searchHit struct {
 	Name string `json:"name"`
 	Text string `json:"text,omitempty"` // a number, a language or a second name
 	N    int    `json:"n,omitempty"`    // message: its index in the notification
+
+	Number string `json:"number,omitempty"` // person: the phone number
 }
 
 // finder finds objects of one or more kinds, for roles that have the permission.
 type finder struct {
+	kind  string // of all hits; "" if they are of several
 	needs auth.Permission
 	find  func(ctx context.Context, companyID, text string) ([]searchHit, error)
 }
 
-// search responds with the objects that the text of the query is an id, a number or a part of the name of.
+// search responds with the objects that the text of the query is an id, a number or a part of the name of. A kind limits
+// it to people, templates or campaigns.
 func (x Search) search(r *http.Request, by member.Member) (list httpio.List[searchHit], err error) {
 	text, err := form.Query(r.URL.Query(), "q", maxSearch)
 	if err != nil {
@@ -66,8 +70,9 @@ func (x Search) search(r *http.Request, by member.Member) (list httpio.List[sear
 	if utf8.RuneCountInString(text) < minSearch {
 		return list, nil
 	}
+	kind := r.URL.Query().Get("kind")
 	for _, f := range x.finders() {
-		if !by.Role.Can(f.needs) {
+		if kind != "" && kind != f.kind || !by.Role.Can(f.needs) {
 			continue
 		}
 		found, err := f.find(r.Context(), by.CompanyID, text)
@@ -81,15 +86,15 @@ func (x Search) search(r *http.Request, by member.Member) (list httpio.List[sear
 
 func (x Search) finders() []finder {
 	all := []finder{
-		{auth.MayReadNotifications, x.sent},
-		{auth.MayReadConversations, x.conversation},
-		{auth.MayReadConversations, x.people},
-		{auth.MayReadTemplates, x.templates},
-		{auth.MayReadNotifications, x.campaigns},
-		{auth.MayReadSenders, x.senders},
+		{"", auth.MayReadNotifications, x.sent},
+		{"", auth.MayReadConversations, x.conversation},
+		{"person", auth.MayReadConversations, x.people},
+		{"template", auth.MayReadTemplates, x.templates},
+		{"campaign", auth.MayReadNotifications, x.campaigns},
+		{"", auth.MayReadSenders, x.senders},
 	}
 	for _, k := range x.Kinds {
-		all = append(all, finder{auth.MayReadResources, func(ctx context.Context, companyID, text string) ([]searchHit, error) {
+		all = append(all, finder{"", auth.MayReadResources, func(ctx context.Context, companyID, text string) ([]searchHit, error) {
 			return x.resources(ctx, companyID, k, text)
 		}})
 	}
@@ -130,7 +135,7 @@ func (x Search) people(ctx context.Context, companyID, text string) ([]searchHit
 		}
 		names := slices.DeleteFunc([]string{f.Name, f.Username, f.Email, f.Number}, func(s string) bool { return s == "" })
 		names = append(names, "", "")
-		hits = append(hits, searchHit{Kind: "person", ID: f.ConversationID, Name: names[0], Text: names[1]})
+		hits = append(hits, searchHit{Kind: "person", ID: f.ConversationID, Name: names[0], Text: names[1], Number: f.Number})
 	}
 	return hits, err
 }

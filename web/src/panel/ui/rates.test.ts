@@ -9,12 +9,13 @@ const figures: Figures = {
   delivered: 80,
   answered: 30,
   read: 25,
+  replied: 10,
   failed: 8,
   skipped: 2,
   canceled: 1,
 };
 const shares = (f: Figures) =>
-  (["waiting", "sent", "unconfirmed", "delivered", "read", "failed", "left_out"] as Rated[]).map((name) => {
+  (["waiting", "sent", "unconfirmed", "delivered", "read", "replied", "failed", "left_out"] as Rated[]).map((name) => {
     const { part, whole } = rateOf(name, f);
     return `${name} ${part}/${whole}`;
   });
@@ -26,6 +27,7 @@ it("has one whole for each rate, and calls are never read", () => {
     "unconfirmed 5/90",
     "delivered 80/90",
     "read 25/50",
+    "replied 10/50",
     "failed 8/100",
     "left_out 3/100",
   ]);

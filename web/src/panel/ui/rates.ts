@@ -1,6 +1,6 @@
 // Rates of recipients, defined once: docs/concepts.md has the same definitions.
 
-/** Figures are numbers of recipients; sent, delivered and read include those that came further. answered are the calls in delivered. */
+/** Figures are numbers of recipients; sent, delivered and read include those that came further. answered are the calls in delivered, replied those who wrote back. */
 export interface Figures {
   accepted: number;
   waiting: number;
@@ -8,12 +8,13 @@ export interface Figures {
   delivered: number;
   answered: number;
   read: number;
+  replied: number;
   failed: number;
   skipped: number;
   canceled: number;
 }
 
-export type Rated = "waiting" | "sent" | "unconfirmed" | "delivered" | "read" | "failed" | "left_out";
+export type Rated = "waiting" | "sent" | "unconfirmed" | "delivered" | "read" | "replied" | "failed" | "left_out";
 export type Whole = "accepted" | "sent" | "readable";
 
 /** of is what each rate is a share of. Nobody can read a call: those that were answered are not readable. */
@@ -23,6 +24,7 @@ export const of: Record<Rated, Whole> = {
   unconfirmed: "sent",
   delivered: "sent",
   read: "readable",
+  replied: "readable",
   failed: "accepted",
   left_out: "accepted",
 };
@@ -42,6 +44,7 @@ export function rateOf(name: Rated, f: Figures): Rate {
     unconfirmed: Math.max(0, f.accepted - f.waiting - f.delivered - f.failed - f.skipped - f.canceled),
     delivered: f.delivered,
     read: f.read,
+    replied: f.replied,
     failed: f.failed,
     left_out: f.skipped + f.canceled,
   };

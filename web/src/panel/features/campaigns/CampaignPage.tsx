@@ -1,3 +1,4 @@
+import "@mantine/core/styles/Progress.css";
 import "../notifications/notifications.css";
 import "./campaigns.css";
 import { Button } from "@mantine/core";
@@ -15,10 +16,11 @@ import { Empty, Failed, Page, Rows } from "../../ui/parts";
 import { useRate } from "../../ui/Rate";
 import { rateOf } from "../../ui/rates";
 import { time } from "../calls/format";
-import { Bar, Outcome } from "../notifications/State";
+import { Outcome } from "../notifications/State";
+import { Funnel } from "./Funnel";
 import { Reached } from "./Reached";
 import { texts } from "./texts";
-import { addressOf, countsOf, figuresOf, queryOf, sendingsOf, type Address, type Campaign } from "./types";
+import { addressOf, figuresOf, queryOf, sendingsOf, type Address, type Campaign } from "./types";
 import { Why } from "./Why";
 
 export function CampaignPage() {
@@ -76,7 +78,9 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
   const rate = useRate();
   const figures = figuresOf(c);
   const narrowed = !!address.show || !!address.reason;
-  const rated = ["sent", "delivered", "read", "unconfirmed", "waiting", "failed", "left_out"] as const;
+  const rest = (["waiting", "unconfirmed", "failed", "left_out"] as const).filter(
+    (name) => rateOf(name, figures).part > 0,
+  );
   return (
     <Page
       title={c.name}
@@ -84,6 +88,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
       about={
         <span className="sent-head">
           <Outcome of={sendingsOf(c)} />
+          <span>{fill(n(c.recipients) === "1" ? t.recipientsOne : t.recipientsN, { n: n(c.recipients) })}</span>
           <span>
             {t.lastUsed} <Ago at={c.last_at} />
           </span>
@@ -111,16 +116,16 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
         </>
       }
     >
-      <section className="card campaigns-results" aria-label={t.result}>
-        <dl>
-          <div>
-            <dt>{t.recipients}</dt>
-            <dd>{n(c.recipients)}</dd>
-          </div>
-          {rated.map((name) => {
+      <div className="campaigns-funnels">
+        {(c.messages?.accepted ?? 0) > 0 && <Funnel figures={c.messages!} />}
+        {(c.calls?.accepted ?? 0) > 0 && <Funnel figures={c.calls!} calls />}
+      </div>
+      {rest.length > 0 && (
+        <dl className="card campaigns-rest" aria-label={t.result}>
+          {rest.map((name) => {
             const { of, words } = rate(name, figures);
             return (
-              <div key={name}>
+              <div key={name} data-rest={name}>
                 <dt>{t[name]}</dt>
                 <dd>
                   {n(rateOf(name, figures).part)}
@@ -135,8 +140,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
             );
           })}
         </dl>
-        <Bar counts={countsOf(c)} />
-      </section>
+      )}
       <div className="campaigns-columns">
         <Reached name={c.name} address={address} go={go} />
         <Why campaign={c} address={address} go={go} />

@@ -7,6 +7,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card, Failed, Rows } from "../../ui/parts";
 import { reasonText } from "../notifications/reasons";
+import { ResendFailed } from "./ResendFailed";
 import { texts } from "./texts";
 import type { Address, Campaign } from "./types";
 
@@ -71,6 +72,7 @@ export function Why({ campaign: c, address, go }: { campaign: Campaign; address:
               {fill(t.counted, { looked: number(looked, language), total: number(c.recipients, language) })}
             </p>
           )}
+          <ResendFailed campaign={c} />
           {more && pages.length >= byItself && (
             <Button mt={8} size="xs" variant="default" loading={isFetching} onClick={() => void fetchNextPage()}>
               {t.countOn}

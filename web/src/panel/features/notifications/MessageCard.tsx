@@ -12,12 +12,8 @@ import { State } from "./State";
 import { stepsOf } from "./steps";
 import type { Recipient, SentPage } from "./types";
 
-/** MessageCard is what happened to one recipient's message, why it ended as it did and what to do about it. */
-export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; page: SentPage }) {
-  const p = useTexts(pageTexts);
-  const language = useLanguage();
-  const who = r.name || phone(r.number); // the number stands below
-  const call = n.channel === "voice";
+/** Why is why a message did not arrive, and what to do about it. */
+export function Why({ recipient: r }: { recipient: Recipient }) {
   const failure =
     r.state === "failed" ||
     r.state === "skipped" ||
@@ -25,18 +21,50 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
     (r.detail && r.state !== "read" && r.state !== "delivered")
       ? explained(r.reason, r.detail)
       : undefined;
+  if (!failure) return null;
+  return (
+    <div className={`note sent-why ${r.state === "failed" ? "danger" : "warn"}`} role="note">
+      <div>
+        <p>
+          <strong>{failure.why}</strong>
+        </p>
+        {failure.next && <p>{failure.next}</p>}
+      </div>
+    </div>
+  );
+}
+
+/** Steps are what happened to a message, and what it waits for. */
+export function Steps({ recipient: r, page: n }: { recipient: Recipient; page: SentPage }) {
+  const p = useTexts(pageTexts);
+  const language = useLanguage();
+  return (
+    <ol className="sent-timeline">
+      {stepsOf(r, n, p, language).map((s, i) => (
+        <li key={i} data-tone={s.tone} data-wait={s.wait ? "yes" : undefined}>
+          <span>
+            {s.text}
+            {s.more && <span className="small muted">{s.more}</span>}
+          </span>
+          {s.at && (
+            <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>
+              {time(s.at, language, true)}
+            </time>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** MessageCard is what happened to one recipient's message, why it ended as it did and what to do about it. */
+export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; page: SentPage }) {
+  const p = useTexts(pageTexts);
+  const who = r.name || phone(r.number); // the number stands below
+  const call = n.channel === "voice";
   return (
     <Card title={fill(p.timelineTo, { who })} actions={<State state={r.state} />}>
-      {failure && (
-        <div className={`note sent-why ${r.state === "failed" ? "danger" : "warn"}`} role="note">
-          <div>
-            <p>
-              <strong>{failure.why}</strong>
-            </p>
-            {failure.next && <p>{failure.next}</p>}
-          </div>
-        </div>
-      )}
+      <Why recipient={r} />
       {call ? (
         <Button
           variant="default"
@@ -46,21 +74,7 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
           {p.openCall}
         </Button>
       ) : (
-        <ol className="sent-timeline">
-          {stepsOf(r, n, p, language).map((s, i) => (
-            <li key={i} data-tone={s.tone} data-wait={s.wait ? "yes" : undefined}>
-              <span>
-                {s.text}
-                {s.more && <span className="small muted">{s.more}</span>}
-              </span>
-              {s.at && (
-                <time className="small muted nowrap" dateTime={s.at} title={absolute(s.at, language)}>
-                  {time(s.at, language, true)}
-                </time>
-              )}
-            </li>
-          ))}
-        </ol>
+        <Steps recipient={r} page={n} />
       )}
       <dl className="sent-facts sent-ids">
         {r.detail && (

@@ -1,14 +1,11 @@
 import "./notifications.css";
 import { phone } from "../../ui/number";
 import { IconSendOff } from "@tabler/icons-react";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef } from "react";
-import { get, Problem } from "../../api";
+import { useCallback, useRef } from "react";
+import { Problem } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import { notifications as stream } from "../../live";
-import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { Empty, Failed, Page, Rows } from "../../ui/parts";
@@ -19,7 +16,8 @@ import { MessageCard } from "./MessageCard";
 import { pageTexts, texts } from "./texts";
 import { Recipients } from "./Recipients";
 import { Outcome } from "./State";
-import { open, type SentPage } from "./types";
+import type { SentPage } from "./types";
+import { useOne } from "./useOne";
 
 export function NotificationPage() {
   const { id } = useParams({ strict: false });
@@ -28,40 +26,6 @@ export function NotificationPage() {
       <Loaded key={id} id={id!} />
     </Needs>
   );
-}
-
-const beat = 3000; // while something waits: that a message is queued or being sent is no event
-
-/** useOne is a notification as it goes on. */
-function useOne(id: string) {
-  const company = useCompany();
-  const client = useQueryClient();
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void client.invalidateQueries({ queryKey: [company.id, "notifications", id], exact: true });
-      }, 250);
-    };
-    const leave = stream.seen((e) => {
-      if (
-        e.event === "reset" ||
-        (e.data as { data?: { notification_id?: string } } | null)?.data?.notification_id === id
-      )
-        again();
-    });
-    return () => {
-      leave();
-      clearTimeout(timer);
-    };
-  }, [client, company.id, id]);
-  return useQuery({
-    queryKey: [company.id, "notifications", id],
-    queryFn: ({ signal }) => get(`/notifications/${encodeURIComponent(id)}`, {}, signal),
-    refetchInterval: (q) => (q.state.data && open(q.state.data) ? beat : false),
-    retry: (times, e) => times < 2 && !(e instanceof Problem && e.status < 500),
-  });
 }
 
 function Loaded({ id }: { id: string }) {

@@ -13,6 +13,7 @@ const hour = (at: Date, accepted: number): Counted => ({
   delivered: accepted - 1,
   answered: 0,
   read: 0,
+  replied: 0,
   failed: 1,
   skipped: 0,
   canceled: 0,

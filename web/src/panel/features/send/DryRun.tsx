@@ -8,12 +8,14 @@ import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card, Failed, Note } from "../../ui/parts";
+import { phone } from "../../ui/number";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Preview } from "../templates/Preview";
 import { jobTexts, texts } from "./texts";
 import { span } from "./pace";
-import type { Job } from "./types";
+import { faultReasons, type Job } from "./types";
+import { useTemplates } from "./useTemplates";
 
 const typedFrom = 1000; // recipients from which the number has to be typed
 const page = 20; // samples that the server gives at once
@@ -40,6 +42,13 @@ export function DryRun({ job, send }: { job: Job; send: (recipients: number, aga
   const at = (ms: number) => absolute(new Date(ms).toISOString(), language);
   const typing = good > typedFrom;
   const ready = (!typing || typed.trim() === String(good)) && (!job.restored_at || sure);
+  const pace =
+    job.per_second > 0
+      ? fill(t.lastAt, { time: at(end), span: span((end - begin) / 1000, language), pace: n(job.per_second) })
+      : t.unpaced;
+  const skipped = faultReasons.filter((r) => (job.result.faults[r] ?? 0) > 0);
+  const senderName = useSenderName();
+  const from = useTemplates().data?.find((x) => x.sender === job.settings.sender)?.number;
   const go = async () => {
     setBusy(true);
     try {
@@ -89,11 +98,7 @@ export function DryRun({ job, send }: { job: Job; send: (recipients: number, aga
             )}
           </dd>
           <dt>{t.last}</dt>
-          <dd>
-            {job.per_second > 0
-              ? fill(t.lastAt, { time: at(end), span: span((end - begin) / 1000, language), pace: n(job.per_second) })
-              : t.unpaced}
-          </dd>
+          <dd>{pace}</dd>
         </dl>
         {!fits && (
           <Note tone="danger">
@@ -132,6 +137,7 @@ export function DryRun({ job, send }: { job: Job; send: (recipients: number, aga
         </div>
         <Modal
           opened={asked}
+          size="xl"
           onClose={() => ask(false)}
           title={fill(good === 1 ? t.sendOneAsk : t.sendAsk, { n: n(good) })}
           closeButtonProps={{ "aria-label": s.close }}
@@ -143,13 +149,40 @@ export function DryRun({ job, send }: { job: Job; send: (recipients: number, aga
             }}
           >
             <Stack>
-              <p className="send-none">
-                {fill(job.due ? t.sendAskLater : t.sendAskNow, {
-                  template: `${job.template} (${job.language})`,
-                  campaign: job.campaign,
-                  time: at(begin),
-                })}
-              </p>
+              <div className="send-confirm">
+                <dl className="send-facts">
+                  <dt>{t.message}</dt>
+                  <dd>
+                    {job.template} ({job.language})<div className="small muted">{job.campaign}</div>
+                  </dd>
+                  <dt>{t.recipients}</dt>
+                  <dd>
+                    <b>{n(good)}</b>
+                    {skipped.length > 0 && (
+                      <div className="small muted">
+                        {fill(t.skippedN, { n: n(job.rows - good) })}
+                        <ul>
+                          {skipped.map((r) => (
+                            <li key={r}>
+                              {t[r]}: {n(job.result.faults[r]!)}
+                            </li>
+                          ))}
+                        </ul>
+                      </div>
+                    )}
+                  </dd>
+                  <dt>{t.fromSender}</dt>
+                  <dd>
+                    {senderName(job.settings.sender)}
+                    {from && <div className="small muted">{phone(from)}</div>}
+                  </dd>
+                  <dt>{t.leaves}</dt>
+                  <dd>{job.due ? at(begin) : t.atOnce}</dd>
+                  <dt>{t.last}</dt>
+                  <dd>{pace}</dd>
+                </dl>
+                <Samples job={job} first />
+              </div>
               {job.restored_at && (
                 <Checkbox checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} label={t.restoredSure} />
               )}
@@ -195,7 +228,8 @@ function Meter({ used, now, limit }: { used: number; now: number; limit: number 
   );
 }
 
-function Samples({ job }: { job: Job }) {
+/** Samples are the messages as their recipients get them; first: only the first one. */
+function Samples({ job, first }: { job: Job; first?: boolean }) {
   const senderName = useSenderName();
   const t = useTexts(jobTexts);
   const one = useTexts(texts);
@@ -203,6 +237,7 @@ function Samples({ job }: { job: Job }) {
   const company = useCompany();
   const [i, set] = useState(0);
   const from = Math.floor(i / page) * page;
+  const Frame = first ? "div" : "aside";
   const list = useQuery({
     queryKey: [company.id, "send", "samples", job.id, job.settings.version, from],
     placeholderData: keepPreviousData,
@@ -211,28 +246,32 @@ function Samples({ job }: { job: Job }) {
   if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
   const x = list.data?.data[i - from];
   return (
-    <aside className="send-preview" aria-label={one.preview}>
+    <Frame className={first ? undefined : "send-preview"} aria-label={first ? undefined : one.preview}>
       {list.data && x ? (
         <Preview components={list.data.components} values={x.values} sender={senderName(job.settings.sender)} />
       ) : (
         <p className="muted send-no-preview">{one.preview}</p>
       )}
-      <div className="send-pager">
-        <ActionIcon variant="default" aria-label={t.previous} disabled={i === 0} onClick={() => set(i - 1)}>
-          <IconChevronLeft size={16} />
-        </ActionIcon>
-        <span role="status">
-          {x ? fill(t.sample, { i: number(i + 1, language), n: number(job.result.good, language), line: x.line }) : "…"}
-        </span>
-        <ActionIcon
-          variant="default"
-          aria-label={t.next}
-          disabled={i + 1 >= job.result.good}
-          onClick={() => set(i + 1)}
-        >
-          <IconChevronRight size={16} />
-        </ActionIcon>
-      </div>
-    </aside>
+      {!first && (
+        <div className="send-pager">
+          <ActionIcon variant="default" aria-label={t.previous} disabled={i === 0} onClick={() => set(i - 1)}>
+            <IconChevronLeft size={16} />
+          </ActionIcon>
+          <span role="status">
+            {x
+              ? fill(t.sample, { i: number(i + 1, language), n: number(job.result.good, language), line: x.line })
+              : "…"}
+          </span>
+          <ActionIcon
+            variant="default"
+            aria-label={t.next}
+            disabled={i + 1 >= job.result.good}
+            onClick={() => set(i + 1)}
+          >
+            <IconChevronRight size={16} />
+          </ActionIcon>
+        </div>
+      )}
+    </Frame>
   );
 }

@@ -1,8 +1,8 @@
-import { Button, Progress } from "@mantine/core";
-import { IconFileSpreadsheet, IconUpload } from "@tabler/icons-react";
+import { Button, Progress, Select } from "@mantine/core";
+import { IconDownload, IconFileSpreadsheet, IconUpload } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type DragEvent } from "react";
-import { patch, Problem, Unreachable } from "../../api";
+import { address, patch, Problem, Unreachable } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
@@ -20,7 +20,7 @@ import { useTemplates } from "./useTemplates";
 import { kindOf } from "./types";
 
 /** Files takes a file, and lists the jobs that were made of files. */
-export function Files({ template }: { template?: string }) {
+export function Files({ template, choose }: { template?: string; choose: (id: string | undefined) => void }) {
   const t = useTexts(jobTexts);
   const s = useTexts(shared);
   const language = useLanguage();
@@ -28,7 +28,7 @@ export function Files({ template }: { template?: string }) {
   const jobs = useJobs();
   return (
     <div className="stack">
-      <Drop template={template} />
+      <Drop template={template} choose={choose} />
       {jobs.isPending ? (
         <Rows n={3} />
       ) : jobs.isLoadingError ? (
@@ -105,8 +105,45 @@ function again(e: unknown): boolean {
   );
 }
 
+/** Sample offers a file with the columns of a template. */
+function Sample({ template, choose }: { template?: string; choose: (id: string | undefined) => void }) {
+  const t = useTexts(jobTexts);
+  const templates = useTemplates();
+  const approved = (templates.data ?? []).filter((x) => x.status === "approved");
+  const chosen = approved.find((x) => x.id === template);
+  if (approved.length === 0) return null;
+  const link = (format: "xlsx" | "csv", name: string) => (
+    <Button
+      size="compact-sm"
+      variant="light"
+      component="a"
+      href={chosen && address("/send/sample", { template: chosen.id, format })}
+      disabled={!chosen}
+      aria-disabled={!chosen}
+      leftSection={<IconDownload size={14} />}
+    >
+      {name}
+    </Button>
+  );
+  return (
+    <div className="send-sample" role="group" aria-label={t.sampleFile}>
+      <Select
+        size="xs"
+        label={t.sampleFile}
+        placeholder={t.sampleChoose}
+        searchable
+        value={chosen?.id ?? null}
+        data={approved.map((x) => ({ value: x.id, label: `${x.name} (${x.language})` }))}
+        onChange={(id) => choose(id ?? undefined)}
+      />
+      {link("xlsx", "Excel")}
+      {link("csv", "CSV")}
+    </div>
+  );
+}
+
 /** Drop is where a file is put, or chosen. */
-function Drop({ template }: { template?: string }) {
+function Drop({ template, choose }: { template?: string; choose: (id: string | undefined) => void }) {
   const t = useTexts(jobTexts);
   const language = useLanguage();
   const navigate = useNavigate();
@@ -121,8 +158,8 @@ function Drop({ template }: { template?: string }) {
   useEffect(() => () => stop.current?.abort(), []);
   const send = async (file: File | undefined) => {
     if (!file || part !== undefined) return;
-    if (/\.(xlsx?|ods|numbers)$/i.test(file.name)) {
-      setProblem(t.notCsv);
+    if (/\.(xls|ods|numbers)$/i.test(file.name)) {
+      setProblem(t.notRead);
       return;
     }
     if (file.size > fileMost) {
@@ -175,7 +212,7 @@ function Drop({ template }: { template?: string }) {
       <input
         ref={input}
         type="file"
-        accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+        accept=".csv,.tsv,.txt,.xlsx,text/csv,text/tab-separated-values,text/plain,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         hidden
         aria-label={t.choose}
         onChange={(e) => {
@@ -193,6 +230,7 @@ function Drop({ template }: { template?: string }) {
           <Button variant="default" onClick={() => input.current?.click()}>
             {t.choose}
           </Button>
+          <Sample template={template} choose={choose} />
         </>
       ) : (
         <div className="send-uploading" role="status">

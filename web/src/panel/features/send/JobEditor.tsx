@@ -7,14 +7,13 @@ import { fill, useTexts } from "../../i18n";
 import { Card, Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { Preview } from "../templates/Preview";
-import { placesOf } from "../templates/variables";
 import { jobTexts, texts } from "./texts";
 import { Mapping } from "./Mapping";
 import { seconds, shownValues } from "./message";
+import { fieldsOf, samplesOf } from "./places";
 import { TemplateField } from "./TemplateField";
 import { kindOf, kinds, type Settings, type Template } from "./types";
 import type { useEdits, useJob } from "./useJob";
-import { placeName } from "./Values";
 import { ownZone, When } from "./When";
 
 type Edits = ReturnType<typeof useEdits>;
@@ -59,12 +58,14 @@ export function JobEditor({
         title={t.columns}
         actions={
           <span className="muted small">
-            {fill(t.readAs, {
-              encoding: s.encoding,
-              delimiter:
-                (t as Record<string, string>)[{ ",": "comma", ";": "semicolon", "\t": "tab" }[s.delimiter] ?? ""] ??
-                s.delimiter,
-            })}
+            {s.encoding === "Excel"
+              ? t.workbook
+              : fill(t.readAs, {
+                  encoding: s.encoding,
+                  delimiter:
+                    (t as Record<string, string>)[{ ",": "comma", ";": "semicolon", "\t": "tab" }[s.delimiter] ?? ""] ??
+                    s.delimiter,
+                })}
           </span>
         }
       >
@@ -91,41 +92,49 @@ export function JobEditor({
               }
             />
             {template && <Sources settings={s} template={template} edits={edits} at={at} />}
-            <div className="send-pair">
-              <TextInput
-                label={one.campaign}
-                description={one.campaignHelp}
-                value={s.campaign}
-                error={at("campaign") ?? at("campaign_name")}
-                maxLength={255}
-                onChange={(e) => edit({ campaign: e.currentTarget.value })}
-              />
-              <Select
-                label={one.kind}
-                description={one.kindHelp}
-                allowDeselect={false}
-                data={kinds.map((k) => ({ value: k, label: one[k] }))}
-                value={s.type || null}
-                error={at("type")}
-                onChange={(v) => v && edit({ type: v }, 0)}
-              />
-            </div>
             <When
               at={(s.datetime_sending ?? "").slice(0, 16)}
               zone={s.timezone || ownZone}
               error={at("datetime_sending") ?? at("timezone")}
               change={(to) => edit({ datetime_sending: to.at && seconds(to.at), timezone: to.zone })}
             />
-            <details className="send-more" open={s.event ? true : undefined}>
+            <details
+              className="send-more"
+              open={s.event || s.campaign || at("campaign") || at("type") || at("event") ? true : undefined}
+            >
               <summary>{one.moreOptions}</summary>
-              <TextInput
-                label={one.event}
-                description={one.eventHelp}
-                value={s.event ?? ""}
-                error={at("event") ?? at("name_event")}
-                maxLength={255}
-                onChange={(e) => edit({ event: e.currentTarget.value })}
-              />
+              <div className="stack">
+                <div className="send-pair">
+                  <TextInput
+                    label={one.campaign}
+                    description={t.campaignHelp}
+                    inputWrapperOrder={["label", "input", "description", "error"]}
+                    value={s.campaign}
+                    error={at("campaign") ?? at("campaign_name")}
+                    maxLength={255}
+                    onChange={(e) => edit({ campaign: e.currentTarget.value })}
+                  />
+                  <Select
+                    label={one.kind}
+                    description={one.kindHelp}
+                    inputWrapperOrder={["label", "input", "description", "error"]}
+                    allowDeselect={false}
+                    data={kinds.map((k) => ({ value: k, label: one[k] }))}
+                    value={s.type || null}
+                    error={at("type")}
+                    onChange={(v) => v && edit({ type: v }, 0)}
+                  />
+                </div>
+                <TextInput
+                  label={one.event}
+                  description={one.eventHelp}
+                  inputWrapperOrder={["label", "input", "description", "error"]}
+                  value={s.event ?? ""}
+                  error={at("event") ?? at("name_event")}
+                  maxLength={255}
+                  onChange={(e) => edit({ event: e.currentTarget.value })}
+                />
+              </div>
             </details>
             {fault &&
               ![
@@ -183,7 +192,12 @@ function First({ settings: s, template }: { settings: Settings; template: Templa
   }, [s]);
   return (
     <>
-      <Preview components={template.components} values={values} sender={senderName(template.sender)} />
+      <Preview
+        components={template.components}
+        values={values}
+        samples={samplesOf(template)}
+        sender={senderName(template.sender)}
+      />
       <p className="muted small send-caption">{t.firstRow}</p>
     </>
   );
@@ -203,7 +217,7 @@ function Sources({
 }) {
   const t = useTexts(jobTexts);
   const one = useTexts(texts);
-  const places = placesOf(template.components);
+  const places = fieldsOf(one, template.components);
   const set = (key: string, v: Settings["values"][string], ms?: number) =>
     edits.edit({ values: { ...s.values, [key]: v } }, ms);
   if (places.length === 0) return <p className="muted small send-none">{one.noVariables}</p>;
@@ -211,7 +225,7 @@ function Sources({
     <div className="send-sources" role="group" aria-label={one.variables}>
       {places.map((p) => {
         const v = s.values[p.key],
-          name = placeName(one, p),
+          name = p.label,
           own = v !== undefined && v.column === undefined;
         return (
           <div key={p.key} className="send-source">

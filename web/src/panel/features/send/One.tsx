@@ -1,36 +1,32 @@
-import { phone } from "../../ui/number";
-import { useSenderName } from "../../ui/sender";
 import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { IconCheck, IconCopy, IconDeviceMobile, IconSend } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type FormEvent } from "react";
 import { send, Unreachable } from "../../api";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { Card, Note } from "../../ui/parts";
+import { Note } from "../../ui/parts";
+import { numberIn, phone } from "../../ui/number";
 import { problemText, requestOf } from "../../ui/problem";
-import { time } from "../calls/format";
+import { useSenderName } from "../../ui/sender";
+import { rules } from "../../ui/texts";
 import { id } from "../inbox/store";
 import { curlOf } from "../notifications/curl";
 import { Preview } from "../templates/Preview";
 import { base } from "../widgets/places";
-import { bodyOf, faultsOf, shownValues, toSend, type Message } from "./message";
+import { bodyOf, contactOf, faultsOf, named, shownValues, type Message } from "./message";
+import { samplesOf } from "./places";
+import { SentResult } from "./SentResult";
 import { TemplateField } from "./TemplateField";
 import { texts } from "./texts";
+import { To } from "./To";
 import { kindOf, kinds, type Kind, type Template } from "./types";
 import { Values } from "./Values";
 import { ownZone, When, unset } from "./When";
 
 const phoneOfSandbox = "34600701234";
 
-interface Sent {
-  id: string;
-  at?: string;
-  number: string;
-}
-
-/** One sends a template to one person. */
+/** One sends a template to one person, or a few. */
 export function One({
   all,
   chosen,
@@ -42,14 +38,14 @@ export function One({
 }) {
   const senderName = useSenderName();
   const t = useTexts(texts);
-  const language = useLanguage();
   const company = useCompany();
   const client = useQueryClient();
-  const template = all.find((x) => x.id === chosen && x.status === "approved");
+  const approved = all.filter((x) => x.status === "approved");
+  const template =
+    approved.find((x) => x.id === chosen) ?? (!chosen && approved.length === 1 ? approved[0] : undefined);
   const refused = chosen && !template ? all.find((x) => x.id === chosen) : undefined;
   const [m, set] = useState<Message>({
-    number: "",
-    firstName: "",
+    to: [],
     values: {},
     campaign: "",
     kind: kindOf(template),
@@ -60,12 +56,14 @@ export function One({
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const [sent, setSent] = useState<Sent>();
+  const [sent, setSent] = useState("");
   const keys = useRef(new Map<string, string>()); // of what was tried: the same again is the same request, something else is another
-  const done = useRef<HTMLAnchorElement>(null);
   const form = useRef<HTMLFormElement>(null);
+  const more = useRef<HTMLDetailsElement>(null);
   const message = { ...m, template };
   const body = JSON.stringify(bodyOf(message));
+  const variables = template?.variables ?? [];
+  const naming = named(m.values, variables);
   const change = (to: Partial<Message>) => {
     set((now) => ({ ...now, ...to }));
     setFaults((now) => Object.fromEntries(Object.entries(now).filter(([f]) => !(f in to))));
@@ -75,20 +73,19 @@ export function One({
     set((now) => ({ ...now, kind: kindOf(template) }));
     setFaults({});
   }, [template?.id]);
-  useEffect(() => {
-    if (sent) done.current?.focus();
-  }, [sent]);
   const lacking = (): Record<string, string> => {
     const found: Record<string, string> = {};
     if (!template) found.template = t.required;
-    if (!toSend(m.number)) found.number = t.required;
-    if (!m.campaign.trim()) found.campaign = t.required;
+    if (m.to.length === 0) found.to = t.required;
+    if (m.to.some((p) => !numberIn(p.number))) found.to = rules.now.number!;
     if (m.at === unset) found.at = t.required;
-    for (const key of template?.variables ?? []) if (!(m.values[key] ?? "").trim()) found[key] = t.required;
+    for (const key of variables) if (!(m.values[key] ?? "").trim()) found[key] = t.required;
+    if (naming) m.to.forEach((p, i) => !p.name.trim() && (found["name." + i] = t.required));
     return found;
   };
   const show = (found: Record<string, string>) => {
     setFaults(found);
+    if (more.current && ["campaign", "kind", "event"].some((f) => f in found)) more.current.open = true;
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   };
   const submit = async (e: FormEvent) => {
@@ -107,7 +104,7 @@ export function One({
         body: bodyOf(message),
         headers: { "Idempotency-Key": keys.current.get(body)! },
       });
-      setSent({ id: r.notification_id, at: r.scheduled_time, number: toSend(m.number) });
+      setSent(r.notification_id);
       keys.current.delete(body); // the next one is meant
       void client.invalidateQueries({ queryKey: [company.id, "notifications"] });
     } catch (e) {
@@ -118,48 +115,21 @@ export function One({
       setBusy(false);
     }
   };
-  const contact = useMemo(
-    () => ({ number: toSend(m.number), first_name: m.firstName.trim() }),
-    [m.number, m.firstName],
-  );
-  if (sent) {
+  const samples = useMemo(() => (template ? samplesOf(template) : {}), [template]);
+  const first = m.to[0];
+  const values = shownValues(m.values, first ? contactOf(first) : {});
+  if (sent && template)
     return (
-      <Card label={t.title}>
-        <div className="send-sent" role="status">
-          <IconCheck size={22} aria-hidden="true" />
-          <div>
-            <h2>{sent.at ? fill(t.isScheduled, { time: time(sent.at, language) }) : t.isSent}</h2>
-            <p className="muted">{fill(t.toNumber, { number: phone(sent.number) })}</p>
-            <div className="send-actions">
-              <Button
-                renderRoot={(props) => <Link ref={done} to="/notifications/$id" params={{ id: sent.id }} {...props} />}
-              >
-                {t.follow}
-              </Button>
-              {template?.provider === "sandbox" && (
-                <Button
-                  variant="default"
-                  leftSection={<IconDeviceMobile size={16} />}
-                  renderRoot={(props) => (
-                    <Link
-                      to="/sandbox/messages"
-                      search={{ sender: template.sender, number: sent.number } as never}
-                      {...props}
-                    />
-                  )}
-                >
-                  {t.openPhone}
-                </Button>
-              )}
-              <Button variant="default" onClick={() => setSent(undefined)}>
-                {t.another}
-              </Button>
-            </div>
-          </div>
-        </div>
-      </Card>
+      <SentResult
+        id={sent}
+        template={template}
+        values={values}
+        again={() => {
+          setSent("");
+          set((now) => ({ ...now, to: [] }));
+        }}
+      />
     );
-  }
   return (
     <div className="send-split">
       <form ref={form} className="card send-form" onSubmit={(e) => void submit(e)} noValidate aria-label={t.title}>
@@ -177,78 +147,99 @@ export function One({
             </Note>
           )}
           <div>
-            <TextInput
-              label={t.number}
-              description={t.numberHelp}
-              type="tel"
-              autoComplete="off"
-              value={m.number}
-              error={faults.number}
-              maxLength={40}
-              onChange={(e) => change({ number: e.currentTarget.value })}
-            />
+            <To people={m.to} change={(to) => change({ to })} error={faults.to} />
             {template?.provider === "sandbox" && (
               <Button
                 className="send-sandbox"
                 size="compact-sm"
                 variant="light"
                 leftSection={<IconDeviceMobile size={14} />}
-                onClick={() => change({ number: phoneOfSandbox })}
+                disabled={m.to.some((x) => x.number === phoneOfSandbox)}
+                onClick={() => change({ to: [...m.to, { number: phoneOfSandbox, name: "" }] })}
               >
                 {t.toSandbox}
               </Button>
             )}
           </div>
-          <TextInput
-            label={t.firstName}
-            description={t.firstNameHelp}
-            value={m.firstName}
-            error={faults.firstName}
-            maxLength={255}
-            onChange={(e) => change({ firstName: e.currentTarget.value })}
-          />
           {template && (
             <Values
               template={template}
               values={m.values}
               faults={faults}
-              contact={[{ name: "first_name", label: t.firstName }]}
               change={(key, text) => {
                 change({ values: { ...m.values, [key]: text } });
                 setFaults((now) => Object.fromEntries(Object.entries(now).filter(([f]) => f !== key)));
               }}
             />
           )}
-          <div className="send-pair">
-            <TextInput
-              label={t.campaign}
-              description={t.campaignHelp}
-              value={m.campaign}
-              error={faults.campaign}
-              maxLength={255}
-              onChange={(e) => change({ campaign: e.currentTarget.value })}
-            />
-            <Select
-              label={t.kind}
-              description={t.kindHelp}
-              allowDeselect={false}
-              data={kinds.map((k) => ({ value: k, label: t[k] }))}
-              value={m.kind}
-              error={faults.kind}
-              onChange={(v) => change({ kind: (v ?? m.kind) as Kind })}
-            />
-          </div>
+          {naming &&
+            m.to.map((p, i) => (
+              <TextInput
+                key={p.number}
+                label={m.to.length > 1 ? fill(t.nameOf, { number: phone(p.number) }) : t.name}
+                description={faults["name." + i] ? undefined : t.nameHelp}
+                inputWrapperOrder={["label", "input", "description", "error"]}
+                value={p.name}
+                error={faults["name." + i]}
+                maxLength={255}
+                autoComplete="off"
+                onChange={(e) => {
+                  const name = e.currentTarget.value;
+                  change({ to: m.to.map((x, j) => (j === i ? { ...x, name } : x)) });
+                  setFaults((now) => Object.fromEntries(Object.entries(now).filter(([f]) => f !== "name." + i)));
+                }}
+              />
+            ))}
           <When at={m.at} zone={m.zone} change={change} error={faults.at ?? faults.zone} />
-          <details className="send-more">
+          <details className="send-more" ref={more}>
             <summary>{t.moreOptions}</summary>
-            <TextInput
-              label={t.event}
-              description={t.eventHelp}
-              value={m.event}
-              error={faults.event}
-              maxLength={255}
-              onChange={(e) => change({ event: e.currentTarget.value })}
-            />
+            <div className="stack">
+              <div className="send-pair">
+                <TextInput
+                  label={t.campaign}
+                  description={faults.campaign ? undefined : t.campaignHelp}
+                  inputWrapperOrder={["label", "input", "description", "error"]}
+                  placeholder={template?.name}
+                  value={m.campaign}
+                  error={faults.campaign}
+                  maxLength={255}
+                  onChange={(e) => change({ campaign: e.currentTarget.value })}
+                />
+                <Select
+                  label={t.kind}
+                  description={t.kindHelp}
+                  inputWrapperOrder={["label", "input", "description", "error"]}
+                  allowDeselect={false}
+                  data={kinds.map((k) => ({ value: k, label: t[k] }))}
+                  value={m.kind}
+                  error={faults.kind}
+                  onChange={(v) => change({ kind: (v ?? m.kind) as Kind })}
+                />
+              </div>
+              <TextInput
+                label={t.event}
+                description={t.eventHelp}
+                inputWrapperOrder={["label", "input", "description", "error"]}
+                value={m.event}
+                error={faults.event}
+                maxLength={255}
+                onChange={(e) => change({ event: e.currentTarget.value })}
+              />
+              <div>
+                <CopyButton value={curlOf(base, { channel: "messaging", unflatten: false, body })} timeout={1500}>
+                  {({ copied, copy }) => (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+                      onClick={copy}
+                    >
+                      {copied ? t.copiedCurl : t.curl}
+                    </Button>
+                  )}
+                </CopyButton>
+              </div>
+            </div>
           </details>
           {problem !== undefined && (
             <Note tone="danger">
@@ -263,27 +254,20 @@ export function One({
             <Button type="submit" loading={busy} leftSection={<IconSend size={16} />}>
               {m.at ? t.schedule : t.send}
             </Button>
-            <CopyButton value={curlOf(base, { channel: "messaging", unflatten: false, body })} timeout={1500}>
-              {({ copied, copy }) => (
-                <Button
-                  variant="default"
-                  leftSection={copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-                  onClick={copy}
-                >
-                  {copied ? t.copiedCurl : t.curl}
-                </Button>
-              )}
-            </CopyButton>
           </div>
         </div>
       </form>
       <aside className="send-preview" aria-label={t.preview}>
         {template ? (
-          <Preview
-            components={template.components}
-            values={shownValues(m.values, contact)}
-            sender={senderName(template.sender)}
-          />
+          <>
+            <Preview
+              components={template.components}
+              values={values}
+              samples={samples}
+              sender={senderName(template.sender)}
+            />
+            {m.to.length > 1 && <p className="muted small send-caption">{fill(t.previewOf, { n: m.to.length })}</p>}
+          </>
         ) : (
           <p className="muted send-no-preview">{t.noPreview}</p>
         )}

@@ -1,14 +1,16 @@
 import "@mantine/core/styles/Progress.css";
 import "./send.css";
 import { Button, Tabs } from "@mantine/core";
-import { IconFileSpreadsheet, IconTemplate, IconUser } from "@tabler/icons-react";
+import { IconFileSpreadsheet, IconPhone, IconTemplate, IconUser } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { useLines } from "../lines/useLines";
 import { addressOf, type Address } from "./address";
 import { Files } from "./Files";
 import { One } from "./One";
+import { OneCall } from "./OneCall";
 import { texts } from "./texts";
 import { useTemplates } from "./useTemplates";
 
@@ -25,19 +27,25 @@ function Send() {
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
   const templates = useTemplates();
+  const lines = useLines().data ?? [];
   const go = (to: Partial<Address>) =>
     void navigate({ to: "/send", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) });
   return (
     <Page title={t.title} about={t.about}>
       <Tabs
         value={address.tab ?? "one"}
-        onChange={(v) => go({ tab: v === "files" ? "files" : undefined })}
+        onChange={(v) => go({ tab: v === "files" || v === "call" ? v : undefined })}
         keepMounted={false}
       >
         <Tabs.List mb={16} aria-label={t.toWhom}>
           <Tabs.Tab value="one" leftSection={<IconUser size={16} />}>
             {t.one}
           </Tabs.Tab>
+          {lines.length > 0 && (
+            <Tabs.Tab value="call" leftSection={<IconPhone size={16} />}>
+              {t.oneCall}
+            </Tabs.Tab>
+          )}
           <Tabs.Tab value="files" leftSection={<IconFileSpreadsheet size={16} />}>
             {t.files}
           </Tabs.Tab>
@@ -59,8 +67,13 @@ function Send() {
             <One all={templates.data} chosen={address.template} choose={(id) => go({ template: id })} />
           )}
         </Tabs.Panel>
+        {lines.length > 0 && (
+          <Tabs.Panel value="call">
+            <OneCall lines={lines} />
+          </Tabs.Panel>
+        )}
         <Tabs.Panel value="files">
-          <Files template={address.template} />
+          <Files template={address.template} choose={(id) => go({ template: id })} />
         </Tabs.Panel>
       </Tabs>
     </Page>

@@ -1,16 +1,10 @@
-import { Button, TextInput } from "@mantine/core";
-import { fill, useTexts } from "../../i18n";
+import { Button, Menu, TextInput } from "@mantine/core";
+import { IconBraces } from "@tabler/icons-react";
+import { useRef } from "react";
+import { useTexts } from "../../i18n";
+import { fieldsOf } from "./places";
 import { texts } from "./texts";
 import type { Template } from "./types";
-import { placesOf, type Place } from "../templates/variables";
-
-/** placeName says what a variable is for. */
-export function placeName(t: Record<string, string>, p: Place): string {
-  if (p.part === "media") return t[p.name] ?? p.name;
-  if (p.part === "header") return fill(t.headerValue!, { name: p.name });
-  if (p.part === "button") return fill(t.buttonValue!, { n: p.n + 1 });
-  return fill(t.bodyValue!, { name: p.name });
-}
 
 /** Values are the values of a template's variables. A value may be a field of the contact. */
 export function Values({
@@ -18,50 +12,59 @@ export function Values({
   values,
   change,
   faults,
-  contact,
 }: {
   template: Template;
   values: Record<string, string>;
   change: (key: string, text: string) => void;
   faults: Record<string, string>;
-  contact: { name: string; label: string }[];
 }) {
   const t = useTexts(texts);
-  const places = placesOf(template.components);
-  if (places.length === 0) return <p className="muted small send-none">{t.noVariables}</p>;
+  const fields = fieldsOf(t, template.components);
+  const last = useRef(""); // the field that the menu fills in
+  const texted = fields.filter((f) => f.part !== "media");
+  if (fields.length === 0) return <p className="muted small send-none">{t.noVariables}</p>;
+  const insert = (name: string) => {
+    const field =
+      texted.find((f) => f.key === last.current) ?? texted.find((f) => !values[f.key]?.trim()) ?? texted[0]!;
+    change(field.key, `{{ ${name} }}`);
+    last.current = field.key;
+    requestAnimationFrame(() => document.getElementById("value-" + field.key)?.focus());
+  };
   return (
-    <div className="stack send-values" role="group" aria-label={t.variables}>
-      {places.map((p) => (
-        <div key={p.key}>
-          <TextInput
-            id={"value-" + p.key}
-            label={placeName(t, p)}
-            value={values[p.key] ?? ""}
-            error={faults[p.key]}
-            maxLength={4096}
-            inputMode={p.part === "media" ? "url" : undefined}
-            placeholder={p.part === "media" ? "https://…" : undefined}
-            onChange={(e) => change(p.key, e.currentTarget.value)}
-          />
-          {p.part !== "media" && !values[p.key] && (
-            <div className="send-insert">
-              {contact.map((c) => (
-                <Button
-                  key={c.name}
-                  size="compact-xs"
-                  variant="subtle"
-                  color="gray"
-                  title={c.label}
-                  aria-label={fill(t.insertInto, { field: `{{ ${c.name} }}`, into: placeName(t, p) })}
-                  onClick={() => {
-                    change(p.key, `{{ ${c.name} }}`);
-                    document.getElementById("value-" + p.key)?.focus();
-                  }}
-                >{`{{ ${c.name} }}`}</Button>
+    <div className="send-values" role="group" aria-label={t.variables}>
+      <div className="send-values-head">
+        <span className="field-label">{t.variables}</span>
+        {texted.length > 0 && (
+          <Menu position="bottom-end" withinPortal returnFocus={false}>
+            <Menu.Target>
+              <Button size="compact-xs" variant="subtle" color="gray" leftSection={<IconBraces size={14} />}>
+                {t.insert}
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {(["first_name", "name"] as const).map((name) => (
+                <Menu.Item key={name} onClick={() => insert(name)} rightSection={<code>{`{{ ${name} }}`}</code>}>
+                  {t[`insert_${name}`]}
+                </Menu.Item>
               ))}
-            </div>
-          )}
-        </div>
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      </div>
+      {fields.map((f) => (
+        <TextInput
+          key={f.key}
+          id={"value-" + f.key}
+          label={f.label}
+          value={values[f.key] ?? ""}
+          error={faults[f.key]}
+          maxLength={4096}
+          inputMode={f.part === "media" ? "url" : undefined}
+          placeholder={f.part === "media" ? "https://…" : f.sample}
+          inputWrapperOrder={["label", "error", "input"]}
+          onFocus={() => (last.current = f.key)}
+          onChange={(e) => change(f.key, e.currentTarget.value)}
+        />
       ))}
     </div>
   );

@@ -1,4 +1,4 @@
-import { Select, TextInput } from "@mantine/core";
+import { Checkbox, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -11,7 +11,7 @@ export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** unset is a time that is still to be chosen: not now, which "" is. */
 export const unset = "unset";
 
-/** When is now, or a time on the clocks of a zone. at is empty for now, and unset while the field lacks a part of the time. */
+/** When is now, or later at a time on the clocks of a zone. at is empty for now, and unset while the field lacks a part of the time. */
 export function When({
   at,
   zone,
@@ -30,36 +30,17 @@ export function When({
   const past = instant !== undefined && instant <= Date.now();
   const first = () => localIn(Math.ceil((Date.now() + 3_600_000) / 900_000) * 900_000, zone);
   return (
-    <fieldset className="send-when">
-      <legend className="field-label">{t.when}</legend>
-      <div className="send-choice">
-        <label>
-          <input
-            type="radio"
-            name="when"
-            checked={!later}
-            onChange={() => {
-              setLater(false);
-              change({ at: "", zone });
-            }}
-          />
-          {t.now}
-        </label>
-        <label>
-          <input
-            type="radio"
-            name="when"
-            checked={later}
-            onChange={() => {
-              setLater(true);
-              change({ at: first(), zone });
-            }}
-          />
-          {t.later}
-        </label>
-      </div>
+    <div className="send-when">
+      <Checkbox
+        label={t.sendLater}
+        checked={later}
+        onChange={(e) => {
+          setLater(e.currentTarget.checked);
+          change({ at: e.currentTarget.checked ? first() : "", zone });
+        }}
+      />
       {later && (
-        <>
+        <div className="send-later" role="group" aria-label={t.sendLater}>
           <div className="send-pair">
             <TextInput
               type="datetime-local"
@@ -85,8 +66,8 @@ export function When({
                 : fill(t.forYou, { time: absolute(new Date(instant).toISOString(), language), zone: ownZone })}
             </p>
           )}
-        </>
+        </div>
       )}
-    </fieldset>
+    </div>
   );
 }

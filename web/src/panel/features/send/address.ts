@@ -1,15 +1,15 @@
 import { faultReasons, type FaultReason } from "./types";
 
-/** Address is what the address of the page says beside the company: what is sent to one person, or the files. */
+/** Address is what the address of the page says beside the company: what is sent to one person, a call, or the files. */
 export interface Address {
-  tab?: "files";
+  tab?: "files" | "call";
   template?: string;
 }
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
-  if (s.tab === "files") a.tab = "files";
+  if (s.tab === "files" || s.tab === "call") a.tab = s.tab;
   const template = typeof s.template === "number" ? String(s.template) : s.template;
   if (typeof template === "string" && template) a.template = template.slice(0, 64);
   return a;

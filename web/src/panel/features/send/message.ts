@@ -3,11 +3,17 @@ import { Problem } from "../../api";
 import { numberIn } from "../../ui/number";
 import type { Kind, Template } from "./types";
 
+/** Person is a recipient; the name may be empty. */
+export interface Person {
+  number: string;
+  name: string;
+}
+
 export interface Message {
   template?: Template;
-  number: string;
-  firstName: string;
+  to: Person[];
   values: Record<string, string>;
+  /** campaign is the name of the template where it is empty. */
   campaign: string;
   kind: Kind;
   event: string;
@@ -20,16 +26,28 @@ export function seconds(at: string): string {
   return at.length === 16 ? at + ":00" : at;
 }
 
+/** campaignOf is the campaign of a message: where the form names none, the template's name. */
+export function campaignOf(m: { campaign: string; template?: { name: string } }): string {
+  return m.campaign.trim() || (m.template?.name ?? "");
+}
+
+/** contactOf is a person as a request has one. The first word of a name is the first name. */
+export function contactOf(p: Person): Record<string, string> {
+  const name = p.name.trim().replace(/\s+/g, " ");
+  return { number: toSend(p.number), ...(name ? { name, first_name: name.split(" ")[0]! } : {}) };
+}
+
 /** bodyOf is the request that sends a message. */
 export function bodyOf(m: Message): Record<string, unknown> {
   const t = m.template;
+  const contacts = m.to.map(contactOf);
   return {
-    contact: { number: toSend(m.number), ...(m.firstName.trim() ? { first_name: m.firstName.trim() } : {}) },
+    ...(contacts.length > 1 ? { contacts } : { contact: contacts[0] ?? { number: "" } }),
     recipient_id: t?.sender ?? "",
     name_template: t?.name ?? "",
     language_template: t?.language ?? "",
     notification_type: m.kind,
-    campaign_name: m.campaign.trim(),
+    campaign_name: campaignOf(m),
     ...(m.event.trim() ? { name_event: m.event.trim() } : {}),
     ...(t && t.variables.length > 0
       ? { components_push: Object.fromEntries(t.variables.map((key) => [key, m.values[key] ?? ""])) }
@@ -45,6 +63,11 @@ export function toSend(text: string): string {
 
 const placeholder = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/;
 
+/** named reports whether a value is taken from the recipient's name. */
+export function named(values: Record<string, string>, keys: string[]): boolean {
+  return keys.some((key) => ["first_name", "name"].includes(placeholder.exec(values[key] ?? "")?.[1] ?? ""));
+}
+
 /** shownValues are the values as the person gets them; undefined: the person has none of that name. */
 export function shownValues(
   values: Record<string, string>,
@@ -59,8 +82,8 @@ export function shownValues(
 }
 
 const fields: Record<string, string> = {
-  "contact.number": "number",
-  "contact.first_name": "firstName",
+  contact: "to",
+  contacts: "to",
   campaign_name: "campaign",
   name_event: "event",
   datetime_sending: "at",
@@ -90,7 +113,7 @@ export function faultsOf(
   if (e.code === "template_not_found" || e.code === "template_not_approved") return { template: e.message };
   if (!e.field) return {};
   const component = /^components_push\.(.+)$/.exec(e.field)?.[1];
-  const field = component ?? fields[e.field];
+  const field = component ?? fields[e.field.split(".")[0]!];
   return field
     ? { [field]: "current_time" in e.details ? past : e.reason || String(e.details.expected_format ?? e.message) }
     : {};

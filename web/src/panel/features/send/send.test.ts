@@ -3,13 +3,13 @@ import { Problem } from "../../api";
 import { addressOf } from "./address";
 import { bodyOf, faultsOf, shownValues, toSend, type Message } from "./message";
 import { paceOf, span } from "./pace";
+import { fieldsOf, samplesOf } from "./places";
 import type { Template } from "./types";
 
 const template = { id: "1", name: "hello", language: "en", sender: "main", variables: ["body_text_0"] } as Template;
 const message: Message = {
   template,
-  number: "+34 600 70-22.22",
-  firstName: " Ana ",
+  to: [{ number: "+34 600 70-22.22", name: " Ana  Díaz " }],
   values: { body_text_0: "{{ first_name }}", old: "x" },
   campaign: " spring ",
   kind: "utility",
@@ -21,13 +21,17 @@ const message: Message = {
 describe("a message", () => {
   it("is the request of the interface", () => {
     expect(bodyOf(message)).toEqual({
-      contact: { number: "34600702222", first_name: "Ana" },
+      contact: { number: "34600702222", name: "Ana Díaz", first_name: "Ana" },
       recipient_id: "main",
       name_template: "hello",
       language_template: "en",
       notification_type: "utility",
       campaign_name: "spring",
       components_push: { body_text_0: "{{ first_name }}" },
+    });
+    expect(bodyOf({ ...message, campaign: " ", to: [...message.to, { number: "600 702", name: "" }] })).toMatchObject({
+      contacts: [{ number: "34600702222" }, { number: "600 702" }],
+      campaign_name: "hello",
     });
     expect(bodyOf({ ...message, at: "2030-01-01T09:00", event: "go" })).toMatchObject({
       datetime_sending: "2030-01-01T09:00:00",
@@ -56,13 +60,59 @@ describe("a message", () => {
       button_url_0: "missing",
     });
     expect(p("validation_failed", { field: "contact.number", expected_format: "Numbers only" })).toEqual({
-      number: "Numbers only",
+      to: "Numbers only",
     });
+    expect(p("validation_failed", { field: "contacts.3.number", reason: "no" })).toEqual({ to: "no" });
     expect(p("validation_failed", { field: "components_push.body_text_0", reason: "long" })).toEqual({
       body_text_0: "long",
     });
     expect(p("validation_failed", { field: "datetime_sending", current_time: "x" })).toEqual({ at: "past" });
     expect(p("quota_exceeded", {})).toEqual({});
+  });
+});
+
+const words = {
+  withSample: "{label} · e.g. {sample}",
+  headerValue: "Header {name}",
+  bodyValue: "Variable {name}",
+  buttonValue: "Link of “{text}”",
+  image: "Image URL",
+};
+
+describe("the fields of a template", () => {
+  const labels = (components: Template["components"]) => fieldsOf(words, components).map((f) => f.label);
+  it("are named by their names and samples", () => {
+    const numbered: Template["components"] = [
+      { type: "HEADER", format: "TEXT", text: "Booking {{1}}", example: { header_text: ["HT-1042"] } },
+      { type: "BODY", text: "Hello {{1}}, on {{2}} at {{3}}", example: { body_text: [["Ana", "Monday", ""]] } },
+      {
+        type: "BUTTONS",
+        buttons: [{ type: "URL", text: "Your booking", url: "https://x.test/{{1}}", example: ["https://x.test/7"] }],
+      },
+    ];
+    expect(labels(numbered)).toEqual([
+      "Header {{1}} · e.g. HT-1042",
+      "{{1}} · e.g. Ana",
+      "{{2}} · e.g. Monday",
+      "Variable 3",
+      "Link of “Your booking” · e.g. 7",
+    ]);
+    expect(samplesOf({ components: numbered })).toEqual({
+      header_text_0: "HT-1042",
+      body_text_0: "Ana",
+      body_text_1: "Monday",
+      button_url_0: "7",
+    });
+    expect(
+      labels([
+        { type: "HEADER", format: "IMAGE" },
+        {
+          type: "BODY",
+          text: "Hello {{guest_name}}",
+          example: { body_text_named_params: [{ param_name: "guest_name", example: "Ana" }] },
+        },
+      ]),
+    ).toEqual(["Image URL", "Guest name · e.g. Ana"]);
   });
 });
 

@@ -24,6 +24,8 @@ export interface PreviewProps {
   components: TemplateComponent[];
   /** values by key: header_text_0 or header_image (an address), body_text_N, button_url_N. What is missing or blank is shown as a variable. */
   values?: Record<string, string | undefined>;
+  /** samples stand, dimmed, where a value is missing. */
+  samples?: Record<string, string>;
   /** scheme is that of the phone; by default that of the page. */
   scheme?: "light" | "dark";
   /** at is the time under the message; by default now. */
@@ -38,7 +40,17 @@ export interface PreviewProps {
 }
 
 /** Preview is a template as WhatsApp shows it on a phone, filled with values. It asks the server for nothing; what people wrote is text, never markup. */
-export function Preview({ components, values = {}, scheme, at, state, sender, label, compact }: PreviewProps) {
+export function Preview({
+  components,
+  values = {},
+  samples = {},
+  scheme,
+  at,
+  state,
+  sender,
+  label,
+  compact,
+}: PreviewProps) {
   const t = useTexts(previewTexts);
   const language = useLanguage();
   const part = (type: string) => components.find((c) => c.type === type);
@@ -70,12 +82,15 @@ export function Preview({ components, values = {}, scheme, at, state, sender, la
           {media && <Media format={media} address={values["header_" + media.toLowerCase()]} />}
           {title && (
             <p className="preview-title" dir="auto">
-              <Pieces pieces={piecesOf(title, () => values.header_text_0)} />
+              <Pieces pieces={piecesOf(title, () => values.header_text_0)} sample={() => samples.header_text_0} />
             </p>
           )}
           {body ? (
             <p className="preview-body" dir="auto">
-              <Pieces pieces={piecesOf(body, (name) => values["body_text_" + names.indexOf(name)])} />
+              <Pieces
+                pieces={piecesOf(body, (name) => values["body_text_" + names.indexOf(name)])}
+                sample={(name) => samples["body_text_" + names.indexOf(name)]}
+              />
             </p>
           ) : (
             <p className="preview-none">{t.empty}</p>
@@ -90,7 +105,7 @@ export function Preview({ components, values = {}, scheme, at, state, sender, la
             {state && <Tick state={state} label={t[state]} />}
           </span>
         </div>
-        {buttons.length > 0 && <Buttons buttons={buttons} values={values} />}
+        {buttons.length > 0 && <Buttons buttons={buttons} values={values} samples={samples} />}
       </div>
     </figure>
   );
@@ -98,14 +113,19 @@ export function Preview({ components, values = {}, scheme, at, state, sender, la
 
 const tags = { bold: "strong", italic: "em", struck: "s", code: "code", block: "code" } as const;
 
-function Pieces({ pieces }: { pieces: Piece[] }): ReactNode {
+type Samples = (name: string) => string | undefined;
+
+function Pieces({ pieces, sample }: { pieces: Piece[]; sample: Samples }): ReactNode {
   return pieces.map((p, i) => {
     if (typeof p === "string") return <Fragment key={i}>{p}</Fragment>;
-    if ("variable" in p) return <Chip key={i} name={p.variable} />;
+    if ("variable" in p) {
+      const like = sample(p.variable);
+      return like ? <Sample key={i} text={like} /> : <Chip key={i} name={p.variable} />;
+    }
     const Tag = tags[p.mark];
     return (
       <Tag key={i} className={p.mark === "block" ? "preview-block" : undefined}>
-        <Pieces pieces={p.pieces} />
+        <Pieces pieces={p.pieces} sample={sample} />
       </Tag>
     );
   });
@@ -114,6 +134,11 @@ function Pieces({ pieces }: { pieces: Piece[] }): ReactNode {
 /** Chip is a variable that has no value. */
 function Chip({ name }: { name: string }) {
   return <bdi className="preview-chip" dir="ltr">{`{{${name}}}`}</bdi>;
+}
+
+/** Sample is an example of a value that is still to come. */
+function Sample({ text }: { text: string }) {
+  return <bdi className="preview-sample">{text}</bdi>;
 }
 
 function Tick({ state, label }: { state: "sent" | "delivered" | "read" | "failed"; label: string }) {
@@ -167,10 +192,20 @@ function fileOf(address: string): string {
 
 const shown = 3; // more than these open as a list
 
-function Buttons({ buttons, values }: { buttons: TemplateButton[]; values: Record<string, string | undefined> }) {
+function Buttons({
+  buttons,
+  values,
+  samples,
+}: {
+  buttons: TemplateButton[];
+  values: Record<string, string | undefined>;
+  samples: Record<string, string>;
+}) {
   const t = useTexts(previewTexts);
   const first = buttons.length > shown ? shown - 1 : buttons.length;
-  const draw = (b: TemplateButton, i: number) => <Button key={i} button={b} suffix={values["button_url_" + i]} />;
+  const draw = (b: TemplateButton, i: number) => (
+    <Button key={i} button={b} suffix={values["button_url_" + i]} sample={samples["button_url_" + i]} />
+  );
   return (
     <div className="preview-buttons">
       {buttons.slice(0, first).map(draw)}
@@ -187,7 +222,7 @@ function Buttons({ buttons, values }: { buttons: TemplateButton[]; values: Recor
   );
 }
 
-function Button({ button: b, suffix }: { button: TemplateButton; suffix?: string }) {
+function Button({ button: b, suffix, sample }: { button: TemplateButton; suffix?: string; sample?: string }) {
   const t = useTexts(previewTexts);
   const variable = markersOf(b.url ?? "")[0];
   const url = filledIn(b.url ?? "", (_, whole) => suffix?.trim() || whole);
@@ -203,7 +238,7 @@ function Button({ button: b, suffix }: { button: TemplateButton; suffix?: string
     <span className="preview-button" title={about}>
       <Icon size={16} stroke={1.8} aria-hidden="true" />
       <span dir="auto">{b.text}</span>
-      {variable && !suffix?.trim() && <Chip name={variable} />}
+      {variable && !suffix?.trim() && (sample ? <Sample text={sample} /> : <Chip name={variable} />)}
     </span>
   );
 }
