@@ -264,6 +264,9 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 		case chats.WrapUp:
 			c.SetState(chats.Active, now)
 		case chats.Missed:
+			if c.VisitorSeq == 0 { // where no agent answers, the wait begins with the first message
+				c.WaitingAt, c.NoticeAt = now, now
+			}
 			if in.Bound != nil { // nobody took the earlier messages; this one is for a flow
 				c.SetState(chats.Automated, now)
 			}

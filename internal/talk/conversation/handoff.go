@@ -78,7 +78,10 @@ func (s *Desk) Take(ctx context.Context, by By, id, from string) (*chats.Convers
 		if another := holder(c); another != "" && another != by.AccountID && another != from {
 			return nil, taken(c)
 		}
-		return take(c, by, now), nil
+		before := *c
+		turns := take(c, by, now)
+		keepUndo(c, &before, by, turns, now)
+		return turns, nil
 	})
 	if err == nil {
 		s.replies.interrupt(id)
@@ -189,12 +192,15 @@ func (s *Desk) Release(ctx context.Context, by By, id string, toAgent bool) (*ch
 		case c.State == to:
 			return nil, nil
 		}
+		before := *c
 		c.SetState(to, now)
 		c.Assignee, c.ReplySeq, c.ReplyAt = "", 0, time.Time{}
 		if toAgent && c.VisitorSeq > c.CompanySeq {
 			c.ReplySeq, c.ReplyAt = c.VisitorSeq, now
 		}
-		return []chats.Turn{eventBy(what, by.AccountID, by.Name, now)}, nil
+		turns := []chats.Turn{eventBy(what, by.AccountID, by.Name, now)}
+		keepUndo(c, &before, by, turns, now)
+		return turns, nil
 	})
 	switch {
 	case err != nil:
@@ -235,9 +241,10 @@ func (s *Desk) Assign(ctx context.Context, by, to By, id string) (*chats.Convers
 		if c.Assignee == to.AccountID && c.State == chats.Active {
 			return nil, nil
 		}
-		read := c.ReadSeq
+		before := *c
 		turns := take(c, to, now)
-		c.ReadSeq = read // the new assignee has not read it
+		c.ReadSeq = before.ReadSeq // the new assignee has not read it
+		keepUndo(c, &before, by, turns, now)
 		return turns, nil
 	})
 	if err == nil {
@@ -254,9 +261,12 @@ func (s *Desk) Resolve(ctx context.Context, by By, id string) (*chats.Conversati
 		if c.State == chats.Resolved {
 			return nil, nil
 		}
+		before := *c
 		c.SetState(chats.Resolved, now)
 		c.ReplySeq, c.ReplyAt, c.ReadSeq = 0, time.Time{}, c.LastSeq+1
-		return []chats.Turn{eventBy(Resolved, by.AccountID, by.Name, now)}, nil
+		turns := []chats.Turn{eventBy(Resolved, by.AccountID, by.Name, now)}
+		keepUndo(c, &before, by, turns, now)
+		return turns, nil
 	})
 	return c.Conversation, err
 }

@@ -53,6 +53,7 @@ func (x Inbox) Routes() []httpio.Route {
 		member.Route(x.Gate, "POST", one+"/assign", answer, x.assign),
 		member.Route(x.Gate, "POST", one+"/resolve", answer, member.ID("Conversation", x.resolve)),
 		member.Route(x.Gate, "POST", one+"/reopen", answer, member.ID("Conversation", x.reopen)),
+		member.Route(x.Gate, "POST", one+"/undo", answer, member.ID("Conversation", x.undo)),
 		member.Route(x.Gate, "PUT", one+"/tags", answer, member.ID("Conversation", x.tag)),
 		member.Route(x.Gate, "POST", one+"/read", answer, x.read),
 		member.Route(x.Gate, "POST", one+"/typing", answer, x.typing),
@@ -81,6 +82,13 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	}
 	if !slices.Contains(chats.Folders(), f.Folder) {
 		return carillon.Invalid("folder", "Must be one of "+strings.Join(chats.Folders(), ", "))
+	}
+	switch q.Get("order") {
+	case "", "newest":
+	case "oldest":
+		f.Oldest = true
+	default:
+		return carillon.Invalid("order", "Must be newest or oldest")
 	}
 	switch q.Get("closed") {
 	case "", "false":
