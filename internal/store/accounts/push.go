@@ -121,24 +121,55 @@ func (s *Notices) Subscribe(ctx context.Context, x *Subscription) error {
 
 // Subscriptions returns the subscriptions of a member whose sessions are active, oldest first.
 func (s *Notices) Subscriptions(ctx context.Context, companyID, accountID string, now time.Time) ([]Subscription, error) {
-	return db.Collect(ctx, s.d, "push subscriptions", func(scan db.Scan) (x Subscription, err error) {
-		var sealed string
-		var created int64
-		if err := scan(&x.ID, &x.SessionID, &sealed, &x.Agent, &x.Language, &created); err != nil {
-			return x, err
-		}
-		plain, err := s.seal.Open(subscriptionRow(x.ID), sealed)
-		if err != nil {
-			return x, fmt.Errorf("open push subscription %s: %w", x.ID, err)
-		}
-		var of sealedSubscription
-		err = json.Unmarshal(plain, &of)
-		x.CompanyID, x.AccountID, x.CreatedAt = companyID, accountID, db.Instant(created)
-		x.Endpoint, x.P256DH, x.Auth = of.Endpoint, of.P256DH, of.Auth
-		return x, err
-	}, `SELECT p.id, p.session_id, p.sealed, p.agent, p.language, p.created_at FROM push_subscription AS p
+	return db.Collect(ctx, s.d, "push subscriptions", func(scan db.Scan) (Subscription, error) {
+		return s.scan(companyID, scan)
+	}, "SELECT "+subscriptionColumns+` FROM push_subscription AS p
 		JOIN session AS s ON s.id = p.session_id AND s.ended_at = 0 AND s.expires_at > $3
 		WHERE p.company_id = $1 AND p.account_id = $2 ORDER BY p.id LIMIT $4`, companyID, accountID, db.Millis(now), MaxSubscriptions)
+}
+
+const subscriptionColumns = "p.id, p.account_id, p.session_id, p.sealed, p.agent, p.language, p.created_at"
+
+// scan reads a subscription of a company; dest are further columns.
+func (s *Notices) scan(companyID string, scan db.Scan, dest ...any) (x Subscription, err error) {
+	var sealed string
+	var created int64
+	if err := scan(append([]any{&x.ID, &x.AccountID, &x.SessionID, &sealed, &x.Agent, &x.Language, &created}, dest...)...); err != nil {
+		return x, err
+	}
+	plain, err := s.seal.Open(subscriptionRow(x.ID), sealed)
+	if err != nil {
+		return x, fmt.Errorf("open push subscription %s: %w", x.ID, err)
+	}
+	var of sealedSubscription
+	err = json.Unmarshal(plain, &of)
+	x.CompanyID, x.CreatedAt = companyID, db.Instant(created)
+	x.Endpoint, x.P256DH, x.Auth = of.Endpoint, of.P256DH, of.Auth
+	return x, err
+}
+
+// MemberBrowser is a subscription of a member, with the member's role and choice.
+type MemberBrowser struct {
+	Subscription
+	Role   string
+	Choice NoticeChoice
+}
+
+// maxBrowsers bounds the browsers of a company that get one message.
+const maxBrowsers = 1000
+
+// Browsers returns the subscriptions of a company's current members whose sessions are active, by member.
+func (s *Notices) Browsers(ctx context.Context, companyID string, now time.Time) ([]MemberBrowser, error) {
+	return db.Collect(ctx, s.d, "push subscriptions", func(scan db.Scan) (b MemberBrowser, err error) {
+		c := &b.Choice
+		b.Subscription, err = s.scan(companyID, scan, &b.Role, &c.Push, &c.Mail, &c.QuietFrom, &c.QuietTo, &c.Zone, &c.Language)
+		return b, err
+	}, "SELECT "+subscriptionColumns+`, m.role, COALESCE(c.push, TRUE), COALESCE(c.mail, TRUE), COALESCE(c.quiet_from, 0),
+			COALESCE(c.quiet_to, 0), COALESCE(c.zone, ''), COALESCE(c.language, 'en') FROM push_subscription AS p
+		JOIN session AS s ON s.id = p.session_id AND s.ended_at = 0 AND s.expires_at > $2
+		JOIN membership AS m ON m.account_id = p.account_id AND m.company_id = p.company_id
+		LEFT JOIN notice_choice AS c ON c.company_id = p.company_id AND c.account_id = p.account_id
+		WHERE p.company_id = $1 ORDER BY p.company_id, p.account_id, p.id LIMIT $3`, companyID, db.Millis(now), maxBrowsers)
 }
 
 // Unsubscribe deletes a member's subscription, and reports whether there was one.
