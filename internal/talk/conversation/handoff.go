@@ -118,7 +118,14 @@ func taken(c *chats.Conversation) error {
 // negative. Errors: conflict, not_found.
 func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	turn, c, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
+	mail, err := s.mails(ctx, by.CompanyID)
+	if err != nil {
+		return nil, nil, err
+	}
+	var before chats.Conversation
+	change := &chats.Change{CompanyID: by.CompanyID, ConversationID: id, ClientID: ownID(chats.Teammate, in.ClientID), Mail: mail}
+	change.Edit = func(c *chats.Conversation) ([]chats.Turn, error) {
+		before = *c
 		if err := full(c); err != nil {
 			return nil, err
 		}
@@ -137,11 +144,21 @@ func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64
 		turns = append(turns, t)
 		c.ReadSeq = c.LastSeq + int64(len(turns))
 		return turns, nil
-	})
-	if err == nil {
-		s.replies.interrupt(id)
 	}
-	return turn, c, err
+	if err := s.do(ctx, change, &before); err != nil {
+		return nil, nil, err
+	}
+	s.replies.interrupt(id)
+	return appended(change, nil)
+}
+
+// mails reports whether replies of a company's teammates go by e-mail to contacts who left.
+func (s *core) mails(ctx context.Context, companyID string) (bool, error) {
+	if !s.o.Mails {
+		return false, nil
+	}
+	company, err := s.store.Accounts.Company(ctx, companyID)
+	return err == nil && !company.Inbox.ChatOnly, err
 }
 
 // Caption appends the transcript of a teammate's speech. It arrives after the fact, so it leaves the assignee

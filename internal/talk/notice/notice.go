@@ -15,6 +15,7 @@ import (
 	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
 	"carillon/internal/account/push"
+	"carillon/internal/base/schedule"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/events"
@@ -123,11 +124,12 @@ func quiet(c *accounts.NoticeChoice, now time.Time) bool {
 	if c.QuietFrom == c.QuietTo {
 		return false
 	}
-	zone, err := time.LoadLocation(c.Zone)
-	if err != nil {
-		zone = time.UTC
+	local := now.UTC()
+	if c.Zone != "" {
+		if zone, err := schedule.Zone(c.Zone); err == nil {
+			local = now.In(zone)
+		}
 	}
-	local := now.In(zone)
 	minute := local.Hour()*60 + local.Minute()
 	if c.QuietFrom < c.QuietTo {
 		return minute >= c.QuietFrom && minute < c.QuietTo
