@@ -87,7 +87,12 @@ describe("lists", () => {
   it("knows what a folder holds", () => {
     expect(belongs(conversation("1", { assignee: "ana" }), { ...all, folder: "mine" })).toBe(true);
     expect(belongs(conversation("1", { assignee: "ben" }), { ...all, folder: "mine" })).toBe(false);
-    expect(belongs(conversation("1", { state: "missed" }), { ...all, folder: "unassigned" })).toBe(true);
+    expect(
+      belongs(conversation("1", { state: "missed", waiting_at: "2026-11-24T10:00:00Z" }), {
+        ...all,
+        folder: "unassigned",
+      }),
+    ).toBe(true);
     expect(belongs(conversation("1", { state: "bot" }), { ...all, folder: "automated" })).toBe(true);
     expect(belongs(conversation("1", { state: "resolved" }), all)).toBe(false);
     expect(belongs(conversation("1", { state: "resolved" }), { ...all, closed: true })).toBe(true);
