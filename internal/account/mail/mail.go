@@ -25,7 +25,7 @@ type Message struct {
 	Subject string
 	Text    string
 	HTML    string
-	// ID is the Message-ID without its domain; empty: a new one. Mail servers drop a second e-mail with the same.
+	// ID is the Message-ID without its domain; without it, a new one is used. Mail servers drop a second e-mail with the same.
 	ID string
 	// Automatic marks an e-mail whose sender reads no replies, so that automatic replies are not sent either.
 	Automatic bool

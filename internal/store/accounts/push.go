@@ -41,7 +41,7 @@ type NoticeChoice struct {
 	Mail      bool
 	QuietFrom int
 	QuietTo   int
-	Zone      string // IANA name; empty: UTC
+	Zone      string // IANA name; UTC if it is empty
 	Language  string // en, es, pt
 }
 
@@ -88,8 +88,8 @@ func (s *Notices) storedKey(ctx context.Context) (private, public string, err er
 
 func subscriptionRow(id string) string { return "push_subscription/" + id }
 
-// Subscribe stores a subscription and sets its id. The endpoint's earlier subscription is replaced, whoever's it was: a
-// browser has one. Errors: limit_exceeded.
+// Subscribe stores a subscription and sets its id. It replaces the endpoint's earlier subscription, also another
+// account's: a browser has one. Errors: limit_exceeded.
 func (s *Notices) Subscribe(ctx context.Context, x *Subscription) error {
 	x.ID = carillon.NewID(x.CreatedAt)
 	plain, err := json.Marshal(sealedSubscription{x.Endpoint, x.P256DH, x.Auth})

@@ -15,7 +15,7 @@ const MailPause = time.Minute
 type MailReply struct {
 	Seq     int64
 	State   string // queued, sending, sent, failed, seen
-	Batch   int64  // replies of the same batch are one e-mail; 0: none yet
+	Batch   int64  // replies of the same batch are one e-mail; 0 before there is one
 	Attempt int64
 	Reason  string // of a failure
 	dueAt   int64

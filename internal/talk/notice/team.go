@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// stale is the age of a wait of which nobody is told anymore: the program was stopped meanwhile.
+	// stale is the age of a wait that is announced to nobody anymore: the program was stopped meanwhile.
 	stale = 12 * time.Hour
 	// pushLife is the time for which a push service keeps a message for a browser that is away.
 	pushLife = 10 * time.Minute
@@ -113,7 +113,7 @@ func (n *Notices) push(ctx context.Context, w waiting) error {
 			continue
 		}
 		if _, err := n.o.Limits.Allow(ctx, "push/"+b.AccountID, pushesPerMinute, 1); err != nil {
-			continue // told often enough
+			continue // they had enough of them
 		}
 		failed = append(failed, n.send(ctx, b, pushMessage(w, name, b.Language)))
 	}

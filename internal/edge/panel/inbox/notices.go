@@ -80,8 +80,8 @@ type browserView struct {
 
 // teamNotices are the company's rules.
 type teamNotices struct {
-	MailAfter   int      `json:"mail_after_minutes"` // 0: no e-mails about waiting visitors
-	OnDuty      []string `json:"on_duty"`            // accounts; empty: all who may answer
+	MailAfter   int      `json:"mail_after_minutes"` // no e-mails about waiting visitors if it is 0
+	OnDuty      []string `json:"on_duty"`            // accounts; if there are none, all who may answer
 	ShowText    bool     `json:"show_text"`
 	ReplyByMail bool     `json:"reply_by_mail"`
 }
