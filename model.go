@@ -47,7 +47,7 @@ type Company struct {
 	CallingHours      *CallingHours // nil: always
 	Redial            Redial
 	Limits            Limits
-	RetentionDays     int  // for completed notifications and inactive conversations; 0 means forever
+	RetentionDays     int // for completed notifications and inactive conversations; 0 means forever
 	Inbox             InboxRules
 	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
 }

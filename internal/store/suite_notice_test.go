@@ -240,7 +240,8 @@ func browsersSubscribed(t *testing.T, r *rig) {
 		return "private" + strconv.Itoa(made), "public" + strconv.Itoa(made), nil
 	}
 	for range 2 {
-		if private, public, err := r.Notices.PushKey(t.Context(), r.now, create); err != nil || private != "private1" || public != "public1" {
+		private, public, err := r.Notices.PushKey(t.Context(), r.now, create)
+		if err != nil || private != "private1" || public != "public1" {
 			t.Error(private, public, err)
 		}
 	}

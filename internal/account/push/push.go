@@ -69,7 +69,7 @@ func New(o Options) *Pusher {
 	return &Pusher{o: o, slow: map[string]time.Time{}}
 }
 
-// Message is what a browser shows. URL is the path of the panel that opens; messages with the same Tag replace each other.
+// Message is the content of a notification. URL is the path of the panel that opens; messages with the same Tag replace each other.
 type Message struct {
 	Title string `json:"title"`
 	Body  string `json:"body,omitempty"`
@@ -83,7 +83,7 @@ func (p *Pusher) PublicKey(ctx context.Context) (string, error) {
 	return public, err
 }
 
-// Check refuses a subscription whose endpoint may not be reached or whose keys are none. Errors: validation_failed.
+// Check refuses a subscription with an endpoint that may not be reached, or without valid keys. Errors: validation_failed.
 func (p *Pusher) Check(ctx context.Context, x *accounts.Subscription) error {
 	u, err := endpoint(x.Endpoint)
 	if err != nil {

@@ -122,7 +122,9 @@ func Routes(d Deps) []httpio.Route {
 		account.Forgotten{Gate: gate, Store: d.Store, Letters: letters}.Routes(),
 		account.Keys{Gate: gate, Store: d.Store}.Routes(),
 
-		inbox.Inbox{Gate: gate, Store: d.Store, Conversations: d.Conversations, Files: d.Files, Channel: channel, Mails: d.Mail != nil}.Routes(),
+		inbox.Inbox{
+			Gate: gate, Store: d.Store, Conversations: d.Conversations, Files: d.Files, Channel: channel, Mails: d.Mail != nil,
+		}.Routes(),
 		inbox.People{Gate: gate, Store: d.Store, Conversations: d.Conversations, Events: d.Events}.Routes(),
 		inbox.Templates{Gate: gate, Store: d.Store, Conversations: d.Conversations, Send: send, Channel: channel}.Routes(),
 		inbox.Files{Gate: gate, Store: d.Store, Files: d.Files}.Routes(),

@@ -44,7 +44,12 @@ func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	for _, part := range []struct {
 		name, text string
 		to         any
-	}{{"calling hours", hours, &c.CallingHours}, {"redial policy", redial, &c.Redial}, {"limits", limits, &c.Limits}, {"inbox rules", inbox, &c.Inbox}} {
+	}{
+		{"calling hours", hours, &c.CallingHours},
+		{"redial policy", redial, &c.Redial},
+		{"limits", limits, &c.Limits},
+		{"inbox rules", inbox, &c.Inbox},
+	} {
 		if err := json.Unmarshal([]byte(part.text), part.to); err != nil {
 			return nil, fmt.Errorf("read %s of company %s: %w", part.name, c.ID, err)
 		}

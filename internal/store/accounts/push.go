@@ -60,7 +60,9 @@ func NewNotices(d *db.DB, seal *configure.Sealer) *Notices { return &Notices{d, 
 const pushKey = "push_key/vapid"
 
 // PushKey returns the installation's key for web push. New makes a pair; the pair of the first node that stores one stays.
-func (s *Notices) PushKey(ctx context.Context, now time.Time, create func() (private, public string, err error)) (private, public string, err error) {
+func (s *Notices) PushKey(
+	ctx context.Context, now time.Time, create func() (private, public string, err error),
+) (private, public string, err error) {
 	private, public, err = s.storedKey(ctx)
 	if err != nil || public != "" {
 		return private, public, err
@@ -112,7 +114,8 @@ func (s *Notices) Subscribe(ctx context.Context, x *Subscription) error {
 				Details: carillon.Details{{Key: "limit", Value: MaxSubscriptions}, {Key: "used", Value: n}},
 			}
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO push_subscription (id, company_id, account_id, session_id, digest, sealed, agent, language, created_at)
+		_, err := tx.Exec(ctx, `INSERT INTO push_subscription
+			(id, company_id, account_id, session_id, digest, sealed, agent, language, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, x.ID, x.CompanyID, x.AccountID, x.SessionID, digest,
 			s.seal.Seal(subscriptionRow(x.ID), plain), x.Agent, x.Language, db.Millis(x.CreatedAt))
 		return err
@@ -174,7 +177,8 @@ func (s *Notices) Browsers(ctx context.Context, companyID string, now time.Time)
 
 // Unsubscribe deletes a member's subscription, and reports whether there was one.
 func (s *Notices) Unsubscribe(ctx context.Context, companyID, accountID, id string) (bool, error) {
-	n, err := s.d.Exec(ctx, "DELETE FROM push_subscription WHERE id = $1 AND company_id = $2 AND account_id = $3", id, companyID, accountID)
+	n, err := s.d.Exec(ctx, "DELETE FROM push_subscription WHERE id = $1 AND company_id = $2 AND account_id = $3", id, companyID,
+		accountID)
 	return n > 0, db.Wrap(err, "delete a push subscription")
 }
 
@@ -190,8 +194,8 @@ func (s *Notices) Choice(ctx context.Context, companyID, accountID string) (Noti
 // SetChoice stores a member's choice of notices.
 func (s *Notices) SetChoice(ctx context.Context, companyID, accountID string, c NoticeChoice) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO notice_choice (company_id, account_id, push, mail, quiet_from, quiet_to, zone, language)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (company_id, account_id) DO UPDATE SET push = excluded.push, mail = excluded.mail,
-		quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, zone = excluded.zone, language = excluded.language`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (company_id, account_id) DO UPDATE SET push = excluded.push,
+		mail = excluded.mail, quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, zone = excluded.zone, language = excluded.language`,
 		companyID, accountID, c.Push, c.Mail, c.QuietFrom, c.QuietTo, c.Zone, c.Language)
 	return db.Wrap(err, "store a choice of notices")
 }

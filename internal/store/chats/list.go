@@ -173,8 +173,10 @@ type Counts struct {
 
 // Count counts the folders of a teammate.
 func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Counts, err error) {
-	err = s.d.Row(ctx, []any{&n.Mine, &n.Unassigned, &n.Unanswered, &n.Automated, &n.All}, `SELECT COUNT(CASE WHEN assignee = $2 THEN 1 END),
-		COUNT(CASE WHEN waiting_at > 0 THEN 1 END), COUNT(CASE WHEN unanswered <> '' THEN 1 END), COUNT(CASE WHEN state = 'bot' THEN 1 END), COUNT(*)
+	err = s.d.Row(ctx, []any{&n.Mine, &n.Unassigned, &n.Unanswered, &n.Automated, &n.All},
+		`SELECT COUNT(CASE WHEN assignee = $2 THEN 1 END),
+		COUNT(CASE WHEN waiting_at > 0 THEN 1 END), COUNT(CASE WHEN unanswered <> '' THEN 1 END),
+		COUNT(CASE WHEN state = 'bot' THEN 1 END), COUNT(*)
 		FROM conversation WHERE company_id = $1 AND state <> 'resolved'`, companyID, accountID)
 	return n, db.Wrap(err, "count conversations")
 }

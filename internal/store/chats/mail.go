@@ -96,9 +96,9 @@ func (s *MailReplies) Claim(ctx context.Context, x MailDue, now, until time.Time
 		for i := range batch {
 			m := &batch[i]
 			m.State, m.Batch, m.Attempt = "sending", number, m.Attempt+1
-			if _, err := tx.Exec(ctx, `UPDATE mail_reply SET state = 'sending', batch = $1, attempt = attempt + 1, due_at = $2, changed_at = $3
-				WHERE conversation_id = $4 AND seq = $5 AND company_id = $6`, number, db.Millis(until), db.Millis(now), x.ConversationID, m.Seq,
-				x.CompanyID); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE mail_reply SET state = 'sending', batch = $1, attempt = attempt + 1, due_at = $2,
+				changed_at = $3 WHERE conversation_id = $4 AND seq = $5 AND company_id = $6`, number, db.Millis(until), db.Millis(now),
+				x.ConversationID, m.Seq, x.CompanyID); err != nil {
 				return nil, db.Wrap(err, "claim an e-mail")
 			}
 		}

@@ -101,13 +101,14 @@ func Mentioning() []string {
 // Impersonal are the tables without data about a company's people.
 func Impersonal() []string {
 	return []string{
-		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker",
-		"browser_session", "bulk_job", "canned_reply", "company", "embedding", "event_interest", "event_topic", "flow_draft",
-		"flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node",
-		"notice_choice", "number_owner", "number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence",
-		"push_key", "push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count", "second_factor", "secret_use",
-		"sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state", "stat", "stat_block",
-		"stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync", "test_run",
+		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker", "browser_session",
+		"bulk_job", "canned_reply", "company", "embedding", "event_interest", "event_topic", "flow_draft", "flow_version", "hook",
+		"hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node", "notice_choice", "number_owner",
+		"number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "push_key",
+		"push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count",
+		"second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state",
+		"stat", "stat_block", "stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync",
+		"test_run",
 	}
 }
 

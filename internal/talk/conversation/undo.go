@@ -31,7 +31,8 @@ type undoable struct {
 // keepUndo lets a teammate undo the change that made c of before and appends turns.
 func keepUndo(c *chats.Conversation, before *chats.Conversation, by By, turns []chats.Turn, now time.Time) {
 	text, _ := json.Marshal(undoable{ // texts and numbers cannot fail
-		Account: by.AccountID, At: now.UnixMilli(), Seq: before.LastSeq + int64(len(turns)), State: before.State, StateAt: millis(before.StateAt),
+		Account: by.AccountID, At: now.UnixMilli(), Seq: before.LastSeq + int64(len(turns)),
+		State: before.State, StateAt: millis(before.StateAt),
 		Assignee: before.Assignee, WaitingAt: millis(before.WaitingAt), NoticeAt: millis(before.NoticeAt), Asks: before.Asks,
 		AskedSeq: before.AskedSeq, Memory: before.Memory,
 	})

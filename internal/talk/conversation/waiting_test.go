@@ -35,7 +35,8 @@ func TestTheQuestionOfAConversationIsKept(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		for _, channel := range []string{"web_chat", "web_voice", "whatsapp", "phone"} {
 			c, _, err := r.Open(t.Context(), Start{
-				Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: channel}, Channel: channel, AgentID: "a", Language: "en",
+				Contact: chats.Contact{CompanyID: r.company, WidgetID: "w", VisitorID: channel}, Channel: channel, AgentID: "a",
+				Language: "en",
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -57,7 +58,8 @@ func TestTheQuestionOfAConversationIsKept(t *testing.T) {
 			r.must(r.Desk.Take(t.Context(), r.ana, c.ID, ""))
 			r.say(c.ID, "5", "And back?")
 			want("And back?")
-			if _, _, err := r.Say(t.Context(), r.company, c.ID, Said{ClientID: "6", Kind: chats.KindFile, File: &chats.File{Name: "a"}}); err != nil {
+			file := Said{ClientID: "6", Kind: chats.KindFile, File: &chats.File{Name: "a"}}
+			if _, _, err := r.Say(t.Context(), r.company, c.ID, file); err != nil {
 				t.Fatal(err)
 			}
 			want("And back?")

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"carillon/internal/account/limit"
@@ -78,19 +79,14 @@ func (n *Notices) now() time.Time { return n.o.Now().Truncate(time.Millisecond).
 
 // Run sends what is due until ctx ends.
 func (n *Notices) Run(ctx context.Context) error {
-	done := make(chan struct{}, workers)
+	var all sync.WaitGroup
 	for range workers {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			n.work(ctx)
-		}()
+		all.Go(func() { n.work(ctx) })
 	}
+	defer all.Wait()
 	for {
 		select {
 		case <-ctx.Done():
-			for range workers {
-				<-done
-			}
 			return nil
 		case <-time.After(sweepEvery):
 		}

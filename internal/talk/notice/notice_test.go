@@ -26,7 +26,7 @@ import (
 	"carillon/internal/talk/conversation"
 )
 
-// rig holds conversations of a company with two teammates and a viewer, an installation that sends notices, and what was sent.
+// rig holds conversations of a company with two teammates and a viewer, an installation that sends notices, and the notices that were sent.
 type rig struct {
 	*Notices
 	t       *testing.T
@@ -226,7 +226,8 @@ func (r *rig) subscribe(name, lang string) *accounts.Subscription {
 		r.t.Fatal(ok, err)
 	}
 	x := &accounts.Subscription{
-		CompanyID: r.company, AccountID: account.ID, SessionID: session, Endpoint: r.pushes.URL + "/" + name, Language: lang, CreatedAt: r.now(),
+		CompanyID: r.company, AccountID: account.ID, SessionID: session, Endpoint: r.pushes.URL + "/" + name, Language: lang,
+		CreatedAt: r.now(),
 	}
 	x.P256DH, x.Auth = r.pushes.Keys()
 	if err := r.db.Notices.Subscribe(r.t.Context(), x); err != nil {

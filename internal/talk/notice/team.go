@@ -177,7 +177,9 @@ func (n *Notices) mail(ctx context.Context, all []waiting) error {
 		}
 	}
 	return n.onDuty(ctx, company, func(m accounts.Member, c accounts.NoticeChoice) error {
-		for name, most := range map[string]int{"mails/waiting/" + m.ID: mailsToMember, "mails/waiting/company/" + company.ID: mailsToCompany} {
+		for name, most := range map[string]int{
+			"mails/waiting/" + m.ID: mailsToMember, "mails/waiting/company/" + company.ID: mailsToCompany,
+		} {
 			err := n.o.Limits.AllowToday(ctx, name, most)
 			if carillon.IsCode(err, carillon.RateLimitExceeded) {
 				return nil
@@ -196,7 +198,9 @@ func (n *Notices) mail(ctx context.Context, all []waiting) error {
 }
 
 // onDuty calls found for the members on duty who want e-mails now.
-func (n *Notices) onDuty(ctx context.Context, company *carillon.Company, found func(m accounts.Member, c accounts.NoticeChoice) error) error {
+func (n *Notices) onDuty(
+	ctx context.Context, company *carillon.Company, found func(m accounts.Member, c accounts.NoticeChoice) error,
+) error {
 	now := n.now()
 	for after := ""; ; {
 		members, err := n.o.Store.Accounts.Members(ctx, company.ID, after, membersAtOnce)
@@ -245,6 +249,7 @@ func waitingMail(all []waiting, names []string, base, lang string) mail.Message 
 	}
 	page = append(page, `</ul><p style="color:#62625c;font-size:14px">`+html.EscapeString(t.off)+`</p>`)
 	return mail.Message{
-		Subject: subject, Text: strings.Join(append(text, t.off), "\n\n") + "\n", HTML: letter(lang, strings.Join(page, "")), Automatic: true,
+		Subject: subject, Text: strings.Join(append(text, t.off), "\n\n") + "\n", HTML: letter(lang, strings.Join(page, "")),
+		Automatic: true,
 	}
 }

@@ -13,9 +13,10 @@ var teamTexts = map[string]teamText{
 		off:   "To stop these e-mails or set quiet hours, open your account in the panel.",
 	},
 	"es": {
-		one: "Un visitante espera respuesta", named: "{name} espera respuesta", many: "{n} visitantes esperan respuesta", visitor: "Visitante",
-		since: "Sin respuesta desde hace {n} minutos.",
-		off:   "Para dejar de recibir estos correos o fijar horas de silencio, abra su cuenta en el panel.",
+		one: "Un visitante espera respuesta", named: "{name} espera respuesta", many: "{n} visitantes esperan respuesta",
+		visitor: "Visitante",
+		since:   "Sin respuesta desde hace {n} minutos.",
+		off:     "Para dejar de recibir estos correos o fijar horas de silencio, abra su cuenta en el panel.",
 	},
 	"pt": {
 		one: "Um visitante está esperando", named: "{name} está esperando", many: "{n} visitantes estão esperando", visitor: "Visitante",

@@ -105,7 +105,8 @@ func (n *Notices) attempt(
 	}
 	if batch[0].Attempt == 1 {
 		for name, most := range map[string]int{
-			"mails/reply/" + configure.Digest(config.FoldEmail(contact.Email)): repliesToVisitor, "mails/replies/" + c.CompanyID: repliesOfCompany,
+			"mails/reply/" + configure.Digest(config.FoldEmail(contact.Email)): repliesToVisitor,
+			"mails/replies/" + c.CompanyID:                                     repliesOfCompany,
 		} {
 			err := n.o.Limits.AllowToday(ctx, name, most)
 			if carillon.IsCode(err, carillon.RateLimitExceeded) {
@@ -230,7 +231,8 @@ func composed(company, question, link, lang string, turns []chats.Turn) *mail.Me
 	text = append(text, end)
 	page.WriteString(muted + e(end) + `</p>`)
 	return &mail.Message{
-		Subject: strings.ReplaceAll(t.subject, "{company}", company), Text: strings.Join(text, "\n\n") + "\n", HTML: letter(lang, page.String()),
+		Subject: strings.ReplaceAll(t.subject, "{company}", company), Text: strings.Join(text, "\n\n") + "\n",
+		HTML:      letter(lang, page.String()),
 		Automatic: true,
 	}
 }

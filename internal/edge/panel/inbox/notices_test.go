@@ -35,7 +35,8 @@ func TestATeammateSubscribesABrowser(t *testing.T) {
 	if made["current"] != true {
 		t.Error(made)
 	}
-	if shown := w.Want("GET", at, mate, "", 200, "", ""); len(shown["browsers"].([]any)) != 1 || strings.Contains(fmt.Sprint(shown), "/mate") {
+	if shown := w.Want("GET", at, mate, "", 200, "", ""); len(shown["browsers"].([]any)) != 1 ||
+		strings.Contains(fmt.Sprint(shown), "/mate") {
 		t.Error(shown)
 	}
 	if shown := w.Want("GET", at, owner, "", 200, "", ""); len(shown["browsers"].([]any)) != 0 {
@@ -71,7 +72,10 @@ func TestNoticesAreChosen(t *testing.T) {
 		t.Error(c)
 	}
 	for _, x := range []struct{ old, bad, field string }{
-		{"22:00", "24:00", "quiet_from"}, {"07:30", "", "quiet_to"}, {"Europe/Madrid", "Europe/Nowhere", "zone"}, {`"es"`, `"xx"`, "language"},
+		{"22:00", "24:00", "quiet_from"},
+		{"07:30", "", "quiet_to"},
+		{"Europe/Madrid", "Europe/Nowhere", "zone"},
+		{`"es"`, `"xx"`, "language"},
 	} {
 		w.Want("PUT", at, mate, strings.Replace(good, x.old, x.bad, 1), 400, "validation_failed", x.field)
 	}
