@@ -195,7 +195,8 @@ func (s *Notices) Choice(ctx context.Context, companyID, accountID string) (Noti
 func (s *Notices) SetChoice(ctx context.Context, companyID, accountID string, c NoticeChoice) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO notice_choice (company_id, account_id, push, mail, quiet_from, quiet_to, zone, language)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (company_id, account_id) DO UPDATE SET push = excluded.push,
-		mail = excluded.mail, quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, zone = excluded.zone, language = excluded.language`,
+		mail = excluded.mail, quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, zone = excluded.zone,
+		language = excluded.language`,
 		companyID, accountID, c.Push, c.Mail, c.QuietFrom, c.QuietTo, c.Zone, c.Language)
 	return db.Wrap(err, "store a choice of notices")
 }

@@ -45,8 +45,7 @@ export function ListBar({ t, folder, order, setOrder, select }: BarProps) {
           {orders.map((o) => (
             <Menu.Item
               key={o}
-              role="menuitemradio"
-              aria-checked={o === order}
+              aria-current={o === order ? "true" : undefined}
               rightSection={o === order ? <IconCheck size={14} aria-hidden /> : undefined}
               onClick={() => setOrder(o)}
             >

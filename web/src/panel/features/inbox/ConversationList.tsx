@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Checkbox, Loader, Popover, Switch, TextInput, UnstyledButton } from "@mantine/core";
-import { IconAdjustmentsHorizontal, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
+import { ActionIcon, Button, Loader, Popover, Switch, TextInput, UnstyledButton } from "@mantine/core";
+import { IconAdjustmentsHorizontal, IconCheck, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import { Bulk, ListBar } from "./Bulk";
@@ -424,8 +424,8 @@ function Row({
         {selected === undefined ? (
           <Avatar name={c.name || c.username} group={c.group} />
         ) : (
-          <span className="inbox-select" aria-hidden>
-            <Checkbox checked={selected} readOnly tabIndex={-1} />
+          <span className="inbox-select" data-on={selected ? "yes" : "no"} aria-hidden>
+            <i>{selected && <IconCheck size={14} stroke={3} />}</i>
           </span>
         )}
         <span className="inbox-row-main">
