@@ -138,8 +138,7 @@ describe("those who wait", () => {
       await p.getByText("3 conversations resolved").waitFor();
       for (const c of [first, second, third]) assert.equal((await one(c.id)).state, "resolved");
       await p.getByRole("button", { name: "Undo" }).click();
-      for (const c of [first, second, third])
-        await until(async () => (await one(c.id)).state === "queued", "it waits again");
+      for (const c of [first, second, third]) await until(async () => (await one(c.id)).waiting_at, "it waits again");
       await row(p, third.id).waitFor();
       await p.getByText("3 conversations resolved").waitFor({ state: "detached" });
     }
@@ -155,7 +154,7 @@ describe("those who wait", () => {
     assert.equal((await one(second.id)).state, "active");
     assert.equal(await row(p, second.id).count(), 1);
     await p.getByRole("button", { name: "Undo" }).click();
-    await until(async () => (await one(second.id)).state === "queued", "it waits again");
+    await until(async () => (await one(second.id)).waiting_at, "it waits again");
   });
 });
 
