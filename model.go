@@ -47,8 +47,17 @@ type Company struct {
 	CallingHours      *CallingHours // nil: always
 	Redial            Redial
 	Limits            Limits
-	RetentionDays     int  // for completed notifications and inactive conversations; 0 means forever
+	RetentionDays     int // for completed notifications and inactive conversations; 0 means forever
+	Inbox             InboxRules
 	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
+}
+
+// InboxRules are a company's rules for notices about conversations.
+type InboxRules struct {
+	MailAfterMinutes int      `json:"mail_after_minutes"` // a waiting visitor is announced by e-mail after this time; never if it is 0
+	OnDuty           []string `json:"on_duty,omitempty"`  // accounts that get these e-mails; if there are none, all who may answer
+	ShowText         bool     `json:"show_text"`          // push messages and e-mails have the visitor's name and question
+	ChatOnly         bool     `json:"chat_only"`          // replies are not sent by e-mail to visitors who left
 }
 
 // NewCompany returns a company with default settings, without an ID.

@@ -52,6 +52,17 @@ const script = (entry, name) => ({
   },
 });
 
+/** The service worker of web push messages: one file whose name does not change. */
+const worker = {
+  ...common,
+  root: here,
+  build: {
+    ...output,
+    outDir: join(dist, "panel/push"),
+    lib: { entry: join(here, "src/panel/push/worker.ts"), formats: ["iife"], name: "w", fileName: () => "worker.js" },
+  },
+};
+
 const docs = {
   ...common,
   root: here,
@@ -86,6 +97,7 @@ if (process.argv.includes("--dev")) {
   await mkdir(dist);
   await writeFile(join(dist, ".gitkeep"), "");
   await build(panel);
+  await build(worker);
   for (const name of ["chat", "voice"]) {
     await build(widget(name));
     await build(script(name + ".ts", name + ".js"));

@@ -59,7 +59,7 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate),
 		Lines:     lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
 		Messages: p.messaging, Mobile: p.sandbox, Limits: p.limits, Shares: a.shares, Jobs: p.bulk, Hooks: p.hooks, Talks: p.voices,
-		Trials: widgets, Speakers: p.speakers,
+		Trials: widgets, Speakers: p.speakers, Push: p.push,
 	}
 	if p.mailer != nil {
 		d.Mail = p.mailer

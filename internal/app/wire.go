@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	netmail "net/mail"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
 	"carillon/internal/account/mail"
+	"carillon/internal/account/push"
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
@@ -37,6 +40,7 @@ import (
 	"carillon/internal/call/telephone"
 	"carillon/internal/edge/control"
 	"carillon/internal/edge/ops"
+	"carillon/internal/edge/widget"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
 	"carillon/internal/queue"
@@ -54,6 +58,7 @@ import (
 	"carillon/internal/talk/effect"
 	"carillon/internal/talk/files"
 	"carillon/internal/talk/messaging"
+	"carillon/internal/talk/notice"
 	"carillon/internal/voice"
 	"carillon/internal/voice/speech"
 )
@@ -69,6 +74,7 @@ type parts struct {
 	limits *limit.Limits
 	auth   *auth.Auth
 	mailer *mail.Mailer // nil disables e-mail
+	push   *push.Pusher
 
 	queue       *queue.Queue
 	bus         *realtime.Bus
@@ -98,6 +104,7 @@ type parts struct {
 
 	files         *files.Files
 	conversations *conversation.Conversations
+	notices       *notice.Notices
 	messaging     *messaging.Messaging
 	speakers      map[string]voice.Speaker
 	voices        *voice.Sessions
@@ -132,7 +139,8 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	})
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
-		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.messaging.Run,
+		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.notices.Run,
+		p.messaging.Run,
 		p.voices.Run, p.search.Run, p.vectors.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
 		effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
 	)
@@ -169,6 +177,9 @@ func (p *parts) wireAccounts(a *App) (err error) {
 	if a.cfg.SMTPURL != "" {
 		p.mailer, err = mail.New(mail.Options{URL: a.cfg.SMTPURL.Reveal(), From: a.cfg.MailFrom, Log: a.log})
 	}
+	services := push.NewClient(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})
+	a.onClose(services.Close)
+	p.push = push.New(push.Options{Notices: a.store.Notices, Client: services, Contact: a.pushContact})
 	return err
 }
 
@@ -332,8 +343,9 @@ func (p *parts) wireTalking(a *App) error {
 		Store: s, Agents: agent.Stored{Store: s}, Thinker: p.thinker, Toolbox: p.toolbox, Publisher: p.hub, Observer: a.metrics.Chat,
 		Flows: effect.Flows{Store: s, Log: a.log}, Effects: effect.Effects{Store: s, Notify: p.notify, Client: flowServers}, Runs: s.Runs,
 		Suspended: a.suspended, Reviewer: p.reviewer, Questions: s.Questions, Shares: a.shares, Alone: s.DB.SQLite(), Node: p.queue.ID(),
-		Log: a.log,
+		Mails: p.mailer != nil, Log: a.log,
 	})
+	p.notices = notice.New(p.noticeOptions(a))
 	p.messaging = messaging.New(p.messagingOptions(a))
 	p.speakers = speech.Speakers(p.engines, a.shares)
 	if !speech.Espeaks() {
@@ -349,6 +361,28 @@ func (p *parts) wireTalking(a *App) error {
 		Detector: voice.NewDetector, Log: a.log,
 	})
 	return nil
+}
+
+func (p *parts) noticeOptions(a *App) notice.Options {
+	o := notice.Options{
+		Store: a.store, Push: p.push, Limits: p.limits, Publisher: p.hub, BaseURL: a.BaseURL, Suspended: a.suspended, Log: a.log,
+		Origins: widget.Origins(a.store.Resources),
+	}
+	if p.mailer != nil {
+		o.Mailer = p.mailer
+	}
+	return o
+}
+
+// pushContact returns the address at which push services reach the operator: the installation's, or else the sender's of
+// e-mails.
+func (a *App) pushContact() string {
+	base := a.BaseURL()
+	from, err := netmail.ParseAddress(a.cfg.MailFrom)
+	if strings.HasPrefix(base, "https://") || err != nil {
+		return base
+	}
+	return from.Address
 }
 
 func (p *parts) messagingOptions(a *App) messaging.Options {

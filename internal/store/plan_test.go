@@ -320,6 +320,12 @@ var meant = []struct {
 	{"AND assignee = $2 AND assignee <> '' AND state IN", by("conversation_mine")},
 	{"FROM conversation WHERE reply_at > 0 AND reply_at <", by("conversation_reply")},
 	{"FROM conversation WHERE review_at > 0 AND review_at <=", by("conversation_review")},
+	{"FROM conversation WHERE notice_at > 0 AND notice_at <=", by("conversation_notice")},
+	{"AND c.waiting_at > 0 AND c.state <> 'resolved' ORDER BY c.waiting_at, c.id", by("conversation_longest")},
+	{"AND c.unanswered <> '' AND c.state <> 'resolved' ORDER BY c.last_at DESC", by("conversation_unanswered")},
+	{"FROM mail_reply WHERE state IN ('queued', 'sending') AND due_at <=", by("mail_reply_due")},
+	{"FROM mail_reply WHERE conversation_id", by("sqlite_autoindex_mail_reply_1", "mail_reply_pkey")},
+	{"FROM push_subscription AS p JOIN session AS s", by("push_subscription_account")},
 	{"FROM review_count WHERE company_id = $1", by("PRIMARY KEY (company_id=? AND hour>?", "review_count_pkey")},
 	{"FROM review WHERE conversation_id", by("PRIMARY KEY", "review_pkey")},
 	{"FROM call AS x CROSS JOIN notification AS n WHERE x.conversation_id", by("call_conversation")},
@@ -528,6 +534,10 @@ var filling = []string{
 		i, CASE WHEN i % 3 = 0 THEN 'a' || i % 50 ELSE '' END, 4, i, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END,
 			CASE WHEN i % 100 = 0 THEN i ELSE 0 END, i FROM generate_series(0, 20000) i`,
 	"UPDATE conversation SET review_at = last_at + 1 WHERE reply_at > 0",
+	`UPDATE conversation SET waiting_at = last_at, notice_at = last_at + 1 WHERE state = 'queued'`,
+	`UPDATE conversation SET unanswered = 'x' WHERE state = 'bot' AND last_at % 40 = 0`,
+	`INSERT INTO mail_reply (conversation_id, seq, company_id, state, due_at, changed_at) SELECT id, 1, company_id,
+		CASE WHEN last_at % 100 = 0 THEN 'queued' ELSE 'sent' END, last_at, last_at FROM conversation`,
 	`INSERT INTO review (conversation_id, company_id, agent_id, seq, ended_at, at, maker, goal, topics, doc)
 		SELECT id, company_id, 'a', 4, last_at, last_at, 'rules', 'yes', '[]', '{}' FROM conversation`,
 	`INSERT INTO turn (conversation_id, seq, author, kind, client_id, at, text)

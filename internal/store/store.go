@@ -117,6 +117,8 @@ type Store struct {
 	Runs       *chats.Runs
 	Reviews    *chats.Reviews
 	Replies    *chats.Replies
+	Mails      *chats.MailReplies
+	Notices    *accounts.Notices
 	Phones     *chats.Phones // of the sandbox
 
 	Events *events.Store
@@ -184,7 +186,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
 		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),
 		Runs: chats.NewRuns(d), Reviews: chats.NewReviews(d),
-		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d),
+		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d), Mails: chats.NewMailReplies(d), Notices: accounts.NewNotices(d, sealer),
 		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),
 	}
 	s.Suppressions = settings.NewSuppressions(d, config, s.Accounts)

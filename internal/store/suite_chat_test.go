@@ -29,6 +29,9 @@ func talking() []sentence {
 		{"another company finds no conversation, turn or contact", conversationsApart},
 		{"conversations are listed by folder, search, tag and contact, page by page", conversationsListed},
 		{"what waits too long is found by its state, in its order", conversationsWaiting},
+		{"a notice about a waiting visitor is claimed once", noticesClaimed},
+		{"replies for e-mails are collected, claimed once and finished", mailsClaimed},
+		{"a browser gets the notices of the last member who subscribed it, while the session lasts", browsersSubscribed},
 		{"teammates are present until an instant", teammatesPresent},
 		{"canned replies are kept by their shortcuts", cannedReplies},
 		{"turns are the events of their conversation's topic", turnEvents},
@@ -325,6 +328,9 @@ func conversationsListed(t *testing.T, r *rig) {
 		r.changes(t, o.Conversation.ID, func(c *chats.Conversation) []chats.Turn {
 			c.SetState(x.state, r.now)
 			c.Assignee, c.Tags = x.assignee, x.tags
+			if x.name == "hers" || x.name == "bot" {
+				c.Unanswered = "May I bring a dog?"
+			}
 			return nil
 		})
 	}
@@ -355,6 +361,10 @@ func conversationsListed(t *testing.T, r *rig) {
 		{chats.Filter{Folder: "all"}, []string{"hers", "wrapping", "mine", "abandoned", "missed", "queued", "bot"}},
 		{chats.Filter{Folder: "mine"}, []string{"wrapping", "mine"}},
 		{chats.Filter{Folder: "unassigned"}, []string{"abandoned", "missed", "queued"}},
+		{chats.Filter{Folder: "unassigned", Oldest: true}, []string{"queued", "missed", "abandoned"}},
+		{chats.Filter{Folder: "mine", Oldest: true}, []string{"mine", "wrapping"}},
+		{chats.Filter{Folder: "unanswered"}, []string{"hers", "bot"}},
+		{chats.Filter{Folder: "unanswered", Oldest: true}, []string{"bot", "hers"}},
 		{chats.Filter{Folder: "automated"}, []string{"bot"}},
 		{chats.Filter{Folder: "mine", Closed: true}, []string{"closed"}},
 		{chats.Filter{Folder: "all", Tag: "vip"}, []string{"queued"}},
@@ -393,7 +403,7 @@ func conversationsListed(t *testing.T, r *rig) {
 		t.Error(diff)
 	}
 	n, err := r.Chats.Count(t.Context(), ours, "ana")
-	if diff := cmp.Diff(chats.Counts{Mine: 2, Unassigned: 3, Automated: 1, All: 7}, n); diff != "" || err != nil {
+	if diff := cmp.Diff(chats.Counts{Mine: 2, Unassigned: 3, Unanswered: 2, Automated: 1, All: 7}, n); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	if _, _, err := r.Chats.List(t.Context(), chats.Filter{

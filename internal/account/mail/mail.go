@@ -1,5 +1,5 @@
-// Package mail sends e-mails to members of companies, such as invitations and links for forgotten passwords, through
-// an SMTP server.
+// Package mail sends e-mails through an SMTP server: to members of companies, such as invitations and links for forgotten
+// passwords, and to visitors who left a conversation.
 package mail
 
 import (
@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/mail"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	smtp "github.com/wneessen/go-mail"
@@ -23,6 +25,10 @@ type Message struct {
 	Subject string
 	Text    string
 	HTML    string
+	// ID is the Message-ID without its domain; without it, a new one is used. Mail servers drop a second e-mail with the same.
+	ID string
+	// Automatic marks an e-mail whose sender reads no replies, so that automatic replies are not sent either.
+	Automatic bool
 }
 
 // Options configure a Mailer.
@@ -46,8 +52,10 @@ type Mailer struct {
 	tls  bool // encrypted from the start
 	opts []smtp.Option
 	from string
-	log  *slog.Logger
-	jobs chan Job
+	// domain is the domain of the sender's address.
+	domain string
+	log    *slog.Logger
+	jobs   chan Job
 }
 
 // New returns a mailer. Errors name the faulty option but not the URL, which may contain a password.
@@ -56,9 +64,11 @@ func New(o Options) (*Mailer, error) {
 	if err := m.read(o.URL); err != nil {
 		return nil, err
 	}
-	if err := smtp.NewMsg().From(o.From); err != nil {
+	from, err := mail.ParseAddress(o.From)
+	if err != nil || smtp.NewMsg().From(o.From) != nil {
 		return nil, errors.New("the sender's address is not of the form Carillon <carillon@example.com>")
 	}
+	_, m.domain, _ = strings.Cut(from.Address, "@")
 	return m, nil
 }
 
@@ -115,6 +125,13 @@ func (m *Mailer) Send(ctx context.Context, x Message) error {
 	msg.Subject(x.Subject)
 	msg.SetDate()
 	msg.SetMessageID()
+	if x.ID != "" {
+		msg.SetMessageIDWithValue(x.ID + "@" + m.domain)
+	}
+	if x.Automatic {
+		msg.SetGenHeader("Auto-Submitted", "auto-generated")
+		msg.SetGenHeader("X-Auto-Response-Suppress", "All")
+	}
 	msg.SetBodyString(smtp.TypeTextPlain, x.Text)
 	msg.AddAlternativeString(smtp.TypeTextHTML, x.HTML)
 	// The library leaves the connection open if the server refuses something, and waits for a silent server regardless
@@ -143,6 +160,12 @@ func (m *Mailer) Send(ctx context.Context, x Message) error {
 		return fmt.Errorf("send an e-mail: %w", err)
 	}
 	return nil
+}
+
+// Refused reports whether the server refused an e-mail for good: another attempt has the same outcome.
+func Refused(err error) bool {
+	var e *smtp.SendError
+	return errors.As(err, &e) && !e.IsTemp() && e.ErrorCode() >= 500
 }
 
 // Job builds an e-mail, or returns nil if there is no recipient.

@@ -223,7 +223,9 @@ func Settings() []Setting { //nolint:funlen // a table
 		},
 		{
 			Name: "smtp-url", Unit: "smtp url", Secret: true,
-			Doc: "The server that sends invitations and links for forgotten passwords, as smtp://user:password@mail.example.com:587 " +
+			Doc: "The server that sends e-mails (invitations, password links, notices about conversations, replies to " +
+				"visitors who left), " +
+				"as smtp://user:password@mail.example.com:587 " +
 				"(encrypted by STARTTLS; with ?tls=none not at all) or smtps://…. Empty: no e-mails are sent, and the panel shows " +
 				"such links to who made them.",
 			set: one(smtpURL, func(c *Config) *Secret { return &c.SMTPURL }),

@@ -98,8 +98,19 @@ func Pages(files *web.Files, addresses func() (base, widget string)) (routes []h
 				return files.Serve(w, r, web.Panel, "assets/"+r.PathValue("file"), web.Forever)
 			},
 		},
+		{
+			Pattern: "GET " + workerPath, Access: "none",
+			Handle: func(w http.ResponseWriter, r *http.Request) error {
+				w.Header().Set("Content-Security-Policy", "default-src 'none'")
+				return files.Serve(w, r, web.Panel, "push/worker.js", 0)
+			},
+		},
 	}, p.show
 }
+
+// workerPath is the service worker that shows web push messages. Its folder is its scope, in which there are no pages: it
+// controls none.
+const workerPath = member.SessionPath + "/push/worker.js"
 
 // application is the panel's page, a single-page application.
 type application struct {
@@ -130,7 +141,8 @@ func (a application) show(w http.ResponseWriter, r *http.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+assets(base, r.Host)+"; style-src 'nonce-"+
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+own(base, r.Host, "/assets/")+"; worker-src"+
+		own(base, r.Host, "/push/worker.js")+"; style-src 'nonce-"+
 		nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
 		"connect-src 'self'"+socketOrigin(base)+"; media-src 'self'; frame-src "+frames+
 		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
@@ -146,17 +158,17 @@ func (a application) show(w http.ResponseWriter, r *http.Request) error {
 
 var hostForm = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// assets returns the CSP sources of the panel's own files, for worklets, which have no nonce: at the public address,
+// own returns the CSP sources of the panel's own files, for worklets and workers, which have no nonce: at the public address,
 // and at the requested host.
-func assets(base, host string) (sources string) {
+func own(base, host, path string) (sources string) {
 	if u, err := url.Parse(base); err == nil && hostForm.MatchString(u.Host) {
-		sources = " " + u.Scheme + "://" + u.Host + member.SessionPath + "/assets/"
+		sources = " " + u.Scheme + "://" + u.Host + member.SessionPath + path
 		if strings.EqualFold(u.Host, host) {
 			return sources
 		}
 	}
 	if hostForm.MatchString(host) {
-		sources += " " + host + member.SessionPath + "/assets/"
+		sources += " " + host + member.SessionPath + path
 	}
 	return sources
 }

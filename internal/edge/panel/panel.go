@@ -16,6 +16,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
+	"carillon/internal/account/push"
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
@@ -100,7 +101,8 @@ type Deps struct {
 	Jobs   *bulk.Jobs // sending to the people in a file
 	Hooks  *hook.Deliverer
 	Mail   account.Mailer // nil disables e-mail
-	SSO    account.SSO    // nil disables single sign-on
+	Push   *push.Pusher
+	SSO    account.SSO // nil disables single sign-on
 }
 
 // Routes returns the routes of the administration.
@@ -120,12 +122,15 @@ func Routes(d Deps) []httpio.Route {
 		account.Forgotten{Gate: gate, Store: d.Store, Letters: letters}.Routes(),
 		account.Keys{Gate: gate, Store: d.Store}.Routes(),
 
-		inbox.Inbox{Gate: gate, Store: d.Store, Conversations: d.Conversations, Files: d.Files, Channel: channel}.Routes(),
+		inbox.Inbox{
+			Gate: gate, Store: d.Store, Conversations: d.Conversations, Files: d.Files, Channel: channel, Mails: d.Mail != nil,
+		}.Routes(),
 		inbox.People{Gate: gate, Store: d.Store, Conversations: d.Conversations, Events: d.Events}.Routes(),
 		inbox.Templates{Gate: gate, Store: d.Store, Conversations: d.Conversations, Send: send, Channel: channel}.Routes(),
 		inbox.Files{Gate: gate, Store: d.Store, Files: d.Files}.Routes(),
 		inbox.Voice{Gate: gate, Store: d.Store, Conversations: d.Conversations, Talks: d.Talks}.Routes(),
 		inbox.Canned{Gate: gate, Store: d.Store}.Routes(),
+		inbox.Notices{Gate: gate, Store: d.Store, Push: d.Push, Mails: d.Mail != nil}.Routes(),
 
 		send.Routes(),
 		sending.Sent{Gate: gate, Store: d.Store, Notify: d.Notify, Send: send}.Routes(),

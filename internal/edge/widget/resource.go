@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"carillon/internal/base/resource"
 	"carillon/internal/base/schedule"
 	"carillon/internal/edge/convai"
+	"carillon/internal/store/resources"
 )
 
 // Widget is a chat or voice widget.
@@ -67,6 +69,18 @@ var (
 // Kind describes widgets.
 func Kind() resource.Kind {
 	return resource.Kind{Name: "widget", Plural: "widgets", Phrase: "a widget", New: func() resource.Resource { return &Widget{} }}
+}
+
+// Origins returns a function that reads the origins of the pages that may use a widget of a company; none if any page may, or
+// if there is no such widget.
+func Origins(s *resources.Store) func(ctx context.Context, companyID, id string) ([]string, error) {
+	return func(ctx context.Context, companyID, id string) ([]string, error) {
+		x, owner, err := s.Find(ctx, Kind(), id)
+		if w, ok := x.(*Widget); err == nil && ok && owner == companyID {
+			return w.AllowedOrigins, nil
+		}
+		return nil, err
+	}
 }
 
 // Key implements resource.Resource.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// aliveEvery is the interval at which a waiting contact is recorded as present.
+	// aliveEvery is the interval at which a contact of teammates is recorded as present.
 	aliveEvery = 30 * time.Second
 	// visitorStreams is the limit of opened streams per visitor, as a multiple of the limit of calls: each stream
 	// costs several queries.
@@ -93,10 +93,10 @@ type follower struct {
 }
 
 // events returns the stream events for the topic's events. It is also called at each heartbeat, without any: then it
-// checks the session, sends a changed place in the queue, and records an idle contact as present.
+// checks the session, sends a changed place in the queue, and records an idle contact as present, unless an agent answers.
 func (f *follower) events(ctx context.Context, found []events.Event) (all []httpio.Event, err error) {
 	// A new state always comes with a turn, but the place in the queue changes without one.
-	stored := f.last.State == "" || len(found) == 0 && f.last.State == chats.Queued
+	stored := f.last.State == "" || len(found) == 0 && f.last.State != chats.Automated
 	if len(found) == 0 || time.Since(f.checked) > checkEvery {
 		if _, _, err := f.chat.session(f.r); err != nil {
 			return nil, err // the session ended, the widget was removed, or the company was suspended
@@ -130,7 +130,7 @@ func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err
 	if err != nil {
 		return e, false, err
 	}
-	if c.State == chats.Queued && time.Since(f.alive) > aliveEvery {
+	if c.State != chats.Automated && time.Since(f.alive) > aliveEvery {
 		f.alive = time.Now()
 		if err := f.chat.conversations.Alive(ctx, c); err != nil {
 			return e, false, err

@@ -29,22 +29,27 @@ func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, erro
 	})
 }
 
-const companyColumns = "id, name, suspended, strict, hours, redial, limits, retention"
+const companyColumns = "id, name, suspended, strict, hours, redial, limits, retention, inbox"
 
 // scanCompany reads the columns of companyColumns.
 func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	// A limit that was added after the company was created has its default.
 	standard := carillon.NewCompany("").Limits
 	c := &carillon.Company{Limits: carillon.Limits{DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay}}
-	var hours, redial, limits string
-	err := scan(&c.ID, &c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &redial, &limits, &c.RetentionDays)
+	var hours, redial, limits, inbox string
+	err := scan(&c.ID, &c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &redial, &limits, &c.RetentionDays, &inbox)
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range []struct {
 		name, text string
 		to         any
-	}{{"calling hours", hours, &c.CallingHours}, {"redial policy", redial, &c.Redial}, {"limits", limits, &c.Limits}} {
+	}{
+		{"calling hours", hours, &c.CallingHours},
+		{"redial policy", redial, &c.Redial},
+		{"limits", limits, &c.Limits},
+		{"inbox rules", inbox, &c.Inbox},
+	} {
 		if err := json.Unmarshal([]byte(part.text), part.to); err != nil {
 			return nil, fmt.Errorf("read %s of company %s: %w", part.name, c.ID, err)
 		}
@@ -76,14 +81,17 @@ func PutCompany(ctx context.Context, tx *configure.Tx, c *carillon.Company, now 
 	hours, hoursErr := json.Marshal(c.CallingHours)
 	redial, redialErr := json.Marshal(c.Redial)
 	limits, limitsErr := json.Marshal(c.Limits)
-	if err := errors.Join(hoursErr, redialErr, limitsErr); err != nil {
+	inbox, inboxErr := json.Marshal(c.Inbox)
+	if err := errors.Join(hoursErr, redialErr, limitsErr, inboxErr); err != nil {
 		return fmt.Errorf("write company: %w", err)
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
 		suspended = excluded.suspended, strict = excluded.strict, hours = excluded.hours, redial = excluded.redial,
-		limits = excluded.limits, retention = excluded.retention, updated_at = excluded.updated_at`,
-		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(redial), string(limits), c.RetentionDays, db.Millis(now))
+		limits = excluded.limits, retention = excluded.retention,
+		inbox = excluded.inbox, updated_at = excluded.updated_at`,
+		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(redial), string(limits), c.RetentionDays, string(inbox),
+		db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another company has the name " + c.Name)
 	}
@@ -102,6 +110,6 @@ func companyDoc(c *carillon.Company) map[string]any {
 	return map[string]any{
 		"name": c.Name, "suspended": c.Suspended, "strict_recipient_id": c.StrictRecipientID, "calling_hours": c.CallingHours,
 		"redial": c.Redial,
-		"limits": c.Limits, "retention_days": c.RetentionDays,
+		"limits": c.Limits, "retention_days": c.RetentionDays, "inbox": c.Inbox,
 	}
 }

@@ -47,6 +47,7 @@ type Result struct {
 	Passages []Passage
 	Replaces Outcome   // empty: none
 	Replaced time.Time // when the replaced response was given
+	Question string    // to which the response was given
 }
 
 // Score is the contact's score of a response: Like, Dislike, or empty to withdraw it.
@@ -245,6 +246,16 @@ func (x *changing) scored(c *Change) bool {
 		return false
 	}
 	return true
+}
+
+// leaveOpen keeps the question that a response leaves open, or drops it once the contact picked one of the offered answers.
+func (r *Result) leaveOpen(c *Conversation) {
+	switch {
+	case r.Replaces == Offered && r.Outcome == Answered:
+		c.Unanswered = ""
+	case r.Replaces == "" && (r.Outcome == Offered || r.Outcome == Unanswered) && r.Question != "":
+		c.Unanswered = Preview(r.Question)
+	}
 }
 
 // countAnswers counts the response or the score of a change that was made.

@@ -30,6 +30,9 @@ type Change struct {
 	// It has no other effects, because it runs again if the transaction is repeated.
 	Edit func(c *Conversation) ([]Turn, error)
 
+	// Mail queues the teammate's turns for an e-mail to the contact, if the contact has an address.
+	Mail bool
+
 	// Spoken records how a turn was said; nil for none. A Change has either Spoken or Edit.
 	Spoken *Spoken
 	// Run is a new state of the conversation's flow run, stored with the turns; nil for none. If the run was written
@@ -172,7 +175,13 @@ func lockRows(ctx context.Context, tx *db.Tx, changes []*Change) (map[string]*ch
 // queueReplies queues the company's turns for sending in conversations over a sender.
 func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Change) error {
 	for _, c := range changes {
-		if c.err != nil || c.Conversation == nil || c.Conversation.Channel != "whatsapp" {
+		if c.err != nil || c.Conversation == nil {
+			continue
+		}
+		if c.Conversation.Channel != "whatsapp" {
+			if err := queueMail(ctx, tx, c); err != nil {
+				return err
+			}
 			continue
 		}
 		for i := range c.Turns {
@@ -263,6 +272,9 @@ func (x *changing) apply(c *Change) {
 		return
 	}
 	c.Turns, c.Conversation, c.changed, row.have = number(&have, turns), &have, true, &have
+	if c.Result != nil && len(c.Turns) > 0 {
+		c.Result.leaveOpen(&have)
+	}
 	scheduleReview(before, &have, c.Turns)
 	for i := range c.Turns {
 		t := &c.Turns[i]

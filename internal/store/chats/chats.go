@@ -30,6 +30,9 @@ const (
 	Abandoned State = "abandoned" // the contact left before a teammate answered
 )
 
+// Waits reports whether a contact waits for a teammate in this state.
+func (s State) Waits() bool { return s == Queued || s == Missed || s == Abandoned }
+
 // Author is the kind of author of a turn.
 type Author string
 
@@ -91,6 +94,10 @@ type Conversation struct {
 	ReadSeq    int64     // last turn read by teammates
 	SeenSeq    int64     // last turn read by the contact
 	AskedAt    time.Time // time of the contact's first unanswered turn; zero if all are answered
+	WaitingAt  time.Time // when the contact began to wait for a teammate; zero if nobody waits
+	NoticeAt   time.Time // when the next notice to teammates about this wait is due; zero for none
+	Unanswered string    // beginning of the last question that the agent left open; empty for none
+	Undo       string    // the state before a teammate's last change, in the terms of package conversation; empty for none
 	ReplySeq   int64     // contact's turn that waits for the agent; 0 for none
 	ReplyAt    time.Time
 	Asks       string    // open question of the agent, in the terms of package agent; empty for none
@@ -109,7 +116,7 @@ type Conversation struct {
 func (c *Conversation) Unread() bool { return c.VisitorSeq > c.ReadSeq }
 
 // SetState changes the state at an instant. An open question is dropped, unless the agent continues or may continue. The
-// agent's memory is cleared, unless it continues.
+// agent's memory is cleared, unless it continues. A wait for a teammate begins, goes on or ends.
 func (c *Conversation) SetState(to State, now time.Time) {
 	c.State, c.StateAt, c.ResolvedAt = to, now, time.Time{}
 	if to != Automated && to != Queued {
@@ -120,6 +127,12 @@ func (c *Conversation) SetState(to State, now time.Time) {
 	}
 	if to == Resolved {
 		c.ResolvedAt = now
+	}
+	switch {
+	case !to.Waits():
+		c.WaitingAt, c.NoticeAt = time.Time{}, time.Time{}
+	case c.WaitingAt.IsZero():
+		c.WaitingAt, c.NoticeAt = now, now
 	}
 }
 
@@ -282,22 +295,22 @@ func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags,
 	last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
-	asked_at, asks, asked_seq, memory, review_at, review_tries, question`
+	asked_at, asks, asked_seq, memory, review_at, review_tries, question, waiting_at, notice_at, unanswered, undo`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
-	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt, reviewAt int64
+	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt, reviewAt, waitingAt, noticeAt int64
 	var tags string
 	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee,
 		&c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
 		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq, &c.Memory,
-		&reviewAt, &c.ReviewTries, &c.Question); err != nil {
+		&reviewAt, &c.ReviewTries, &c.Question, &waitingAt, &noticeAt, &c.Unanswered, &c.Undo); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)
 	c.OpenedAt, c.ResolvedAt, c.AskedAt = db.Instant(openedAt), db.Instant(resolvedAt), db.Instant(askedAt)
-	c.ReviewAt = db.Instant(reviewAt)
+	c.ReviewAt, c.WaitingAt, c.NoticeAt = db.Instant(reviewAt), db.Instant(waitingAt), db.Instant(noticeAt)
 	return &c, json.Unmarshal([]byte(tags), &c.Tags)
 }
 

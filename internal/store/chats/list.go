@@ -13,11 +13,12 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Filter selects conversations of a company for a list, ordered by newest activity.
+// Filter selects conversations of a company for a list.
 type Filter struct {
 	CompanyID string
-	Folder    string // mine, unassigned, automated, all; see Folders
+	Folder    string // mine, unassigned, unanswered, automated, all; see Folders
 	AccountID string // owner of the folder mine
+	Oldest    bool   // oldest activity first or, in the folder unassigned, those that wait longest; otherwise the newest activity
 	Closed    bool   // resolved instead of open ones
 	Search    string // text in the contact's name, username or e-mail address, or in the newest turn; empty for all
 	ContactID string // empty for all
@@ -28,8 +29,9 @@ type Filter struct {
 	Limit     int
 }
 
-// Folders are the folders of an inbox: assigned to the teammate, waiting for one, handled by the agent, all.
-func Folders() []string { return []string{"mine", "unassigned", "automated", "all"} }
+// Folders are the folders of an inbox: assigned to the teammate, waiting for one, with a question that the agent left open,
+// handled by the agent, all.
+func Folders() []string { return []string{"mine", "unassigned", "unanswered", "automated", "all"} }
 
 // Listed is a conversation in a list, with fields of its contact.
 type Listed struct {
@@ -39,14 +41,25 @@ type Listed struct {
 	Number   string `json:"number,omitempty"`
 	Username string `json:"username,omitempty"`
 	Group    bool   `json:"group,omitempty"` // the contact is a group of people
-	at       time.Time
+
+	at, waitingAt time.Time
 }
+
+// The columns by which a list is ordered.
+const (
+	byActivity = "c.last_at"
+	byWait     = "c.waiting_at"
+)
 
 // List returns a page of conversations and the cursor of the next; "" after the last. Errors: validation_failed for a
 // bad cursor.
 func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string, err error) {
 	var where strings.Builder
 	args := []any{f.CompanyID}
+	key := byActivity
+	if f.Oldest && f.Folder == "unassigned" {
+		key = byWait
+	}
 	add := func(condition string, values ...any) {
 		for _, v := range values {
 			args = append(args, v)
@@ -58,7 +71,9 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 	case "mine":
 		add("c.assignee = ? AND c.assignee <> ''", f.AccountID)
 	case "unassigned":
-		add("c.state IN ('queued', 'missed', 'abandoned')")
+		add("c.waiting_at > 0")
+	case "unanswered":
+		add("c.unanswered <> ''")
 	case "automated":
 		add("c.state = 'bot'")
 	}
@@ -92,19 +107,31 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Listed, next string,
 		if err != nil {
 			return nil, "", err
 		}
-		add("(c.last_at, c.id) < (?, ?)", at, id)
+		if f.Oldest {
+			add("("+key+", c.id) > (?, ?)", at, id)
+		} else {
+			add("("+key+", c.id) < (?, ?)", at, id)
+		}
+	}
+	order := " ORDER BY " + key + " DESC, c.id DESC LIMIT $"
+	if f.Oldest {
+		order = " ORDER BY " + key + ", c.id LIMIT $"
 	}
 	args = append(args, f.Limit+1)
 	page, err = db.Collect(ctx, s.d, "conversations", scanListed, "SELECT "+prefixed+
 		", k.name, k.email, k.number, k.username, SUBSTR(k.visitor_id, 1, 6) = 'group:' FROM conversation AS c "+
 		"JOIN contact AS k ON k.id = c.contact_id WHERE c.company_id = $1"+
-		where.String()+" ORDER BY c.last_at DESC, c.id DESC LIMIT $"+strconv.Itoa(len(args)), args...)
+		where.String()+order+strconv.Itoa(len(args)), args...)
 	if err != nil || len(page) <= f.Limit {
 		return page, "", err
 	}
 	page = page[:f.Limit]
 	last := page[f.Limit-1]
-	return page, strconv.FormatInt(db.Millis(last.at), 10) + "." + last.ID, nil
+	at := last.at
+	if key == byWait {
+		at = last.waitingAt
+	}
+	return page, strconv.FormatInt(db.Millis(at), 10) + "." + last.ID, nil
 }
 
 // ofReview begins a condition for the review of a listed conversation.
@@ -123,7 +150,7 @@ func scanListed(row db.Scan) (l Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Summary, l.at = Summarize(c), c.LastAt
+	l.Summary, l.at, l.waitingAt = Summarize(c), c.LastAt, c.WaitingAt
 	return l, nil
 }
 
@@ -139,14 +166,17 @@ func parseCursor(s string) (at int64, id string, err error) {
 type Counts struct {
 	Mine       int `json:"mine"`
 	Unassigned int `json:"unassigned"`
+	Unanswered int `json:"unanswered"`
 	Automated  int `json:"automated"`
 	All        int `json:"all"`
 }
 
 // Count counts the folders of a teammate.
 func (s *Store) Count(ctx context.Context, companyID, accountID string) (n Counts, err error) {
-	err = s.d.Row(ctx, []any{&n.Mine, &n.Unassigned, &n.Automated, &n.All}, `SELECT COUNT(CASE WHEN assignee = $2 THEN 1 END),
-		COUNT(CASE WHEN state IN ('queued', 'missed', 'abandoned') THEN 1 END), COUNT(CASE WHEN state = 'bot' THEN 1 END), COUNT(*)
+	err = s.d.Row(ctx, []any{&n.Mine, &n.Unassigned, &n.Unanswered, &n.Automated, &n.All},
+		`SELECT COUNT(CASE WHEN assignee = $2 THEN 1 END),
+		COUNT(CASE WHEN waiting_at > 0 THEN 1 END), COUNT(CASE WHEN unanswered <> '' THEN 1 END),
+		COUNT(CASE WHEN state = 'bot' THEN 1 END), COUNT(*)
 		FROM conversation WHERE company_id = $1 AND state <> 'resolved'`, companyID, accountID)
 	return n, db.Wrap(err, "count conversations")
 }

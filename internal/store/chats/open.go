@@ -159,13 +159,16 @@ func upsertContact(ctx context.Context, tx *db.Tx, c Contact, now time.Time) (*C
 func (s *Store) insert(ctx context.Context, tx *db.Tx, o *Open) error {
 	c := o.Conversation
 	c.CompanyID, c.ContactID, c.OpenedAt, c.LastAt, c.StateAt = o.Contact.CompanyID, o.Contact.ID, o.Now, o.Now, o.Now
+	if c.State.Waits() {
+		c.WaitingAt = o.Now // the notice follows the contact's first message
+	}
 	turns := number(&c, append([]Turn{}, o.Greeting...))
 	if _, err := tx.Exec(ctx,
 		`INSERT INTO conversation (id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, language, page,
-				last_at, opened_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $8)`, c.ID, c.CompanyID, c.Channel, c.WidgetID, c.AgentID, c.ContactID,
+				last_at, opened_at, waiting_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $8, $11)`, c.ID, c.CompanyID, c.Channel, c.WidgetID, c.AgentID, c.ContactID,
 		string(c.State),
-		db.Millis(o.Now), c.Language, c.Page); err != nil {
+		db.Millis(o.Now), c.Language, c.Page, db.Millis(c.WaitingAt)); err != nil {
 		return fmt.Errorf("write conversation: %w", err)
 	}
 	rows := turnRows()

@@ -60,7 +60,9 @@ type Summary struct {
 	VisitorSeq int64    `json:"visitor_seq"`
 	CompanySeq int64    `json:"company_seq"`
 	SeenSeq    int64    `json:"seen_seq"`
-	AskedAt    string   `json:"asked_at,omitempty"` // time of the contact's first unanswered turn
+	AskedAt    string   `json:"asked_at,omitempty"`   // time of the contact's first unanswered turn
+	WaitingAt  string   `json:"waiting_at,omitempty"` // when the contact began to wait for a teammate
+	Unanswered string   `json:"unanswered,omitempty"` // the last question that the agent left open
 	Unread     bool     `json:"unread"`
 	Rating     int      `json:"rating,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
@@ -78,8 +80,8 @@ func Summarize(c *Conversation) Summary {
 		LastAuthor: c.LastAuthor, LastText: c.LastText, Question: c.Question,
 		VisitorSeq: c.VisitorSeq, CompanySeq: c.CompanySeq, SeenSeq: c.SeenSeq,
 		Unread:  c.Unread(),
-		AskedAt: formatTime(c.AskedAt),
-		Rating:  c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),
+		AskedAt: formatTime(c.AskedAt), WaitingAt: formatTime(c.WaitingAt), Unanswered: c.Unanswered,
+		Rating: c.Rating, Comment: c.Comment, OpenedAt: formatTime(c.OpenedAt), ResolvedAt: formatTime(c.ResolvedAt),
 	}
 }
 

@@ -77,12 +77,13 @@ func Places() []Place {
 		{Table: "file_part", Where: ofGroupFile, Of: files, With: "file", Hidden: "bytes"},
 		{Table: "reply", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid"},
 		{Table: "reply_window", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid"},
+		{Table: "mail_reply", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "signed_address", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id key_id"},
 		{Table: "flow_run", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "flow_entry", Where: ofRun, Of: conversations, With: "flow_run"},
 		{Table: "review", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "call_transfer", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender"},
-		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee"},
+		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee undo"},
 		{Table: "contact_identity", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
 		{Table: "contact", Where: company + "id IN {list}", Of: contacts, Hidden: "company_id"},
 		{Table: "incoming_call", Where: company + "number IN {list}", Of: keys, Hidden: "company_id sender node"},
@@ -100,13 +101,14 @@ func Mentioning() []string {
 // Impersonal are the tables without data about a company's people.
 func Impersonal() []string {
 	return []string{
-		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker",
-		"browser_session", "bulk_job", "canned_reply", "company", "embedding", "event_interest", "event_topic", "flow_draft",
-		"flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node",
-		"number_owner", "number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "quota",
-		"rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count", "second_factor", "secret_use",
-		"sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state", "stat", "stat_block",
-		"stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync", "test_run",
+		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker", "browser_session",
+		"bulk_job", "canned_reply", "company", "embedding", "event_interest", "event_topic", "flow_draft", "flow_version", "hook",
+		"hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node", "notice_choice", "number_owner",
+		"number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "push_key",
+		"push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count",
+		"second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state",
+		"stat", "stat_block", "stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync",
+		"test_run",
 	}
 }
 

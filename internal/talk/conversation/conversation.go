@@ -99,6 +99,8 @@ type Options struct {
 	MissedAfter time.Duration
 	Now         func() time.Time // default time.Now
 	Shares      *share.Set       // nil: a new set
+	// Mails means that replies of teammates go by e-mail to contacts who left (package notice).
+	Mails bool
 	// Alone means that no other node uses this database: replies pending at the start were left by a previous process.
 	Alone bool
 	Node  string // ID of this node in the table of nodes
@@ -264,6 +266,9 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 		case chats.WrapUp:
 			c.SetState(chats.Active, now)
 		case chats.Missed:
+			if c.VisitorSeq == 0 { // where no agent answers, the wait begins with the first message
+				c.WaitingAt, c.NoticeAt = now, now
+			}
 			if in.Bound != nil { // nobody took the earlier messages; this one is for a flow
 				c.SetState(chats.Automated, now)
 			}
@@ -290,6 +295,11 @@ func (s *core) append(
 	ctx context.Context, companyID, id, clientID string, edit func(c *chats.Conversation) ([]chats.Turn, error),
 ) (*chats.Turn, *chats.Conversation, error) {
 	change, err := s.change(ctx, companyID, id, clientID, edit)
+	return appended(change, err)
+}
+
+// appended returns the turn with the client ID of a stored change, or the earlier one with the same client ID.
+func appended(change *chats.Change, err error) (*chats.Turn, *chats.Conversation, error) {
 	if err != nil {
 		return nil, nil, err
 	}
@@ -297,7 +307,7 @@ func (s *core) append(
 		return change.Repeated, change.Conversation, nil
 	}
 	for i := range change.Turns {
-		if t := &change.Turns[i]; t.ClientID == clientID {
+		if t := &change.Turns[i]; t.ClientID == change.ClientID {
 			return t, change.Conversation, nil
 		}
 	}

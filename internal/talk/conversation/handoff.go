@@ -78,7 +78,10 @@ func (s *Desk) Take(ctx context.Context, by By, id, from string) (*chats.Convers
 		if another := holder(c); another != "" && another != by.AccountID && another != from {
 			return nil, taken(c)
 		}
-		return take(c, by, now), nil
+		before := *c
+		turns := take(c, by, now)
+		keepUndo(c, &before, by, turns, now)
+		return turns, nil
 	})
 	if err == nil {
 		s.replies.interrupt(id)
@@ -115,7 +118,14 @@ func taken(c *chats.Conversation) error {
 // negative. Errors: conflict, not_found.
 func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64) (*chats.Turn, *chats.Conversation, error) {
 	now := s.now()
-	turn, c, err := s.append(ctx, by.CompanyID, id, ownID(chats.Teammate, in.ClientID), func(c *chats.Conversation) ([]chats.Turn, error) {
+	mail, err := s.mails(ctx, by.CompanyID)
+	if err != nil {
+		return nil, nil, err
+	}
+	var before chats.Conversation
+	change := &chats.Change{CompanyID: by.CompanyID, ConversationID: id, ClientID: ownID(chats.Teammate, in.ClientID), Mail: mail}
+	change.Edit = func(c *chats.Conversation) ([]chats.Turn, error) {
+		before = *c
 		if err := full(c); err != nil {
 			return nil, err
 		}
@@ -134,11 +144,21 @@ func (s *Desk) Answer(ctx context.Context, by By, id string, in Said, seen int64
 		turns = append(turns, t)
 		c.ReadSeq = c.LastSeq + int64(len(turns))
 		return turns, nil
-	})
-	if err == nil {
-		s.replies.interrupt(id)
 	}
-	return turn, c, err
+	if err := s.do(ctx, change, &before); err != nil {
+		return nil, nil, err
+	}
+	s.replies.interrupt(id)
+	return appended(change, nil)
+}
+
+// mails reports whether replies of a company's teammates go by e-mail to contacts who left.
+func (s *core) mails(ctx context.Context, companyID string) (bool, error) {
+	if !s.o.Mails {
+		return false, nil
+	}
+	company, err := s.store.Accounts.Company(ctx, companyID)
+	return err == nil && !company.Inbox.ChatOnly, err
 }
 
 // Caption appends the transcript of a teammate's speech. It arrives after the fact, so it leaves the assignee
@@ -189,12 +209,15 @@ func (s *Desk) Release(ctx context.Context, by By, id string, toAgent bool) (*ch
 		case c.State == to:
 			return nil, nil
 		}
+		before := *c
 		c.SetState(to, now)
 		c.Assignee, c.ReplySeq, c.ReplyAt = "", 0, time.Time{}
 		if toAgent && c.VisitorSeq > c.CompanySeq {
 			c.ReplySeq, c.ReplyAt = c.VisitorSeq, now
 		}
-		return []chats.Turn{eventBy(what, by.AccountID, by.Name, now)}, nil
+		turns := []chats.Turn{eventBy(what, by.AccountID, by.Name, now)}
+		keepUndo(c, &before, by, turns, now)
+		return turns, nil
 	})
 	switch {
 	case err != nil:
@@ -235,9 +258,10 @@ func (s *Desk) Assign(ctx context.Context, by, to By, id string) (*chats.Convers
 		if c.Assignee == to.AccountID && c.State == chats.Active {
 			return nil, nil
 		}
-		read := c.ReadSeq
+		before := *c
 		turns := take(c, to, now)
-		c.ReadSeq = read // the new assignee has not read it
+		c.ReadSeq = before.ReadSeq // the new assignee has not read it
+		keepUndo(c, &before, by, turns, now)
 		return turns, nil
 	})
 	if err == nil {
@@ -254,9 +278,12 @@ func (s *Desk) Resolve(ctx context.Context, by By, id string) (*chats.Conversati
 		if c.State == chats.Resolved {
 			return nil, nil
 		}
+		before := *c
 		c.SetState(chats.Resolved, now)
 		c.ReplySeq, c.ReplyAt, c.ReadSeq = 0, time.Time{}, c.LastSeq+1
-		return []chats.Turn{eventBy(Resolved, by.AccountID, by.Name, now)}, nil
+		turns := []chats.Turn{eventBy(Resolved, by.AccountID, by.Name, now)}
+		keepUndo(c, &before, by, turns, now)
+		return turns, nil
 	})
 	return c.Conversation, err
 }

@@ -44,7 +44,7 @@ func (s *replies) result(ctx context.Context, c *chats.Conversation, r *agent.Re
 	if said.outcome == "" {
 		return nil, nil
 	}
-	x := &chats.Result{Outcome: chats.Outcome(said.outcome), Passages: passagesOf(said.found)}
+	x := &chats.Result{Outcome: chats.Outcome(said.outcome), Passages: passagesOf(said.found), Question: r.Message()}
 	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxRecent)
 	if err != nil {
 		return nil, err

@@ -224,6 +224,19 @@ func (x Inbox) reopen(r *http.Request, by member.Member, id string) (change, err
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
+// undo takes back the caller's last change of the conversation's state or assignee.
+func (x Inbox) undo(r *http.Request, by member.Member, id string) (change, error) {
+	named := func(ctx context.Context, accountID string) (*conversation.By, error) {
+		a, err := x.teammate(ctx, by.CompanyID, accountID)
+		if err != nil || a == nil {
+			return nil, err
+		}
+		return &conversation.By{CompanyID: by.CompanyID, AccountID: a.ID, Name: a.Name}, nil
+	}
+	c, err := x.Conversations.Desk.Undo(r.Context(), by.Teammate(), id, named)
+	return changed(r.Context(), x.Store, nil, c, err)
+}
+
 func (x Inbox) tag(r *http.Request, by member.Member, id string) (change, error) {
 	o, err := form.Object(r, "tags")
 	if err != nil {

@@ -3,11 +3,13 @@
 package inbox
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
@@ -18,6 +20,7 @@ import (
 	"carillon/internal/store/chats"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
+	"carillon/internal/talk/notice"
 )
 
 // Inbox serves a company's conversations to its teammates (docs/reference/conversation.md).
@@ -27,6 +30,7 @@ type Inbox struct {
 	Conversations *conversation.Conversations
 	Files         *files.Files
 	Channel       Channel
+	Mails         bool // the installation can send e-mails
 }
 
 const (
@@ -46,6 +50,7 @@ func (x Inbox) Routes() []httpio.Route {
 		member.Route(x.Gate, "GET", "/conversations/counts", read, x.counts),
 		member.Route(x.Gate, "GET", one, read, x.get),
 		member.Route(x.Gate, "GET", one+"/turns", read, x.turns),
+		member.Route(x.Gate, "GET", one+"/reach", read, x.reachOf),
 		member.Route(x.Gate, "POST", one+"/take", answer, member.ID("Conversation", x.take)),
 		member.Route(x.Gate, "POST", one+"/answers", answer, member.ID("Conversation", x.answer)),
 		member.Route(x.Gate, "POST", one+"/notes", answer, member.ID("Conversation", x.writeNote)),
@@ -53,6 +58,7 @@ func (x Inbox) Routes() []httpio.Route {
 		member.Route(x.Gate, "POST", one+"/assign", answer, x.assign),
 		member.Route(x.Gate, "POST", one+"/resolve", answer, member.ID("Conversation", x.resolve)),
 		member.Route(x.Gate, "POST", one+"/reopen", answer, member.ID("Conversation", x.reopen)),
+		member.Route(x.Gate, "POST", one+"/undo", answer, member.ID("Conversation", x.undo)),
 		member.Route(x.Gate, "PUT", one+"/tags", answer, member.ID("Conversation", x.tag)),
 		member.Route(x.Gate, "POST", one+"/read", answer, x.read),
 		member.Route(x.Gate, "POST", one+"/typing", answer, x.typing),
@@ -81,6 +87,13 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	}
 	if !slices.Contains(chats.Folders(), f.Folder) {
 		return carillon.Invalid("folder", "Must be one of "+strings.Join(chats.Folders(), ", "))
+	}
+	switch q.Get("order") {
+	case "", "newest":
+	case "oldest":
+		f.Oldest = true
+	default:
+		return carillon.Invalid("order", "Must be newest or oldest")
 	}
 	switch q.Get("closed") {
 	case "", "false":
@@ -130,7 +143,46 @@ type thread struct {
 	Contact      chats.ContactView `json:"contact"`
 	Window       *windowView       `json:"window,omitempty"` // only for a messaging channel
 	Review       *chats.ReviewView `json:"review,omitempty"`
+	Reach        *reach            `json:"reach,omitempty"` // only for a chat on a page
 	part
+}
+
+// reach says how a reply reaches a visitor of a page.
+type reach struct {
+	Connected bool `json:"connected"` // the chat is open
+	ByMail    bool `json:"by_mail"`   // replies go by e-mail to a visitor with an address who left
+}
+
+// reachOf responds with how a reply reaches the visitor now.
+func (x Inbox) reachOf(r *http.Request, by member.Member) (reach, error) {
+	c, err := find(r, x.Store, by)
+	if err != nil {
+		return reach{}, err
+	}
+	contact, err := x.Store.Contacts.ContactOf(r.Context(), by.CompanyID, c.ContactID)
+	if err != nil {
+		return reach{}, err
+	}
+	to, err := x.reach(r.Context(), c, contact)
+	if err == nil && to == nil {
+		err = carillon.InConflict("The conversation is not a chat on a page")
+	}
+	if err != nil {
+		return reach{}, err
+	}
+	return *to, nil
+}
+
+// reach returns how a reply reaches the visitor, or nil if the conversation is no chat on a page.
+func (x Inbox) reach(ctx context.Context, c *chats.Conversation, contact *chats.Contact) (*reach, error) {
+	if c.Channel != "web_chat" {
+		return nil, nil
+	}
+	company, err := x.Store.Accounts.Company(ctx, c.CompanyID)
+	if err != nil {
+		return nil, err
+	}
+	return &reach{time.Since(contact.SeenAt) < notice.ConnectedFor, x.Mails && !company.Inbox.ChatOnly}, nil
 }
 
 // part is a range of turns. More reports whether there are further turns: before them, or after them if turns after a
@@ -166,8 +218,12 @@ func (x Inbox) get(r *http.Request, by member.Member) (thread, error) {
 	if err != nil {
 		return thread{}, err
 	}
+	to, err := x.reach(r.Context(), c, contact)
+	if err != nil {
+		return thread{}, err
+	}
 	p := part{Views(by.CompanyID, c.ID, turns), sent, len(turns) > 0 && turns[0].Seq > 1}
-	return thread{chats.Summarize(c), contact.View(), window, reviews[c.ID].View(), p}, nil
+	return thread{chats.Summarize(c), contact.View(), window, reviews[c.ID].View(), to, p}, nil
 }
 
 // turns responds with the turns immediately before or after a seq.

@@ -78,6 +78,7 @@ type delivery struct {
 	State  string `json:"state" enum:"queued,sending,sent,delivered,read,failed,unknown"`
 	Reason string `json:"reason,omitempty"`
 	Detail string `json:"detail,omitempty"`
+	Mail   bool   `json:"mail,omitempty"` // sent by e-mail to a visitor who left
 }
 
 // window returns the reply window of a conversation, or nil if it has none.
@@ -99,8 +100,11 @@ func (x Channel) window(ctx context.Context, c *chats.Conversation) (*windowView
 
 // deliveries returns the delivery states of the replies in turns, and of the templates sent by teammates.
 func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
-	if c.Channel != overMessages || len(turns) == 0 {
+	if len(turns) == 0 {
 		return nil, nil
+	}
+	if c.Channel != overMessages {
+		return x.mailed(ctx, c, turns)
 	}
 	sent, err := x.Store.Replies.Replies(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
 	if err != nil {
@@ -108,7 +112,7 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 	}
 	all := make([]delivery, len(sent))
 	for i, r := range sent {
-		all[i] = delivery{r.Seq, r.State, r.Reason, r.Detail}
+		all[i] = delivery{Seq: r.Seq, State: r.State, Reason: r.Reason, Detail: r.Detail}
 	}
 	for i := range turns {
 		if t := &turns[len(turns)-1-i]; t.Extra.Notification != "" && len(all) < len(sent)+maxTemplates {
@@ -120,6 +124,21 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 		}
 	}
 	return all, nil
+}
+
+// mailed returns the states of the replies in turns that go by e-mail to a visitor who left.
+func (x Channel) mailed(ctx context.Context, c *chats.Conversation, turns []chats.Turn) ([]delivery, error) {
+	if c.Channel != "web_chat" {
+		return nil, nil
+	}
+	sent, err := x.Store.Mails.Of(ctx, c.CompanyID, c.ID, turns[0].Seq, turns[len(turns)-1].Seq)
+	var all []delivery
+	for _, m := range sent {
+		if m.State != "seen" {
+			all = append(all, delivery{Seq: m.Seq, State: m.State, Reason: m.Reason, Mail: true})
+		}
+	}
+	return all, err
 }
 
 // delivered returns the delivery state of the template in a turn, or nothing if its notification was deleted.

@@ -44,6 +44,7 @@ type Member struct {
 	Email     string
 	CompanyID string
 	Role      auth.Role
+	SessionID string
 }
 
 // Holder returns the member as a holder of the node's shared resources.
@@ -220,7 +221,7 @@ func (g *Gate) enter(r *http.Request, needed auth.Permission) (*http.Request, Me
 		return r, Member{}, err
 	}
 	httpio.SetCompany(r.Context(), company)
-	return g.By(r, c.Account), Member{c.Account.ID, c.Account.Name, c.Account.Email, company, role}, nil
+	return g.By(r, c.Account), Member{c.Account.ID, c.Account.Name, c.Account.Email, company, role, c.SessionID}, nil
 }
 
 // Operator admits only owners of the installation's first company, for operations that affect all companies.

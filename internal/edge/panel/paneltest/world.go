@@ -16,6 +16,8 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/account/limit"
+	"carillon/internal/account/push"
+	"carillon/internal/account/push/pushtest"
 	"carillon/internal/agent"
 	"carillon/internal/agent/document"
 	"carillon/internal/agent/knowledge"
@@ -99,6 +101,7 @@ type World struct {
 	Post    *postbox
 	SSO     *fakeSSO
 	Cloud   *fakeCloud
+	Pushes  *pushtest.Service
 }
 
 func New(t *testing.T) *World {
@@ -124,7 +127,7 @@ func New(t *testing.T) *World {
 	vectors := vectorsOf(s)
 	search := knowledge.NewSearch(s.Resources, log).With(vectors)
 	there, channel, post, signOn := &fakeTalks{}, &exchange{}, &postbox{}, &fakeSSO{}
-	cloud := &fakeCloud{}
+	cloud, pushes := &fakeCloud{}, pushtest.New(t)
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
 	limits := limit.New(s.Rates, log)
 	routes := panel.Routes(panel.Deps{
@@ -161,13 +164,19 @@ func New(t *testing.T) *World {
 			Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
 		}}},
 		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &fakeLines{}, Phone: fakePhone{}, Limits: limits, Mail: post,
+		Push: push.New(push.Options{
+			Notices: s.Notices, Client: push.NewClient(pushes.Egress()), Contact: func() string { return "ops@panel.test" },
+		}),
 		SSO: signOn, Hooks: hook.NewDeliverer(s, hook.Options{Client: egress.New(egress.Options{})}),
 		Jobs: bulk.New(bulk.Options{Store: s}), Calls: fakeCalls{s},
 		Notify: notify.New(s, queue.New(s, queue.Options{}), notify.Options{}),
 	})
 	router := httpio.NewRouter(log, nil, routes...)
 	return &World{
-		t, s, a, checked{router, contracttest.Check(t, router)}, routes, hub, there, conversations, limits, channel, post, signOn, cloud,
+		t, s, a,
+		checked{router, contracttest.Check(t, router)},
+		routes, hub, there, conversations, limits, channel, post, signOn, cloud,
+		pushes,
 	}
 }
 

@@ -80,10 +80,10 @@ func (x Company) show(r *http.Request, by member.Member, c *carillon.Company) (c
 	}, nil
 }
 
-// versionOf returns a digest of all settings shown.
+// versionOf returns a digest of the settings shown.
 func versionOf(c *carillon.Company) (string, error) {
 	of := *c
-	of.Suppresses, of.Suspended = false, false
+	of.Suppresses, of.Suspended, of.Inbox = false, false, carillon.InboxRules{}
 	text, err := json.Marshal(of)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12]), err

@@ -1,6 +1,7 @@
 import { useTexts } from "../../i18n";
-import { useMe } from "../../session";
+import { useCan, useMe } from "../../session";
 import { Page } from "../../ui/parts";
+import { NoticesCard } from "../notices/NoticesCard";
 import { FactorCard } from "./FactorCard";
 import { PasswordCard } from "./PasswordCard";
 import { SessionsCard } from "./SessionsCard";
@@ -9,9 +10,11 @@ import { texts } from "./texts";
 export function AccountPage() {
   const t = useTexts(texts);
   const me = useMe();
+  const can = useCan();
   return (
     <Page title={t.title} about={me.account.name ? `${me.account.name} · ${me.account.email}` : me.account.email}>
       <div className="stack">
+        {can("conversations:answer") && <NoticesCard />}
         <SessionsCard />
         <FactorCard />
         <PasswordCard />

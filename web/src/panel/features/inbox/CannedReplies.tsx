@@ -1,7 +1,7 @@
 import { sentenceOf } from "../../ui/rules";
 import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
-import { useState, type FormEvent } from "react";
+import { useEffect, useState, type FormEvent } from "react";
 import type { Refusal, Snapshot } from "./snapshot";
 import type { Inbox } from "./store";
 import { fill } from "../../i18n";
@@ -10,6 +10,8 @@ import type { CannedReply } from "./types";
 
 interface Props {
   opened: boolean;
+  /** Whether it opens with a new reply. */
+  creates: boolean;
   close(): void;
   inbox: Inbox;
   state: Snapshot;
@@ -20,8 +22,11 @@ interface Props {
 type Draft = { id?: string; shortcut: string; text: string };
 
 /** CannedReplies is where the company's canned replies are chosen, written and deleted. */
-export function CannedReplies({ opened, close, inbox, state, t, insert, toast }: Props) {
+export function CannedReplies({ opened, creates, close, inbox, state, t, insert, toast }: Props) {
   const [draft, setDraft] = useState<Draft | null>(null);
+  useEffect(() => {
+    if (opened && creates) setDraft({ shortcut: "", text: "" });
+  }, [opened, creates]);
   const [problem, setProblem] = useState("");
   const [removing, setRemoving] = useState<CannedReply | null>(null);
   const save = async (e: FormEvent) => {

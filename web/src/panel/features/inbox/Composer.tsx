@@ -15,6 +15,14 @@ import { useClosed, WindowClock } from "./WindowClock";
 
 const maxText = 4000;
 
+/** Reach says where a reply goes when the visitor of a page has left. */
+function Reach({ thread, t }: { thread: Loaded; t: InboxTexts }) {
+  const { reach, contact, conversation } = thread;
+  if (!reach || reach.connected || conversation.state === "bot") return null;
+  const text = !reach.by_mail ? t.leftStays : contact.email ? fill(t.leftMail, { email: contact.email }) : t.leftNoMail;
+  return <p className="inbox-hint">{text}</p>;
+}
+
 interface Props {
   inbox: Inbox;
   state: Snapshot;
@@ -32,7 +40,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const [text, setText] = useState(() => draftOf(c.id));
   const [busy, setBusy] = useState(false);
   const [chosen, setChosen] = useState(0);
-  const [managing, setManaging] = useState(false);
+  const [managing, setManaging] = useState<"list" | "new" | null>(null);
   const [warning, setWarning] = useState<{ kind: "answered" } | { kind: "taken"; by: string } | null>(null);
   // What the company had said when the teammate began to write: a newer answer is warned of.
   const seen = useRef<number | undefined>(undefined);
@@ -54,6 +62,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
 
   const locked = mode === "reply" && c.channel === "whatsapp" && closed;
   const offered = mode === "reply" ? matching(state.canned, text) : [];
+  const none = mode === "reply" && text === "/" && state.canned.length === 0;
   const over = [...text].length - maxText;
   const assignee = state.teammates.find((x) => x.account_id === c.assignee);
   const name = nameOf(thread.contact, thread.contact.id, t.visitor);
@@ -159,6 +168,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       {mode === "reply" && c.assignee && c.assignee !== inbox.me && (
         <p className="inbox-hint">{fill(t.others, { name: assignee?.name ?? t.someone })}</p>
       )}
+      {mode === "reply" && !locked && <Reach thread={thread} t={t} />}
       <div className="inbox-modes">
         <div className="inbox-modes" role="tablist">
           {(["reply", "note"] as const).map((m) => (
@@ -203,6 +213,14 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
           ))}
         </ul>
       )}
+      {none && (
+        <div className="inbox-canned inbox-canned-none" role="status">
+          <span>{t.cannedNone}</span>
+          <Button size="compact-sm" variant="light" onClick={() => setManaging("new")}>
+            {t.cannedCreate}
+          </Button>
+        </div>
+      )}
       {!locked && (
         <Textarea
           ref={area}
@@ -230,7 +248,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       {!locked && (
         <div className="inbox-send">
           <Tooltip label={`${t.canned} (/)`}>
-            <ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging(true)}>
+            <ActionIcon variant="subtle" color="gray" aria-label={t.canned} onClick={() => setManaging("list")}>
               <IconMessage2Bolt size={18} stroke={1.7} />
             </ActionIcon>
           </Tooltip>
@@ -288,13 +306,14 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
         </div>
       </Modal>
       <CannedReplies
-        opened={managing}
-        close={() => setManaging(false)}
+        opened={managing !== null}
+        creates={managing === "new"}
+        close={() => setManaging(null)}
         inbox={inbox}
         state={state}
         t={t}
         insert={(r) => {
-          setManaging(false);
+          setManaging(null);
           setMode("reply");
           insert(r);
         }}

@@ -1,12 +1,15 @@
 import { ActionIcon, Button, Loader, Popover, Switch, TextInput, UnstyledButton } from "@mantine/core";
-import { IconAdjustmentsHorizontal, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
+import { IconAdjustmentsHorizontal, IconCheck, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type RefObject } from "react";
+import { Bulk, ListBar } from "./Bulk";
+import { opensNext, setOpensNext } from "./prefs";
 import type { Place } from "./InboxPage";
 import { absolute } from "../../format";
 import { ago } from "./format";
 import { Avatar } from "./Avatar";
 import { enclosedTexts, type InboxTexts } from "./texts";
-import { nameOf, present, previewOf } from "./model";
+import { nameOf, present, previewOf, type Order } from "./model";
 import type { Notices } from "./notices";
 import type { Snapshot } from "./snapshot";
 import type { Inbox } from "./store";
@@ -31,12 +34,32 @@ interface Props {
   mayAnswer: boolean;
   notices: Notices;
   toast(message: string, problem?: boolean): void;
+  order: Order;
+  setOrder(to: Order): void;
 }
 
 /** The folders that wait for somebody say how much. */
-const counted: Folder[] = ["mine", "unassigned"];
+const counted: Folder[] = ["mine", "unassigned", "unanswered"];
 
-export function ConversationList({ inbox, state, t, language, place, go, search, mayAnswer, notices, toast }: Props) {
+export function ConversationList(p: Props) {
+  const { inbox, state, t, language, place, go, search, mayAnswer, notices, toast, order, setOrder } = p;
+  const [selecting, setSelecting] = useState(false);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const leave = () => {
+    setSelecting(false);
+    setSelected(new Set());
+  };
+  useEffect(leave, [place.folder, place.closed, place.search]);
+  const toggle = (id: string) => {
+    setSelecting(true);
+    setSelected((have) => {
+      const to = new Set(have);
+      if (!to.delete(id)) to.add(id);
+      return to;
+    });
+  };
+  useSelectKey(mayAnswer && !!place.id, () => toggle(place.id!));
+  const chosen = state.list.filter((c) => selected.has(c.id));
   const [asked, setAsked] = useTyped(
     place.search,
     (search) => go({ search }, true),
@@ -71,6 +94,7 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
                   }
                 />
                 <Ring />
+                <OpensNext t={t} />
                 <Switch
                   label={t.sound}
                   checked={notices.sound}
@@ -86,6 +110,9 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
                   }
                 />
               </div>
+              <p className="inbox-more-notices">
+                <Link to="/account">{t.moreNotices}</Link>
+              </p>
               <p className="inbox-team-label">{t.team}</p>
               <ul className="inbox-team">
                 {state.teammates
@@ -152,8 +179,68 @@ export function ConversationList({ inbox, state, t, language, place, go, search,
           {t.reconnecting}
         </p>
       )}
-      <Rows inbox={inbox} state={state} t={t} language={language} place={place} go={go} />
+      {selecting ? (
+        <Bulk
+          inbox={inbox}
+          state={state}
+          t={t}
+          chosen={chosen}
+          select={(all) => setSelected(new Set(all.map((c) => c.id)))}
+          leave={leave}
+        />
+      ) : (
+        <ListBar
+          t={t}
+          folder={place.folder}
+          order={order}
+          setOrder={setOrder}
+          select={mayAnswer && state.list.length > 0 ? () => setSelecting(true) : undefined}
+        />
+      )}
+      <Rows
+        inbox={inbox}
+        state={state}
+        t={t}
+        language={language}
+        place={place}
+        go={go}
+        selected={selecting ? selected : undefined}
+        toggle={toggle}
+      />
     </section>
+  );
+}
+
+/** useSelectKey selects the open conversation with X. */
+function useSelectKey(on: boolean, toggle: () => void): void {
+  const now = useRef(toggle);
+  now.current = toggle;
+  useEffect(() => {
+    if (!on) return;
+    const press = (e: KeyboardEvent) => {
+      const at = e.target as HTMLElement;
+      if (e.key !== "x" || e.ctrlKey || e.metaKey || e.altKey) return;
+      if (at.matches("input, textarea, select, [contenteditable]")) return;
+      if (document.querySelector("[role=dialog], [role=menu]")) return;
+      now.current();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, [on]);
+}
+
+/** OpensNext is whether the next conversation opens after one was resolved. */
+function OpensNext({ t }: { t: InboxTexts }) {
+  const [on, set] = useState(opensNext);
+  return (
+    <Switch
+      label={t.opensNext}
+      checked={on}
+      onChange={(e) => {
+        setOpensNext(e.currentTarget.checked);
+        set(e.currentTarget.checked);
+      }}
+    />
   );
 }
 
@@ -180,7 +267,13 @@ function Rows({
   language,
   place,
   go,
-}: Pick<Props, "inbox" | "state" | "t" | "language" | "place" | "go">) {
+  selected,
+  toggle,
+}: Pick<Props, "inbox" | "state" | "t" | "language" | "place" | "go"> & {
+  /** The selected conversations, while some are being selected. */
+  selected?: ReadonlySet<string>;
+  toggle(id: string): void;
+}) {
   if (state.listPhase === "loading" && state.list.length === 0) {
     return (
       <div className="inbox-rows" aria-busy="true" aria-label={t.loading}>
@@ -214,7 +307,9 @@ function Rows({
             language={language}
             chosen={place.id === c.id}
             me={inbox.me}
-            choose={() => go({ id: c.id })}
+            choose={() => (selected ? toggle(c.id) : go({ id: c.id }))}
+            selected={selected?.has(c.id)}
+            open={place.folder === "unanswered"}
           />
         ))}
       </ul>
@@ -227,6 +322,7 @@ function Empty({ t, place }: { t: InboxTexts; place: Place }) {
   const of: Record<Folder, [string, string]> = {
     mine: [t.noneMine, t.noneMineHint],
     unassigned: [t.noneUnassigned, t.noneUnassignedHint],
+    unanswered: [t.noneUnanswered, t.noneUnansweredHint],
     automated: [t.noneAutomated, t.noneAutomatedHint],
     all: [t.noneAll, t.noneAllHint],
   };
@@ -287,6 +383,8 @@ function Row({
   chosen,
   me,
   choose,
+  selected,
+  open,
 }: {
   c: Listed;
   state: Snapshot;
@@ -295,6 +393,10 @@ function Row({
   chosen: boolean;
   me: string;
   choose(): void;
+  /** Whether it is selected; undefined where none can be. */
+  selected?: boolean;
+  /** Whether the row shows the question that the agent left open. */
+  open: boolean;
 }) {
   const row = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -305,7 +407,7 @@ function Row({
   const unread = c.unread && c.state !== "bot"; // what the agent answers waits for nobody
   const writing = present(state.marks, c.id, "typing", me, Date.now())[0];
   const draft = draftOf(c.id);
-  const shown = previewOf(c);
+  const shown = open && c.unanswered ? { text: c.unanswered } : previewOf(c);
   const assignee = c.assignee ? state.teammates.find((x) => x.account_id === c.assignee)?.name : undefined;
   return (
     <li>
@@ -315,10 +417,17 @@ function Row({
         className="inbox-row"
         data-id={c.id}
         aria-current={chosen ? "true" : undefined}
+        aria-pressed={selected}
         data-unread={unread ? "yes" : "no"}
         onClick={choose}
       >
-        <Avatar name={c.name || c.username} group={c.group} />
+        {selected === undefined ? (
+          <Avatar name={c.name || c.username} group={c.group} />
+        ) : (
+          <span className="inbox-select" data-on={selected ? "yes" : "no"} aria-hidden>
+            <i>{selected && <IconCheck size={14} stroke={3} />}</i>
+          </span>
+        )}
         <span className="inbox-row-main">
           <span className="inbox-row-top">
             <b>{name}</b>
@@ -349,8 +458,10 @@ function Row({
                 {c.state === "active" && assignee ? (c.assignee === me ? t.you : assignee) : t[c.state]}
               </span>
             )}
-            {c.state === "queued" && (
-              <span className="inbox-muted">{fill(t.waits, { time: ago(c.state_at, language) })}</span>
+            {c.waiting_at && (
+              <span className="inbox-muted" title={absolute(c.waiting_at, language)}>
+                {fill(t.waits, { time: ago(c.waiting_at, language) })}
+              </span>
             )}
             {c.tags.slice(0, 2).map((x) => (
               <span key={x} className="inbox-tag">

@@ -8,9 +8,11 @@ import { Inbox } from "./store";
 import { Thread, type Mode } from "./Thread";
 import { fill } from "../../i18n";
 import { onTheLine, startCall } from "../talk/current";
-import { nameOf, next } from "./model";
+import { following, nameOf, next, type Order } from "./model";
+import { opensNext, orderOf, setOrder } from "./prefs";
 import { texts } from "./texts";
 import type { Folder } from "./types";
+import { undoable } from "../../ui/undo";
 import "./inbox.css";
 
 export interface Place {
@@ -40,11 +42,13 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
   const search = useRef<HTMLInputElement>(null);
   const composer = useRef<{ focus(mode: Mode): void }>(null);
   const notices = useNotices(inbox, t, me, language);
+  const [order, show] = useState<Order>(() => orderOf(place.folder));
+  useEffect(() => show(orderOf(place.folder)), [place.folder]);
 
   useEffect(() => inbox.start(), [inbox]);
   useEffect(
-    () => inbox.show({ folder: place.folder, closed: place.closed }, place.search),
-    [inbox, place.folder, place.closed, place.search],
+    () => inbox.show({ folder: place.folder, closed: place.closed, order }, place.search),
+    [inbox, place.folder, place.closed, place.search, order],
   );
   useEffect(() => inbox.open(place.id), [inbox, place.id]);
   useEffect(() => {
@@ -53,9 +57,20 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
     return () => document.removeEventListener("visibilitychange", seen);
   }, [inbox]);
 
+  /** resolved offers to undo it, and opens the next conversation. */
+  const resolved = (id: string, after: string | undefined) => {
+    undoable(t.didResolve, async () => {
+      await inbox.undo(id);
+      go({ id });
+    });
+    if (opensNext() && inbox.snapshot().id === id) go({ id: after }, true);
+  };
   const act = async (what: Parameters<Inbox["act"]>[0] | "tags", body?: unknown) => {
+    const { id, list, view } = inbox.snapshot();
+    const after = id && !view.closed ? following(list, id) : undefined;
     try {
       await (what === "tags" ? inbox.tag(body) : inbox.act(what, body));
+      if (what === "resolve" && id) resolved(id, after);
     } catch (e) {
       const refusal = e as Refusal;
       if (refusal.status === 409 && refusal.details?.assignee) {
@@ -135,6 +150,11 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
         mayAnswer={mayAnswer}
         notices={notices}
         toast={toast}
+        order={order}
+        setOrder={(to) => {
+          setOrder(place.folder, to);
+          show(to);
+        }}
       />
       <Thread
         inbox={inbox}

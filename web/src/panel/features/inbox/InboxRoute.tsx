@@ -76,6 +76,7 @@ function Inbox() {
   useEffect(() => {
     const keys: [string[], string][] = [
       [["J"], t.key_move],
+      [["X"], t.key_select],
       [["R"], t.key_reply],
       [["N"], t.key_note],
       [["A"], t.key_take],

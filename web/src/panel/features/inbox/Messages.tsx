@@ -60,7 +60,7 @@ export function Tick({ d }: { d: Delivery }) {
   return (
     <p className="inbox-tick" data-state={d.state} title={d.detail || undefined}>
       <Icon size={14} stroke={1.9} aria-hidden />
-      {t[d.state]}
+      {d.mail ? t[`mail_${d.state}` as "mail_sent"] : t[d.state]}
       {why && `: ${why}`}
     </p>
   );

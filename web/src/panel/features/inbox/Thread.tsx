@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from "@mantine/core";
 import {
+  IconArrowBackUp,
   IconArrowLeft,
   IconCheck,
   IconDots,
@@ -9,6 +10,7 @@ import {
   IconRefresh,
   IconUserPlus,
 } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { Fragment, useLayoutEffect, useRef, type RefObject } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
@@ -16,10 +18,11 @@ import { clock, day, path } from "./format";
 import { Enclosed, From, inPlace } from "./Enclosed";
 import { Happened } from "./Happened";
 import { enclosedTexts, type InboxTexts } from "./texts";
-import { isGroup, nameOf, present, seenTurn, whoOver } from "./model";
+import { isGroup, nameOf, present, seenTurn, waits, whoOver } from "./model";
 import type { Loaded, Snapshot, Unsent } from "./snapshot";
 import type { Inbox } from "./store";
 import { fill, useTexts } from "../../i18n";
+import { useCan } from "../../session";
 import { onTheLine, useCall } from "../talk/current";
 import { Spoken, Times } from "../talk/Spoken";
 import { texts as talkTexts } from "../talk/texts";
@@ -105,6 +108,8 @@ function Open({
   const v = useTexts(talkTexts);
   const line = onTheLine(c);
   const others = present(state.marks, c.id, "viewing", inbox.me, Date.now());
+  const replies = waits(c) && !group;
+  const can = useCan();
   return (
     <section className="inbox-thread" aria-label={name}>
       <header className="inbox-thread-head">
@@ -168,7 +173,12 @@ function Open({
             )}
             {c.state !== "resolved" && !group && !(mine && c.state === "active") && (
               <Tooltip label="A">
-                <Button size="xs" variant="default" onClick={() => void act("take", { from: c.assignee ?? "" })}>
+                <Button
+                  size="xs"
+                  variant="default"
+                  aria-label={`${c.assignee || c.state === "bot" ? t.takeOver : t.take}: ${name}`}
+                  onClick={() => void act("take", { from: c.assignee ?? "" })}
+                >
                   {c.assignee || c.state === "bot" ? t.takeOver : t.take}
                 </Button>
               </Tooltip>
@@ -179,22 +189,45 @@ function Open({
                   size="xs"
                   variant="default"
                   leftSection={<IconRefresh size={15} />}
+                  aria-label={`${t.reopen}: ${name}`}
                   onClick={() => void act("reopen")}
                 >
                   {t.reopen}
                 </Button>
               </Tooltip>
             ) : (
-              <Tooltip label="E">
-                <Button size="xs" leftSection={<IconCheck size={15} />} onClick={() => void act("resolve")}>
-                  {t.resolve}
-                </Button>
-              </Tooltip>
+              <>
+                {replies && (
+                  <Tooltip label="R">
+                    <Button
+                      size="xs"
+                      className="inbox-reply"
+                      leftSection={<IconArrowBackUp size={15} />}
+                      aria-label={`${t.reply}: ${name}`}
+                      onClick={() => composer.current?.focus("reply")}
+                    >
+                      <span className="inbox-word">{t.reply}</span>
+                    </Button>
+                  </Tooltip>
+                )}
+                <Tooltip label="E">
+                  <Button
+                    size="xs"
+                    variant={replies ? "default" : "filled"}
+                    className="inbox-resolve"
+                    leftSection={<IconCheck size={15} />}
+                    aria-label={`${t.resolve}: ${name}`}
+                    onClick={() => void act("resolve")}
+                  >
+                    <span className="inbox-word">{t.resolve}</span>
+                  </Button>
+                </Tooltip>
+              </>
             )}
             {c.state !== "resolved" && (
               <Menu position="bottom-end" width={240}>
                 <Menu.Target>
-                  <ActionIcon variant="subtle" color="gray" aria-label={t.actions}>
+                  <ActionIcon variant="subtle" color="gray" aria-label={`${t.actions}: ${name}`}>
                     <IconDots size={18} />
                   </ActionIcon>
                 </Menu.Target>
@@ -238,6 +271,16 @@ function Open({
           {others.length === 1
             ? fill(t.viewing, { name: others[0]!.name || t.someone })
             : fill(t.viewingMany, { n: others.length })}
+        </p>
+      )}
+      {c.unanswered && (
+        <p className="inbox-banner inbox-unanswered">
+          <span>{fill(t.leftOpen, { question: c.unanswered })}</span>
+          {can("resources:write") && (
+            <Link to="/knowledge" search={{ tab: "questions" }}>
+              {t.answerInKnowledge}
+            </Link>
+          )}
         </p>
       )}
       <Log

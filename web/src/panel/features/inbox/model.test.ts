@@ -1,5 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { belongs, current, mark, matching, merge, next, place, present, previewOf, seenTurn, spoke } from "./model";
+import {
+  belongs,
+  current,
+  following,
+  keep,
+  mark,
+  matching,
+  merge,
+  next,
+  place,
+  present,
+  previewOf,
+  seenTurn,
+  spoke,
+  waits,
+} from "./model";
 import type { Listed, Turn } from "./types";
 
 const conversation = (id: string, more: Partial<Listed> = {}): Listed => ({
@@ -68,11 +83,16 @@ describe("what the contact has seen", () => {
 });
 
 describe("lists", () => {
-  const all = { folder: "all", closed: false, me: "ana" } as const;
+  const all = { folder: "all", closed: false, me: "ana", order: "newest" } as const;
   it("knows what a folder holds", () => {
     expect(belongs(conversation("1", { assignee: "ana" }), { ...all, folder: "mine" })).toBe(true);
     expect(belongs(conversation("1", { assignee: "ben" }), { ...all, folder: "mine" })).toBe(false);
-    expect(belongs(conversation("1", { state: "missed" }), { ...all, folder: "unassigned" })).toBe(true);
+    expect(
+      belongs(conversation("1", { state: "missed", waiting_at: "2026-11-24T10:00:00Z" }), {
+        ...all,
+        folder: "unassigned",
+      }),
+    ).toBe(true);
     expect(belongs(conversation("1", { state: "bot" }), { ...all, folder: "automated" })).toBe(true);
     expect(belongs(conversation("1", { state: "resolved" }), all)).toBe(false);
     expect(belongs(conversation("1", { state: "resolved" }), { ...all, closed: true })).toBe(true);
@@ -128,4 +148,49 @@ it("finds canned replies by the beginning of their shortcut first", () => {
   expect(matching(replies, "/re").map((r) => r.shortcut)).toEqual(["re", "refund", "hours"]);
   expect(matching(replies, "see /re")).toEqual([]);
   expect(matching(replies, "/")).toHaveLength(3);
+});
+
+describe("a list of those who wait", () => {
+  const view = { folder: "unassigned", closed: false, me: "ana", order: "oldest" } as const;
+  const waiting = (id: string, minute: number, more: Partial<Listed> = {}) =>
+    conversation(id, {
+      state: "queued",
+      waiting_at: `2026-11-24T10:0${minute}:00Z`,
+      last_at: `2026-11-24T11:0${9 - minute}:00Z`,
+      ...more,
+    });
+  const ids = (list: Listed[]) => list.map((c) => c.id).join("");
+  const list = [waiting("a", 1), waiting("b", 2), waiting("c", 3)];
+  const taken = { ...list[1]!, state: "active", assignee: "ana", waiting_at: undefined } as Listed;
+
+  it("has those who wait longest first, whatever they write", () => {
+    expect(ids(place(list, waiting("b", 2, { last_at: "2026-11-24T12:00:00Z" }), view))).toBe("abc");
+    expect(ids(place(list, waiting("a", 4), view))).toBe("bca");
+    expect(ids(place(list, waiting("c", 3, { last_at: "2026-11-24T12:00:00Z" }), { ...view, order: "newest" }))).toBe(
+      "cab",
+    );
+  });
+  it("keeps the row of one that was taken, at its place, also when it is read again", () => {
+    const kept = new Set(["b"]);
+    const after = place(list, taken, view, kept);
+    expect(ids(after)).toBe("abc");
+    expect(after[1]!.assignee).toBe("ana");
+    expect(ids(place(list, taken, view))).toBe("ac");
+    expect(ids(keep([list[0]!, list[2]!, waiting("d", 4)], after, kept))).toBe("abcd");
+    expect(ids(keep([], after, kept))).toBe("b");
+    expect(ids(place(after, waiting("a", 4), view, kept))).toBe("bca");
+  });
+  it("has the next one after one is resolved, or the one before", () => {
+    expect(following(list, "a")).toBe("b");
+    expect(following(list, "c")).toBe("b");
+    expect(following([list[0]!], "a")).toBeUndefined();
+    expect(following(list, "x")).toBeUndefined();
+  });
+  it("tells who waits for an answer", () => {
+    expect(waits(list[0]!)).toBe(true);
+    expect(waits(taken)).toBe(true);
+    expect(waits({ ...taken, company_seq: 2 })).toBe(false);
+    expect(waits(conversation("b", { state: "bot" }))).toBe(false);
+    expect(belongs(conversation("u", { unanswered: "Dogs?" }), { ...view, folder: "unanswered" })).toBe(true);
+  });
 });

@@ -6,7 +6,11 @@ export interface View {
   folder: Folder;
   closed: boolean;
   me: string;
+  order: Order;
 }
+
+/** Order is that of a list: the newest activity first, or the oldest. Of those who wait, the oldest waits longest. */
+export type Order = "newest" | "oldest";
 
 /** belongs reports whether a conversation is listed in a folder. */
 export function belongs(c: Summary, v: View): boolean {
@@ -15,7 +19,9 @@ export function belongs(c: Summary, v: View): boolean {
     case "mine":
       return c.assignee === v.me;
     case "unassigned":
-      return c.state === "queued" || c.state === "missed" || c.state === "abandoned";
+      return !!c.waiting_at;
+    case "unanswered":
+      return !!c.unanswered;
     case "automated":
       return c.state === "bot";
     case "all":
@@ -23,22 +29,40 @@ export function belongs(c: Summary, v: View): boolean {
   }
 }
 
-/** newer orders conversations as lists do: the newest activity first. */
-function newer(a: Summary, b: Summary): number {
-  if (a.last_at !== b.last_at) return a.last_at < b.last_at ? 1 : -1;
-  return a.id < b.id ? 1 : -1;
+/** before reports whether a conversation comes before another in a list. */
+function before(a: Summary, b: Summary, v: View): boolean {
+  const at = (c: Summary) => (v.order === "oldest" && v.folder === "unassigned" ? c.waiting_at : c.last_at) ?? "";
+  const older = at(a) !== at(b) ? at(a) < at(b) : a.id < b.id;
+  return older === (v.order === "oldest");
 }
 
-/** place puts a changed conversation where it belongs in a list, or takes it out. What the list knows of the contact stays. */
-export function place(list: Listed[], c: Summary, v: View): Listed[] {
-  const have = list.find((x) => x.id === c.id);
-  const others = list.filter((x) => x.id !== c.id);
-  if (!belongs(c, v)) return have ? others : list;
-  if (!have) return list; // the list is read again: it says who the contact is
-  return [
-    ...others,
-    { name: have.name, email: have.email, number: have.number, username: have.username, group: have.group, ...c },
-  ].sort(newer);
+/**
+ * place puts a changed conversation where it belongs in a list, or takes it out. What the list knows of the contact stays, and so
+ * does the place of a conversation that is kept although it no longer belongs there.
+ */
+export function place(list: Listed[], c: Summary, v: View, kept: ReadonlySet<string> = new Set()): Listed[] {
+  const at = list.findIndex((x) => x.id === c.id);
+  if (at < 0) return list; // the list is read again: it says who the contact is
+  const { name, email, number, username, group } = list[at]!;
+  const row: Listed = { name, email, number, username, group, ...c };
+  if (!belongs(c, v)) return kept.has(c.id) ? list.with(at, row) : list.toSpliced(at, 1);
+  const others = list.toSpliced(at, 1);
+  const to = others.findIndex((x) => belongs(x, v) && before(row, x, v));
+  return others.toSpliced(to < 0 ? others.length : to, 0, row);
+}
+
+/** keep puts those of an earlier list that are kept back in their places in a list that was read again. */
+export function keep(list: Listed[], earlier: Listed[], kept: ReadonlySet<string>): Listed[] {
+  let all = list;
+  earlier.forEach((c, i) => {
+    if (kept.has(c.id) && !list.some((x) => x.id === c.id)) all = all.toSpliced(Math.min(i, all.length), 0, c);
+  });
+  return all;
+}
+
+/** waits reports whether the contact waits for the company: nobody answered what they wrote last. */
+export function waits(c: Summary): boolean {
+  return c.state !== "resolved" && c.state !== "bot" && (!!c.waiting_at || c.visitor_seq > c.company_seq);
 }
 
 /** merge puts turns in the order of seq, each once. */
@@ -74,6 +98,12 @@ export function next(list: Listed[], id: string | undefined, step: 1 | -1): stri
   const at = list.findIndex((c) => c.id === id);
   if (at < 0) return list[0]?.id;
   return list[Math.min(list.length - 1, Math.max(0, at + step))]?.id;
+}
+
+/** following is the id that opens after one has left a list: the next, or else the one before. */
+export function following(list: Listed[], id: string): string | undefined {
+  const at = list.findIndex((c) => c.id === id);
+  return at < 0 ? undefined : (list[at + 1] ?? list[at - 1])?.id;
 }
 
 /** Who is looking at a conversation or writing in it, until when. */

@@ -81,7 +81,7 @@ beforeEach(async () => {
   server.answers.set("GET /conversations", { data: [{ ...summary(), name: "Eva" }], next_cursor: null });
   inbox = new Inbox(server, "ana", true, () => 1_000_000);
   inbox.start();
-  inbox.show({ folder: "all", closed: false }, "");
+  inbox.show({ folder: "all", closed: false, order: "newest" }, "");
   inbox.open("1");
   await settled();
 });
@@ -136,8 +136,10 @@ it("reads again what happened while the stream was away", async () => {
 });
 
 it("asks by tag where the search names one", () => {
-  inbox.show({ folder: "mine", closed: true }, " tag:vip ");
-  expect(server.calls.some((c) => c.path === "/conversations?folder=mine&limit=40&closed=true&tag=vip")).toBe(true);
+  inbox.show({ folder: "mine", closed: true, order: "newest" }, " tag:vip ");
+  expect(
+    server.calls.some((c) => c.path === "/conversations?folder=mine&limit=40&order=newest&closed=true&tag=vip"),
+  ).toBe(true);
 });
 
 it("follows where replies are, and opens the window again when the contact writes", async () => {

@@ -1,8 +1,8 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
 import { sentenceOf } from "../../ui/rules";
-import { belongs, current, isGroup, mark, merge, place, present, spoke, type View } from "./model";
+import { belongs, current, isGroup, keep, mark, merge, place, present, spoke, type View } from "./model";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
-import type { Contact, ContactPage, Delivery, Mark, Offered, Summary, Thread, Turn, Update } from "./types";
+import type { Contact, ContactPage, Delivery, Listed, Mark, Offered, Summary, Thread, Turn, Update } from "./types";
 
 const pageSize = 40;
 const typingEvery = 3_000;
@@ -19,6 +19,8 @@ export class Inbox {
   private typed = 0;
   private asked = 0;
   private asks = 0;
+  /** Conversations that the teammate took: they stay in the list until it shows something else. */
+  private kept = new Set<string>();
   /** Told of each update, for sounds and notifications. */
   onUpdate: (u: Update) => void = () => {};
 
@@ -29,7 +31,7 @@ export class Inbox {
     private readonly now = () => Date.now(),
   ) {
     this.state = {
-      view: { folder: "unassigned", closed: false, me },
+      view: { folder: "unassigned", closed: false, me, order: "oldest" },
       search: "",
       list: [],
       cursor: null,
@@ -62,7 +64,10 @@ export class Inbox {
     });
     void this.loadTeammates();
     void this.loadCanned();
-    const viewing = setInterval(() => this.viewing(), 20_000);
+    const viewing = setInterval(() => {
+      this.viewing();
+      void this.loadReach();
+    }, 20_000);
     return () => {
       this.stop?.();
       clearInterval(viewing);
@@ -137,7 +142,10 @@ export class Inbox {
     const { list, view, thread, search } = this.state;
     const c = u.conversation;
     const known = list.some((x) => x.id === c.id);
-    this.set({ list: place(list, c, view), marks: spoke(this.state.marks, c.id, u.turns, c.state === "bot") });
+    this.set({
+      list: place(list, c, view, this.kept),
+      marks: spoke(this.state.marks, c.id, u.turns, c.state === "bot"),
+    });
     if (!known && !search && belongs(c, view)) this.later("list", () => void this.loadList());
     this.later("counts", () => void this.loadCounts());
     if (thread?.conversation.id === c.id) {
@@ -202,6 +210,7 @@ export class Inbox {
         conversation: newer,
         turns: merge(thread.turns, turns),
         window: opened(thread.window, turns),
+        reach: came(thread.reach, turns),
         unsent: thread.unsent.filter((u) => !ids.has(u.client_id)),
       },
     });
@@ -217,13 +226,14 @@ export class Inbox {
   }
 
   show(view: Omit<View, "me">, search: string): void {
+    this.kept.clear();
     this.set({ view: { ...view, me: this.me }, search, list: [], cursor: null, listPhase: "loading" });
     void this.loadList();
   }
 
   private query(cursor?: string): Record<string, string> {
     const { view, search } = this.state;
-    const q = new URLSearchParams({ folder: view.folder, limit: String(pageSize) });
+    const q = new URLSearchParams({ folder: view.folder, limit: String(pageSize), order: view.order });
     if (view.closed) q.set("closed", "true");
     const tag = /^tag:(\S+)$/.exec(search.trim());
     const topic = /^topic:(.+)$/.exec(search.trim());
@@ -241,7 +251,10 @@ export class Inbox {
     const asked = ++this.asked;
     try {
       const page = await this.server.request("get", "/conversations", { query });
-      if (asked === this.asked) this.set({ list: page.data, cursor: page.next_cursor, listPhase: "ready" });
+      if (asked === this.asked) {
+        const list = keep(page.data, this.state.list, this.kept);
+        this.set({ list, cursor: page.next_cursor, listPhase: "ready" });
+      }
     } catch {
       if (asked === this.asked) this.set({ listPhase: "failed" });
     }
@@ -343,6 +356,16 @@ export class Inbox {
       });
   }
 
+  /** loadReach asks whether the visitor of a page is still there: what they do not do is no event. */
+  private async loadReach(): Promise<void> {
+    const { thread } = this.state;
+    if (!thread?.reach || thread.conversation.state === "bot" || document.visibilityState !== "visible") return;
+    const id = thread.conversation.id;
+    const reach = await this.server.request("get", `/conversations/${id}/reach`).catch(() => undefined);
+    const now = this.state.thread;
+    if (reach && now?.conversation.id === id) this.set({ thread: { ...now, reach } });
+  }
+
   /** read tells the server what is on the screen, while somebody looks at it. */
   read(): void {
     const c = this.state.thread?.conversation;
@@ -377,8 +400,70 @@ export class Inbox {
   async act(what: "take" | "release" | "assign" | "resolve" | "reopen", body?: unknown): Promise<void> {
     const { id } = this.state;
     if (!id) return;
+    if (what === "take" || what === "assign") this.kept.add(id);
     const { conversation } = await this.server.request("post", `/conversations/${id}/${what}`, { body: body ?? {} });
     this.acted(conversation);
+  }
+
+  /** undo takes back the teammate's last change of a conversation; it rejects with a Refusal. */
+  async undo(id: string): Promise<void> {
+    const { conversation } = await this.server.request("post", `/conversations/${id}/undo`);
+    this.acted(conversation);
+    this.later("list", () => void this.loadList());
+  }
+
+  /** each changes several conversations, a few at a time, and returns those that were changed and the first refusal. */
+  async each(
+    all: Listed[],
+    change: (c: Listed) => Promise<Summary | undefined>,
+  ): Promise<{ done: Listed[]; refusal?: Refusal }> {
+    const left = [...all];
+    const done: Listed[] = [];
+    let refusal: Refusal | undefined;
+    const work = async () => {
+      for (let c = left.shift(); c; c = left.shift()) {
+        try {
+          const now = await change(c);
+          if (now) this.acted(now);
+          done.push(c);
+        } catch (e) {
+          refusal ??= e as Refusal;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, work));
+    return { done, refusal };
+  }
+
+  /** assignAll gives conversations to a teammate. */
+  assignAll(all: Listed[], account_id: string) {
+    for (const c of all) this.kept.add(c.id);
+    return this.each(all, async (c) => {
+      const body = { account_id };
+      return (await this.server.request("post", `/conversations/${c.id}/assign`, { body })).conversation;
+    });
+  }
+
+  resolveAll(all: Listed[]) {
+    return this.each(
+      all.filter((c) => c.state !== "resolved"),
+      async (c) => (await this.server.request("post", `/conversations/${c.id}/resolve`, { body: {} })).conversation,
+    );
+  }
+
+  /** tagAll adds a tag to conversations, or sets the tags that they had. */
+  tagAll(all: Listed[], tag?: string) {
+    return this.each(all, async (c) => {
+      const body = { tags: tag ? [...new Set([...c.tags, tag])] : c.tags };
+      return (await this.server.request("put", `/conversations/${c.id}/tags`, { body })).conversation;
+    });
+  }
+
+  undoAll(all: Listed[]) {
+    return this.each(all, async (c) => {
+      await this.undo(c.id);
+      return undefined;
+    });
   }
 
   /** tag sets the tags of the chosen conversation; it rejects with a Refusal. */
@@ -390,7 +475,7 @@ export class Inbox {
   }
 
   private acted(conversation: Summary): void {
-    this.set({ list: place(this.state.list, conversation, this.state.view) });
+    this.set({ list: place(this.state.list, conversation, this.state.view, this.kept) });
     this.patch(conversation, []);
     this.later("counts", () => void this.loadCounts());
   }
@@ -422,6 +507,7 @@ export class Inbox {
     const thread = this.state.thread;
     if (!thread) return { result: "failed", message: "" };
     const at = `/conversations/${thread.conversation.id}/${route}` as const;
+    if (!said.note) this.kept.add(thread.conversation.id);
     const unsent: Unsent = { ...said, at: new Date(this.now()).toISOString() };
     this.set({
       thread: { ...thread, unsent: [...thread.unsent.filter((u) => u.client_id !== said.client_id), unsent] },
@@ -429,7 +515,7 @@ export class Inbox {
     try {
       const { turn, conversation } = await this.server.request("post", at, { body: await body() });
       this.patch(conversation, turn ? [turn] : []);
-      this.set({ list: place(this.state.list, conversation, this.state.view) });
+      this.set({ list: place(this.state.list, conversation, this.state.view, this.kept) });
       const turns = this.state.thread?.turns ?? [];
       if (turns.some((t, i) => i > 0 && t.seq !== turns[i - 1]!.seq + 1)) void this.loadGap();
       return { result: "sent" };
@@ -478,7 +564,7 @@ export class Inbox {
       body: { client_id, name, language, variables },
     });
     this.patch(conversation, turn ? [turn] : []);
-    this.set({ list: place(this.state.list, conversation, this.state.view) });
+    this.set({ list: place(this.state.list, conversation, this.state.view, this.kept) });
   }
 
   contactPage(id: string): Promise<ContactPage> {
@@ -530,6 +616,11 @@ function opened(w: Thread["window"], turns: Turn[]): Thread["window"] {
     .map((t) => Date.parse(t.at) + windowLasts);
   const until = Math.max(Date.parse(w.until), ...said);
   return until === Date.parse(w.until) ? w : { ...w, until: new Date(until).toISOString() };
+}
+
+/** came is how replies reach the visitor after more turns: who writes is there. */
+function came(reach: Thread["reach"], turns: Turn[]): Thread["reach"] {
+  return reach && turns.some((t) => t.author === "visitor") ? { ...reach, connected: true } : reach;
 }
 
 /** received is how far a reply has come with the person, as far as receipts say. */

@@ -21,8 +21,8 @@ export type {
   Update,
 } from "../talk/types";
 
-export type Folder = "mine" | "unassigned" | "automated" | "all";
-export const folders: Folder[] = ["mine", "unassigned", "automated", "all"];
+export type Folder = "mine" | "unassigned" | "unanswered" | "automated" | "all";
+export const folders: Folder[] = ["mine", "unassigned", "unanswered", "automated", "all"];
 
 /** What the company had to do with a contact. */
 export type ContactPage = Schemas["InboxProfile"];

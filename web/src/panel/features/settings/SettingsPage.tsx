@@ -11,6 +11,7 @@ import { Needs } from "../../shell/states";
 import { SaveBar, useDraft, type Draft } from "../../ui/draft";
 import { Card, Copy, Failed, Note, Page, Rows } from "../../ui/parts";
 import { seconds } from "../lines/trunk";
+import { TeamCard } from "../notices/TeamCard";
 import { HoursCard } from "./HoursCard";
 import { texts } from "./texts";
 import { limitNames, type CompanySettings, type Limits } from "./types";
@@ -50,7 +51,9 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
   const t = useTexts(texts);
   const company = useCompany();
   const client = useQueryClient();
-  const can = useCan()("settings:write");
+  const may = useCan();
+  const can = may("settings:write");
+  const answers = may("conversations:answer");
   const [stale, setStale] = useState(false);
   const send = useCallback(
     async ({ id: _, limits_writable: open, limits, ...x }: CompanySettings) => {
@@ -132,6 +135,11 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
           </p>
         </Card>
       </fieldset>
+      {answers && (
+        <div style={{ marginTop: "var(--space-4)" }}>
+          <TeamCard can={can} />
+        </div>
+      )}
       <SaveBar draft={draft} />
     </Page>
   );

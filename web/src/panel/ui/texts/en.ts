@@ -6,6 +6,7 @@ export const shared = {
   saved: "Saved",
   cancel: "Cancel",
   close: "Close",
+  undo: "Undo",
   add: "Add",
   remove: "Remove",
   edit: "Edit",

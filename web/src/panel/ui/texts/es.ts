@@ -12,6 +12,7 @@ export const shared: Record<keyof typeof en.shared, string> = {
   saved: "Guardado",
   cancel: "Cancelar",
   close: "Cerrar",
+  undo: "Deshacer",
   add: "Añadir",
   remove: "Eliminar",
   edit: "Editar",

@@ -12,6 +12,7 @@ export const shared: Record<keyof typeof en.shared, string> = {
   saved: "Salvo",
   cancel: "Cancelar",
   close: "Fechar",
+  undo: "Desfazer",
   add: "Adicionar",
   remove: "Remover",
   edit: "Editar",
