@@ -218,7 +218,7 @@ describe("a teammate who looks away", () => {
 
     await p.goto(company.panel_url + "/settings");
     const team = p.locator(".card", { has: p.getByRole("heading", { name: "Inbox" }) });
-    await team.getByText("Show names and questions in notifications").click();
+    await team.getByRole("switch", { name: "Show names and questions" }).check({ force: true });
     await team.getByRole("button", { name: "Save" }).click();
     await p.getByText("Saved").first().waitFor();
     assert.equal((await call("GET", "/panel/v1/inbox/notices", company.token)).team.show_text, true);
@@ -228,14 +228,12 @@ describe("a teammate who looks away", () => {
 
   it("writes a first canned reply, and learns that a visitor has left", async (t) => {
     const { id } = await waits("Where do I park?", { name: "Luis", email: "luis@example.com" });
-    const p = await open(t, company, "/inbox?c=" + id);
-    await p.route("**/reach*", (route) => route.fulfill({ json: { connected: false, by_mail: true } }));
-    await p.route("**/panel/v1/conversations/" + id + "?*", async (route) => {
-      const response = await route.fetch();
-      const body = await response.json();
-      await route.fulfill({ response, json: { ...body, reach: { connected: false, by_mail: true } } });
-    });
-    await p.reload();
+    const p = await open(t, company, "/inbox");
+    await p.route(`**/panel/v1/conversations/${id}/reach*`, (route) =>
+      route.fulfill({ json: { connected: false, by_mail: true } }),
+    );
+    await row(p, id).click();
+    await p.locator(".inbox-bubble", { hasText: "Where do I park?" }).waitFor();
     await p.getByText("The visitor has left. Your reply goes to luis@example.com by e-mail.").waitFor();
     await p.getByRole("textbox", { name: "Reply" }).fill("/");
     await p.getByText("No canned replies yet").waitFor();
