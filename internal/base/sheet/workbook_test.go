@@ -135,7 +135,8 @@ func TestAWorkbookThatCannotBeReadIsRefused(t *testing.T) {
 		},
 		"large styles": {archive(t, map[string]string{"xl/workbook.xml": "", "xl/styles.xml": strings.Repeat(" ", maxPart+1)}), "styles"},
 		"many texts": {
-			archive(t, map[string]string{"xl/workbook.xml": "", "xl/sharedStrings.xml": strings.Repeat("<si>", maxTexts+1)}), "different texts",
+			archive(t, map[string]string{"xl/workbook.xml": "", "xl/sharedStrings.xml": strings.Repeat("<si>", maxTexts+1)}),
+			"different texts",
 		},
 	} {
 		_, _, _, err := all(strings.NewReader(x.content))

@@ -12,7 +12,7 @@ func WriteWorkbook(to io.Writer, rows [][]string) error {
 	f := excelize.NewFile()
 	defer func() { _ = f.Close() }()
 	const name = "Sheet1"
-	text, err := f.NewStyle(&excelize.Style{NumFmt: 49}) // as text, so that Excel keeps all digits of what is typed
+	text, err := f.NewStyle(&excelize.Style{NumFmt: 49}) // as text, so that Excel keeps all digits
 	if err != nil {
 		return err
 	}

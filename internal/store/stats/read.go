@@ -89,7 +89,8 @@ func (c *Counts) targets(n int, before ...any) []any {
 // figureColumns are the columns read by Figures.
 //
 //nolint:gochecknoglobals // a constant text
-var figureColumns = "hour, class, sender, template, language, channel, " + each(names, func(name string) string { return name }) + ", replied"
+var figureColumns = "hour, class, sender, template, language, channel, " +
+	each(names, func(name string) string { return name }) + ", replied"
 
 // Figures returns the counts of a company by hour, in order and without empty hours, and by common properties of
 // recipients. The rows are added up here: a database would sort them first.

@@ -69,8 +69,10 @@ describe("sending to one person", () => {
     await send.click();
     assert.equal(await p.getByText("Required").count(), 5);
     await p.getByText("Enter a phone number with its country code").waitFor();
-    assert.ok(Math.abs((await place()) - before) < 6, // less than a line
-      `errors move the form: ${await place()}, not ${before}`);
+    assert.ok(
+      Math.abs((await place()) - before) < 6, // less than a line
+      `errors move the form: ${await place()}, not ${before}`,
+    );
     await shot(p, "send-faults");
     await looks(p, "send-faults");
     await accessible(p, "all errors at once");

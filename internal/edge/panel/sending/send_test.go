@@ -194,7 +194,9 @@ func TestASampleFileIsMappedWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := "/panel/v1/send/jobs/" + job.ID
-		chosen := w.Want("PATCH", at, marketer, `{"version":0,"template":"hello","language":"en","sender":"main","type":"utility"}`, 200, "", "")
+		chosen := w.Want(
+			"PATCH", at, marketer, `{"version":0,"template":"hello","language":"en","sender":"main","type":"utility"}`, 200, "", "",
+		)
 		settings := chosen["settings"].(map[string]any)
 		if settings["number"] != 0.0 || settings["values"].(map[string]any)["body_text_0"].(map[string]any)["column"] != 1.0 {
 			t.Errorf("%s: mapped %v", format, settings)
