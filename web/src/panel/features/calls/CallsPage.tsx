@@ -81,8 +81,13 @@ function Nobody() {
 }
 
 const idOf = (c: CallRow) => c.call_id;
+interface About {
+  call_id?: string;
+  notification_id?: string;
+}
 const about = (e: LiveEvent) => {
-  const what = e.data as { call_id?: string; notification_id?: string } | null;
+  const event = e.data as (About & { data?: About }) | null;
+  const what = event?.data ?? event;
   return what?.call_id ?? what?.notification_id;
 };
 

@@ -42,9 +42,9 @@ export class Sync<T> {
       return;
     }
     const id = this.list.of(e);
-    if (id === undefined) return;
-    if (this.list.rows().some((r) => this.list.id(r) === id)) this.dirty.add(id);
+    if (id !== undefined && this.list.rows().some((r) => this.list.id(r) === id)) this.dirty.add(id);
     else if (this.list.adds(e)) this.first = true;
+    else return;
     this.soon(together);
   }
 
