@@ -78,6 +78,7 @@ var rolesOf = map[string]string{
 	"DELETE /panel/v1/numbers/{number}":               "owner",
 	"GET /panel/v1/restored":                          "owner",
 	"POST /panel/v1/restored":                         "owner",
+	"GET /panel/v1/send/sample":                       "owner admin developer marketer",
 	"POST /panel/v1/senders":                          "owner admin",
 	"GET /panel/v1/senders/{id}":                      "owner admin developer marketer teammate viewer",
 	"PUT /panel/v1/senders/{id}":                      "owner admin",
