@@ -89,7 +89,8 @@ export function List<T>(p: ListProps<T>) {
   return (
     <div
       ref={box}
-      onPointerEnter={(e) => {
+      // React misses an enter where what was under the pointer before has been removed, such as a filter.
+      onPointerOver={(e) => {
         if (pointer && e.pointerType === "mouse") pointer.current = true;
       }}
       onPointerLeave={() => {
