@@ -95,7 +95,7 @@ describe("a number at Meta", () => {
     assert.ok(!(await p.content()).includes("a-wrong-token"));
     await p.getByLabel("Access token", { exact: true }).first().fill("provider-token");
     await p.getByLabel("Messages per second").fill("20");
-    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save", exact: true }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     await p.getByRole("button", { name: "Check now" }).click();
     await list.getByText("No app gets this account's callbacks.").waitFor();
@@ -191,7 +191,7 @@ describe("the company's settings", () => {
     const hours = p.getByRole("region", { name: "Calling hours" });
     if (!(await hours.getByRole("switch").isChecked())) await hours.getByRole("switch").check();
     await hours.getByLabel("To", { exact: true }).fill("25:00");
-    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save", exact: true }).click();
     await hours.getByText(/time of day, such as 21:00/).waitFor();
     await hours.getByLabel("To", { exact: true }).fill("02:00");
     await hours.getByLabel("From", { exact: true }).fill("18:00");
@@ -231,7 +231,7 @@ describe("the company's settings", () => {
     // Somebody else is faster.
     await p.getByRole("spinbutton", { name: "Days" }).fill("45");
     await call("PUT", "/panel/v1/company", token, { name: "Harbour Clinic North", version: stored.version });
-    await p.getByRole("button", { name: "Save", exact: true }).click();
+    await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save", exact: true }).click();
     await p.getByText("The settings changed in the meantime").waitFor();
     await accessible(p, "settings that somebody else changed");
     await p.getByRole("button", { name: "Reload" }).click();

@@ -93,7 +93,7 @@ func readFilter(q url.Values, f *chats.Filter) (err error) {
 	case "oldest":
 		f.Oldest = true
 	default:
-		return carillon.Invalid("order", "Must be newest or oldest")
+		return carillon.Invalid("order", "Must be one of newest, oldest")
 	}
 	switch q.Get("closed") {
 	case "", "false":

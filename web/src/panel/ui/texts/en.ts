@@ -242,6 +242,13 @@ export const rules = {
   tests_many: "This agent has too many test suites.",
   tests_none: "This agent has no tests.",
   header_name: "Enter the name of an HTTP header.",
+  site_busy: "This site is already being read.",
+  setting_unknown: "This setting doesn't exist.",
+  push_again: "Turn notifications on again in this browser.",
+  quiet_hours: "Enter both a start and an end.",
+  push_refused: "The browser's push service refused the message. Try again later.",
+  not_on_page: "This isn't a chat on a page.",
+  cannot_answer: "The teammate can't answer conversations anymore.",
 };
 
 /** Texts of lists: filters, days, columns, views, selection. */

@@ -248,6 +248,13 @@ export const rules = {
   tests_many: "Este agente tiene demasiados conjuntos de pruebas.",
   tests_none: "Este agente no tiene pruebas.",
   header_name: "Escriba el nombre de una cabecera HTTP.",
+  site_busy: "Este sitio ya se está leyendo.",
+  setting_unknown: "Este ajuste no existe.",
+  push_again: "Vuelva a activar las notificaciones en este navegador.",
+  quiet_hours: "Indique el inicio y el final.",
+  push_refused: "El servicio push del navegador rechazó el mensaje. Inténtelo más tarde.",
+  not_on_page: "No es un chat de una página.",
+  cannot_answer: "El miembro del equipo ya no puede responder conversaciones.",
 };
 
 /** Texts of lists: filters, days, columns, views, selection. */

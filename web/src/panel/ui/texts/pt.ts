@@ -248,6 +248,13 @@ export const rules = {
   tests_many: "Este agente tem conjuntos de testes demais.",
   tests_none: "Este agente não tem testes.",
   header_name: "Digite o nome de um cabeçalho HTTP.",
+  site_busy: "Este site já está sendo lido.",
+  setting_unknown: "Esta configuração não existe.",
+  push_again: "Ative as notificações de novo neste navegador.",
+  quiet_hours: "Informe o início e o fim.",
+  push_refused: "O serviço push do navegador recusou a mensagem. Tente mais tarde.",
+  not_on_page: "Não é um chat de uma página.",
+  cannot_answer: "A pessoa da equipe não pode mais responder conversas.",
 };
 
 /** Texts of lists: filters, days, columns, views, selection. */
