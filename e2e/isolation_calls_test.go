@@ -87,6 +87,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /panel":                   {{kind: own}},
 		"GET /panel/{path...}":         {{kind: own}},
 		"GET /panel/assets/{file...}":  {{kind: own}},
+		"GET /panel/push/worker.js":    {{kind: own}},
 		"POST /panel/v1/session": {{
 			kind: own, body: `{"email":"owner@beta.test","password":"beta-horse-battery"}`, header: []string{"X-Carillon-Panel", "1"},
 		}},
@@ -289,11 +290,19 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"POST /notes":   `{"client_id":"curious","text":"Curious"}`,
 		"POST /release": `{"to":"queue"}`, "POST /assign": `{"account_id":""}`, "POST /resolve": "", "POST /reopen": "",
 		"PUT /tags": `{"tags":["curious"]}`, "POST /read": `{"seq":1}`, "POST /typing": "", "POST /viewing": "",
-		"GET ": "", "GET /turns": "", "GET /contact": "", "PUT /contact": `{"name":"Curious"}`,
+		"GET ": "", "GET /turns": "", "GET /contact": "", "PUT /contact": `{"name":"Curious"}`, "GET /reach": "",
+		"POST /undo": `{"last_seq":1}`,
 	} {
 		method, path, _ := strings.Cut(name, " ")
 		all[method+" "+one+path] = withBody(body, panel(call{}))
 	}
+	const browser = `{"endpoint":"https://push.example.com/alpha","keys":{"p256dh":"AA","auth":"AA"}}`
+	all["GET /panel/v1/inbox/notices"] = panel(call{kind: own})
+	all["PUT /panel/v1/inbox/notices"] = withBody(`{"push":true,"mail":false}`, panel(call{kind: own}))
+	all["PUT /panel/v1/inbox/notices/team"] = withBody(`{"mail_after_minutes":5}`, panel(call{kind: own}))
+	all["POST /panel/v1/inbox/browsers"] = withBody(browser, panel(call{kind: own}))
+	all["DELETE /panel/v1/inbox/browsers/{id}"] = panel(call{})
+	all["POST /panel/v1/inbox/browsers/{id}/test"] = panel(call{})
 	all["GET "+one+"/turns"] = []call{{query: "after=0"}, {query: "after=0&company=" + alphaID}}
 	const drawn = `{"flow":{"name":"Curious","trigger":{"event":"curious"},"steps":[{"say":"Hi"}]}}`
 	all["GET /panel/v1/templates"] = panel(call{kind: own})
@@ -304,6 +313,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	const sendJob = "/panel/v1/send/jobs/{id}"
 	all["GET /panel/v1/send/jobs"] = panel(call{kind: own})
 	all["POST /panel/v1/send/jobs"] = panel(call{kind: own})
+	all["GET /panel/v1/send/sample"] = append(panel(call{kind: own, query: "format=csv"}), eachNarrowed("format=csv&template", a.ids)...)
 	all["PATCH "+sendJob] = withBody(`{"version":0,"campaign":"curious"}`, panel(call{}))
 	all["POST "+sendJob+"/send"] = withBody(`{"recipients":1}`, panel(call{}))
 	all["POST "+sendJob+"/cancel"] = withBody(`{"accepted":true}`, panel(call{}))

@@ -175,7 +175,7 @@ func TestATeammateAnswersFromTheInbox(t *testing.T) {
 	if got := k.ask("GET", "/panel/v1/conversations?folder=unassigned", ana, "", 200); len(got["data"].([]any)) != 1 {
 		t.Errorf("unassigned are %v", got)
 	}
-	if diff := cmp.Diff(map[string]any{"mine": 0., "unassigned": 1., "automated": 0., "all": 1.},
+	if diff := cmp.Diff(map[string]any{"mine": 0., "unassigned": 1., "unanswered": 0., "automated": 0., "all": 1.},
 		k.ask("GET", "/panel/v1/conversations/counts", ana, "", 200)); diff != "" {
 		t.Error(diff)
 	}

@@ -194,6 +194,9 @@ func browsersSubscribed(t *testing.T, r *rig) {
 	if got := of(theirs, ana); len(got) != 0 {
 		t.Error("in another company:", got)
 	}
+	if got, err := r.Notices.Browsers(t.Context(), ours, r.now); err != nil || len(got) != 0 {
+		t.Error("of accounts that are no members:", got, err)
+	}
 	var sealed string
 	if err := r.DB.Row(t.Context(), []any{&sealed}, "SELECT sealed FROM push_subscription WHERE id = $1", second); err != nil ||
 		len(sealed) < 20 || cmp.Equal(sealed, "https://push.test/2") {

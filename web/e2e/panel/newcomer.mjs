@@ -235,11 +235,10 @@ describe("a newcomer", () => {
     await k.press("link", "Enviar");
     await arrived(p, "Enviar");
     await k.press("button", "Enviar al teléfono de pruebas");
-    await k.write("Variable 1", "Ana");
-    await k.write("Campaña", "primeros pasos");
+    await k.write(/^\{\{1\}\} · /, "Ana");
     await shot(p, "newcomer-es-send");
     await p.keyboard.press("Enter");
-    await p.getByRole("heading", { name: "Enviado" }).waitFor();
+    await p.getByRole("heading", { name: "Para +34 600 701 234", exact: true }).waitFor();
     await k.press("link", "Abrir el teléfono de pruebas");
     await p.getByText("Bienvenida a bordo, Ana. ¿Viene el lunes?").first().waitFor();
     await k.press("button", "Allí estaré");

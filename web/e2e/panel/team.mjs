@@ -103,7 +103,7 @@ describe("the people of a company", () => {
     await shot(p, "team-factor-qr");
     await dialog.getByRole("textbox", { name: "Code" }).fill("000000");
     await p.keyboard.press("Enter");
-    await dialog.getByText("Is not a valid code").waitFor();
+    await dialog.getByText("This code isn't valid").waitFor();
     await dialog.getByRole("textbox", { name: "Code" }).fill(code(secret));
     await p.keyboard.press("Enter");
     await dialog.getByRole("list", { name: "Your recovery codes" }).waitFor();

@@ -85,12 +85,14 @@ describe("a conversation", () => {
     assert.equal(await p.locator(".inbox-seen").count(), 1);
     await seen.waitFor();
     await p.keyboard.press("Escape");
+    const address = p.url();
     await p.keyboard.press("e");
     await frame.getByText("Conversación cerrada").waitFor();
     assert.equal(await frame.getByText("Cliente habitual").count(), 0, "a note reached the visitor");
     await frame.getByText("¿Qué le pareció esta conversación?").waitFor();
     await frame.getByLabel("5 de 5").check({ force: true });
     await frame.getByRole("button", { name: "Enviar valoración" }).click();
+    await p.goto(address); // the next conversation is open
     await p.getByText("The visitor rated 5 out of 5").waitFor();
 
     await host.reload();

@@ -218,7 +218,7 @@ describe("messages over WhatsApp", () => {
     await p.goto(new URL("/panel/suppressions", p.url()).href);
     await p.getByRole("cell", { name: user_id }).first().waitFor();
     await looks(p, "suppressions-username");
-    await p.getByRole("button", { name: "Lift " + user_id }).click();
+    await p.getByRole("button", { name: "Remove " + user_id }).click();
     await p.getByRole("dialog").getByText(user_id).waitFor();
   });
 });

@@ -108,7 +108,7 @@ function Open({
   const v = useTexts(talkTexts);
   const line = onTheLine(c);
   const others = present(state.marks, c.id, "viewing", inbox.me, Date.now());
-  const replies = waits(c) && !group;
+  const replies = (waits(c) || (mine && c.last_author !== "teammate")) && !group;
   const can = useCan();
   return (
     <section className="inbox-thread" aria-label={name}>
