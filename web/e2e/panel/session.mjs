@@ -102,7 +102,7 @@ describe("the own account", () => {
     await other.p.goto(company.panel_url + "/keys");
     await signedIn(other.p, company);
     const p = await open(t, company, "/account");
-    await p.getByText("This browser").waitFor();
+    await p.getByText("This browser", { exact: true }).waitFor();
     await shot(p, "panel-account");
     await p.getByRole("button", { name: "Sign out all others" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Sign out all others" }).click();

@@ -179,6 +179,7 @@ describe("templates", () => {
     await p.getByRole("button", { name: "Save draft" }).click();
     await p.getByRole("heading", { name: "tour_reminder", level: 1 }).waitFor();
     await p.getByRole("region", { name: "Status" }).getByText("Draft").waitFor();
+    await p.waitForURL(/\/templates\/(?!new)[^/]+$/);
     const id = new URL(p.url()).pathname.split("/").pop();
     await shot(p, "panel-template-draft");
 
