@@ -52,7 +52,7 @@ export default function Palette({ asked, shortcuts }: { asked: number; shortcuts
   const open = useCallback(
     (hit: Hit) => {
       setRecent((now) => [hit, ...now.filter((x) => x.kind !== hit.kind || x.id !== hit.id)].slice(0, 5));
-      void navigate(placeOf(hit) as never);
+      void navigate(placeOf(hit));
     },
     [setRecent, navigate],
   );

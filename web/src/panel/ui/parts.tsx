@@ -27,7 +27,7 @@ export function Page({
   return (
     <div className="page">
       {back && (
-        <Link to={back.to} search={back.search as never} className="back">
+        <Link to={back.to} search={back.search} className="back">
           <IconArrowLeft size={14} />
           {back.text}
         </Link>

@@ -19,11 +19,11 @@ function useAddress(to: "/api-log" | "/change-log") {
   const navigate = useNavigate();
   const address = addressOf(useSearch({ strict: false }));
   const go: Go = useCallback(
-    (change) => void navigate({ to, replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...change }) }),
+    (change) => void navigate({ to, replace: true, search: (now) => addressOf({ ...now, ...change }) }),
     [navigate, to],
   );
   const open = useCallback(
-    (id: string) => void navigate({ to, search: (now: Record<string, unknown>) => ({ ...now, id }) }),
+    (id: string) => void navigate({ to, search: (now) => addressOf({ ...now, id }) }),
     [navigate, to],
   );
   const close = useCallback(() => go({ id: undefined }), [go]);

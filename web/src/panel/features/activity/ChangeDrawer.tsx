@@ -81,9 +81,7 @@ function Whole({ change: c, go }: { change: ChangePage; go: Go }) {
           <Button
             size="xs"
             variant="default"
-            renderRoot={(props) => (
-              <Link to={link.to} params={link.params as never} search={link.search as never} {...props} />
-            )}
+            renderRoot={(props) => <Link to={link.to} params={link.params} search={link.search} {...props} />}
           >
             {t.toObject}
           </Button>

@@ -28,7 +28,7 @@ import { Transcript } from "./Transcript";
 import { underWay, waits, type Call } from "./types";
 
 export function CallPage() {
-  const { id } = useParams({ strict: false });
+  const { id } = useParams({ from: "/shell/calls/$id" });
   return (
     <Needs permission="notifications:read">
       <Loaded key={id} id={id!} />
@@ -186,9 +186,7 @@ function Actions({ call: c }: { call: Call }) {
           className="calls-act"
           variant="default"
           leftSection={<IconMessages size={16} />}
-          renderRoot={(props) => (
-            <Link to="/inbox" search={{ folder: "all", c: c.conversation_id } as never} {...props} />
-          )}
+          renderRoot={(props) => <Link to="/inbox" search={{ folder: "all", c: c.conversation_id }} {...props} />}
         >
           {p.conversation}
         </Button>

@@ -40,10 +40,9 @@ type Go = (to: Partial<Record<keyof Address, string | undefined>>) => void;
 function Calls() {
   const t = useTexts(texts);
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/calls" });
   const go: Go = useCallback(
-    (to) =>
-      void navigate({ to: "/calls", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) }),
+    (to) => void navigate({ to: "/calls", replace: true, search: (now) => addressOf({ ...now, ...to }) }),
     [navigate],
   );
   return (

@@ -98,7 +98,7 @@ function Turn({
       <li className="calls-event small muted">
         <span>{fill(p[key], { name: x.name || i.someone, text: x.text })}</span>
         {x.run && (
-          <Link to={"/flows/runs/$id" as never} params={{ id: x.run } as never}>
+          <Link to="/flows/runs/$id" params={{ id: x.run }}>
             {i.seeRun}
           </Link>
         )}

@@ -24,7 +24,7 @@ import { addressOf, figuresOf, queryOf, sendingsOf, type Address, type Campaign 
 import { Why } from "./Why";
 
 export function CampaignPage() {
-  const { name } = useParams({ strict: false });
+  const { name } = useParams({ from: "/shell/campaigns/$name" });
   return (
     <Needs permission="notifications:read">
       <Loaded key={name} name={name!} />
@@ -62,7 +62,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/campaigns/$name" });
   const go = useCallback(
     (to: Address) =>
       void navigate({
@@ -70,8 +70,8 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
         params: { name: c.name },
         replace: true,
         resetScroll: false,
-        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
-      } as never),
+        search: (now) => addressOf({ ...now, ...to }),
+      }),
     [navigate, c.name],
   );
   const n = (v: number) => number(v, language);
@@ -100,7 +100,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
           <Button
             variant="default"
             leftSection={<IconListDetails size={16} />}
-            renderRoot={(props) => <Link to="/notifications" search={{ campaign: c.name } as never} {...props} />}
+            renderRoot={(props) => <Link to="/notifications" search={{ campaign: c.name }} {...props} />}
           >
             {t.notifications}
           </Button>

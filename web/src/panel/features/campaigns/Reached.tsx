@@ -120,7 +120,7 @@ function Row({ recipient: r }: { recipient: Recipient }) {
           className="row-title sent-link"
           to="/notifications/$id"
           params={{ id: r.notification_id }}
-          search={{ m: r.n } as never}
+          search={{ m: r.n }}
         >
           {phone(r.number)}
         </Link>

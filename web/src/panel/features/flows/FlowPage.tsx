@@ -30,7 +30,7 @@ import { Versions } from "./Versions";
 const TryRun = lazy(withTexts(() => import("./TryRun").then((m) => ({ default: m.TryRun }))));
 
 export function FlowPage() {
-  const { id } = useParams({ strict: false });
+  const { id } = useParams({ from: "/shell/flows/$id" });
   return (
     <Needs permission="resources:read">
       <Loaded key={id} id={id!} />
@@ -55,7 +55,7 @@ function Editor({ stored }: { stored: Editable }) {
   const can = useCan();
   const write = can("resources:write");
   const navigate = useNavigate();
-  const address = flowAddressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/flows/$id" });
   const { save, publish } = useFlowChanges();
   const seen = useRef(stored.saved_at);
   seen.current = stored.saved_at;
@@ -93,11 +93,7 @@ function Editor({ stored }: { stored: Editable }) {
     }
   };
   const tab = (v: string | null) =>
-    void navigate({
-      to: ".",
-      replace: true,
-      search: (now: Record<string, unknown>) => ({ ...now, tab: v === "steps" ? undefined : v }),
-    } as never);
+    void navigate({ to: ".", replace: true, search: (now) => flowAddressOf({ ...now, tab: v }) });
   const waits = !!stored.saved_at || draft.dirty;
   const about = !stored.published
     ? t.publishFirst
@@ -345,7 +341,7 @@ function More({ stored }: { stored: Editable }) {
       }
       await remove(stored);
       succeeded(t.removed);
-      void navigate({ to: "/flows", ignoreBlocker: true } as never);
+      void navigate({ to: "/flows", ignoreBlocker: true });
     } catch (e) {
       failed(e);
     }

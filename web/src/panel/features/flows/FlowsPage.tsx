@@ -29,7 +29,7 @@ function Flows() {
   const t = useTexts(texts);
   const can = useCan();
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/flows" });
   const [adding, setAdding] = useState(false);
   const list = useOverview();
   const create = can("resources:write") && (
@@ -59,11 +59,7 @@ function Flows() {
           keepMounted={false}
           value={address.tab ?? "flows"}
           onChange={(v) =>
-            void navigate({
-              to: "/flows",
-              search: (now: Record<string, unknown>) => ({ ...now, tab: v === "runs" ? "runs" : undefined }),
-              replace: true,
-            } as never)
+            void navigate({ to: "/flows", search: (now) => addressOf({ ...now, tab: v }), replace: true })
           }
         >
           <Tabs.List mb={16} aria-label={t.title}>
@@ -82,7 +78,7 @@ function Flows() {
         opened={adding}
         close={() => setAdding(false)}
         names={(list.data ?? []).map((f) => f.name)}
-        made={(id) => void navigate({ to: "/flows/$id", params: { id } } as never)}
+        made={(id) => void navigate({ to: "/flows/$id", params: { id } })}
       />
     </Page>
   );
@@ -109,7 +105,7 @@ function List({ rows }: { rows: FlowRow[] }) {
             .map((f) => (
               <tr key={f.id}>
                 <td>
-                  <Link className="row-title" to={"/flows/$id" as never} params={{ id: f.id } as never}>
+                  <Link className="row-title" to="/flows/$id" params={{ id: f.id }}>
                     {f.name}
                   </Link>
                 </td>
@@ -124,7 +120,7 @@ function List({ rows }: { rows: FlowRow[] }) {
                 </td>
                 <td>
                   {f.trigger ? (
-                    <Link className="flows-count" to={"/flows" as never} search={{ tab: "runs", flow: f.id } as never}>
+                    <Link className="flows-count" to="/flows" search={{ tab: "runs", flow: f.id }}>
                       {f.runs_day >= 1000 ? "1000+" : f.runs_day}
                     </Link>
                   ) : (
@@ -135,8 +131,8 @@ function List({ rows }: { rows: FlowRow[] }) {
                   {f.last_failure ? (
                     <Link
                       className="flows-failure"
-                      to={"/flows/runs/$id" as never}
-                      params={{ id: f.last_failure.run_id } as never}
+                      to="/flows/runs/$id"
+                      params={{ id: f.last_failure.run_id }}
                       title={f.last_failure.error}
                     >
                       <Ago at={f.last_failure.at} />

@@ -26,7 +26,7 @@ import { useNames } from "./useNames";
 import { useRun } from "./useFlows";
 
 export function RunPage() {
-  const { id } = useParams({ strict: false });
+  const { id } = useParams({ from: "/shell/flows/runs/$id" });
   return (
     <Needs permission="conversations:read">
       <Loaded key={id} id={id!} />
@@ -83,7 +83,7 @@ function Shown({ run }: { run: Run }) {
           <RunState state={run.state} />
           <span>{channelOf(run.channel, r)}</span>
           {run.flow ? (
-            <Link to={"/flows/$id" as never} params={{ id: run.flow_id } as never}>
+            <Link to="/flows/$id" params={{ id: run.flow_id }}>
               {name}
             </Link>
           ) : (
@@ -220,9 +220,7 @@ function Actions({ run }: { run: Run }) {
       <Button
         variant="default"
         leftSection={<IconMessages size={16} />}
-        renderRoot={(props) => (
-          <Link to="/inbox" search={{ folder: "all", c: run.conversation_id } as never} {...props} />
-        )}
+        renderRoot={(props) => <Link to="/inbox" search={{ folder: "all", c: run.conversation_id }} {...props} />}
       >
         {r.conversation}
       </Button>

@@ -30,7 +30,7 @@ export function Runs({
   const list = useRuns({ flow, state });
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
   const go = (to: { flow?: string; state?: "failed" }) =>
-    void navigate({ to: ".", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never);
+    void navigate({ to: ".", replace: true, search: (now) => ({ ...now, ...to }) });
   return (
     <>
       <div className="flows-filters">
@@ -101,7 +101,7 @@ function Table({ rows, only }: { rows: RunRow[]; only?: boolean }) {
           {rows.map((x) => (
             <tr key={x.id}>
               <td>
-                <Link className="row-title" to={"/flows/runs/$id" as never} params={{ id: x.id } as never}>
+                <Link className="row-title" to="/flows/runs/$id" params={{ id: x.id }}>
                   {whoOf(x, r.unnamed)}
                 </Link>
                 <span className="flows-sub">

@@ -159,7 +159,7 @@ function AddStep({ add, children }: { add: (kind: Kind) => void; children: React
   const t = useTexts(texts);
   return (
     <Menu position="bottom-start" width={280} withinPortal>
-      <Menu.Target>{children as never}</Menu.Target>
+      <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown mah={420} style={{ overflowY: "auto" }}>
         {kinds.map((k) => {
           const Icon = icons[k];

@@ -172,7 +172,7 @@ export function ContactPanel({ inbox, thread, t, language, mayAnswer, act, open,
       )}
       {can("settings:write") && !group && (
         <p className="inbox-personal">
-          <Link to="/people" search={{ contact: contact.id } as never}>
+          <Link to="/people" search={{ contact: contact.id }}>
             {m.personal}
           </Link>
         </p>

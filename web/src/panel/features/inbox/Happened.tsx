@@ -40,7 +40,7 @@ export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; lan
       {fill(text, { name: turn.name || t.someone, n: turn.rating ?? 0 })}
       {why && `: ${why}`}
       {turn.run && (turn.event === "flow_began" || !turn.text) ? (
-        <Link className="inbox-run" to={"/flows/runs/$id" as never} params={{ id: turn.run } as never}>
+        <Link className="inbox-run" to="/flows/runs/$id" params={{ id: turn.run }}>
           <IconRoute size={14} aria-hidden />
           {turn.text || t.seeRun}
         </Link>

@@ -8,7 +8,6 @@ import { inbox as stream } from "../../live";
 import { useCan, useCompany, useMe } from "../../session";
 import { listShortcuts } from "../../shell/Shortcuts";
 import { succeeded } from "../../ui/problem";
-import { addressOf } from "./address";
 import { InboxPage, type Place } from "./InboxPage";
 import type { Server } from "./snapshot";
 import { texts as talkTexts } from "../talk/texts";
@@ -43,7 +42,7 @@ function Inbox() {
   const can = useCan();
   const language = useLanguage();
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/inbox" });
   const mayAnswer = can("conversations:answer");
   const place: Place = useMemo(
     () => ({
@@ -59,7 +58,7 @@ function Inbox() {
       void navigate({
         to: "/inbox",
         replace,
-        search: (now: Record<string, unknown>) => {
+        search: (now) => {
           const a: Record<string, unknown> = { ...now };
           if ("folder" in to) a.folder = to.folder;
           if ("closed" in to) a.closed = to.closed || undefined;

@@ -62,11 +62,7 @@ export function Answers() {
     placeholderData: keepPreviousData,
   });
   const go = (more: { range?: string; from?: string; to?: string; agent?: string; view?: "reviews" }) =>
-    void navigate({
-      to: "/knowledge",
-      replace: true,
-      search: (now: Record<string, unknown>) => ({ ...now, tab: "answers", ...more }),
-    });
+    void navigate({ to: "/knowledge", replace: true, search: (now) => ({ ...now, tab: "answers", ...more }) });
   const today = dateOf(new Date());
   return (
     <div className="stack">

@@ -18,7 +18,7 @@ import { useLine, useLineChanges, useLines } from "./useLines";
 import "./lines.css";
 
 export function LinePage() {
-  const { id } = useParams({ from: "/shell/lines/$id" as never }) as { id: string };
+  const { id } = useParams({ from: "/shell/lines/$id" });
   return (
     <Needs permission="senders:read">
       <Loaded key={id} id={id} />

@@ -37,7 +37,7 @@ export function Find() {
         return;
       }
       setText("");
-      void navigate(place as never);
+      void navigate(place);
     } catch (e) {
       setFault(problemText(e));
     } finally {

@@ -111,7 +111,7 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
         <div>
           <dt>{p.number}</dt>
           <dd>
-            <Link to="/notifications" search={{ number: r.number } as never} title={p.allOf}>
+            <Link to="/notifications" search={{ number: r.number }} title={p.allOf}>
               {phone(r.number)}
             </Link>
           </dd>

@@ -20,7 +20,7 @@ import type { SentPage } from "./types";
 import { useOne } from "./useOne";
 
 export function NotificationPage() {
-  const { id } = useParams({ strict: false });
+  const { id } = useParams({ from: "/shell/notifications/$id" });
   return (
     <Needs permission="notifications:read">
       <Loaded key={id} id={id!} />
@@ -51,7 +51,7 @@ function Shown({ page: n }: { page: SentPage }) {
   const p = useTexts(pageTexts);
   const language = useLanguage();
   const navigate = useNavigate();
-  const address = chosenOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/notifications/$id" });
   const go = useCallback(
     (to: Chosen) =>
       void navigate({
@@ -59,8 +59,8 @@ function Shown({ page: n }: { page: SentPage }) {
         params: { id: n.notification_id },
         replace: true,
         resetScroll: false,
-        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
-      } as never),
+        search: (now) => chosenOf({ ...now, ...to }),
+      }),
     [navigate, n.notification_id],
   );
   const recipient = shownOf(n.recipients, address);

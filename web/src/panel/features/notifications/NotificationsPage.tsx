@@ -56,14 +56,10 @@ function useSent(address: Address) {
 function Notifications() {
   const t = useTexts(texts);
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/notifications" });
   const go = useCallback(
     (to: Partial<Record<keyof Address, string | undefined>>) =>
-      void navigate({
-        to: "/notifications",
-        replace: true,
-        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
-      }),
+      void navigate({ to: "/notifications", replace: true, search: (now) => addressOf({ ...now, ...to }) }),
     [navigate],
   );
   const clear = () => go(nothing);

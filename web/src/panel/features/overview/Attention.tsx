@@ -75,7 +75,7 @@ function Row({ concern: c }: { concern: Concern }) {
         )}
       </div>
       {link && (
-        <Link className="concern-go" to={link.to as never} search={(link.search ?? {}) as never}>
+        <Link className="concern-go" to={link.to} search={link.search ?? {}}>
           {link.text}
         </Link>
       )}

@@ -89,7 +89,7 @@ export function FirstSteps() {
                 size="xs"
                 variant={s.step === next ? "filled" : "default"}
                 component={Link}
-                to={places[s.step].to as never}
+                to={places[s.step].to}
               >
                 {t[`${s.step}Go`]}
               </Button>

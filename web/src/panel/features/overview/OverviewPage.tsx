@@ -39,10 +39,9 @@ function Loaded() {
   const t = useTexts(texts);
   const language = useLanguage();
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/" });
   const go = useCallback<Go>(
-    (to) =>
-      void navigate({ to: "/", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) as never }),
+    (to) => void navigate({ to: "/", replace: true, search: (now) => addressOf({ ...now, ...to }) }),
     [navigate],
   );
   const one = useOverview(address);

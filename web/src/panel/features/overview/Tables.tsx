@@ -25,7 +25,7 @@ export function Tables({ shown, span, address, go }: Props) {
   const t = useTexts(texts);
   const language = useLanguage();
   const list = (search: Record<string, string | undefined>, text: string) => (
-    <Link className="row-title" to={"/notifications" as never} search={search as never}>
+    <Link className="row-title" to="/notifications" search={search}>
       {text}
     </Link>
   );
@@ -37,7 +37,7 @@ export function Tables({ shown, span, address, go }: Props) {
         rows={shown.campaigns}
         name={(c) => c.campaign!}
         more={
-          <Link className="small" to={"/campaigns" as never}>
+          <Link className="small" to="/campaigns">
             {t.allCampaigns}
           </Link>
         }

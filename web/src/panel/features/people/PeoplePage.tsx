@@ -37,10 +37,10 @@ interface Erasure {
 const maxWait = 10 * 60_000;
 
 export function PeoplePage() {
-  const { contact } = useSearch({ strict: false }) as { contact?: unknown };
+  const { contact = "" } = useSearch({ from: "/shell/people" });
   return (
     <Needs permission="settings:write">
-      <People key={String(contact)} contact={typeof contact === "string" ? contact : ""} />
+      <People key={contact} contact={contact} />
     </Needs>
   );
 }

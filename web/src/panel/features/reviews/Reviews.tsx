@@ -131,7 +131,7 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
                 can("conversations:read") ? (
                   <Link
                     to="/inbox"
-                    search={{ folder: "all", closed: true, q: "topic:" + topic } as never}
+                    search={{ folder: "all", closed: true, q: "topic:" + topic }}
                     aria-label={fill(t.show, { topic })}
                   >
                     {topic}

@@ -32,7 +32,7 @@ export function MessagesPage() {
 function Messages() {
   const t = useTexts(texts);
   const s = useTexts(sandboxTexts);
-  const chosen = useSearch({ strict: false }) as Chosen;
+  const chosen = useSearch({ from: "/shell/sandbox/messages" }) as Chosen;
   const [first, setFirst] = useState("");
   const sender = chosen.sender || first;
   const numbers = useNumbers(sender);
@@ -68,11 +68,7 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
   const actions = useHandsetActions(sender, number);
   const [name, setName] = useState("Ana");
   const go = (to: Chosen) => {
-    void navigate({
-      to: "/sandbox/messages" as never,
-      replace: true,
-      search: ((now: object) => ({ ...now, ...to })) as never,
-    });
+    void navigate({ to: "/sandbox/messages", replace: true, search: (now: object) => ({ ...now, ...to }) });
   };
   const [typed, type] = useTyped(
     number,

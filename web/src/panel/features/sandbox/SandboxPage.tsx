@@ -40,7 +40,7 @@ function Sandbox() {
       ) : own.length === 0 ? (
         <Card flush label={t.title}>
           <Empty icon={<IconPhoneOff size={22} />} title={t.none} text={t.noneText}>
-            <Button component={Link} to={"/lines" as never} variant="default">
+            <Button component={Link} to="/lines" variant="default">
               {t.toLines}
             </Button>
           </Empty>

@@ -8,10 +8,10 @@ export function Tabs({ at }: { at: "calls" | "messages" }) {
   const t = useTexts(texts);
   return (
     <nav className="sandbox-tabs" aria-label={t.views}>
-      <Link to={"/sandbox" as never} activeOptions={{ exact: true }} aria-current={at === "calls" ? "page" : undefined}>
+      <Link to="/sandbox" activeOptions={{ exact: true }} aria-current={at === "calls" ? "page" : undefined}>
         {t.calls}
       </Link>
-      <Link to={"/sandbox/messages" as never} aria-current={at === "messages" ? "page" : undefined}>
+      <Link to="/sandbox/messages" aria-current={at === "messages" ? "page" : undefined}>
         {t.messages}
       </Link>
     </nav>

@@ -154,7 +154,7 @@ function Users({ secret: x }: { secret: Secret }) {
   return (
     <div className="tags">
       {x.flows.map((f) => (
-        <Link key={f.id} to={"/flows/$id" as never} params={{ id: f.id } as never}>
+        <Link key={f.id} to="/flows/$id" params={{ id: f.id }}>
           {f.name}
         </Link>
       ))}

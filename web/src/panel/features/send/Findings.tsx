@@ -8,7 +8,6 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card, Failed, Note } from "../../ui/parts";
 import { shared } from "../../ui/texts";
-import { reasonOf } from "./address";
 import { jobTexts } from "./texts";
 import { faultReasons, type BadRow, type FaultReason, type Job } from "./types";
 
@@ -17,12 +16,12 @@ export function Findings({ job }: { job: Job }) {
   const t = useTexts(jobTexts);
   const language = useLanguage();
   const navigate = useNavigate();
-  const { reason } = reasonOf(useSearch({ strict: false }));
+  const { reason } = useSearch({ from: "/shell/send/$job" });
   const setReason = (to: FaultReason | undefined) =>
     void navigate({
       to: "/send/$job",
       params: { job: job.id },
-      search: (now: Record<string, unknown>) => ({ ...now, reason: to }),
+      search: { reason: to },
       replace: true,
       resetScroll: false,
     });

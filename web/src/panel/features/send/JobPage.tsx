@@ -36,7 +36,7 @@ export function JobPage() {
 
 function Loaded() {
   const t = useTexts(jobTexts);
-  const { job: id } = useParams({ strict: false }) as { job: string };
+  const { job: id } = useParams({ from: "/shell/send/$job" });
   const at = useJob(id);
   const templates = useTemplates();
   const back = { to: "/send", text: t.back, search: { tab: "files" } };

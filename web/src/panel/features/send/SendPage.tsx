@@ -25,11 +25,11 @@ export function SendPage() {
 function Send() {
   const t = useTexts(texts);
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/send" });
   const templates = useTemplates();
   const lines = useLines().data ?? [];
   const go = (to: Partial<Address>) =>
-    void navigate({ to: "/send", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) });
+    void navigate({ to: "/send", replace: true, search: (now) => addressOf({ ...now, ...to }) });
   return (
     <Page title={t.title} about={t.about}>
       <Tabs

@@ -76,7 +76,7 @@ export function SentResult({
                   renderRoot={(props) => (
                     <Link
                       to="/sandbox/messages"
-                      search={{ sender: template.sender, number: recipient.number } as never}
+                      search={{ sender: template.sender, number: recipient.number }}
                       {...props}
                     />
                   )}

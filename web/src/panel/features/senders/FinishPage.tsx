@@ -24,15 +24,15 @@ export function FinishPage() {
 function Finish() {
   const t = useTexts(texts);
   const s = useTexts(shared);
-  const { id } = useParams({ from: "/shell/senders/$id/connect" as never }) as { id: string };
-  const { step } = useSearch({ from: "/shell/senders/$id/connect" as never }) as { step?: "check" };
+  const { id } = useParams({ from: "/shell/senders/$id/connect" });
+  const { step } = useSearch({ from: "/shell/senders/$id/connect" });
   const navigate = useNavigate();
   const one = useSender(id);
   const state = useSenderState(id, 2_000);
   const report = state.data?.report;
   const checking = step === "check";
   const go = (to?: "check") =>
-    void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} } as never);
+    void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} });
   return (
     <Page title={t.create} about={one.data && phone(one.data.number)} back={{ to: "/senders", text: t.back }}>
       {one.isError ? (

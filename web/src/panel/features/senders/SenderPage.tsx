@@ -22,7 +22,7 @@ import { useSender, useSenderChanges, useSenderState } from "./useSenders";
 import { remember } from "./verify";
 
 export function SenderPage() {
-  const { id } = useParams({ from: "/shell/senders/$id" as never }) as { id: string };
+  const { id } = useParams({ from: "/shell/senders/$id" });
   return (
     <Needs permission="senders:read">
       <Loaded key={id} id={id} />

@@ -5,7 +5,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { Problem, send } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
-import { basepath } from "../../router";
+import { basepath } from "../../next";
 import { meQuery, queries } from "../../session";
 import type { Me, Role } from "./types";
 import { Note } from "../../ui/parts";
@@ -187,7 +187,7 @@ function Known({ token, invited }: { token: string; invited: Invited }) {
             {l.accept}
           </Button>
         ) : (
-          <Button component={Link} to="/sign-in" search={{ next: "/invitation" } as never} fullWidth>
+          <Button fullWidth renderRoot={(props) => <Link to="/sign-in" search={{ next: "/invitation" }} {...props} />}>
             {l.signInAs}
           </Button>
         )}

@@ -5,7 +5,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { get, Problem, send } from "../../api";
 import { useTexts } from "../../i18n";
-import { basepath } from "../../router";
+import { basepath } from "../../next";
 import { meQuery, queries } from "../../session";
 import { Note } from "../../ui/parts";
 import { fieldErrors, problemText } from "../../ui/problem";

@@ -4,8 +4,7 @@ import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router"
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { address, get, Problem, send } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import { basepath } from "../../router";
-import { nextOf } from "../../next";
+import { basepath, nextOf } from "../../next";
 import { meQuery, queries } from "../../session";
 import { Note } from "../../ui/parts";
 import { problemText } from "../../ui/problem";
@@ -16,10 +15,7 @@ import { linkTexts, texts } from "./texts";
 export function SignIn() {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
-  const { next, sso } = useSearch({ from: "/sign-in" }) as {
-    next?: string;
-    sso?: "refused" | "stranger" | "down" | "often";
-  };
+  const { next, sso } = useSearch({ from: "/sign-in" });
   const router = useRouter();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);

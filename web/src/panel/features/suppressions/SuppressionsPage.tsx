@@ -48,7 +48,7 @@ function OptOuts() {
   const company = useCompany();
   const can = useCan();
   const navigate = useNavigate();
-  const { number = "" } = useSearch({ strict: false }) as { number?: string };
+  const { number = "" } = useSearch({ from: "/shell/suppressions" });
   const [adding, setAdding] = useState(false);
   const list = useInfiniteQuery({
     queryKey: [company.id, "suppressions", number],
@@ -148,9 +148,9 @@ function OptOuts() {
             value={number}
             change={(v) =>
               void navigate({
-                to: "/suppressions" as never,
+                to: "/suppressions",
                 replace: true,
-                search: ((now: Record<string, unknown>) => ({ ...now, number: v || undefined })) as never,
+                search: (now) => ({ ...now, number: v || undefined }),
               })
             }
           />

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { hangUp } from "./call";
 import { currentCall, useCall } from "./current";
+import { addressOf } from "../inbox/address";
 import { CallBar } from "./CallBar";
 import { Ringing } from "./Ringing";
 import { useRings } from "./useRings";
@@ -14,11 +15,7 @@ export default function Calls() {
   const show = (id: string, mine = false) =>
     void navigate({
       to: "/inbox",
-      search: (now: Record<string, unknown>) => ({
-        ...now,
-        c: id,
-        ...(mine && { folder: "mine", closed: undefined, q: undefined }),
-      }),
+      search: (now) => addressOf({ ...now, c: id, ...(mine && { folder: "mine", closed: undefined, q: undefined }) }),
     });
   const { list, silence } = useRings(show);
   useEffect(

@@ -7,7 +7,6 @@ import { Problem } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
-import { newAddressOf } from "./address";
 import { Editor } from "./Editor";
 import { editorTexts, texts } from "./texts";
 import { emptyForm, formOf, type Form } from "./form";
@@ -17,13 +16,13 @@ import { useMessagingSenders, useTemplate } from "./useTemplates";
 
 /** NewPage writes a new template, or another one's copy in another language. */
 export function NewPage() {
-  const { copy } = newAddressOf(useSearch({ strict: false }));
+  const { copy } = useSearch({ from: "/shell/templates/new" });
   return <Needs permission="templates:write">{copy ? <Copied key={copy} id={copy} /> : <New />}</Needs>;
 }
 
 /** EditPage changes a template. */
 export function EditPage() {
-  const { id } = useParams({ strict: false });
+  const { id } = useParams({ from: "/shell/templates/$id/edit" });
   return (
     <Needs permission="templates:write">
       <Edited key={id} id={id!} />

@@ -34,7 +34,7 @@ import type { TemplateRow } from "./types";
 import { useTemplate, useTemplateChanges, useTemplates } from "./useTemplates";
 
 export function TemplatePage() {
-  const { id } = useParams({ strict: false });
+  const { id } = useParams({ from: "/shell/templates/$id" });
   return (
     <Needs permission="templates:read">
       <Loaded key={id} id={id!} />
@@ -278,7 +278,7 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
       {x.status === "approved" && can("notifications:send") && (
         <Button
           leftSection={<IconSend size={16} />}
-          renderRoot={(props) => <Link to="/send" search={{ template: x.id } as never} {...props} />}
+          renderRoot={(props) => <Link to="/send" search={{ template: x.id }} {...props} />}
         >
           {t.send}
         </Button>

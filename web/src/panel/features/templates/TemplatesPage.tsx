@@ -66,10 +66,10 @@ function List({ all, write }: { all: TemplateRow[]; write: boolean }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/templates" });
   const go = useCallback(
     (to: Partial<Address>) =>
-      void navigate({ to: "/templates", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) }),
+      void navigate({ to: "/templates", replace: true, search: (now) => addressOf({ ...now, ...to }) }),
     [navigate],
   );
   const clear = () => go({ status: undefined, language: undefined, q: undefined });

@@ -139,19 +139,19 @@ function About({ data }: { data: Record<string, unknown> }) {
     conversation = text("conversation_id");
   if (call && can("notifications:read"))
     return (
-      <Link to={"/calls/$id" as never} params={{ id: call } as never}>
+      <Link to="/calls/$id" params={{ id: call }}>
         {t.toCall}
       </Link>
     );
   if (notification && can("notifications:read"))
     return (
-      <Link to={"/notifications/$id" as never} params={{ id: notification } as never}>
+      <Link to="/notifications/$id" params={{ id: notification }}>
         {t.toNotification}
       </Link>
     );
   if (conversation && can("conversations:read"))
     return (
-      <Link to={"/inbox" as never} search={{ c: conversation } as never}>
+      <Link to="/inbox" search={{ c: conversation }}>
         {t.toConversation}
       </Link>
     );

@@ -20,7 +20,7 @@ import { addressOf, hostOf, type Address, type Webhook } from "./types";
 import { useChanges, useWebhook } from "./useWebhooks";
 
 export function WebhookPage() {
-  const { id } = useParams({ from: "/shell/webhooks/$id" as never }) as { id: string };
+  const { id } = useParams({ from: "/shell/webhooks/$id" });
   return (
     <Needs permission="webhooks:read">
       <Loaded key={id} id={id} />
@@ -46,15 +46,10 @@ function Whole({ stored }: { stored: Webhook }) {
   const s = useTexts(shared);
   const can = useCan()("webhooks:write");
   const navigate = useNavigate();
-  const address = addressOf(useSearch({ strict: false }));
+  const address = useSearch({ from: "/shell/webhooks/$id" });
   const go = useCallback(
     (to: Partial<Address>) =>
-      void navigate({
-        to: ".",
-        replace: true,
-        resetScroll: false,
-        search: (now: Record<string, unknown>) => ({ ...now, ...to }),
-      } as never),
+      void navigate({ to: ".", replace: true, resetScroll: false, search: (now) => addressOf({ ...now, ...to }) }),
     [navigate],
   );
   const [open, setOpen] = useState<"" | "test" | "rotate" | "replay" | "remove">("");
@@ -101,7 +96,7 @@ function Whole({ stored }: { stored: Webhook }) {
         webhook={stored}
         opened={open === "remove"}
         close={close}
-        removed={() => void navigate({ to: "/webhooks" as never, ignoreBlocker: true })}
+        removed={() => void navigate({ to: "/webhooks", ignoreBlocker: true })}
       />
     </Page>
   );

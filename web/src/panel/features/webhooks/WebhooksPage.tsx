@@ -75,7 +75,7 @@ function Webhooks() {
       <AddWebhook
         opened={adding}
         close={() => setAdding(false)}
-        made={(id) => void navigate({ to: "/webhooks/$id" as never, params: { id } as never })}
+        made={(id) => void navigate({ to: "/webhooks/$id", params: { id } })}
       />
     </Page>
   );
@@ -88,7 +88,7 @@ function Row({ webhook: w }: { webhook: Webhook }) {
   return (
     <tr>
       <td style={{ maxWidth: 0, width: "45%" }}>
-        <Link className="row-title" to={"/webhooks/$id" as never} params={{ id: w.id } as never}>
+        <Link className="row-title" to="/webhooks/$id" params={{ id: w.id! }}>
           {hostOf(w.url)}
         </Link>
         <div className="small muted cut" title={w.url}>

@@ -225,8 +225,8 @@ function Main({ target, name, children }: { target: Target | undefined; name: st
       title={name}
       data-main
       to={target.to}
-      params={target.params as never}
-      search={target.search as never}
+      params={target.params}
+      search={target.search}
     >
       {children}
     </Link>

@@ -1,0 +1,32 @@
+// The addresses of messaging senders and of the company's settings.
+import { createRoute } from "@tanstack/react-router";
+import { page, shell } from "./frame";
+
+export const senderRoutes = [
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/senders",
+    component: page(() => import("../features/senders/SendersPage"), "SendersPage"),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/senders/new",
+    component: page(() => import("../features/senders/ConnectPage"), "ConnectPage"),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/senders/$id",
+    component: page(() => import("../features/senders/SenderPage"), "SenderPage"),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/senders/$id/connect",
+    component: page(() => import("../features/senders/FinishPage"), "FinishPage"),
+    validateSearch: (s: Record<string, unknown>): { step?: "check" } => (s.step === "check" ? { step: "check" } : {}),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: "/settings",
+    component: page(() => import("../features/settings/SettingsPage"), "SettingsPage"),
+  }),
+] as const;
