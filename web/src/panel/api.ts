@@ -66,7 +66,12 @@ export class Problem extends Error {
 
   /** field is the name of the field that the request had wrong; "" where it is no question of a field. */
   get field(): string {
-    return typeof this.details.field === "string" ? this.details.field : "";
+    return this.detail("field");
+  }
+  /** detail is one of the details; "" where it is no text. */
+  detail(name: string): string {
+    const value = this.details[name];
+    return typeof value === "string" ? value : "";
   }
   /** reason is why, in the language of the page. */
   get reason(): string {
@@ -104,7 +109,7 @@ export function onDenied(f: () => void): void {
 
 /** address is that of a route, with its query and the company. */
 export function address<A extends Path<"get">>(path: A, query: Asks<A> = {} as Asks<A>): string {
-  return located(path, query as Query);
+  return located(path, query);
 }
 
 /** located is the address of a route with any method. */

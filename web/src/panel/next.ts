@@ -12,3 +12,9 @@ export function nextOf(next: unknown): string {
     return "/";
   return next;
 }
+
+/** textOf is a value of an address as text, at most max characters of it: digits alone were read as a number. */
+export function textOf(value: unknown, max = 255): string | undefined {
+  const text = typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && text.trim() ? text.slice(0, max) : undefined;
+}

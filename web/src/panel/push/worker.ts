@@ -35,7 +35,7 @@ const text = (x: unknown) => (typeof x === "string" ? x : "");
 worker.addEventListener("push", (e) => {
   let m: Message = {};
   try {
-    m = (e.data?.json() ?? {}) as Message;
+    m = e.data?.json() ?? {};
   } catch {
     /* an empty message is shown without a text */
   }

@@ -1,6 +1,8 @@
 // The addresses of agents and of what they know and use.
 import { createRoute } from "@tanstack/react-router";
 import { page, shell } from "./frame";
+import { addressOf } from "../features/knowledge/address";
+import { textOf } from "../next";
 
 export const agentRoutes = [
   createRoute({
@@ -18,17 +20,7 @@ export const agentRoutes = [
     getParentRoute: () => shell,
     path: "/knowledge",
     component: page(() => import("../features/knowledge/KnowledgePage"), "KnowledgePage"),
-    validateSearch: (
-      s: Record<string, unknown>,
-    ): { tab?: string; q?: string; range?: string; from?: string; to?: string; agent?: string; view?: "reviews" } => ({
-      ...(s.tab === "search" || s.tab === "questions" || s.tab === "answers" ? { tab: s.tab } : {}),
-      ...(s.view === "reviews" ? { view: s.view } : {}),
-      ...(s.range === undefined ? {} : { range: String(s.range) }),
-      ...(s.from === undefined ? {} : { from: String(s.from) }),
-      ...(s.to === undefined ? {} : { to: String(s.to) }),
-      ...(typeof s.agent === "string" && s.agent ? { agent: s.agent } : {}),
-      ...(s.q === undefined || s.q === "" ? {} : { q: String(s.q) }),
-    }),
+    validateSearch: addressOf,
   }),
   createRoute({
     getParentRoute: () => shell,
@@ -36,7 +28,7 @@ export const agentRoutes = [
     component: page(() => import("../features/knowledge/BasePage"), "BasePage"),
     validateSearch: (s: Record<string, unknown>): { article?: number | "new"; title?: string } => ({
       ...(s.article === "new" || Number.isInteger(s.article) ? { article: s.article as number | "new" } : {}),
-      ...(s.title === undefined ? {} : { title: String(s.title) }),
+      ...(textOf(s.title) && { title: textOf(s.title) }),
     }),
   }),
   createRoute({

@@ -3,6 +3,7 @@ import { createRoute, redirect } from "@tanstack/react-router";
 import { addressOf } from "../features/overview/address";
 import { pagesOf } from "../shell/sections";
 import { page, shell } from "./frame";
+import { textOf } from "../next";
 
 export const overviewRoutes = [
   createRoute({
@@ -27,9 +28,7 @@ export const overviewRoutes = [
     path: "/suppressions",
     component: page(() => import("../features/suppressions/SuppressionsPage"), "SuppressionsPage"),
     validateSearch: (s: Record<string, unknown>): { number?: string } => {
-      const n = String(s.number ?? "")
-        .replace(/\D/g, "")
-        .slice(0, 15);
+      const n = textOf(s.number)?.replace(/\D/g, "").slice(0, 15);
       return n ? { number: n } : {};
     },
   }),

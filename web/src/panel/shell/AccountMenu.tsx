@@ -1,4 +1,4 @@
-import { Popover, SegmentedControl, type MantineColorScheme } from "@mantine/core";
+import { Popover, SegmentedControl } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBook2, IconKeyboard, IconLogout, IconSelector, IconUserCircle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -73,7 +73,7 @@ export function AccountMenu({ shortcuts }: { shortcuts: () => void }) {
             fullWidth
             aria-labelledby="theme-label"
             value={theme}
-            onChange={(v) => set(v as MantineColorScheme)}
+            onChange={(v) => set(v)}
             data={[
               { value: "light", label: t.light },
               { value: "dark", label: t.dark },

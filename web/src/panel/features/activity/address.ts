@@ -1,5 +1,6 @@
 import { noRange, rangeOf, type Range } from "../../ui/list/range";
 import { codes, kinds, type Code, type Kind } from "./types";
+import { textOf } from "../../next";
 
 /** Address is what the address of the page says in addition to the company: the id of what is opened. */
 export interface Address extends Range {
@@ -22,8 +23,8 @@ export function addressOf(s: Record<string, unknown>): Address {
   if (codes.includes(s.code as Code)) a.code = s.code as Code;
   if (kinds.includes(s.kind as Kind)) a.kind = s.kind as Kind;
   for (const name of ["path", "key", "request", "author", "object"] as const) {
-    const v = typeof s[name] === "number" ? String(s[name]) : s[name];
-    if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
+    const text = textOf(s[name]);
+    if (text) a[name] = text;
   }
   return a;
 }

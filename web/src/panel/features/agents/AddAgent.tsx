@@ -25,7 +25,7 @@ export function AddAgent({ opened, close, made }: { opened: boolean; close: () =
     try {
       const a = await add({ ...v, name: v.name.trim(), engine: "builtin", tools: ["search", "handoff", "hang_up"] });
       close();
-      made(a.id!);
+      made(a.id);
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);
     } finally {

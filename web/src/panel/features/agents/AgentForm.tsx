@@ -67,7 +67,7 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
           <Radio.Group
             aria-label={t.engine}
             value={a.engine}
-            onChange={(v) => set({ engine: v as Agent["engine"] })}
+            onChange={(v) => set({ engine: v })}
             error={error("engine")}
           >
             <div className="stack" style={{ gap: 12 }}>
@@ -123,7 +123,7 @@ function ServerTools({ draft }: { draft: Draft<Agent> }) {
   const t = useTexts(toolTexts);
   const list = useList("tools");
   const chosen = draft.value.server_tools ?? [];
-  const known = (list.data ?? []).map((x) => ({ value: x.id!, label: x.name }));
+  const known = (list.data ?? []).map((x) => ({ value: x.id, label: x.name }));
   const others = chosen.filter((id) => !known.some((x) => x.value === id));
   return (
     <Card title={t.agentTools}>

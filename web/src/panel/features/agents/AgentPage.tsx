@@ -71,7 +71,7 @@ function Editor({ stored }: { stored: Agent }) {
     )
       return;
     try {
-      await remove(stored.id!);
+      await remove(stored.id);
       succeeded(t.removed);
       void navigate({ to: "/agents", ignoreBlocker: true });
     } catch (e) {
@@ -107,11 +107,7 @@ function Editor({ stored }: { stored: Agent }) {
       <Tabs
         value={tab}
         onChange={(v) =>
-          void navigate({
-            to: "/agents/$id",
-            params: { id: stored.id! },
-            search: v === "tests" ? { tab: "tests" } : {},
-          })
+          void navigate({ to: "/agents/$id", params: { id: stored.id }, search: v === "tests" ? { tab: "tests" } : {} })
         }
       >
         <Tabs.List mb={16}>

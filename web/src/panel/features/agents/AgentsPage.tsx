@@ -75,9 +75,9 @@ function Agents() {
           label={t.title}
           columns={columns}
           rows={list.data}
-          id={(a) => a.id!}
+          id={(a) => a.id}
           name={(a) => a.name}
-          target={(a) => ({ to: "/agents/$id", params: { id: a.id! } })}
+          target={(a) => ({ to: "/agents/$id", params: { id: a.id } })}
           foot={<Foot shown={number(list.data.length, language)} />}
         />
       )}

@@ -152,12 +152,7 @@ function Field({
         data={types.map((x) => ({ value: x, label: t[x] }))}
         value={r.type}
         error={error(at + ".type")}
-        onChange={(to) =>
-          change({
-            type: (to as Result["type"] | null) ?? r.type,
-            choices: to === "choice" ? (r.choices ?? []) : undefined,
-          })
-        }
+        onChange={(to) => change({ type: to ?? r.type, choices: to === "choice" ? (r.choices ?? []) : undefined })}
       />
       {r.type === "choice" && (
         <TagsInput

@@ -122,7 +122,7 @@ function Followed({
         <Button
           variant="subtle"
           component={Link}
-          to={`/calls/${called.call_id}` as string}
+          to={`/calls/${called.call_id}`}
           rightSection={<IconExternalLink size={14} />}
         >
           {t.open}

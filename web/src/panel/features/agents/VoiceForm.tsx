@@ -27,7 +27,7 @@ export function VoiceForm({ draft }: { draft: Draft<Agent> }) {
         <Radio.Group
           label={t.speaker}
           value={v.speaker}
-          onChange={(to) => change({ speaker: to as Voice["speaker"] })}
+          onChange={(to) => change({ speaker: to })}
           error={error("voice.speaker")}
         >
           <div className="stack" style={{ gap: 12, marginTop: 8 }}>
@@ -67,7 +67,7 @@ export function VoiceForm({ draft }: { draft: Draft<Agent> }) {
         <Radio.Group
           label={t.transcriber}
           value={v.transcriber}
-          onChange={(to) => change({ transcriber: to as Voice["transcriber"] })}
+          onChange={(to) => change({ transcriber: to })}
           error={error("voice.transcriber")}
         >
           <div className="stack" style={{ gap: 12, marginTop: 8 }}>

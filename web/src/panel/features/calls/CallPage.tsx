@@ -31,7 +31,7 @@ export function CallPage() {
   const { id } = useParams({ from: "/shell/calls/$id" });
   return (
     <Needs permission="notifications:read">
-      <Loaded key={id} id={id!} />
+      <Loaded key={id} id={id} />
     </Needs>
   );
 }

@@ -88,7 +88,7 @@ export function FirstCall() {
             )}
             <Button
               variant="default"
-              renderRoot={(props) => <Link to="/agents/$id" params={{ id: agent.id! }} {...props} />}
+              renderRoot={(props) => <Link to="/agents/$id" params={{ id: agent.id }} {...props} />}
               leftSection={<IconRobot size={16} />}
             >
               {fill(p.openAgent, { name: agent.name })}

@@ -72,7 +72,7 @@ export function Details({ call: c }: { call: Call }) {
         <dt>{t.agent}</dt>
         <dd>
           {a ? (
-            <Link to="/agents/$id" params={{ id: a.id! }}>
+            <Link to="/agents/$id" params={{ id: a.id }}>
               {a.name}
             </Link>
           ) : (

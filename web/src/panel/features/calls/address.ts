@@ -1,4 +1,5 @@
 import { callStates, type CallState } from "./types";
+import { textOf } from "../../next";
 
 /** groups are the states that are looked for together. */
 export const groups = {
@@ -26,8 +27,8 @@ export function addressOf(s: Record<string, unknown>): Address {
   if (typeof s.state === "string" && (s.state in groups || callStates.includes(s.state as CallState)))
     a.state = s.state as StateFilter;
   for (const name of ["agent", "line", "number", "campaign"] as const) {
-    const v = typeof s[name] === "number" ? String(s[name]) : s[name];
-    if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
+    const text = textOf(s[name]);
+    if (text) a[name] = text;
   }
   return a;
 }

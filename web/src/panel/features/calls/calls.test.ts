@@ -101,7 +101,7 @@ describe("the timeline of a call that was put through", () => {
   it("numbers the attempts that count", () => {
     const tries = [false, true].map((counts, i) => ({
       n: i + 1,
-      state: (counts ? "rejected" : "failed") as CallState,
+      state: counts ? "rejected" : "failed",
       counts,
       cause: "Because",
       dialed_at: at(i),

@@ -26,7 +26,7 @@ export function useFilters(a: Address, go: (to: Partial<Record<keyof Address, st
         ...(incoming ? incomingStates : callStates).map((s) => ({ value: s, label: t[s], group: t.single })),
       ],
     }),
-    filter("agent", { options: agents.map((x) => ({ value: x.id!, label: x.name })) }),
+    filter("agent", { options: agents.map((x) => ({ value: x.id, label: x.name })) }),
     filter("line", { options: lines.map((x) => ({ value: x.id, label: x.id })) }),
     filter("number", { type: "tel", fits: (v) => numberIn(v) !== "", shown: a.number && phone(a.number) }),
     ...(incoming ? [] : [filter("campaign", {})]),

@@ -27,7 +27,7 @@ export function CampaignPage() {
   const { name } = useParams({ from: "/shell/campaigns/$name" });
   return (
     <Needs permission="notifications:read">
-      <Loaded key={name} name={name!} />
+      <Loaded key={name} name={name} />
     </Needs>
   );
 }

@@ -61,7 +61,7 @@ export function AddFlow({
     >
       <form onSubmit={(e) => void submit(e)} noValidate>
         <Stack>
-          <Radio.Group label={t.example} value={which} onChange={(v) => setWhich(v as ExampleName)}>
+          <Radio.Group label={t.example} value={which} onChange={(v) => setWhich(v)}>
             <div className="stack" style={{ gap: 12, marginTop: 8 }}>
               {exampleNames.map((x) => (
                 <Radio key={x} value={x} label={titles[x][0]} description={titles[x][1]} />

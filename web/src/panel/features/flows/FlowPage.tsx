@@ -33,7 +33,7 @@ export function FlowPage() {
   const { id } = useParams({ from: "/shell/flows/$id" });
   return (
     <Needs permission="resources:read">
-      <Loaded key={id} id={id!} />
+      <Loaded key={id} id={id} />
     </Needs>
   );
 }

@@ -29,7 +29,7 @@ export function RunPage() {
   const { id } = useParams({ from: "/shell/flows/runs/$id" });
   return (
     <Needs permission="conversations:read">
-      <Loaded key={id} id={id!} />
+      <Loaded key={id} id={id} />
     </Needs>
   );
 }
@@ -129,8 +129,8 @@ function Shown({ run }: { run: Run }) {
                       <span>{entryText(e, t, r)}</span>
                       <Changed of={e.changed} />
                     </span>
-                    <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at!, language)}>
-                      {time(e.at!, language, true)}
+                    <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at, language)}>
+                      {time(e.at, language, true)}
                     </time>
                   </li>
                 ))}

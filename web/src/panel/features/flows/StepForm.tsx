@@ -429,7 +429,7 @@ function PlaceCall({ path, step: s, faults, change }: Props) {
   const lines = useLines(false).data ?? [];
   const x = s.place_call!;
   const error = (field: string) => errorOf(faults, `${path}.place_call.${field}`);
-  const known = agents.map((a) => ({ value: a.id!, label: a.name }));
+  const known = agents.map((a) => ({ value: a.id, label: a.name }));
   return (
     <>
       <Select

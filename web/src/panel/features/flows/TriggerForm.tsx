@@ -26,7 +26,7 @@ export function TriggerForm({
     );
   const error = (field: string) => errorOf(faults, "trigger." + field);
   const nothing = !x.event && !x.keywords?.length && !x.widget && !x.inbound;
-  const known = widgets.map((w) => ({ value: w.id!, label: w.name }));
+  const known = widgets.map((w) => ({ value: w.id, label: w.name }));
   return (
     <div className="form flow-fields">
       {nothing && <Note tone="warn">{f.nothing}</Note>}

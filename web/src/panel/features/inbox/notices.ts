@@ -17,7 +17,7 @@ const key = "carillon.inbox.notices";
 
 function stored(): { sound: boolean; desktop: boolean } {
   try {
-    return { sound: false, desktop: false, ...JSON.parse(localStorage.getItem(key) ?? "{}") };
+    return { sound: false, desktop: false, ...(JSON.parse(localStorage.getItem(key) ?? "{}") as object) };
   } catch {
     return { sound: false, desktop: false };
   }

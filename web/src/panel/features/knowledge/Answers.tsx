@@ -104,7 +104,7 @@ export function Answers() {
           checkIconPosition="right"
           value={agent ?? null}
           onChange={(v) => go({ agent: v ?? undefined })}
-          data={(agents.data ?? []).map((x) => ({ value: x.id!, label: x.name }))}
+          data={(agents.data ?? []).map((x) => ({ value: x.id, label: x.name }))}
         />
         {view !== "reviews" && (
           <Button

@@ -13,6 +13,7 @@ import { Answers } from "./Answers";
 import { answerTexts, texts } from "./texts";
 import { Questions } from "./Questions";
 import { SearchTest } from "./SearchTest";
+import { addressOf } from "./address";
 
 export function KnowledgePage() {
   return (
@@ -44,9 +45,7 @@ function Knowledge() {
     >
       <Tabs
         value={tab}
-        onChange={(v) =>
-          void navigate({ to: "/knowledge", search: { tab: v === "bases" ? undefined : (v ?? undefined) } })
-        }
+        onChange={(v) => void navigate({ to: "/knowledge", search: addressOf({ tab: v }) })}
         keepMounted={false}
       >
         <Tabs.List mb={16}>

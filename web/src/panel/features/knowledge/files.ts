@@ -27,7 +27,7 @@ export function found(articles: Article[], base: Article[]): Found[] {
 export function whyNot(e: unknown, t: Texts): string {
   if (!(e instanceof Problem)) return problemText(e);
   if (e.status === 413) return t.tooBig;
-  const known = (t as Record<string, string>)["fault_" + String(e.details.fault)];
+  const known = (t as Record<string, string>)["fault_" + e.detail("fault")];
   if (!known) return problemText(e);
   const line = Number(e.details.line);
   return line > 0 ? fill(t.line, { n: line, text: known }) : known.charAt(0).toUpperCase() + known.slice(1);

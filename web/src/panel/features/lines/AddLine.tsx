@@ -71,7 +71,7 @@ export function AddLine({ opened, close, made }: { opened: boolean; close: () =>
             label={t.kind}
             description={t.kindHelp}
             value={v.provider}
-            onChange={(to) => set({ provider: to as typeof v.provider })}
+            onChange={(to) => set({ provider: to })}
           >
             <div className="stack" style={{ gap: 12, marginTop: 8 }}>
               <Radio value="sip" label={t.sip} description={t.sipHelp} />

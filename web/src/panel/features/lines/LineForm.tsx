@@ -135,7 +135,7 @@ function IncomingCard({ draft, can }: { draft: Draft<Sender>; can: boolean }) {
   const now = l.settings.agent ?? "";
   const all = (agents.data ?? [])
     .filter((a) => a.engine !== "elevenlabs" || a.id === now)
-    .map((a) => ({ value: a.id!, label: a.name }));
+    .map((a) => ({ value: a.id, label: a.name }));
   return (
     <Card title={t.incoming}>
       <div className="form">

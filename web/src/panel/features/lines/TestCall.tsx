@@ -58,7 +58,7 @@ export function TestCall({ line, changed }: { line: Sender; changed: boolean }) 
       }
       if (e instanceof Problem && e.reason === "outside_hours") {
         setBusy(false);
-        const time = absolute(String(e.details.opens_at), language);
+        const time = absolute(e.detail("opens_at"), language);
         if (await confirm({ title: t.outsideTitle, text: fill(t.outsideText, { time }), action: t.outsideCall }))
           await call(true);
         return;

@@ -21,7 +21,7 @@ export function TransportField({
         aria-label={t.transport}
         value={value}
         disabled={disabled}
-        onChange={(to) => onChange(to as Transport)}
+        onChange={(to) => onChange(to)}
         data={transports.map((x) => ({ value: x, label: x.toUpperCase() }))}
       />
     </div>

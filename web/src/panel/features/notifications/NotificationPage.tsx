@@ -23,7 +23,7 @@ export function NotificationPage() {
   const { id } = useParams({ from: "/shell/notifications/$id" });
   return (
     <Needs permission="notifications:read">
-      <Loaded key={id} id={id!} />
+      <Loaded key={id} id={id} />
     </Needs>
   );
 }

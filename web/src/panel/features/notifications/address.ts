@@ -1,5 +1,6 @@
 import { noRange, rangeOf, spanOf, type Range } from "../../ui/list/range";
 import { kinds, stateFilters, type Kind, type StateFilter } from "./types";
+import { textOf } from "../../next";
 
 /** Address is what the address of the list says beside the company. */
 export interface Address extends Range {
@@ -18,8 +19,8 @@ export function addressOf(s: Record<string, unknown>): Address {
   if (s.channel === "messaging" || s.channel === "voice") a.channel = s.channel;
   if (kinds.includes(s.type as Kind)) a.type = s.type as Kind;
   for (const name of ["campaign", "sender", "number"] as const) {
-    const v = typeof s[name] === "number" ? String(s[name]) : s[name];
-    if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
+    const text = textOf(s[name]);
+    if (text) a[name] = text;
   }
   return a;
 }

@@ -58,7 +58,7 @@ describe("a message", () => {
   };
   const texts = (r: Partial<Recipient>) =>
     stepsOf(
-      { n: 0, number: "", message_id: "", state: "sent", attempts: 1, times, ...r } as Recipient,
+      { n: 0, number: "", message_id: "", state: "sent", attempts: 1, times, ...r },
       page,
       pageTexts.now,
       "en",

@@ -1,4 +1,5 @@
 import { channels, kinds, type Channel, type Kind } from "./types";
+import { textOf } from "../../next";
 
 export type Range = "24h" | "7d" | "30d" | "own";
 export const ranges: Range[] = ["24h", "7d", "30d", "own"];
@@ -26,8 +27,8 @@ export function addressOf(s: Record<string, unknown>): Address {
     for (const name of ["from", "to"] as const)
       if (typeof s[name] === "string" && day.test(s[name]) && !Number.isNaN(Date.parse(s[name]))) a[name] = s[name];
   for (const name of ["campaign", "template", "language", "sender"] as const) {
-    const v = typeof s[name] === "number" ? String(s[name]) : s[name];
-    if (typeof v === "string" && v.trim()) a[name] = v.slice(0, 255);
+    const text = textOf(s[name]);
+    if (text) a[name] = text;
   }
   if (kinds.includes(s.type as Kind)) a.type = s.type as Kind;
   if (channels.includes(s.channel as Channel)) a.channel = s.channel as Channel;

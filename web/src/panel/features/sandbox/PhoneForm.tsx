@@ -56,7 +56,7 @@ export function PhoneForm({
           label={t.agent}
           allowDeselect={false}
           searchable
-          data={agents.map((a) => ({ value: a.id!, label: a.name }))}
+          data={agents.map((a) => ({ value: a.id, label: a.name }))}
           value={agent}
           onChange={(v) => setAgent(v ?? agent)}
         />

@@ -41,7 +41,7 @@ function Secrets() {
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : (
         <Card flush label={t.title}>
-          {list.data!.length === 0 ? (
+          {list.data.length === 0 ? (
             <Empty icon={<IconLock size={22} />} title={t.empty} text={t.emptyText}>
               {create(t.first)}
             </Empty>
@@ -63,7 +63,7 @@ function Secrets() {
                   </tr>
                 </thead>
                 <tbody>
-                  {list.data!.map((x) => (
+                  {list.data.map((x) => (
                     <Row key={x.name} secret={x} can={can} />
                   ))}
                 </tbody>

@@ -20,7 +20,7 @@ import { SentResult } from "./SentResult";
 import { TemplateField } from "./TemplateField";
 import { texts } from "./texts";
 import { To } from "./To";
-import { kindOf, kinds, type Kind, type Template } from "./types";
+import { kindOf, kinds, type Template } from "./types";
 import { Values } from "./Values";
 import { ownZone, When, unset } from "./When";
 
@@ -213,7 +213,7 @@ export function One({
                   data={kinds.map((k) => ({ value: k, label: t[k] }))}
                   value={m.kind}
                   error={faults.kind}
-                  onChange={(v) => change({ kind: (v ?? m.kind) as Kind })}
+                  onChange={(v) => change({ kind: v ?? m.kind })}
                 />
               </div>
               <TextInput

@@ -1,4 +1,5 @@
 import { faultReasons, type FaultReason } from "./types";
+import { textOf } from "../../next";
 
 /** Address is what the address of the page says beside the company: what is sent to one person, a call, or the files. */
 export interface Address {
@@ -10,8 +11,8 @@ export interface Address {
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (s.tab === "files" || s.tab === "call") a.tab = s.tab;
-  const template = typeof s.template === "number" ? String(s.template) : s.template;
-  if (typeof template === "string" && template) a.template = template.slice(0, 64);
+  const template = textOf(s.template, 64);
+  if (template) a.template = template;
   return a;
 }
 

@@ -115,6 +115,6 @@ export function faultsOf(
   const component = /^components_push\.(.+)$/.exec(e.field)?.[1];
   const field = component ?? fields[e.field.split(".")[0]!];
   return field
-    ? { [field]: "current_time" in e.details ? past : e.reason || String(e.details.expected_format ?? e.message) }
+    ? { [field]: "current_time" in e.details ? past : e.reason || e.detail("expected_format") || e.message }
     : {};
 }

@@ -88,7 +88,7 @@ export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => unknown)
       } catch (e) {
         if (!(e instanceof Problem && e.status === 409)) waiting.current = { ...now, ...waiting.current }; // what is shown is stored before it is used
         if (e instanceof Problem && e.status === 400)
-          setFault({ field: e.field, text: e.reason || String(e.details.expected_format ?? e.message) });
+          setFault({ field: e.field, text: e.reason || e.detail("expected_format") || e.message });
         else {
           failed(e);
           if (e instanceof Problem && e.status === 409) set({});

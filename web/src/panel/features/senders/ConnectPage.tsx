@@ -138,7 +138,7 @@ function Connect() {
                   label={t.kind}
                   description={t.kindHelp}
                   value={v.provider}
-                  onChange={(to) => set({ provider: to as Form["provider"] })}
+                  onChange={(to) => set({ provider: to })}
                 >
                   <div className="stack" style={{ gap: 12, marginTop: 8 }}>
                     <Radio value="whatsapp" label={t.whatsapp} description={t.whatsappHelp} />

@@ -79,7 +79,7 @@ function AgentCard({
 }) {
   const t = useTexts(texts);
   const agents = useList("agents");
-  const all = (agents.data ?? []).map((a) => ({ value: a.id!, label: a.name }));
+  const all = (agents.data ?? []).map((a) => ({ value: a.id, label: a.name }));
   return (
     <Card title={t.answers}>
       <div className="form">
@@ -140,7 +140,7 @@ function PacingCard({ draft, can }: { draft: Draft<MessagingSender>; can: boolea
               { value: "syntax", label: t.syntax },
             ]}
             value={s.media_check}
-            onChange={(to) => set({ media_check: to as MessagingSender["media_check"] })}
+            onChange={(to) => set({ media_check: to })}
           />
           <p className="small muted flat">{s.media_check === "full" ? t.fullHelp : t.syntaxHelp}</p>
         </div>
@@ -172,7 +172,7 @@ function UnknownCard({ draft, can }: { draft: Draft<MessagingSender>; can: boole
                   { value: "fail", label: t.fail },
                 ]}
                 value={s.unknown_outcome[c] ?? "fail"}
-                onChange={(to) => change({ [c]: to as "retry" | "fail" })}
+                onChange={(to) => change({ [c]: to })}
               />
             </div>
           ))}

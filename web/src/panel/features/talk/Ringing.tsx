@@ -37,7 +37,7 @@ export function Ringing({
       await post(`/conversations/${r.id}/take`, { from: "" });
     } catch (e) {
       if (e instanceof Problem && e.status === 409)
-        problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
+        problem(fill(t.wasTaken, { name: e.detail("assignee_name") || t.someone }));
       else failed(e);
     }
   };

@@ -104,7 +104,7 @@ function ended(closing: Closing, absent: boolean, who: Wanted): void {
   const e = closing.error;
   if (closing.by === "page" || leaving) return;
   if (e instanceof Problem && e.status === 409)
-    problem(fill(t.wasTaken, { name: String(e.details.assignee_name ?? t.someone) }));
+    problem(fill(t.wasTaken, { name: e.detail("assignee_name") || t.someone }));
   else if (e instanceof Problem && e.status === 404) problem(fill(t.gone, { name: who.name }));
   else if (e instanceof Problem) problem(e.reason || e.message);
   else if (closing.by === "server") succeeded(fill(t.over, { name: who.name }));

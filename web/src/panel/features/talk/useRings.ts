@@ -101,7 +101,7 @@ function wanted(): boolean {
     return (
       "Notification" in window &&
       Notification.permission === "granted" &&
-      JSON.parse(localStorage.getItem("carillon.inbox.notices") ?? "{}").desktop === true
+      (JSON.parse(localStorage.getItem("carillon.inbox.notices") ?? "{}") as { desktop?: unknown }).desktop === true
     );
   } catch {
     return false;

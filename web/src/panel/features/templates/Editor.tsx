@@ -310,7 +310,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
               size="xs"
               aria-label={t.scheme}
               value={scheme}
-              onChange={(v) => setScheme(v as "light")}
+              onChange={(v) => setScheme(v)}
               data={[
                 { value: "light", label: t.light },
                 { value: "dark", label: t.dark },
@@ -391,7 +391,7 @@ function Header({
           aria-labelledby="template-header"
           className="templates-segments"
           value={h.kind}
-          onChange={(v) => put({ kind: v as HeaderKind })}
+          onChange={(v) => put({ kind: v })}
           data={header.map((k) => ({ value: k, label: t[k] }))}
         />
       </div>

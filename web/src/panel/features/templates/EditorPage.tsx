@@ -25,7 +25,7 @@ export function EditPage() {
   const { id } = useParams({ from: "/shell/templates/$id/edit" });
   return (
     <Needs permission="templates:write">
-      <Edited key={id} id={id!} />
+      <Edited key={id} id={id} />
     </Needs>
   );
 }

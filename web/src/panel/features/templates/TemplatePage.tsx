@@ -37,7 +37,7 @@ export function TemplatePage() {
   const { id } = useParams({ from: "/shell/templates/$id" });
   return (
     <Needs permission="templates:read">
-      <Loaded key={id} id={id!} />
+      <Loaded key={id} id={id} />
     </Needs>
   );
 }

@@ -95,7 +95,7 @@ function List({ all, write }: { all: TemplateRow[]; write: boolean }) {
           aria-label={t.status}
           placeholder={t.anyStatus}
           value={address.status ?? null}
-          onChange={(v) => go({ status: (v ?? undefined) as Status | undefined })}
+          onChange={(v) => go({ status: v ?? undefined })}
           clearable
           checkIconPosition="right"
           data={statuses.map((s) => ({ value: s, label: `${t[s]} (${counts.get(s) ?? 0})` }))}

@@ -1,4 +1,5 @@
 import { statuses, type Status } from "./types";
+import { textOf } from "../../next";
 
 /** Address is what the address of the list says beside the company. */
 export interface Address {
@@ -11,12 +12,14 @@ export interface Address {
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (statuses.includes(s.status as Status)) a.status = s.status as Status;
+  const q = textOf(s.q, 100);
   if (typeof s.language === "string" && s.language) a.language = s.language.slice(0, 20);
-  if (s.q !== undefined && String(s.q).trim()) a.q = String(s.q).slice(0, 100);
+  if (q) a.q = q;
   return a;
 }
 
 /** newAddressOf is the address of the editor of a new template: copy is the id of the one that it begins as. */
 export function newAddressOf(s: Record<string, unknown>): { copy?: string } {
-  return /^\d{1,32}$/.test(String(s.copy ?? "")) ? { copy: String(s.copy) } : {};
+  const copy = textOf(s.copy);
+  return copy && /^\d{1,32}$/.test(copy) ? { copy } : {};
 }

@@ -35,7 +35,7 @@ export function AddTool({ opened, close, made }: { opened: boolean; close: () =>
           : { mcp: { url, tools: [] } }),
       });
       close();
-      made(x.id!);
+      made(x.id);
     } catch (e) {
       if (e instanceof Problem && e.field.endsWith(".url")) form.setFieldError("url", e.reason || e.message);
       else if (!fieldErrors(e, form)) failed(e);

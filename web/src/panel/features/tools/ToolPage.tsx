@@ -52,7 +52,7 @@ function Editor({ stored }: { stored: Tool }) {
     });
     if (!sure) return;
     try {
-      await remove(stored.id!);
+      await remove(stored.id);
       succeeded(t.removed);
       void navigate({ to: "/tools", ignoreBlocker: true });
     } catch (e) {

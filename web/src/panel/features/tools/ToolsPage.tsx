@@ -63,7 +63,7 @@ function Tools() {
                   {list.data.map((x) => (
                     <tr key={x.id}>
                       <td>
-                        <Link className="row-title" to="/tools/$id" params={{ id: x.id! }}>
+                        <Link className="row-title" to="/tools/$id" params={{ id: x.id }}>
                           {x.name}
                         </Link>
                       </td>

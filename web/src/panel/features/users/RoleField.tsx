@@ -17,7 +17,7 @@ export function RoleField({ value, onChange }: { value: Role; onChange: (role: R
       label={t.role}
       description={t[`${value}Help`]}
       value={value}
-      onChange={(v) => v && onChange(v as Role)}
+      onChange={(v) => v && onChange(v)}
       allowDeselect={false}
       checkIconPosition="right"
       data={open.map((r) => ({ value: r, label: s[r] }))}
@@ -25,7 +25,7 @@ export function RoleField({ value, onChange }: { value: Role; onChange: (role: R
       renderOption={({ option }) => (
         <div>
           <div>{option.label}</div>
-          <div className="small muted">{t[`${option.value as Role}Help`]}</div>
+          <div className="small muted">{t[`${option.value}Help`]}</div>
         </div>
       )}
     />

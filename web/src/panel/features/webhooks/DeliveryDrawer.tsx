@@ -133,7 +133,7 @@ function Delivery({ webhook: w, attempt: a }: { webhook: Webhook; attempt: Attem
 function About({ data }: { data: Record<string, unknown> }) {
   const t = useTexts(pageTexts);
   const can = useCan();
-  const text = (name: string) => (typeof data[name] === "string" ? (data[name] as string) : "");
+  const text = (name: string) => (typeof data[name] === "string" ? data[name] : "");
   const call = text("call_id"),
     notification = text("notification_id"),
     conversation = text("conversation_id");

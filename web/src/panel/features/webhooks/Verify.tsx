@@ -52,7 +52,7 @@ export function Verify() {
               size="xs"
               aria-label={t.verify}
               value={language}
-              onChange={(l) => setLanguage(l as keyof typeof code)}
+              onChange={(l) => setLanguage(l)}
               data={[
                 { value: "node", label: "Node" },
                 { value: "go", label: "Go" },

@@ -44,7 +44,7 @@ function Webhooks() {
       ) : (
         <div className="stack">
           <Card flush label={t.title}>
-            {list.data!.length === 0 ? (
+            {list.data.length === 0 ? (
               <Empty icon={<IconWebhook size={22} />} title={t.empty} text={t.emptyText}>
                 {create(t.first)}
               </Empty>
@@ -61,7 +61,7 @@ function Webhooks() {
                     </tr>
                   </thead>
                   <tbody>
-                    {list.data!.map((w) => (
+                    {list.data.map((w) => (
                       <Row key={w.id} webhook={w} />
                     ))}
                   </tbody>
@@ -69,7 +69,7 @@ function Webhooks() {
               </div>
             )}
           </Card>
-          {(list.data!.length === 0 || can) && <Verify />}
+          {(list.data.length === 0 || can) && <Verify />}
         </div>
       )}
       <AddWebhook

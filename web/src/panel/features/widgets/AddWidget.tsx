@@ -43,7 +43,7 @@ export function AddWidget({
         appearance: { primary_color: "#2f5bd7", position: "bottom-right" },
       });
       close();
-      made(w.id!);
+      made(w.id);
     } catch (e) {
       if (!fieldErrors(e, form)) failed(e);
     } finally {
@@ -80,7 +80,7 @@ export function AddWidget({
             placeholder={form.values.kind === "chat" ? t.noAgent : undefined}
             description={form.values.kind === "voice" && !form.values.agent ? v.agentNeeded : undefined}
             clearable
-            data={agents.map((a) => ({ value: a.id!, label: a.name }))}
+            data={agents.map((a) => ({ value: a.id, label: a.name }))}
             {...form.getInputProps("agent")}
             value={form.values.agent || null}
             onChange={(id) => form.setFieldValue("agent", id ?? "")}

@@ -27,7 +27,7 @@ export function Behaviour({ draft }: { draft: Draft<Widget> }) {
         clearable
         value={w.agent || null}
         onChange={(id) => set({ agent: id ?? undefined })}
-        data={(agents.data ?? []).map((a) => ({ value: a.id!, label: a.name }))}
+        data={(agents.data ?? []).map((a) => ({ value: a.id, label: a.name }))}
         error={error("agent")}
       />
       {voice && <Aloud draft={draft} agent={(agents.data ?? []).find((a) => a.id === w.agent)} />}

@@ -119,7 +119,7 @@ function Frames({ widget: w, customer }: { widget: Widget; customer: string }) {
 /** Try opens a page that holds nothing but the widget. What it needs stands behind the #, which no server gets. */
 function Try({ widget: w, customer }: { widget: Widget; customer: string }) {
   const v = useTexts(voiceTexts);
-  const href = `${widgets}/try#${new URLSearchParams({ kind: w.kind, widget: w.id!, customer, lang: w.language }).toString()}`;
+  const href = `${widgets}/try#${new URLSearchParams({ kind: w.kind, widget: w.id, customer, lang: w.language }).toString()}`;
   return (
     <div>
       {customer ? (

@@ -93,7 +93,7 @@ export function Look({ draft }: { draft: Draft<Widget> }) {
           error={error("appearance.animation")}
           data={[
             { value: "", label: v.none },
-            ...animations.map((a) => ({ value: a as string, label: v[a] })),
+            ...animations.map((a) => ({ value: a, label: v[a] })),
             ...(animation === "" || animations.includes(animation as "pulse")
               ? []
               : [{ value: animation, label: animation }]),

@@ -97,7 +97,7 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
           size="xs"
           aria-label={t.preview}
           value={theme}
-          onChange={(v) => setTheme(v as "light" | "dark")}
+          onChange={(v) => setTheme(v)}
           data={[
             { value: "light", label: t.light },
             { value: "dark", label: t.dark },

@@ -32,7 +32,7 @@ export function Aloud({ draft, agent }: { draft: Draft<Widget>; agent?: Agent })
         <Note>
           <p>
             {t.deaf}{" "}
-            <Link to="/agents/$id" params={{ id: agent.id! }}>
+            <Link to="/agents/$id" params={{ id: agent.id }}>
               {t.change}
             </Link>
           </p>

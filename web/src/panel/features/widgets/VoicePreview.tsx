@@ -93,7 +93,7 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
           size="xs"
           aria-label={t.preview}
           value={theme}
-          onChange={(to) => setTheme(to as "light" | "dark")}
+          onChange={(to) => setTheme(to)}
           data={[
             { value: "light", label: t.light },
             { value: "dark", label: t.dark },

@@ -61,7 +61,7 @@ function Designer({ stored }: { stored: Widget }) {
       return;
     try {
       draft.discard();
-      await remove(stored.id!);
+      await remove(stored.id);
       succeeded(t.removed);
       void navigate({ to: "/widgets", ignoreBlocker: true });
     } catch (e) {

@@ -66,7 +66,7 @@ function Widgets() {
                             style={{ background: w.appearance.primary_color || "var(--accent)" }}
                             aria-hidden="true"
                           />
-                          <Link className="row-title" to="/widgets/$id" params={{ id: w.id! }}>
+                          <Link className="row-title" to="/widgets/$id" params={{ id: w.id }}>
                             {w.name}
                           </Link>
                         </div>

@@ -60,7 +60,7 @@ export function SuiteEditor({
   const dirty = source !== before;
   const [settled] = useDebouncedValue(source, 400);
   const check = useQuery({
-    queryKey: [...testsKey(company.id, agent.id!), "check", settled],
+    queryKey: [...testsKey(company.id, agent.id), "check", settled],
     queryFn: ({ signal }) => send("post", `/agents/${agent.id}/tests/check`, { body: { source: settled }, signal }),
     enabled: mayEdit && settled.trim() !== "",
     gcTime: 0,
@@ -86,7 +86,7 @@ export function SuiteEditor({
     try {
       const body = { agent: agent.id, source };
       const kept = suite ? await put(`/suites/${suite.id}`, body) : await post("/suites", body);
-      await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id!), exact: true });
+      await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id), exact: true });
       setEdited(null);
       saved(kept.id);
       succeeded(s.saved);

@@ -24,8 +24,8 @@ export function TestsTab({ agent }: { agent: Agent }) {
   const may = useCan()("resources:write") && agent.engine !== "elevenlabs";
   const company = useCompany();
   const client = useQueryClient();
-  const tests = useTests(agent.id!);
-  const running = useRunning(agent.id!);
+  const tests = useTests(agent.id);
+  const running = useRunning(agent.id);
   const [chosen, choose] = useState<string | null>(null);
   if (!tests.data) return tests.isError ? <Failed error={tests.error} retry={() => void tests.refetch()} /> : <Rows />;
   const { suites, runs } = tests.data;
@@ -43,7 +43,7 @@ export function TestsTab({ agent }: { agent: Agent }) {
       return;
     try {
       await del(`/suites/${suite.id}`);
-      await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id!) });
+      await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id) });
       choose(null);
       succeeded(t.removed);
     } catch (e) {
@@ -61,7 +61,7 @@ export function TestsTab({ agent }: { agent: Agent }) {
   return (
     <div className="stack">
       <p className="muted tests-about">{t.about}</p>
-      <Runs agent={agent.id!} runs={runs} running={running} mayRun={may && suites.length > 0} />
+      <Runs agent={agent.id} runs={runs} running={running} mayRun={may && suites.length > 0} />
       <Card
         title={t.suite}
         actions={

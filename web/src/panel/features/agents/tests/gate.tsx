@@ -24,7 +24,7 @@ interface Tested {
 export async function testBefore(agents: Agent[], order: Order): Promise<void> {
   const tested: Tested[] = [];
   for (const agent of agents.filter((a) => a.id && a.engine !== "elevenlabs").slice(0, maxAgents)) {
-    const tests = await getTests(agent.id!).catch(() => null); // saving does not depend on the tests
+    const tests = await getTests(agent.id).catch(() => null); // saving does not depend on the tests
     if (tests && tests.suites.some((s) => s.cases > 0)) tested.push({ agent, last: tests.runs[0] });
   }
   if (tested.length === 0) return;
@@ -77,9 +77,7 @@ function begin(tested: Tested[], order: Order): Trial {
     const all: { result: TestResult; fresh: boolean }[] = [];
     for (const { agent, last } of tested) {
       const passed = new Set((last?.cases ?? []).filter((c) => c.state === "passed").map(keyOf));
-      const { results } = await runTests(agent.id!, order, control.signal, (r, cases) =>
-        set({ done: r.length, cases }),
-      );
+      const { results } = await runTests(agent.id, order, control.signal, (r, cases) => set({ done: r.length, cases }));
       for (const result of results)
         if (result.state === "failed") all.push({ result, fresh: passed.has(keyOf(result)) });
     }

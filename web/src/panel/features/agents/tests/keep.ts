@@ -7,7 +7,7 @@ export type Line = { contact: true; text: string } | { contact: false; text: str
 
 /** keepConversation adds a conversation to the first suite of an agent, or to a new one. It returns false if the suite could not be extended. */
 export async function keepConversation(agent: Agent, said: Line[]): Promise<boolean> {
-  const { suites } = await getTests(agent.id!);
+  const { suites } = await getTests(agent.id);
   const suite = suites[0];
   const source = withCase(suite?.source ?? "", caseOf(said, agent.language));
   const checked = await send("post", `/agents/${agent.id}/tests/check`, { body: { source } });
