@@ -1,10 +1,11 @@
-import { Fragment, useEffect, useRef, type ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { Tooltip } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { IconChevronDown, IconFileCode } from "@tabler/icons-react";
 import { Link, useRouterState } from "@tanstack/react-router";
 import { useTexts } from "../i18n";
 import { useCan } from "../session";
+import { useFading } from "../ui/fading";
 import { covers, entriesOf, sections, type Entry, type Section } from "./sections";
 import { texts } from "./texts";
 
@@ -12,43 +13,19 @@ import { texts } from "./texts";
 export function NavLinks({ icons }: { icons: boolean }) {
   const can = useCan();
   const path = useRouterState({ select: (s) => s.location.pathname });
-  const list = useFading(path);
+  const list = useFading<HTMLDivElement>(path);
   const groups = sections.map((s, i) => {
     const entries = entriesOf(s, can);
     return entries.length > 0 && <Group key={s.text ?? i} section={s} entries={entries} path={path} icons={icons} />;
   });
   return (
     <>
-      <div className="nav-links" ref={list}>
+      <div className="nav-links fading-y" ref={list}>
         {groups.slice(0, -1)}
       </div>
       {groups.at(-1)}
     </>
   );
-}
-
-/** useFading keeps the active entry in view, and marks the edges behind which there are more entries. */
-function useFading(path: string) {
-  const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    ref.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-  }, [path]);
-  useEffect(() => {
-    const list = ref.current;
-    if (!list) return;
-    const mark = () => {
-      list.toggleAttribute("data-above", list.scrollTop > 1);
-      list.toggleAttribute("data-below", list.scrollTop + list.clientHeight < list.scrollHeight - 1);
-    };
-    const sizes = new ResizeObserver(mark);
-    for (const part of [list, ...list.children]) sizes.observe(part);
-    list.addEventListener("scroll", mark, { passive: true });
-    return () => {
-      sizes.disconnect();
-      list.removeEventListener("scroll", mark);
-    };
-  }, []);
-  return ref;
 }
 
 interface GroupProps {

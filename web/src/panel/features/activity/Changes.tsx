@@ -27,8 +27,8 @@ export function Changes({ address: a, go, open }: { address: Address; go: Go; op
   const columns: Column<Change>[] = [
     { id: "change", label: t.change, fixed: true, cell: (c) => <span className="cut">{sentence(c)}</span> },
     { id: "kind", label: t.kind, width: 180, from: "tablet", cell: (c) => <span className="muted">{kind(c)}</span> },
-    { id: "where", label: t.where, width: 150, from: "desktop", cell: where },
-    { id: "when", label: t.when, width: 130, from: "tablet", cell: (c) => <Ago at={c.at} /> },
+    { id: "where", label: t.where, width: 190, from: "desktop", cell: where },
+    { id: "when", label: t.when, width: 160, from: "tablet", cell: (c) => <Ago at={c.at} /> },
   ];
   const filters: Filter[] = [
     { id: "author", label: t.author, value: a.author, options: authors, change: (author) => go({ author }) },
