@@ -142,7 +142,7 @@ export const testTexts = {
   numberWrong: "The number doesn't exist or has another format",
   numberText: "Try it with the country code, without leading zeros. Some companies need a prefix.",
   sound: "No common audio format",
-  soundText: "Carillon offers G.711. Toggle audio encryption, and ask your phone company for PCMA or PCMU.",
+  soundText: "Carillon offers G.711. Turn audio encryption on or off, and ask your phone company for PCMA or PCMU.",
   silent: "Answered, but no audio came back",
   silentText:
     "Audio is blocked. Set this server's external address and open its UDP audio ports (sip-external-ip, sip-ports).",

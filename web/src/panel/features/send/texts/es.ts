@@ -25,7 +25,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   why_disabled: "WhatsApp la ha desactivado",
   notSendable: "{name} no se puede enviar: {state}.",
   noTemplates: "Todavía no hay plantillas",
-  noTemplatesText: "Se envían plantillas aprobadas por WhatsApp. Cree una primero.",
+  noTemplatesText: "Solo se envían plantillas aprobadas por WhatsApp. Cree una primero.",
   toTemplates: "Ir a las plantillas",
   number: "Para",
   numberHelp: "Números con código de país o nombres de sus contactos",

@@ -25,7 +25,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   why_disabled: "O WhatsApp o desativou",
   notSendable: "{name} não pode ser enviado: {state}.",
   noTemplates: "Ainda não há modelos",
-  noTemplatesText: "São enviados modelos aprovados pelo WhatsApp. Crie um primeiro.",
+  noTemplatesText: "Você envia modelos que o WhatsApp aprovou. Crie um primeiro.",
   toTemplates: "Ir para os modelos",
   number: "Para",
   numberHelp: "Números com código do país ou nomes dos seus contatos",

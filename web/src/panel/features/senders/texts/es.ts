@@ -115,7 +115,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   now: "Ahora",
   waiting: "En cola",
   waitingNone: "Ninguno",
-  waitingN: "{n} mensajes, {due} pendientes ya",
+  waitingN: "{n} mensajes, {due} por enviar ya",
   waitingMore: "más de {n} mensajes",
   late: "el más antiguo lleva {time} de retraso",
   pace: "Ritmo",
