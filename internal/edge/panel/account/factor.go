@@ -27,8 +27,8 @@ func (s Factors) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Own(s.Gate, "GET", "/user/second-factor", s.show),
 		member.Own(s.Gate, "POST", "/user/second-factor", s.propose),
-		member.Own(s.Gate, "POST", "/user/second-factor/confirm", s.confirm),
-		member.Own(s.Gate, "POST", "/user/second-factor/recovery-codes", s.recover),
+		member.Own(s.Gate, "POST", "/user/second-factor/confirm", s.confirm).Taking(codeRequest{}),
+		member.Own(s.Gate, "POST", "/user/second-factor/recovery-codes", s.recover).Taking(codeRequest{}),
 		member.Own(s.Gate, "POST", "/user/second-factor/remove", s.removeOwn),
 		member.Route(s.Gate, "DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
 	}
@@ -77,8 +77,13 @@ type recovery struct {
 	Codes []string `json:"recovery_codes"`
 }
 
+// codeRequest has a code of the authenticator.
+type codeRequest struct {
+	Code string `json:"code"`
+}
+
 func (s Factors) confirm(r *http.Request, c *auth.Caller) (recovery, error) {
-	o, err := form.Object(r, "code")
+	o, err := form.Body[codeRequest](r)
 	if err != nil {
 		return recovery{}, err
 	}
@@ -92,7 +97,7 @@ func (s Factors) confirm(r *http.Request, c *auth.Caller) (recovery, error) {
 
 // recover replaces the recovery codes. It requires a code from the authenticator.
 func (s Factors) recover(r *http.Request, c *auth.Caller) (recovery, error) {
-	o, err := form.Object(r, "code")
+	o, err := form.Body[codeRequest](r)
 	if err != nil {
 		return recovery{}, err
 	}

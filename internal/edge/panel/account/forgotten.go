@@ -36,10 +36,16 @@ type Forgotten struct {
 
 func (x Forgotten) Routes() []httpio.Route {
 	return []httpio.Route{
-		member.Open("POST", "/forgotten", maxCredentials, x.ask),
-		member.Open("POST", "/forgotten/password", maxCredentials, x.set),
-		member.Route(x.Gate, "POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make),
+		member.Open("POST", "/forgotten", maxCredentials, x.ask).Taking(forgottenRequest{}),
+		member.Open("POST", "/forgotten/password", maxCredentials, x.set).Taking(passwordRequest{}),
+		member.Route(x.Gate, "POST", "/users/{id}/password-link", auth.MayWriteUsers, x.make).Taking(linkRequest{}),
 	}
+}
+
+// forgottenRequest asks for a link.
+type forgottenRequest struct {
+	Email    string `json:"email"`
+	Language string `json:"language,omitempty"`
 }
 
 // ask sends a link to the account with an e-mail address. The response does not reveal whether the account exists.
@@ -47,7 +53,7 @@ func (x Forgotten) ask(r *http.Request) (httpio.None, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "email", "language")
+	o, err := form.Body[forgottenRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -123,13 +129,19 @@ func (x Forgotten) link(
 	return x.Gate.BaseURL() + "/panel/forgotten#" + secret, err
 }
 
+// passwordRequest sets a password by a link.
+type passwordRequest struct {
+	Token    string `json:"token"`
+	Password string `json:"password"`
+}
+
 // set sets the password of a link's account and ends its sessions. If only the account's mailbox received the link,
 // the account counts as proved.
 func (x Forgotten) set(r *http.Request) (httpio.None, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "token", "password")
+	o, err := form.Body[passwordRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -241,9 +253,14 @@ type linkResponse struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// linkRequest asks for a link in a language.
+type linkRequest struct {
+	Language string `json:"language,omitempty"`
+}
+
 // make creates a link for a member, and sends it if the installation can send e-mail.
 func (x Forgotten) make(r *http.Request, by member.Member) (linkResponse, error) {
-	o, err := form.Object(r, "language")
+	o, err := form.Body[linkRequest](r)
 	if err != nil {
 		return linkResponse{}, err
 	}

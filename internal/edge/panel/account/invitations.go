@@ -41,13 +41,13 @@ type Invitations struct {
 func (x Invitations) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/invitations", auth.MayReadUsers, x.list),
-		member.Route(x.Gate, "POST", "/invitations", auth.MayWriteUsers, x.invite),
-		member.Route(x.Gate, "POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend),
+		member.Route(x.Gate, "POST", "/invitations", auth.MayWriteUsers, x.invite).Taking(inviteRequest{}),
+		member.Route(x.Gate, "POST", "/invitations/{id}/resend", auth.MayWriteUsers, x.resend).Taking(linkRequest{}),
 		member.Route(x.Gate, "DELETE", "/invitations/{id}", auth.MayWriteUsers, x.withdraw),
-		member.Open("POST", "/invitation", maxCredentials, x.look),
+		member.Open("POST", "/invitation", maxCredentials, x.look).Taking(tokenRequest{}),
 		httpio.Route{
 			Pattern: "POST " + member.Prefix + "/invitation/accept", Access: "none", MaxBody: maxCredentials, Handle: x.accept,
-		}.Giving(me{}),
+		}.Taking(acceptRequest{}).Giving(me{}),
 	}
 }
 
@@ -98,8 +98,15 @@ func (x Invitations) list(r *http.Request, by member.Member) (httpio.List[invita
 	return rows, nil
 }
 
+// inviteRequest invites a member.
+type inviteRequest struct {
+	Email    string `json:"email"`
+	Role     string `json:"role"`
+	Language string `json:"language,omitempty"`
+}
+
 func (x Invitations) invite(r *http.Request, by member.Member) (httpio.Created[*invitationRow], error) {
-	o, err := form.Object(r, "email", "role", "language")
+	o, err := form.Body[inviteRequest](r)
 	if err != nil {
 		return httpio.Created[*invitationRow]{}, err
 	}
@@ -127,7 +134,7 @@ func (x Invitations) invite(r *http.Request, by member.Member) (httpio.Created[*
 
 // resend sends an invitation again with a new link, and invalidates the previous link.
 func (x Invitations) resend(r *http.Request, by member.Member) (*invitationRow, error) {
-	o, err := form.Object(r, "language")
+	o, err := form.Body[linkRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -240,11 +247,16 @@ type invited struct {
 	Known     bool   `json:"known"` // a proved account has the e-mail address, so its owner must sign in to accept
 }
 
+// tokenRequest names an invitation.
+type tokenRequest struct {
+	Token string `json:"token"`
+}
+
 func (x Invitations) look(r *http.Request) (invited, error) {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return invited{}, err
 	}
-	o, err := form.Object(r, "token")
+	o, err := form.Body[tokenRequest](r)
 	if err != nil {
 		return invited{}, err
 	}
@@ -304,6 +316,13 @@ func checkInviter(ctx context.Context, q db.Querier, i *accounts.Invitation) err
 	return err
 }
 
+// acceptRequest accepts an invitation.
+type acceptRequest struct {
+	Token    string `json:"token"`
+	Name     string `json:"name,omitempty"`
+	Password string `json:"password,omitempty"`
+}
+
 // accept makes the holder of an invitation's link a member. If a proved account has the e-mail address, the caller
 // must be signed in with it. Otherwise accept creates an account with the password and signs it in. An unproved
 // account that someone created for the person becomes theirs: it gets the password, and its previous sessions end.
@@ -311,7 +330,7 @@ func (x Invitations) accept(w http.ResponseWriter, r *http.Request) error {
 	if err := x.Gate.OwnPage(r); err != nil {
 		return err
 	}
-	o, err := form.Object(r, "token", "name", "password")
+	o, err := form.Body[acceptRequest](r)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type Keys struct {
 func (p Keys) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(p.Gate, "GET", "/keys", auth.MayReadKeys, p.listKeys),
-		member.Route(p.Gate, "POST", "/keys", auth.MayWriteKeys, p.createKey),
+		member.Route(p.Gate, "POST", "/keys", auth.MayWriteKeys, p.createKey).Taking(keyRequest{}),
 		member.Route(p.Gate, "DELETE", "/keys/{id}", auth.MayWriteKeys, p.revokeKey),
 	}
 }
@@ -72,8 +72,15 @@ func (p Keys) listKeys(r *http.Request, by member.Member) (httpio.List[keyRow], 
 	return httpio.ListOf(page, "key", keys, func(k *accounts.AccessKey) string { return k.ID }, p.keyRow), err
 }
 
+// keyRequest creates a key.
+type keyRequest struct {
+	Label     string   `json:"label"`
+	Scopes    []string `json:"scopes,omitempty"`
+	ExpiresAt *string  `json:"expires_at,omitempty"`
+}
+
 func (p Keys) createKey(r *http.Request, by member.Member) (httpio.Created[keyRow], error) {
-	o, err := form.Object(r, "label", "scopes", "expires_at")
+	o, err := form.Body[keyRequest](r)
 	if err != nil {
 		return httpio.Created[keyRow]{}, err
 	}

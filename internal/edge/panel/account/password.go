@@ -20,10 +20,16 @@ import (
 	"carillon/internal/store/configure"
 )
 
+// changePasswordRequest changes the caller's password.
+type changePasswordRequest struct {
+	Present  string `json:"present"`
+	Password string `json:"password"`
+}
+
 // changePassword sets the caller's own password and ends the caller's other sessions. It requires the current
 // password.
 func (m Users) changePassword(r *http.Request, c *auth.Caller) (httpio.None, error) {
-	o, err := form.Object(r, "present", "password")
+	o, err := form.Body[changePasswordRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +63,14 @@ func (m Users) signOutOthers(r *http.Request, c *auth.Caller) (httpio.None, erro
 	})
 }
 
+// resetPasswordRequest sets a member's password.
+type resetPasswordRequest struct {
+	Password string `json:"password"`
+}
+
 // resetPassword sets a member's password, which two people then know, and ends the member's sessions.
 func (m Users) resetPassword(r *http.Request, by member.Member) (httpio.None, error) {
-	o, err := form.Object(r, "password")
+	o, err := form.Body[resetPasswordRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +114,14 @@ func (m Users) signOutUser(r *http.Request, by member.Member) (httpio.None, erro
 	})
 }
 
+// roleRequest changes a role.
+type roleRequest struct {
+	Role string `json:"role"`
+}
+
 // changeRole gives a member another role, at most the caller's. The last owner cannot lose the role.
 func (m Users) changeRole(r *http.Request, by member.Member) (httpio.None, error) {
-	o, err := form.Object(r, "role")
+	o, err := form.Body[roleRequest](r)
 	if err != nil {
 		return nil, err
 	}

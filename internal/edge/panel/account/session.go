@@ -38,7 +38,7 @@ func (s Sessions) Routes() []httpio.Route {
 	return append(s.ssoRoutes(), []httpio.Route{
 		httpio.Route{
 			Pattern: "POST " + member.Prefix + "/session", Access: "none", MaxBody: maxCredentials, Handle: s.signIn,
-		}.Giving(me{}),
+		}.Taking(signInRequest{}).Giving(me{}),
 		member.Open("GET", "/session/setup", 0, s.setup),
 		member.Own(s.Gate, "GET", "/session", func(r *http.Request, c *auth.Caller) (*me, error) { return s.me(r.Context(), c) }),
 		httpio.Route{Pattern: "DELETE " + member.Prefix + "/session", Access: "user", Handle: s.signOut}.Giving(httpio.None(nil)),
@@ -94,12 +94,19 @@ func (s Sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
 	return x, nil
 }
 
+// signInRequest signs in.
+type signInRequest struct {
+	Email    string `json:"email"`
+	Password string `json:"password"`
+	Code     string `json:"code,omitempty"`
+}
+
 // signIn begins a session with a new secret, even if the browser sent a cookie, and ends that cookie's session.
 func (s Sessions) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Gate.OwnPage(r); err != nil {
 		return err
 	}
-	o, err := form.Object(r, "email", "password", "code")
+	o, err := form.Body[signInRequest](r)
 	if err != nil {
 		return err
 	}

@@ -28,12 +28,12 @@ func (m Users) Routes() []httpio.Route {
 	const write = auth.MayWriteUsers
 	return []httpio.Route{
 		member.Route(m.Gate, "GET", "/users", auth.MayReadUsers, m.listUsers),
-		m.firstOr(member.Route(m.Gate, "POST", "/users", write, m.addUser)),
-		member.Route(m.Gate, "PATCH", "/users/{id}", write, m.changeRole),
+		m.firstOr(member.Route(m.Gate, "POST", "/users", write, m.addUser).Taking(userRequest{})),
+		member.Route(m.Gate, "PATCH", "/users/{id}", write, m.changeRole).Taking(roleRequest{}),
 		member.Route(m.Gate, "DELETE", "/users/{id}", write, m.removeUser),
-		member.Route(m.Gate, "POST", "/users/{id}/password", write, m.resetPassword),
+		member.Route(m.Gate, "POST", "/users/{id}/password", write, m.resetPassword).Taking(resetPasswordRequest{}),
 		member.Route(m.Gate, "DELETE", "/users/{id}/sessions", write, m.signOutUser),
-		member.Own(m.Gate, "POST", "/user/password", m.changePassword),
+		member.Own(m.Gate, "POST", "/user/password", m.changePassword).Taking(changePasswordRequest{}),
 		member.Own(m.Gate, "DELETE", "/user/sessions", m.signOutOthers),
 	}
 }
@@ -70,8 +70,18 @@ type newUser struct {
 	hasPassword, first                   bool
 }
 
+// userRequest adds a user.
+type userRequest struct {
+	Email    string `json:"email"`
+	Name     string `json:"name,omitempty"`
+	Password string `json:"password,omitempty"`
+	Role     string `json:"role,omitempty"`
+	First    bool   `json:"first,omitempty"`
+	Company  string `json:"company,omitempty"`
+}
+
 func readNewUser(r *http.Request) (u newUser, err error) {
-	o, err := form.Object(r, "email", "name", "password", "role", "first", "company")
+	o, err := form.Body[userRequest](r)
 	if err != nil {
 		return u, err
 	}

@@ -72,7 +72,7 @@ const maxEdit = 8 << 20
 
 // editRoute changes articles of a base without sending all of it.
 func (x Knowledge) editRoute() httpio.Route {
-	route := member.Write(x.Gate, "POST", "/knowledge/{id}/articles", auth.MayWriteResources, x.edit)
+	route := member.Write(x.Gate, "POST", "/knowledge/{id}/articles", auth.MayWriteResources, x.edit).Taking(articlesRequest{})
 	route.MaxBody = maxEdit
 	return route
 }
@@ -82,10 +82,27 @@ type articlesLeft struct {
 	Articles int `json:"articles"` // of the base
 }
 
+// givenArticle is an article in a request.
+type givenArticle struct {
+	Title     string   `json:"title"`
+	Text      string   `json:"text"`
+	URL       string   `json:"url,omitempty"`
+	Language  string   `json:"language,omitempty"`
+	Questions []string `json:"questions,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Site      string   `json:"site,omitempty"`
+}
+
+// articlesRequest adds and removes articles.
+type articlesRequest struct {
+	Add    []givenArticle `json:"add,omitempty"`
+	Remove []givenArticle `json:"remove,omitempty"`
+}
+
 // edit adds and removes articles. An article is removed if it is stored as given, and an added one takes the place of
 // the removed one of the same index in the lists. Errors: conflict if an article to remove was changed meanwhile.
 func (x Knowledge) edit(r *http.Request, by member.Member) (articlesLeft, error) {
-	o, err := form.Object(r, "add", "remove")
+	o, err := form.Body[articlesRequest](r)
 	if err != nil {
 		return articlesLeft{}, err
 	}

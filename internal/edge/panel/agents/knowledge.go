@@ -44,10 +44,10 @@ const (
 
 func (x Knowledge) Routes() []httpio.Route {
 	return []httpio.Route{
-		member.Route(x.Gate, "POST", "/knowledge/import", auth.MayWriteResources, x.importArticle),
+		member.Route(x.Gate, "POST", "/knowledge/import", auth.MayWriteResources, x.importArticle).Taking(importRequest{}),
 		x.Gate.Upload("/knowledge/import/file", auth.MayWriteResources, document.MaxFile+1<<20, x.importFile).Giving(imported{}),
 		x.editRoute(),
-		member.Write(x.Gate, "PUT", "/knowledge/{id}/synonyms", auth.MayWriteResources, x.setSynonyms),
+		member.Write(x.Gate, "PUT", "/knowledge/{id}/synonyms", auth.MayWriteResources, x.setSynonyms).Taking(synonymGroups{}),
 		member.Route(x.Gate, "GET", "/knowledge/search", auth.MayReadResources, x.search),
 	}
 }
@@ -59,8 +59,14 @@ type proposal struct {
 	URL   string `json:"url"`
 }
 
+// importRequest imports an article from one of a page and a text.
+type importRequest struct {
+	URL      string `json:"url,omitempty"`
+	Markdown string `json:"markdown,omitempty"`
+}
+
 func (x Knowledge) importArticle(r *http.Request, by member.Member) (proposal, error) {
-	o, err := form.Object(r, "url", "markdown")
+	o, err := form.Body[importRequest](r)
 	if err != nil {
 		return proposal{}, err
 	}

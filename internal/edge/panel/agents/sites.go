@@ -24,7 +24,7 @@ type Sites struct {
 func (x Sites) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/sites/{id}/state", auth.MayReadResources, member.ID("Site", x.state)),
-		member.Write(x.Gate, "POST", "/sites/{id}/look", auth.MayWriteResources, member.ID("Site", x.look)),
+		member.Write(x.Gate, "POST", "/sites/{id}/look", auth.MayWriteResources, member.ID("Site", x.look)).Taking(lookRequest{}),
 		member.Route(x.Gate, "GET", "/sites/{id}/looks/{look}", auth.MayReadResources, member.ID("Site", x.changes)),
 	}
 }
@@ -79,10 +79,15 @@ func (x Sites) state(r *http.Request, by member.Member, id string) (stateRow, er
 	return row, nil
 }
 
+// lookRequest asks for a look at a site.
+type lookRequest struct {
+	Whole bool `json:"whole,omitempty"`
+}
+
 // look asks for a look at once. whole accepts all that it finds: also a loss of most pages, and the pages whose articles
 // were removed by hand.
 func (x Sites) look(r *http.Request, by member.Member, id string) (stateRow, error) {
-	o, err := form.Object(r, "whole")
+	o, err := form.Body[lookRequest](r)
 	if err != nil {
 		return stateRow{}, err
 	}

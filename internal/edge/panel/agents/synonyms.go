@@ -17,7 +17,7 @@ type synonymGroups struct {
 
 // setSynonyms replaces the synonyms of a base without sending its articles.
 func (x Knowledge) setSynonyms(r *http.Request, by member.Member) (synonymGroups, error) {
-	o, err := form.Object(r, "synonyms")
+	o, err := form.Body[synonymGroups](r)
 	if err != nil {
 		return synonymGroups{}, err
 	}

@@ -41,8 +41,8 @@ const (
 
 func (x Tests) Routes() []httpio.Route {
 	const all = "/agents/{id}/tests"
-	run := x.Gate.Stream("POST", all+"/run", auth.MayWriteResources, x.run)
-	check := member.Route(x.Gate, "POST", all+"/check", auth.MayWriteResources, x.check)
+	run := x.Gate.Stream("POST", all+"/run", auth.MayWriteResources, x.run).Taking(runRequest{})
+	check := member.Route(x.Gate, "POST", all+"/check", auth.MayWriteResources, x.check).Taking(checkRequest{})
 	run.MaxBody, check.MaxBody = maxTestBody, maxTestBody
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", all, auth.MayReadResources, x.list),
@@ -147,13 +147,18 @@ type suiteCheck struct {
 	Problems []problem `json:"problems"`
 }
 
+// checkRequest asks for the faults of a suite.
+type checkRequest struct {
+	Source string `json:"source"`
+}
+
 // check responds with the faults in a suite.
 func (x Tests) check(r *http.Request, by member.Member) (suiteCheck, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return suiteCheck{}, err
 	}
-	o, err := form.Object(r, sourceName)
+	o, err := form.Body[checkRequest](r)
 	if err != nil {
 		return suiteCheck{}, err
 	}
@@ -221,13 +226,21 @@ func (x Tests) run(w http.ResponseWriter, r *http.Request, by member.Member) err
 	return nil
 }
 
+// runRequest asks for a run of tests.
+type runRequest struct {
+	Source string          `json:"source,omitempty"`
+	Agent  json.RawMessage `json:"agent,omitempty"`
+	Base   json.RawMessage `json:"base,omitempty"`
+	Origin string          `json:"origin,omitempty"`
+}
+
 // order reads the request to run tests.
 func (x Tests) order(r *http.Request, by member.Member) (*trial.Order, *trial.Draft, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := form.Object(r, sourceName, "agent", "base", "origin")
+	o, err := form.Body[runRequest](r)
 	if err != nil {
 		return nil, nil, err
 	}

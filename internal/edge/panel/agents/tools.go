@@ -37,7 +37,7 @@ const (
 // Routes returns the routes for tools besides those of all resources.
 func (x Tools) Routes() []httpio.Route {
 	return []httpio.Route{
-		member.Route(x.Gate, "POST", "/tools/{id}/try", auth.MayWriteResources, x.try),
+		member.Route(x.Gate, "POST", "/tools/{id}/try", auth.MayWriteResources, x.try).Taking(toolRequest{}),
 		member.Route(x.Gate, "GET", "/tools/{id}/remote", auth.MayWriteResources, x.remote),
 	}
 }
@@ -65,13 +65,20 @@ type tried struct {
 	MS      int64        `json:"ms"`
 }
 
+// toolRequest calls a tool.
+type toolRequest struct {
+	Name      string         `json:"name,omitempty"`
+	Arguments map[string]any `json:"arguments,omitempty"`
+	Language  string         `json:"language,omitempty"`
+}
+
 // try calls a tool with given arguments. A change is made without a further question.
 func (x Tools) try(r *http.Request, by member.Member) (tried, error) {
 	t, err := x.tool(r, by)
 	if err != nil {
 		return tried{}, err
 	}
-	o, err := form.Object(r, "name", "arguments", "language")
+	o, err := form.Body[toolRequest](r)
 	if err != nil {
 		return tried{}, err
 	}

@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -43,7 +44,7 @@ const (
 )
 
 func (x Playground) Routes() []httpio.Route {
-	return []httpio.Route{member.Route(x.Gate, "POST", "/agents/{id}/playground", auth.MayWriteResources, x.play)}
+	return []httpio.Route{member.Route(x.Gate, "POST", "/agents/{id}/playground", auth.MayWriteResources, x.play).Taking(playRequest{})}
 }
 
 // playResponse is the agent's response.
@@ -71,12 +72,27 @@ type playedSource struct {
 	Confidence float64 `json:"confidence"` // probability that the passage answers the question
 }
 
+// saidTurn is a turn of the conversation so far.
+type saidTurn struct {
+	Contact bool   `json:"contact,omitempty"`
+	Text    string `json:"text"`
+}
+
+// playRequest continues a conversation with a possibly unsaved agent.
+type playRequest struct {
+	Said     []saidTurn      `json:"said"`
+	Asked    string          `json:"asked,omitempty"`
+	Language string          `json:"language,omitempty"`
+	Agent    json.RawMessage `json:"agent,omitempty"`
+	Memory   json.RawMessage `json:"memory,omitempty"`
+}
+
 func (x Playground) play(r *http.Request, by member.Member) (*playResponse, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "said", "asked", "language", "agent", "memory")
+	o, err := form.Body[playRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +251,7 @@ const (
 )
 
 func (x Listening) Routes() []httpio.Route {
-	return []httpio.Route{x.Gate.Raw("POST", "/agents/{id}/speak", auth.MayWriteResources, x.speak)}
+	return []httpio.Route{x.Gate.Raw("POST", "/agents/{id}/speak", auth.MayWriteResources, x.speak).Taking(speakRequest{})}
 }
 
 // speak responds with a text spoken in the agent's voice.
@@ -261,13 +277,20 @@ func (x Listening) speak(w http.ResponseWriter, r *http.Request, by member.Membe
 	return err
 }
 
+// speakRequest asks for speech.
+type speakRequest struct {
+	Text     string          `json:"text"`
+	Language string          `json:"language,omitempty"`
+	Agent    json.RawMessage `json:"agent,omitempty"`
+}
+
 // utterance reads the text to speak.
 func (x Listening) utterance(r *http.Request, by member.Member) (*voice.Utterance, error) {
 	a, err := agentOf(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "text", "language", "agent")
+	o, err := form.Body[speakRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -324,6 +347,11 @@ type Trying struct {
 	Conversations *conversation.Conversations
 }
 
+// talkRequest asks for a test talk.
+type talkRequest struct {
+	Language string `json:"language,omitempty"`
+}
+
 // talkTo responds with the address of a socket on which the caller talks with an agent like a visitor.
 func (x Trying) talkTo(r *http.Request, by member.Member) (*widget.Signed, error) {
 	a, err := agentOf(r, x.Store, by)
@@ -333,7 +361,7 @@ func (x Trying) talkTo(r *http.Request, by member.Member) (*widget.Signed, error
 	if a.Engine == "elevenlabs" {
 		return nil, carillon.InConflict("The agent talks elsewhere")
 	}
-	o, err := form.Object(r, "language")
+	o, err := form.Body[talkRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -354,5 +382,5 @@ func (x Trying) talkTo(r *http.Request, by member.Member) (*widget.Signed, error
 const testTag = "test"
 
 func (x Trying) Routes() []httpio.Route {
-	return []httpio.Route{member.Route(x.Gate, "POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo)}
+	return []httpio.Route{member.Route(x.Gate, "POST", "/agents/{id}/talk", auth.MayWriteResources, x.talkTo).Taking(talkRequest{})}
 }

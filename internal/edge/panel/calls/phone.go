@@ -56,8 +56,8 @@ func (x Handset) Routes() []httpio.Route {
 	const path = "/sandbox/phone"
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", path, auth.MayReadConversations, x.show),
-		member.Route(x.Gate, "PUT", path, auth.MaySendNotifications, x.set),
-		member.Route(x.Gate, "POST", path+"/messages", auth.MaySendNotifications, x.write),
+		member.Route(x.Gate, "PUT", path, auth.MaySendNotifications, x.set).Taking(reachRequest{}),
+		member.Route(x.Gate, "POST", path+"/messages", auth.MaySendNotifications, x.write).Taking(writeRequest{}),
 		member.Route(x.Gate, "GET", path+"/numbers", auth.MayReadConversations, x.numbers),
 	}
 }
@@ -322,9 +322,16 @@ func (x Handset) named(ctx context.Context, o *jsonbody.Object, companyID string
 	return s, h, err
 }
 
+// reachRequest makes a phone reachable or unreachable.
+type reachRequest struct {
+	Sender      string `json:"sender"`
+	Number      string `json:"number"`
+	Unreachable bool   `json:"unreachable"`
+}
+
 // set makes a phone unreachable or reachable.
 func (x Handset) set(r *http.Request, by member.Member) (httpio.None, error) {
-	o, err := form.Object(r, "sender", "number", "unreachable")
+	o, err := form.Body[reachRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -349,9 +356,22 @@ type phoneMessage struct {
 	ID string `json:"id"`
 }
 
+// writeRequest sends a message from a phone.
+type writeRequest struct {
+	Sender   string               `json:"sender"`
+	Number   string               `json:"number"`
+	ClientID string               `json:"client_id"`
+	Kind     provider.InboundKind `json:"kind"`
+	Text     string               `json:"text,omitempty"`
+	Payload  string               `json:"payload,omitempty"`
+	ReplyTo  string               `json:"reply_to,omitempty"`
+	Name     string               `json:"name,omitempty"`
+	File     string               `json:"file,omitempty"`
+}
+
 // write sends a message from a phone to a sender.
 func (x Handset) write(r *http.Request, by member.Member) (phoneMessage, error) {
-	o, err := form.Object(r, "sender", "number", "client_id", "kind", "text", "payload", "reply_to", "name", "file")
+	o, err := form.Body[writeRequest](r)
 	if err != nil {
 		return phoneMessage{}, err
 	}

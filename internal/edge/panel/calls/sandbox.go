@@ -36,7 +36,7 @@ type Sandbox struct {
 func (x Sandbox) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/sandbox/calls", auth.MayReadNotifications, x.list),
-		member.Route(x.Gate, "POST", "/sandbox/calls", auth.MaySendNotifications, x.call),
+		member.Route(x.Gate, "POST", "/sandbox/calls", auth.MaySendNotifications, x.call).Taking(callRequest{}),
 		x.Gate.Raw("GET", "/sandbox/calls/{id}/recording", auth.MayReadNotifications, x.recording),
 	}
 }
@@ -95,9 +95,17 @@ type placedCall struct {
 	Number string `json:"number"`
 }
 
+// callRequest places a call to the phone.
+type callRequest struct {
+	Sender    string `json:"sender"`
+	AgentID   string `json:"agent_id"`
+	Suffix    string `json:"suffix,omitempty"`
+	FirstName string `json:"first_name,omitempty"`
+}
+
 // call places a call from an agent to the phone, like an application's request.
 func (x Sandbox) call(r *http.Request, by member.Member) (placedCall, error) {
-	o, err := form.Object(r, "sender", "agent_id", "suffix", "first_name")
+	o, err := form.Body[callRequest](r)
 	if err != nil {
 		return placedCall{}, err
 	}

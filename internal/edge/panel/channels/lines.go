@@ -109,7 +109,7 @@ type TestCalls struct {
 
 func (x TestCalls) Routes() []httpio.Route {
 	return []httpio.Route{
-		x.Gate.Stream("POST", "/senders/{id}/test-call", auth.MayWriteSenders, x.try),
+		x.Gate.Stream("POST", "/senders/{id}/test-call", auth.MayWriteSenders, x.try).Taking(trialRequest{}),
 	}
 }
 
@@ -203,9 +203,16 @@ func (x TestCalls) stream(
 	return nil
 }
 
+// trialRequest asks for a test call.
+type trialRequest struct {
+	Number       string `json:"number"`
+	Language     string `json:"language,omitempty"`
+	OutsideHours bool   `json:"outside_hours,omitempty"`
+}
+
 // trial reads the number to call, and refuses numbers that must not be called, or not at this time.
 func (x TestCalls) trial(r *http.Request, by member.Member, line *carillon.Sender) (*telephone.Trial, error) {
-	o, err := form.Object(r, "number", "language", "outside_hours")
+	o, err := form.Body[trialRequest](r)
 	if err != nil {
 		return nil, err
 	}

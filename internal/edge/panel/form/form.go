@@ -4,6 +4,7 @@ package form
 import (
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,16 @@ const (
 
 	maxStates = 20 // states in a list's filter
 )
+
+// Body reads a body and rejects fields that T, the struct that describes it, does not have.
+func Body[T any](r *http.Request) (*jsonbody.Object, error) {
+	var known []string
+	for f := range reflect.TypeFor[T]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		known = append(known, name)
+	}
+	return Object(r, known...)
+}
 
 // Object reads a body and rejects unknown fields, so that a misspelled field is not treated as absent.
 func Object(r *http.Request, known ...string) (*jsonbody.Object, error) {

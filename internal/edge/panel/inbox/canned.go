@@ -29,8 +29,8 @@ func (x Canned) Routes() []httpio.Route {
 	const all, one = "/canned-replies", "/canned-replies/{id}"
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", all, auth.MayReadConversations, x.list),
-		member.Write(x.Gate, "POST", all, auth.MayAnswerConversations, x.add),
-		member.Write(x.Gate, "PUT", one, auth.MayAnswerConversations, member.ID("Canned reply", x.replace)),
+		member.Write(x.Gate, "POST", all, auth.MayAnswerConversations, x.add).Taking(cannedRequest{}),
+		member.Write(x.Gate, "PUT", one, auth.MayAnswerConversations, member.ID("Canned reply", x.replace)).Taking(cannedRequest{}),
 		member.Write(x.Gate, "DELETE", one, auth.MayAnswerConversations, member.ID("Canned reply", x.remove)),
 	}
 }
@@ -65,8 +65,14 @@ func (x Canned) remove(r *http.Request, by member.Member, id string) (httpio.Non
 	return nil, x.Store.Canned.Delete(r.Context(), by.CompanyID, id)
 }
 
+// cannedRequest writes a canned reply.
+type cannedRequest struct {
+	Shortcut string `json:"shortcut"`
+	Text     string `json:"text"`
+}
+
 func readCanned(r *http.Request) (c chats.Canned, err error) {
-	o, err := form.Object(r, "shortcut", "text")
+	o, err := form.Body[cannedRequest](r)
 	if err != nil {
 		return c, err
 	}

@@ -59,8 +59,13 @@ func withName(ctx context.Context, s *store.Store, e *carillon.Error, accountID 
 	return e
 }
 
+// takeRequest takes a conversation, from a teammate if named.
+type takeRequest struct {
+	From string `json:"from,omitempty"`
+}
+
 func (x Inbox) take(r *http.Request, by member.Member, id string) (change, error) {
-	o, err := form.Object(r, "from")
+	o, err := form.Body[takeRequest](r)
 	if err != nil {
 		return change{}, err
 	}
@@ -72,8 +77,16 @@ func (x Inbox) take(r *http.Request, by member.Member, id string) (change, error
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
+// answerRequest replies with one of a text and a file.
+type answerRequest struct {
+	ClientID string `json:"client_id"`
+	Text     string `json:"text,omitempty"`
+	File     string `json:"file,omitempty"`
+	Seen     int64  `json:"seen,omitempty"`
+}
+
 func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, error) {
-	o, err := form.Object(r, "client_id", "text", "file", "seen")
+	o, err := form.Body[answerRequest](r)
 	if err != nil {
 		return change{}, err
 	}
@@ -94,8 +107,14 @@ func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, err
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
+// noteRequest writes a note.
+type noteRequest struct {
+	ClientID string `json:"client_id"`
+	Text     string `json:"text"`
+}
+
 func (x Inbox) writeNote(r *http.Request, by member.Member, id string) (change, error) {
-	o, err := form.Object(r, "client_id", "text")
+	o, err := form.Body[noteRequest](r)
 	if err != nil {
 		return change{}, err
 	}
@@ -149,8 +168,13 @@ func seqOf(o *jsonbody.Object, field string) (int64, error) {
 	return seq, nil
 }
 
+// releaseRequest gives a conversation back.
+type releaseRequest struct {
+	To string `json:"to" enum:"queue,agent"`
+}
+
 func (x Inbox) release(r *http.Request, by member.Member, id string) (change, error) {
-	o, err := form.Object(r, "to")
+	o, err := form.Body[releaseRequest](r)
 	if err != nil {
 		return change{}, err
 	}
@@ -165,13 +189,18 @@ func (x Inbox) release(r *http.Request, by member.Member, id string) (change, er
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
+// assignRequest assigns a conversation, to nobody if empty.
+type assignRequest struct {
+	AccountID string `json:"account_id"`
+}
+
 func (x Inbox) assign(r *http.Request, by member.Member) (change, error) {
 	const field = "account_id"
 	id, err := form.ID(r, "Conversation")
 	if err != nil {
 		return change{}, err
 	}
-	o, err := form.Object(r, field)
+	o, err := form.Body[assignRequest](r)
 	if err != nil {
 		return change{}, err
 	}
@@ -237,8 +266,13 @@ func (x Inbox) undo(r *http.Request, by member.Member, id string) (change, error
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
+// tagsRequest replaces tags.
+type tagsRequest struct {
+	Tags []string `json:"tags"`
+}
+
 func (x Inbox) tag(r *http.Request, by member.Member, id string) (change, error) {
-	o, err := form.Object(r, "tags")
+	o, err := form.Body[tagsRequest](r)
 	if err != nil {
 		return change{}, err
 	}
@@ -286,12 +320,17 @@ func checkTag(field, tag string) error {
 	return nil
 }
 
+// readRequest marks turns as read.
+type readRequest struct {
+	Seq int64 `json:"seq"`
+}
+
 func (x Inbox) read(r *http.Request, by member.Member) (httpio.None, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
 		return nil, err
 	}
-	o, err := form.Object(r, "seq")
+	o, err := form.Body[readRequest](r)
 	if err != nil {
 		return nil, err
 	}

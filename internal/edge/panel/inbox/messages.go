@@ -50,7 +50,7 @@ func (x Templates) Routes() []httpio.Route {
 	const one = "/conversations/{id}"
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", one+"/templates", auth.MayAnswerConversations, x.templates),
-		member.Route(x.Gate, "POST", one+"/templates", auth.MayAnswerConversations, x.send),
+		member.Route(x.Gate, "POST", one+"/templates", auth.MayAnswerConversations, x.send).Taking(templateRequest{}),
 	}
 }
 
@@ -290,9 +290,17 @@ func (x Templates) send(r *http.Request, by member.Member) (change, error) {
 	return changed(r.Context(), x.Store, turn, c, err)
 }
 
+// templateRequest sends a template.
+type templateRequest struct {
+	ClientID  string            `json:"client_id"`
+	Name      string            `json:"name"`
+	Language  string            `json:"language"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
 // readTemplate reads the template to send.
 func readTemplate(r *http.Request) (client, name, language string, variables map[string]string, err error) {
-	o, err := form.Object(r, "client_id", "name", "language", "variables")
+	o, err := form.Body[templateRequest](r)
 	if err != nil {
 		return "", "", "", nil, err
 	}

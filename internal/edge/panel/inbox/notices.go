@@ -43,9 +43,9 @@ func (x Notices) Routes() []httpio.Route {
 	const answer = auth.MayAnswerConversations
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/inbox/notices", answer, x.get),
-		member.Write(x.Gate, "PUT", "/inbox/notices", answer, x.choose),
-		member.Write(x.Gate, "PUT", "/inbox/notices/team", auth.MayWriteSettings, x.setTeam),
-		member.Write(x.Gate, "POST", "/inbox/browsers", answer, x.subscribe),
+		member.Write(x.Gate, "PUT", "/inbox/notices", answer, x.choose).Taking(noticeRequest{}),
+		member.Write(x.Gate, "PUT", "/inbox/notices/team", auth.MayWriteSettings, x.setTeam).Taking(teamNotices{}),
+		member.Write(x.Gate, "POST", "/inbox/browsers", answer, x.subscribe).Taking(browserRequest{}),
 		member.Route(x.Gate, "DELETE", "/inbox/browsers/{id}", answer, member.ID("Browser", x.unsubscribe)),
 		member.Write(x.Gate, "POST", "/inbox/browsers/{id}/test", answer, member.ID("Browser", x.test)),
 	}
@@ -131,9 +131,19 @@ func shownTeam(c *carillon.Company) teamNotices {
 	return teamNotices{c.Inbox.MailAfterMinutes, append([]string{}, c.Inbox.OnDuty...), c.Inbox.ShowText, !c.Inbox.ChatOnly}
 }
 
+// noticeRequest replaces the caller's choice.
+type noticeRequest struct {
+	Push      bool   `json:"push"`
+	Mail      bool   `json:"mail"`
+	QuietFrom string `json:"quiet_from,omitempty"`
+	QuietTo   string `json:"quiet_to,omitempty"`
+	Zone      string `json:"zone,omitempty"`
+	Language  string `json:"language,omitempty"`
+}
+
 // choose replaces the caller's choice.
 func (x Notices) choose(r *http.Request, by member.Member) (noticeChoice, error) {
-	o, err := form.Object(r, "push", "mail", "quiet_from", "quiet_to", "zone", "language")
+	o, err := form.Body[noticeRequest](r)
 	if err != nil {
 		return noticeChoice{}, err
 	}
@@ -206,7 +216,7 @@ func timeOfDay(o *jsonbody.Object, field string) (minutes int, given bool, err e
 
 // setTeam replaces the company's rules.
 func (x Notices) setTeam(r *http.Request, by member.Member) (teamNotices, error) {
-	o, err := form.Object(r, "mail_after_minutes", "on_duty", "show_text", "reply_by_mail")
+	o, err := form.Body[teamNotices](r)
 	if err != nil {
 		return teamNotices{}, err
 	}
@@ -268,9 +278,17 @@ func readTeam(o *jsonbody.Object) (rules carillon.InboxRules, err error) {
 	return rules, nil
 }
 
+// browserRequest stores a push subscription.
+type browserRequest struct {
+	Endpoint string `json:"endpoint"`
+	P256DH   string `json:"p256dh"`
+	Auth     string `json:"auth"`
+	Language string `json:"language,omitempty"`
+}
+
 // subscribe stores the push subscription of the caller's browser, which ends with the caller's session.
 func (x Notices) subscribe(r *http.Request, by member.Member) (httpio.Created[browserView], error) {
-	o, err := form.Object(r, "endpoint", "p256dh", "auth", "language")
+	o, err := form.Body[browserRequest](r)
 	if err != nil {
 		return httpio.Created[browserView]{}, err
 	}

@@ -34,9 +34,9 @@ func (x People) Routes() []httpio.Route {
 	const read, answer = auth.MayReadConversations, auth.MayAnswerConversations
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/conversations/{id}/contact", read, x.contact),
-		member.Route(x.Gate, "PUT", "/conversations/{id}/contact", answer, x.editContact),
+		member.Route(x.Gate, "PUT", "/conversations/{id}/contact", answer, x.editContact).Taking(contactRequest{}),
 		member.Route(x.Gate, "GET", "/inbox/teammates", read, x.teammates),
-		member.Route(x.Gate, "PUT", "/inbox/presence", answer, x.setAway),
+		member.Route(x.Gate, "PUT", "/inbox/presence", answer, x.setAway).Taking(awayRequest{}),
 		x.Gate.Stream("GET", "/inbox/events", read, x.events),
 	}
 }
@@ -95,9 +95,16 @@ type editedContact struct {
 	Contact chats.ContactView `json:"contact"`
 }
 
+// contactRequest changes fields of a contact.
+type contactRequest struct {
+	Name   string `json:"name,omitempty"`
+	Email  string `json:"email,omitempty"`
+	Number string `json:"number,omitempty"`
+}
+
 // editContact replaces the given fields among name, e-mail address and number. An empty value removes the field.
 func (x People) editContact(r *http.Request, by member.Member) (editedContact, error) {
-	o, err := form.Object(r, "name", "email", "number")
+	o, err := form.Body[contactRequest](r)
 	if err != nil {
 		return editedContact{}, err
 	}
@@ -187,9 +194,14 @@ type presence struct {
 	Away    bool `json:"away"`
 }
 
+// awayRequest changes the presence.
+type awayRequest struct {
+	Away bool `json:"away"`
+}
+
 // setAway records whether the caller accepts no conversations although the inbox is open.
 func (x People) setAway(r *http.Request, by member.Member) (presence, error) {
-	o, err := form.Object(r, "away")
+	o, err := form.Body[awayRequest](r)
 	if err != nil {
 		return presence{}, err
 	}

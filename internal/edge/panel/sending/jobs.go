@@ -39,10 +39,10 @@ func (x Jobs) Routes() []httpio.Route {
 		member.Route(x.Gate, "PATCH", one, needed, member.ID("Job", x.edit)),
 		member.Route(x.Gate, "DELETE", one, needed, member.ID("Job", x.discard)),
 		member.Route(x.Gate, "POST", one+"/check", needed, x.change(x.Jobs.Check)),
-		member.Route(x.Gate, "POST", one+"/send", needed, member.ID("Job", x.send)),
+		member.Route(x.Gate, "POST", one+"/send", needed, member.ID("Job", x.send)).Taking(sendRequest{}),
 		member.Route(x.Gate, "POST", one+"/pause", needed, x.change(x.Jobs.Pause)),
 		member.Route(x.Gate, "POST", one+"/resume", needed, x.change(x.Jobs.Resume)),
-		member.Route(x.Gate, "POST", one+"/cancel", needed, member.ID("Job", x.cancel)),
+		member.Route(x.Gate, "POST", one+"/cancel", needed, member.ID("Job", x.cancel)).Taking(cancelRequest{}),
 		member.Route(x.Gate, "GET", one+"/rows", needed, member.ID("Job", x.rows)),
 		member.Route(x.Gate, "GET", one+"/samples", needed, member.ID("Job", x.samples)),
 		x.Gate.Raw("GET", one+"/rows.csv", needed, x.file),
@@ -212,10 +212,16 @@ func (x Jobs) discard(r *http.Request, by member.Member, id string) (httpio.None
 	return nil, x.Jobs.Discard(r.Context(), by.CompanyID, id)
 }
 
+// sendRequest starts a job; Recipients is the number that was displayed.
+type sendRequest struct {
+	Recipients int  `json:"recipients"`
+	Again      bool `json:"again,omitempty"`
+}
+
 // send starts sending a job. recipients is the number that the page displayed; again confirms sending a job that may
 // already have been sent before a restore.
 func (x Jobs) send(r *http.Request, by member.Member, id string) (jobPage, error) {
-	o, err := form.Object(r, "recipients", "again")
+	o, err := form.Body[sendRequest](r)
 	if err != nil {
 		return jobPage{}, err
 	}
@@ -231,9 +237,14 @@ func (x Jobs) send(r *http.Request, by member.Member, id string) (jobPage, error
 	return x.page(r, v, err)
 }
 
+// cancelRequest ends a job, with Accepted also its notifications.
+type cancelRequest struct {
+	Accepted bool `json:"accepted,omitempty"`
+}
+
 // cancel ends a job. With accepted, it also cancels the notifications already accepted.
 func (x Jobs) cancel(r *http.Request, by member.Member, id string) (jobPage, error) {
-	o, err := form.Object(r, "accepted")
+	o, err := form.Body[cancelRequest](r)
 	if err != nil {
 		return jobPage{}, err
 	}

@@ -43,9 +43,9 @@ func (x Sent) Routes() []httpio.Route {
 		member.Route(x.Gate, "GET", one+"/request", auth.MayReadNotifications, member.ID("Notification", x.request)),
 		member.Route(x.Gate, "GET", one+"/filled", auth.MayReadNotifications, member.ID("Notification", x.filled)),
 		member.Route(x.Gate, "POST", one+"/cancel", auth.MaySendNotifications, member.ID("Notification", x.cancel)),
-		member.Route(x.Gate, "POST", one+"/move", auth.MaySendNotifications, member.ID("Notification", x.move)),
+		member.Route(x.Gate, "POST", one+"/move", auth.MaySendNotifications, member.ID("Notification", x.move)).Taking(moveRequest{}),
 		member.Route(x.Gate, "GET", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resendable)),
-		member.Route(x.Gate, "POST", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resend)),
+		member.Route(x.Gate, "POST", one+"/resend", auth.MaySendNotifications, member.ID("Notification", x.resend)).Taking(resendRequest{}),
 	}
 }
 
@@ -180,8 +180,14 @@ func (x Sent) cancel(r *http.Request, by member.Member, id string) (*notify.Canc
 	return x.Notify.Cancel(r.Context(), by.CompanyID, id)
 }
 
+// moveRequest moves a scheduled notification.
+type moveRequest struct {
+	At       string `json:"datetime_sending"`
+	Timezone string `json:"timezone,omitempty"`
+}
+
 func (x Sent) move(r *http.Request, by member.Member, id string) (*notify.Moved, error) {
-	o, err := form.Object(r, "datetime_sending", "timezone")
+	o, err := form.Body[moveRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -250,12 +256,18 @@ func (x Sent) acceptResend(r *http.Request, by member.Member, s *notify.Submissi
 	return as, err
 }
 
+// resendRequest resends a notification; Recipients are positions in it.
+type resendRequest struct {
+	Recipients []int `json:"recipients"`
+	Reached    bool  `json:"reached,omitempty"`
+}
+
 // readResend reads the recipients of a resend.
 func readResend(r *http.Request) (to notify.Again, err error) {
 	if to.Key, err = httpio.IdempotencyKey(r); err != nil {
 		return to, err
 	}
-	o, err := form.Object(r, "recipients", "reached")
+	o, err := form.Body[resendRequest](r)
 	if err != nil {
 		return to, err
 	}

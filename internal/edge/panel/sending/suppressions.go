@@ -29,7 +29,7 @@ func (x Suppressions) Routes() []httpio.Route {
 	const read, write = auth.MayReadNotifications, auth.MaySendNotifications
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/suppressions", read, x.list),
-		member.Route(x.Gate, "POST", "/suppressions", write, x.add),
+		member.Route(x.Gate, "POST", "/suppressions", write, x.add).Taking(suppressRequest{}),
 		member.Route(x.Gate, "DELETE", "/suppressions/{id}", write, x.lift),
 		x.Gate.Raw("GET", "/suppressions/export", read, x.export),
 	}
@@ -90,10 +90,17 @@ type suppressed struct {
 	Given int `json:"given"`
 }
 
+// suppressRequest adds suppressions.
+type suppressRequest struct {
+	Numbers []string `json:"numbers"`
+	Type    string   `json:"type,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+}
+
 // add adds numbers. The response has the number of distinct numbers given. Numbers already on the list are unchanged,
 // unless the type All widens their suppression.
 func (x Suppressions) add(r *http.Request, by member.Member) (suppressed, error) {
-	o, err := form.Object(r, "numbers", "type", "reason")
+	o, err := form.Body[suppressRequest](r)
 	if err != nil {
 		return suppressed{}, err
 	}

@@ -20,14 +20,21 @@ type People struct {
 func (x People) Routes() []httpio.Route {
 	const needed = auth.MayWriteSettings
 	return []httpio.Route{
-		member.Route(x.Gate, "POST", "/people", needed, x.find),
+		member.Route(x.Gate, "POST", "/people", needed, x.find).Taking(personRequest{}),
 		x.Gate.Raw("POST", "/people/export", needed, x.export),
-		member.Route(x.Gate, "POST", "/people/erase", needed, x.erase),
+		member.Route(x.Gate, "POST", "/people/erase", needed, x.erase).Taking(personRequest{}),
 	}
 }
 
+// personRequest names a person in one way.
+type personRequest struct {
+	Number    string `json:"number,omitempty"`
+	UserID    string `json:"user_id,omitempty"`
+	ContactID string `json:"contact_id,omitempty"`
+}
+
 func whoOf(r *http.Request) (q stored.Query, err error) {
-	o, err := form.Object(r, "number", "user_id", "contact_id")
+	o, err := form.Body[personRequest](r)
 	if err != nil {
 		return q, err
 	}

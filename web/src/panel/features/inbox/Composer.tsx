@@ -12,6 +12,7 @@ import { TemplatePicker } from "./TemplatePicker";
 import type { Mode } from "./Thread";
 import type { CannedReply } from "./types";
 import { useClosed, WindowClock } from "./WindowClock";
+import type { Act } from "./store";
 
 const maxText = 4000;
 
@@ -28,7 +29,7 @@ interface Props {
   state: Snapshot;
   thread: Loaded;
   t: InboxTexts;
-  act(what: string, body?: unknown): Promise<void>;
+  act: Act;
   toast(message: string, problem?: boolean): void;
   ref?: Ref<{ focus(mode: Mode): void }>;
 }

@@ -15,6 +15,7 @@ import { hidesNumber, isGroup, nameOf, previewOf } from "./model";
 import type { Loaded, Refusal } from "./snapshot";
 import type { Inbox } from "./store";
 import type { ContactPage } from "./types";
+import type { Act } from "./store";
 
 interface Props {
   inbox: Inbox;
@@ -22,7 +23,7 @@ interface Props {
   t: InboxTexts;
   language: string;
   mayAnswer: boolean;
-  act(what: string, body?: unknown): Promise<void>;
+  act: Act;
   open(id: string): void;
   close(): void;
   toast(message: string, problem?: boolean): void;

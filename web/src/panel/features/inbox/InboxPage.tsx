@@ -4,7 +4,7 @@ import { ContactPanel } from "./ContactPanel";
 import { ConversationList } from "./ConversationList";
 import { useNotices } from "./notices";
 import type { Server, Refusal } from "./snapshot";
-import { Inbox } from "./store";
+import { Inbox, type Act, type Acts } from "./store";
 import { Thread, type Mode } from "./Thread";
 import { fill } from "../../i18n";
 import { onTheLine, startCall } from "../talk/current";
@@ -65,11 +65,11 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
     });
     if (opensNext() && inbox.snapshot().id === id) go({ id: after }, true);
   };
-  const act = async (what: Parameters<Inbox["act"]>[0] | "tags", body?: unknown) => {
+  const act: Act = async (what, body) => {
     const { id, list, view } = inbox.snapshot();
     const after = id && !view.closed ? following(list, id) : undefined;
     try {
-      await (what === "tags" ? inbox.tag(body) : inbox.act(what, body));
+      await (what === "tags" ? inbox.tag(body as Acts["tags"]) : inbox.act(what, body));
       if (what === "resolve" && id) resolved(id, after);
     } catch (e) {
       const refusal = e as Refusal;

@@ -31,6 +31,7 @@ import { MediaFile } from "../../ui/MediaFile";
 import { ChannelMark, Template, Tick } from "./Messages";
 import type { Delivery, Turn } from "./types";
 import { Why } from "./Why";
+import type { Act } from "./store";
 
 export type Mode = "reply" | "note";
 
@@ -40,7 +41,7 @@ interface Props {
   t: InboxTexts;
   language: string;
   mayAnswer: boolean;
-  act(what: string, body?: unknown): Promise<void>;
+  act: Act;
   back(): void;
   details: boolean;
   setDetails(on: boolean): void;

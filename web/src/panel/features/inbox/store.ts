@@ -1,4 +1,5 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
+import type { Takes } from "../../api";
 import { sentenceOf } from "../../ui/rules";
 import { belongs, current, isGroup, keep, mark, merge, place, present, spoke, type View } from "./model";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
@@ -10,6 +11,16 @@ const asksMost = 14; // for where a template is, further and further apart: some
 const settled = new Set(["read", "failed"]);
 /** Events that stand for a message of the contact, which opens the window for replies as a turn does. */
 const written = new Set(["reacted", "call_permission", "file_missing", "not_shown"]);
+
+type Body<W extends string> = Takes<"post", `/conversations/${string}/${W}`>;
+
+/** Acts are the changes of a conversation that a teammate waits for, with the bodies of their requests. */
+export type Acts = { [W in "take" | "release" | "assign" | "resolve" | "reopen"]: Body<W> } & {
+  tags: Takes<"put", `/conversations/${string}/tags`>;
+};
+
+/** Act asks for one of them. */
+export type Act = <W extends keyof Acts>(what: W, body?: Acts[W]) => Promise<void>;
 
 export class Inbox {
   private state: Snapshot;
@@ -392,16 +403,17 @@ export class Inbox {
   }
 
   /** change asks for a change of which nobody waits for the outcome. */
-  private async change(id: string, what: "read" | "typing" | "viewing", body?: unknown): Promise<void> {
+  private async change(id: string, what: "read" | "typing" | "viewing", body?: Body<"read">): Promise<void> {
     await this.server.request("post", `/conversations/${id}/${what}`, { body }).catch(() => undefined);
   }
 
   /** act changes the chosen conversation; it rejects with a Refusal. */
-  async act(what: "take" | "release" | "assign" | "resolve" | "reopen", body?: unknown): Promise<void> {
+  async act<W extends Exclude<keyof Acts, "tags">>(what: W, body?: Acts[W]): Promise<void> {
     const { id } = this.state;
     if (!id) return;
     if (what === "take" || what === "assign") this.kept.add(id);
-    const { conversation } = await this.server.request("post", `/conversations/${id}/${what}`, { body: body ?? {} });
+    const at = `/conversations/${id}/${what as keyof Acts}` as `/conversations/${string}/take`;
+    const { conversation } = await this.server.request("post", at, { body: (body ?? {}) as Acts["take"] });
     this.acted(conversation);
   }
 
@@ -467,7 +479,7 @@ export class Inbox {
   }
 
   /** tag sets the tags of the chosen conversation; it rejects with a Refusal. */
-  async tag(body: unknown): Promise<void> {
+  async tag(body: Acts["tags"]): Promise<void> {
     const { id } = this.state;
     if (!id) return;
     const { conversation } = await this.server.request("put", `/conversations/${id}/tags`, { body });
@@ -502,7 +514,7 @@ export class Inbox {
   private async send(
     route: "answers" | "notes",
     said: Omit<Unsent, "at">,
-    body: () => Promise<unknown>,
+    body: () => Promise<Body<"answers">> | Promise<Body<"notes">>,
   ): Promise<Sent> {
     const thread = this.state.thread;
     if (!thread) return { result: "failed", message: "" };

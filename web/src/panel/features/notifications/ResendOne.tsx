@@ -48,13 +48,13 @@ export function ResendOne({ page: n, close }: { page: SentPage; close: () => voi
     setBusy(true);
     setFault("");
     try {
-      const body = changed ?? { recipients: [failed!.n], reached: false };
-      const same = JSON.stringify(body);
+      const again = { recipients: [failed!.n], reached: false };
+      const same = JSON.stringify(changed ?? again);
       if (!keys.current.has(same)) keys.current.set(same, id());
-      const made = await request("post", changed ? "/notifications" : `/notifications/${n.notification_id}/resend`, {
-        body,
-        headers: { "Idempotency-Key": keys.current.get(same)! },
-      });
+      const headers = { "Idempotency-Key": keys.current.get(same)! };
+      const made = await (changed
+        ? request("post", "/notifications", { body: changed, headers })
+        : request("post", `/notifications/${n.notification_id}/resend`, { body: again, headers }));
       succeeded(p.resent!);
       void client.invalidateQueries({ queryKey: [company.id, "notifications", n.notification_id], exact: true });
       close();

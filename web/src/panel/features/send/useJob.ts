@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { get, patch, post, Problem, type Page } from "../../api";
+import { get, patch, post, Problem, type Page, type Takes } from "../../api";
 import { useCompany } from "../../session";
 import { failed } from "../../ui/problem";
 import type { Job, JobRow, JobState, Settings, Value } from "./types";
@@ -41,12 +41,15 @@ export function useJob(id: string) {
     [client, company.id, id],
   );
   const act = useCallback(
-    async (what: "check" | "send" | "pause" | "resume" | "cancel", body?: unknown) =>
-      kept(await post(`/send/jobs/${id}/${what}`, body)),
+    async <W extends keyof Deeds>(what: W, body?: Deeds[W]) =>
+      kept(await post(`/send/jobs/${id}/${what as "send"}`, body as Deeds["send"])),
     [id, kept],
   );
   return { query, kept, act, reload: () => client.invalidateQueries({ queryKey: key, exact: true }) };
 }
+
+/** Deeds are the changes of a job's state, with the bodies of their requests. */
+type Deeds = { [W in "check" | "send" | "pause" | "resume" | "cancel"]: Takes<"post", `/send/jobs/${string}/${W}`> };
 
 export interface Edit {
   number?: number;

@@ -31,11 +31,12 @@ export function SignIn() {
   const submit = async (e: FormEvent<HTMLFormElement>) => {
     e.preventDefault();
     const form = new FormData(e.currentTarget);
-    const given = held ?? { email: String(form.get("email")), password: String(form.get("password")) };
+    const text = (name: string) => form.get(name) as string;
+    const given = held ?? { email: text("email"), password: text("password") };
     setBusy(true);
     setProblem("");
     try {
-      const me = await send("post", "/session", { body: held ? { ...given, code: form.get("code") } : given });
+      const me = await send("post", "/session", { body: held ? { ...given, code: text("code") } : given });
       queries.clear();
       queries.setQueryData(meQuery.queryKey, me);
       router.history.replace(basepath + nextOf(next));

@@ -48,7 +48,9 @@ export function Trial({ tool, changed }: { tool: Tool; changed: boolean }) {
     setBusy(true);
     setTried(null);
     try {
-      setTried(await post(`/tools/${tool.id}/try`, { name: name || undefined, arguments: given, language }));
+      setTried(
+        await post(`/tools/${tool.id}/try`, { name: name || undefined, arguments: given ?? undefined, language }),
+      );
     } catch (e) {
       failed(e);
     } finally {
