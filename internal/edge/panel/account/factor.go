@@ -26,10 +26,10 @@ type Factors struct {
 func (s Factors) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Own(s.Gate, "GET", "/user/second-factor", s.show),
-		member.Own(s.Gate, "POST", "/user/second-factor", s.propose),
+		member.Own(s.Gate, "POST", "/user/second-factor", s.propose).Taking(presentRequest{}),
 		member.Own(s.Gate, "POST", "/user/second-factor/confirm", s.confirm).Taking(codeRequest{}),
 		member.Own(s.Gate, "POST", "/user/second-factor/recovery-codes", s.recover).Taking(codeRequest{}),
-		member.Own(s.Gate, "POST", "/user/second-factor/remove", s.removeOwn),
+		member.Own(s.Gate, "POST", "/user/second-factor/remove", s.removeOwn).Taking(removeFactorRequest{}),
 		member.Route(s.Gate, "DELETE", "/users/{id}/second-factor", auth.MayWriteUsers, s.remove),
 	}
 }
@@ -53,15 +53,26 @@ func (s Factors) show(r *http.Request, c *auth.Caller) (factorState, error) {
 
 // propose generates a secret for an authenticator app. It requires the current password.
 func (s Factors) propose(r *http.Request, c *auth.Caller) (*auth.Proposal, error) {
-	if _, err := s.withPassword(r, c, "present"); err != nil {
+	if _, err := withPassword[presentRequest](s, r, c); err != nil {
 		return nil, err
 	}
 	return s.factors().Propose(r.Context(), c)
 }
 
+// presentRequest has the caller's current password.
+type presentRequest struct {
+	Present string `json:"present"`
+}
+
+// removeFactorRequest has the caller's current password and a code.
+type removeFactorRequest struct {
+	Present string `json:"present"`
+	Code    string `json:"code"`
+}
+
 // withPassword reads a request body and checks the current password in it.
-func (s Factors) withPassword(r *http.Request, c *auth.Caller, known ...string) (*jsonbody.Object, error) {
-	o, err := form.Object(r, known...)
+func withPassword[T any](s Factors, r *http.Request, c *auth.Caller) (*jsonbody.Object, error) {
+	o, err := form.Body[T](r)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +125,7 @@ func (s Factors) recover(r *http.Request, c *auth.Caller) (recovery, error) {
 
 // removeOwn turns off the caller's second factor. It requires the current password and a code.
 func (s Factors) removeOwn(r *http.Request, c *auth.Caller) (httpio.None, error) {
-	o, err := s.withPassword(r, c, "present", "code")
+	o, err := withPassword[removeFactorRequest](s, r, c)
 	if err != nil {
 		return nil, err
 	}

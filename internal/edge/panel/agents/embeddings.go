@@ -30,9 +30,9 @@ func (x Embeddings) Routes() []httpio.Route {
 	const path = "/knowledge/{id}/embeddings"
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", path, auth.MayReadResources, member.With(baseID, x.state)),
-		member.Write(x.Gate, "PUT", path, auth.MayWriteResources, member.With(baseID, x.put)),
+		member.Write(x.Gate, "PUT", path, auth.MayWriteResources, member.With(baseID, x.put)).Taking(embeddingsRequest{}),
 		member.Write(x.Gate, "DELETE", path, auth.MayWriteResources, member.With(baseID, x.remove)),
-		member.Route(x.Gate, "POST", path+"/try", auth.MayWriteResources, member.With(baseID, x.try)),
+		member.Route(x.Gate, "POST", path+"/try", auth.MayWriteResources, member.With(baseID, x.try)).Taking(embeddingsRequest{}),
 		member.Write(x.Gate, "POST", path+"/make", auth.MayWriteResources, member.With(baseID, x.ask)),
 	}
 }
@@ -103,9 +103,18 @@ func (x Embeddings) base(r *http.Request, by member.Member, id string) (*knowled
 	return b, err
 }
 
+// embeddingsRequest names the server of a base. Without a key, the stored one is kept if the server is the same.
+type embeddingsRequest struct {
+	BaseURL        string `json:"base_url"`
+	Model          string `json:"model"`
+	APIKey         string `json:"api_key,omitempty"`
+	QuestionPrefix string `json:"question_prefix,omitempty"`
+	PassagePrefix  string `json:"passage_prefix,omitempty"`
+}
+
 // server reads the server in a body.
 func (x Embeddings) server(r *http.Request) (*knowledge.Embeddings, error) {
-	o, err := form.Object(r, "base_url", "model", "api_key", "question_prefix", "passage_prefix")
+	o, err := form.Body[embeddingsRequest](r)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ func (x Questions) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/questions", auth.MayReadResources, x.list),
 		member.Route(x.Gate, "GET", "/questions/groups", auth.MayReadResources, x.groups),
-		member.Write(x.Gate, "POST", "/questions/attach", auth.MayWriteResources, x.attach),
-		member.Route(x.Gate, "POST", "/questions/resolve", auth.MayWriteResources, x.resolve),
+		member.Write(x.Gate, "POST", "/questions/attach", auth.MayWriteResources, x.attach).Taking(attachRequest{}),
+		member.Route(x.Gate, "POST", "/questions/resolve", auth.MayWriteResources, x.resolve).Taking(questionsRequest{}),
 		member.Route(x.Gate, "DELETE", "/questions/{id}", auth.MayWriteResources, member.ID("Question", x.remove)),
 	}
 }
@@ -274,9 +274,22 @@ func (x Questions) fit(ctx context.Context, companyID string, g *groupRow) error
 	return err
 }
 
+// questionsRequest names open questions.
+type questionsRequest struct {
+	Questions []string `json:"questions"`
+}
+
+// attachRequest attaches questions to the article at an index of a base, if that has the title.
+type attachRequest struct {
+	Questions []string `json:"questions"`
+	Knowledge string   `json:"knowledge"`
+	Article   int      `json:"article"`
+	Title     string   `json:"title,omitempty"`
+}
+
 // questionIDs reads the questions of a request.
-func questionIDs(r *http.Request, more ...string) (ids []string, o *jsonbody.Object, err error) {
-	if o, err = form.Object(r, append(more, "questions")...); err != nil {
+func questionIDs[T any](r *http.Request) (ids []string, o *jsonbody.Object, err error) {
+	if o, err = form.Body[T](r); err != nil {
 		return nil, o, err
 	}
 	ids, _, err = o.Find("questions").Strings("questions")
@@ -298,7 +311,7 @@ type resolved struct {
 
 // resolve takes questions off the list.
 func (x Questions) resolve(r *http.Request, by member.Member) (resolved, error) {
-	ids, _, err := questionIDs(r)
+	ids, _, err := questionIDs[questionsRequest](r)
 	if err != nil {
 		return resolved{}, err
 	}
@@ -309,7 +322,7 @@ func (x Questions) resolve(r *http.Request, by member.Member) (resolved, error) 
 // attach adds the wordings of questions to an article that answers them, and takes them off the list. Errors: not_found for the
 // base or if all questions are gone; conflict if the article has changed.
 func (x Questions) attach(r *http.Request, by member.Member) (resolved, error) {
-	ids, o, err := questionIDs(r, "knowledge", "article", "title")
+	ids, o, err := questionIDs[attachRequest](r)
 	if err != nil {
 		return resolved{}, err
 	}

@@ -36,7 +36,7 @@ func (x Jobs) Routes() []httpio.Route {
 		member.Route(x.Gate, "GET", all, needed, x.list),
 		x.Gate.Upload(all, needed, bulk.MaxFile+1<<20, x.upload).Giving(httpio.Created[jobPage]{}),
 		member.Route(x.Gate, "GET", one, needed, member.ID("Job", x.get)),
-		member.Route(x.Gate, "PATCH", one, needed, member.ID("Job", x.edit)),
+		member.Route(x.Gate, "PATCH", one, needed, member.ID("Job", x.edit)).Taking(editRequest{}),
 		member.Route(x.Gate, "DELETE", one, needed, member.ID("Job", x.discard)),
 		member.Route(x.Gate, "POST", one+"/check", needed, x.change(x.Jobs.Check)),
 		member.Route(x.Gate, "POST", one+"/send", needed, member.ID("Job", x.send)).Taking(sendRequest{}),
@@ -350,12 +350,25 @@ func (x Jobs) change(do func(ctx context.Context, companyID, id string) (*bulk.V
 	})
 }
 
+// editRequest changes the given settings of a job, if it has the version. A column of -1 is none.
+type editRequest struct {
+	Version  int                   `json:"version"`
+	Number   int                   `json:"number,omitempty"`
+	Fields   map[string]int        `json:"fields,omitempty"`
+	Values   map[string]bulk.Value `json:"values,omitempty"`
+	Template string                `json:"template,omitempty"`
+	Language string                `json:"language,omitempty"`
+	Sender   string                `json:"sender,omitempty"`
+	Campaign string                `json:"campaign,omitempty"`
+	Type     string                `json:"type,omitempty"`
+	Event    string                `json:"event,omitempty"`
+	At       string                `json:"datetime_sending,omitempty"`
+	Timezone string                `json:"timezone,omitempty"`
+}
+
 // readEdit reads a change of a job's settings.
 func readEdit(r *http.Request) (e bulk.Edit, err error) {
-	o, err := form.Object(
-		r, "version", "number", "fields", "values", "template", "language", "sender", "campaign", "type", "event", "datetime_sending",
-		"timezone",
-	)
+	o, err := form.Body[editRequest](r)
 	if err != nil {
 		return e, err
 	}

@@ -21,7 +21,7 @@ func (x People) Routes() []httpio.Route {
 	const needed = auth.MayWriteSettings
 	return []httpio.Route{
 		member.Route(x.Gate, "POST", "/people", needed, x.find).Taking(personRequest{}),
-		x.Gate.Raw("POST", "/people/export", needed, x.export),
+		x.Gate.Raw("POST", "/people/export", needed, x.export).Taking(personRequest{}),
 		member.Route(x.Gate, "POST", "/people/erase", needed, x.erase).Taking(personRequest{}),
 	}
 }
