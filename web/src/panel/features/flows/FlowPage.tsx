@@ -267,7 +267,7 @@ function Steps({
         {write && <SaveBar draft={draft} />}
       </fieldset>
       <div className="flow-side">
-        <section className="card" data-side={side} aria-label={side === "try" ? r.try : t.drawing}>
+        <div className="card" data-side={side}>
           <header>
             <h2 className="hidden">{side === "try" ? r.try : t.drawing}</h2>
             <SegmentedControl
@@ -294,7 +294,7 @@ function Steps({
               <TryRun flow={flow} faulty={faults.length > 0} at={setCurrent} choose={show} names={names} />
             </Suspense>
           )}
-        </section>
+        </div>
       </div>
     </div>
   );

@@ -66,7 +66,7 @@ function Shown(p: {
   sender?: string;
 }) {
   const nameOf = useSenderName();
-  return <Preview {...p} sender={p.sender && nameOf(p.sender)} compact={!p.sender} />;
+  return <Preview {...p} sender={p.sender && nameOf(p.sender)} />;
 }
 
 /** useTemplateOf is the approved template that a step sends. */

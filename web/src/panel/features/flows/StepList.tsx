@@ -200,8 +200,11 @@ function Row({ path, step }: { path: string; step: Step }) {
     const box = e.currentTarget.closest(".flow-steps")!;
     if (x.change && (e.key === "Insert" || e.key.toLowerCase() === "a") && !e.ctrlKey && !e.metaKey && !e.altKey) {
       e.preventDefault();
+      e.stopPropagation(); // a menu closes with a key outside
       const { list, index } = split(path);
-      box.querySelector<HTMLElement>(`[data-gap="${list}.${index + 1}"] button`)?.click();
+      const here = box.querySelector<HTMLElement>(`[data-gap="${list}.${index + 1}"] button`);
+      here?.focus(); // comes into view: a menu out of view would hide
+      here?.click();
       return;
     }
     if ((e.key !== "ArrowUp" && e.key !== "ArrowDown") || e.altKey) return;
