@@ -344,8 +344,11 @@ function Outcome({ effect: e, add, names }: { effect: Effect; add: (i: Input) =>
 
 /** Template is a template as the contact gets it, or its name where its text is not known. */
 function Template({ of }: { of: SendTemplate }) {
+  const f = useTexts(formTexts);
   return useTemplateOf(of) ? (
-    <TemplateMessage of={of} steps={[]} />
+    <div className="flow-message" tabIndex={0} role="group" aria-label={f.preview}>
+      <TemplateMessage of={of} steps={[]} />
+    </div>
   ) : (
     <p className="flow-call">
       {of.name} · {of.language}

@@ -211,7 +211,7 @@ export const conditionTexts = {
   expression: "Expression",
   unreadable: "Rows can't show this condition. Edit it as an expression.",
   is: "is",
-  is_not: "is not",
+  is_not: "isn't",
   contains: "contains",
   contains_not: "doesn't contain",
   starts: "starts with",
@@ -221,7 +221,7 @@ export const conditionTexts = {
   less: "is less than",
   at_most: "is at most",
   empty: "is empty",
-  filled: "is not empty",
+  filled: "isn't empty",
 };
 
 /** Texts of test runs and of runs. */
