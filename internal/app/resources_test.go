@@ -134,7 +134,7 @@ func TestFaultsOfResourcesStandAtTheirLines(t *testing.T) {
 		`flows: [{name: a, steps: [{wait: soon}]}]`: "a.yaml:3:38: wait must be a time such as " +
 			"30s, 15m, 2h or 3d, from 1 second to 60 days",
 		`flows: [{name: a, steps: [{if: x}]}]`: `a.yaml:3:36: if: This isn't a valid condition. ` +
-			`Example: received == "no".`,
+			`Write x == 'yes'.`,
 		`flows: [{name: a, steps: [{goto: b}]}]`:                        "a.yaml:3:38: goto must be the id of a step of this flow",
 		`flows: [{name: a, steps: [{id: b, say: a}, {id: b, say: c}]}]`: "a.yaml:3:53: id names two steps",
 		`flows: [{name: a, steps: [{ask: "two words"}]}]`: "a.yaml:3:37: ask must be a word of letters, digits and " +

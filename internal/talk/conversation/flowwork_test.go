@@ -363,7 +363,7 @@ func (brokenAgents) TalkingAgent(context.Context, string, string) (*agent.Agent,
 // A flow that an earlier version stored with a too large pattern fails, and its run shows the reason.
 func TestARunThatWorksTooMuchEndsAsFailed(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		costly := r.lay("costly", flow.Trigger{Keywords: []string{"begin"}}, `[{"ask": "x"}, {"say": "One"}]`)
+		costly := r.lay("costly", flow.Trigger{Keywords: []string{"begin"}}, `[{"ask": "x", "question": "Which?"}, {"say": "One"}]`)
 		matches := flow.Step{If: "x matches '([a-z]{30}){29}'"}
 		large := r.lay("large", flow.Trigger{Keywords: []string{"start"}}, `[{"say": "One"}]`)
 		r.laid.mu.Lock()

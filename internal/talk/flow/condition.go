@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -204,6 +205,51 @@ func fits(args ...any) (any, error) {
 		return nil, errRegexp
 	}
 	return p.MatchString(text), nil
+}
+
+// Parts of a condition as people first write them: comparisons joined by and or or.
+var (
+	joiners        = regexp.MustCompile(`(?i)\s+(?:and|or|&&|\|\|)(?:\s+|$)`)
+	comparisonForm = regexp.MustCompile(`(?i)^\s*([a-z_]\w*)` +
+		`(?:\s+(is not|isn't|is|equals|no es|es|não é|é|contains|startsWith|endsWith)(?:\s|$)|\s*([=!<>]+)|\s*$)\s*(.*?)\s*$`)
+)
+
+// comparisons are the operators that people mean by others.
+var comparisons = map[string]string{ //nolint:gochecknoglobals // read only
+	"": "==", "=": "==", "==": "==", "===": "==", "is": "==", "equals": "==", "es": "==", "é": "==",
+	"!": "!=", "!=": "!=", "!==": "!=", "<>": "!=", "is not": "!=", "isn't": "!=", "no es": "!=", "não é": "!=",
+	"contains": "contains", "startswith": "startsWith", "endswith": "endsWith",
+	"<": "<", "<=": "<=", "=<": "<=", ">": ">", ">=": ">=", "=>": ">=",
+}
+
+// corrected returns the condition that an invalid one most likely means, else an example.
+func corrected(text string) string {
+	const example, most = `received == 'no'`, 200 // characters of an error
+	parts, between := joiners.Split(text, -1), joiners.FindAllString(text, -1)
+	var b strings.Builder
+	for i, part := range parts {
+		found := comparisonForm.FindStringSubmatch(part)
+		if found == nil {
+			return example
+		}
+		operator := comparisons[strings.ToLower(found[2]+found[3])]
+		value := strings.ReplaceAll(strings.Trim(found[4], `"'“”`), "'", "")
+		_, err := strconv.ParseFloat(value, 64)
+		switch ordered := strings.ContainsAny(operator, "<>"); {
+		case ordered && value == "":
+			value = "10"
+		case !ordered || err != nil:
+			value = "'" + cmp.Or(value, "yes") + "'"
+		}
+		b.WriteString(found[1] + " " + operator + " " + value)
+		if i < len(between) {
+			b.WriteString(" " + strings.ToLower(strings.TrimSpace(between[i])) + " ")
+		}
+	}
+	if _, err := compile(b.String(), maxPatterns); err != nil || b.Len() > most {
+		return example
+	}
+	return b.String()
 }
 
 // patternFault returns the fault of a pattern behind the error of a condition; nil if the condition itself is at fault. The texts of

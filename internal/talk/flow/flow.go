@@ -43,9 +43,10 @@ type Step struct {
 
 	Say string `json:"say,omitempty"`
 
-	Ask     string   `json:"ask,omitempty"` // variable that stores the response
-	Choices []string `json:"choices,omitempty"`
-	Accept  string   `json:"accept,omitempty"` // text (default), number, email, phone, date or yes_no
+	Ask      string   `json:"ask,omitempty"`      // variable that stores the response
+	Question string   `json:"question,omitempty"` // default: the text said before
+	Choices  []string `json:"choices,omitempty"`
+	Accept   string   `json:"accept,omitempty"` // text (default), number, email, phone, date or yes_no
 	// Said if a response does not fit; default: a text in the language of the conversation.
 	Retry   string `json:"retry,omitempty"`
 	Retries *int   `json:"retries,omitempty"` // repetitions of the question before a teammate takes over; default 2
@@ -103,6 +104,9 @@ const (
 	maxFields   = 50 // entries of a map
 )
 
+// NeedsValue is the reason for refusing a step whose template lacks the value of a variable.
+const NeedsValue = "The template needs a value here"
+
 // Kind returns the resource kind of flows.
 func Kind() resource.Kind {
 	return resource.Kind{
@@ -145,6 +149,15 @@ func each(field string, steps []Step, visit func(at string, s *Step)) {
 	}
 }
 
+// EachTemplate visits the steps that send a template, with the paths of their fields.
+func (f *Flow) EachTemplate(visit func(at string, t *SendTemplate)) {
+	each("steps", f.Steps, func(at string, s *Step) {
+		if s.SendTemplate != nil {
+			visit(at+".send_template", s.SendTemplate)
+		}
+	})
+}
+
 // HideRequests hides the parts of requests that may be secret: the values of headers, queries and bodies. It reports
 // whether there are any.
 func (f *Flow) HideRequests() (some bool) {
@@ -185,6 +198,7 @@ func (f *Flow) Validate() error {
 	v.That(n <= maxSteps, "steps", "Must hold at most 500 steps, those of branches included")
 	if n <= maxSteps { // with too many steps, checking them would take too long
 		v.steps("steps", f.Steps, 1)
+		v.paths(f)
 	}
 	return v.Err()
 }
@@ -248,7 +262,13 @@ func (v *validation) step(at string, s *Step, depth int) {
 	for _, x := range []struct {
 		name  string
 		given bool
-	}{{"choices", len(s.Choices) > 0}, {"accept", s.Accept != ""}, {"retry", s.Retry != ""}, {"retries", s.Retries != nil}} {
+	}{
+		{"question", s.Question != ""},
+		{"choices", len(s.Choices) > 0},
+		{"accept", s.Accept != ""},
+		{"retry", s.Retry != ""},
+		{"retries", s.Retries != nil},
+	} {
 		v.That(kind == "ask" || !x.given, at+"."+x.name, "Belongs to a step with ask")
 	}
 	v.That(kind == "if" || len(s.Then) == 0, at+".then", "Belongs to a step with if")
@@ -266,8 +286,8 @@ func (v *validation) step(at string, s *Step, depth int) {
 		}
 		if fault := patternFault(err); fault != nil {
 			v.That(false, at+".if", sentence(fault))
-		} else {
-			v.That(err == nil, at+".if", `This isn't a valid condition. Example: received == "no".`)
+		} else if strings.TrimSpace(s.If) != "" {
+			v.That(err == nil, at+".if", "This isn't a valid condition. Write "+corrected(s.If)+".")
 		}
 	case "set":
 		v.That(len(s.Set) > 0, at+".set", "Must set a variable") // an empty map would not be stored
@@ -285,6 +305,9 @@ func (v *validation) step(at string, s *Step, depth int) {
 			v.Choice(at+".send_template.type", &s.SendTemplate.Type, "marketing", "transactional", "utility")
 		}
 		v.fields(at+".send_template.variables", s.SendTemplate.Variables, false)
+		for name, value := range s.SendTemplate.Variables {
+			v.That(strings.TrimSpace(value) != "", at+".send_template.variables."+name, NeedsValue)
+		}
 	case "place_call":
 		v.Required(at+".place_call.agent", s.PlaceCall.Agent)
 	case "goto":
@@ -298,6 +321,9 @@ func (v *validation) step(at string, s *Step, depth int) {
 
 func (v *validation) ask(at string, s *Step) {
 	v.variable(at+".ask", s.Ask)
+	if s.Question != "" {
+		v.said(at+".question", s.Question)
+	}
 	v.That(len(s.Choices) <= maxChoices, at+".choices", "Must have at most 10 entries")
 	seen := map[string]bool{}
 	for i, choice := range s.Choices {

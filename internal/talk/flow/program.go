@@ -38,11 +38,23 @@ type place struct {
 
 // Compile compiles a valid flow.
 func Compile(f *Flow) (*Program, error) {
-	p := &Program{name: f.Name}
-	ids := map[string]int{}
-	if err := p.add("steps", f.Steps, ids); err != nil {
+	p, err := lay(f)
+	if err != nil {
 		return nil, err
 	}
+	for i := range p.places {
+		if x := &p.places[i]; x.step != nil && x.step.If != "" {
+			x.condition, x.fault = p.condition(x.step.If)
+		}
+	}
+	return p, nil
+}
+
+// lay returns the places of a flow, without its conditions.
+func lay(f *Flow) (*Program, error) {
+	p := &Program{name: f.Name}
+	ids := map[string]int{}
+	p.add("steps", f.Steps, ids)
 	for i := range p.places {
 		x := &p.places[i]
 		if x.step == nil || x.step.Goto == "" {
@@ -57,7 +69,7 @@ func Compile(f *Flow) (*Program, error) {
 	return p, nil
 }
 
-func (p *Program) add(field string, steps []Step, ids map[string]int) error {
+func (p *Program) add(field string, steps []Step, ids map[string]int) {
 	for i := range steps {
 		s := &steps[i]
 		at, x := len(p.places), place{step: s, path: fmt.Sprintf("%s.%d", field, i), next: len(p.places) + 1}
@@ -71,19 +83,13 @@ func (p *Program) add(field string, steps []Step, ids map[string]int) error {
 		if s.If == "" {
 			continue
 		}
-		c, fault := p.condition(s.If)
-		if err := p.add(x.path+".then", s.Then, ids); err != nil {
-			return err
-		}
+		p.add(x.path+".then", s.Then, ids)
 		leave := len(p.places)
 		p.places = append(p.places, place{path: x.path})
-		if err := p.add(x.path+".else", s.Else, ids); err != nil {
-			return err
-		}
+		p.add(x.path+".else", s.Else, ids)
 		p.places[leave].next = len(p.places)
-		p.places[at].condition, p.places[at].fault, p.places[at].otherwise = c, fault, leave+1
+		p.places[at].otherwise = leave + 1
 	}
-	return nil
 }
 
 // condition compiles a condition, unless the flow's patterns would exceed maxPatterns.

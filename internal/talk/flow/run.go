@@ -1,9 +1,11 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -134,7 +136,7 @@ type Outcome struct {
 // Words are the built-in texts of flows, in the language of the conversation.
 type Words struct {
 	Retry  string // said if a response does not fit
-	Choose string // question of a step without a text
+	Choose string // question of a step without one
 }
 
 // Advance continues a run that is Ready or due, until it waits for something or ends.
@@ -331,9 +333,9 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 		r.Question = text
 		r.At = x.next
 	case "ask":
-		o.ask(r, s, w)
-		o.log(x, kind, s.Ask)
-		r.State, r.Tries, o.Asked = Asking, 0, true
+		if o.ask(r, x, w) {
+			r.State, r.Tries, o.Asked = Asking, 0, true
+		}
 	case "if":
 		p.decide(r, o, x)
 	case "set":
@@ -359,7 +361,7 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 		o.log(x, kind, s.Goto)
 		r.At = x.next
 	case "handoff":
-		r.State, o.Handoff = HandedOff, v.said(s.Handoff)
+		r.State, o.Handoff = HandedOff, cmp.Or(v.said(s.Handoff), p.name) // without a reason, no teammate would be requested
 		o.log(x, kind, o.Handoff)
 	case "end":
 		r.State, o.Resolve = Completed, true
@@ -373,16 +375,28 @@ func (p *Program) do(r *Run, o *Outcome, x *place, w Words, now time.Time) {
 	}
 }
 
-// ask adds the choices of a question to the last message, which is the question.
-func (o *Outcome) ask(r *Run, s *Step, w Words) {
+// ask asks the question of a step. Without one, the last message is the question, and gets the choices. It reports whether the run may
+// continue.
+func (o *Outcome) ask(r *Run, x *place, w Words) bool {
+	s := x.step
+	text := r.Values.said(s.Question)
+	if !o.spend(r, x, len(text)) {
+		return false
+	}
+	if strings.TrimSpace(text) != "" {
+		r.Question = text
+		o.Say = append(o.Say, Saying{text, s.Choices})
+		o.log(x, "ask", text)
+		return true
+	}
 	if n := len(o.Say); n > 0 {
 		o.Say[n-1].Choices = s.Choices
-		return
-	}
-	if r.Question == "" || len(s.Choices) > 0 {
+	} else if r.Question == "" || len(s.Choices) > 0 {
 		r.Question = w.Choose
 		o.Say = append(o.Say, Saying{w.Choose, s.Choices})
 	}
+	o.log(x, "ask", s.Ask)
+	return true
 }
 
 func (p *Program) decide(r *Run, o *Outcome, x *place) {

@@ -106,9 +106,69 @@ func TestWhatDoesNotFitIsAskedAgainAndThenHandedOff(t *testing.T) {
 	}
 	w.says("what?")
 	w.expect(HandedOff, "handoff No response fits: Hola Ana, ¿recibió su pedido?")
-	w = begin(t, `[{"ask": "mail", "accept": "email", "retries": 0}]`, nil)
+	w = begin(t, `[{"ask": "mail", "question": "Your {{what}}?", "accept": "email", "retries": 0}]`, Values{"what": "e-mail"})
 	w.says("no")
-	w.expect(HandedOff, "say Please choose.", "handoff No response fits: Please choose.")
+	w.expect(HandedOff, "say Your e-mail?", "handoff No response fits: Your e-mail?")
+}
+
+// The question of an ask step is a message after those said before.
+func TestAStepAsksItsQuestion(t *testing.T) {
+	w := begin(t, `[
+		{"say": "Hello."},
+		{"id": "ask", "ask": "drink", "question": "Tea or coffee, {{name}}?", "choices": ["Tea", "Coffee"], "retry": "Which of the two?"},
+		{"ask": "sugar", "question": "How much sugar?", "accept": "number"},
+		{"if": "sugar > 3", "then": [{"goto": "ask"}]},
+		{"say": "{{drink}} with {{sugar}}"}
+	]`, Values{"name": "Ana"})
+	w.expect(Asking, "say Hello.", "say Tea or coffee, Ana? Tea/Coffee")
+	w.says("water")
+	w.expect(Asking, "say Which of the two? Tea/Coffee")
+	w.says("can you repeat that, please?")
+	w.expect(Asking, "say Tea or coffee, Ana? Tea/Coffee")
+	w.says("2")
+	w.expect(Asking, "say How much sugar?")
+	w.says("many")
+	w.expect(Asking, "say I did not understand that.\nHow much sugar?")
+	w.says("4")
+	w.expect(Asking, "say Tea or coffee, Ana? Tea/Coffee")
+	w.says("tea")
+	w.says("1")
+	w.expect(Completed, "say How much sugar?", "say Tea with 1")
+}
+
+// Flows that an earlier version stored may ask without a question.
+func TestAStepWithoutAQuestionAsksToChoose(t *testing.T) {
+	for _, steps := range []string{
+		`[{"ask": "x"}]`, `[{"ask": "x", "question": "{{nothing}}"}]`, `[{"say": "{{nothing}}"}, {"ask": "x"}]`,
+	} {
+		f := &Flow{Name: "test"}
+		if err := json.Unmarshal([]byte(steps), &f.Steps); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Compile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &walk{t: t, p: p, run: Run{State: Ready, Values: Values{}}}
+		w.took(p.Advance(&w.run, words, w.now))
+		if last := w.log[len(w.log)-1]; w.run.State != Asking || last != "say Please choose." && last != "say " {
+			t.Errorf("%s: %s, %q", steps, w.run.State, w.log)
+		}
+	}
+}
+
+func TestAHandoffWhoseReasonIsEmptyAsksForATeammate(t *testing.T) {
+	f := &Flow{Name: "Orders", Trigger: Trigger{Event: "order"}, Steps: []Step{{Handoff: "{{reason}}"}}}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &walk{t: t, p: p, run: Run{State: Ready, Values: Values{}}}
+	w.took(p.Advance(&w.run, words, w.now))
+	w.expect(HandedOff, "handoff Orders")
 }
 
 func TestTimeEffectsAndValues(t *testing.T) {

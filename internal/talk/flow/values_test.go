@@ -32,6 +32,11 @@ func TestConditions(t *testing.T) {
 		"empty == ''":                           true,
 		"received == 'yes' || received == 'no'": true,
 		"received == 'no' ? true : false":       true,
+		`name != 'it\'s'`:                       true,
+		"not (name contains 'x')":               true,
+		"missing == ''":                         true,
+		"name != ''":                            true,
+		"missing != '' or missing contains 'x'": false,
 	} {
 		p, err := compile(text, maxPatterns)
 		if err != nil {

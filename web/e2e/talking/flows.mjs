@@ -18,19 +18,37 @@ const shapeOf = (p) =>
     );
 
 async function add(p, kind, list = "steps") {
-  const button =
-    list === "steps"
-      ? p.locator(".flow-edit .flow-steps > .flow-list > .flow-gap.last button")
-      : p.locator(
-          `.flow-edit [data-path="${list.replace(/\.(then|else)$/, "")}"] > [data-branch="${list.split(".").at(-1)}"] > .flow-list > .flow-gap.last button`,
-        );
-  await button.click();
+  await p.locator(`.flow-edit [data-last="${list}"] button`).click();
   // By the keyboard: a click may scroll the page first, and then the menu hides with its button.
   await p
     .getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") })
     .first()
     .press("Enter");
 }
+
+/** tabTo presses Tab until something has the focus. */
+async function tabTo(p, target, key = "Tab") {
+  for (let n = 0; n < 80; n++) {
+    if (await target.evaluate((x) => x === document.activeElement)) return;
+    await p.keyboard.press(key);
+  }
+  assert.fail(`${target} is not reached by ${key}`);
+}
+
+/** pick opens the menu of the button with the focus, and goes to a kind of step by the arrows. */
+async function pick(p, kind, open = "Enter") {
+  await p.keyboard.press(open);
+  const item = p.getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") });
+  await item.waitFor();
+  await tabTo(p, item, "ArrowDown");
+  await p.keyboard.press("Enter");
+  await item.waitFor({ state: "detached" });
+}
+
+const focused = (p) =>
+  p.evaluate(
+    () => document.activeElement.getAttribute("aria-label") ?? document.activeElement.labels?.[0]?.textContent,
+  );
 
 describe("flows", () => {
   beforeEach(async () => {
@@ -76,7 +94,14 @@ describe("flows", () => {
     await p.getByRole("combobox", { name: "Choices" }).fill("No");
     await p.keyboard.press("Enter");
     await add(p, "Condition");
+    assert.equal(await p.getByRole("combobox", { name: "Variable 1" }).inputValue(), "sail");
+    await p.getByText("Expression", { exact: true }).click();
+    await p.getByRole("textbox", { name: "Condition" }).fill("sail is Yes");
+    await p.getByText("This isn't a valid condition. Write sail == 'Yes'.").first().waitFor();
+    await p.getByText("Rows can't show this condition.").waitFor();
+    await shot(p, "panel-flow-condition-fault");
     await p.getByRole("textbox", { name: "Condition" }).fill("sail == 'Yes'");
+    assert.equal(await p.getByRole("combobox", { name: "Value 1" }).inputValue(), "Yes");
     await add(p, "Set variables", "steps.2.then");
     await p.getByRole("button", { name: "New variable" }).click();
     await p.getByPlaceholder("Name").fill("port");
@@ -89,14 +114,14 @@ describe("flows", () => {
     await p.getByText("Ready to publish").waitFor();
     assert.deepEqual(await shapeOf(p), [
       "0 Ahoy, shall we sail?",
-      "1 sail: Yes · No",
+      "1 sail · Yes · No",
       "2 sail == 'Yes'",
       "2.then.0 port = Vigo",
       "2.then.1 See you in {{port}}.",
       "2.else.0 Another day, then.",
       "3 ",
     ]);
-    assert.equal(await p.locator(".flow-drawing .flow-box").count(), 7);
+    assert.equal(await p.locator("[data-box]").count(), 7);
     await accessible(p, "the editor");
     await shot(p, "panel-flow-editor");
 
@@ -105,7 +130,7 @@ describe("flows", () => {
     const log = p.getByRole("log", { name: "Test run" });
     await log.getByText("Ahoy, shall we sail?").waitFor();
     await p.locator('.flow-edit .flow-row[data-current="yes"] [data-row="steps.1"]').waitFor();
-    await p.locator('.flow-box[data-current="yes"]').waitFor();
+    await p.locator('[data-box][data-current="yes"]').waitFor();
     await p.getByLabel("Reply as the contact").fill("perhaps");
     await p.keyboard.press("Enter");
     await log.getByText("Not valid: perhaps").waitFor();
@@ -154,6 +179,147 @@ describe("flows", () => {
     await p.getByRole("log").getByText("See you in Vigo.").waitFor();
   });
 
+  it("are made by the keyboard alone: question, condition, template", async (t) => {
+    const { data } = await call("GET", "/panel/v1/templates", token);
+    const template = data.find(
+      (x) => x.status === "approved" && x.variables.length === 1 && /^body/.test(x.variables[0]),
+    );
+    const p = await open(t, company, "/flows");
+    await tabTo(p, p.getByRole("button", { name: "New flow" }));
+    await p.keyboard.press("Enter");
+    const form = p.getByRole("dialog");
+    await tabTo(p, form.getByRole("radio", { name: "Menu" }));
+    await tabTo(p, form.getByRole("radio", { name: "Empty flow" }), "ArrowDown");
+    await p.keyboard.press("Space");
+    await p.keyboard.press("Tab");
+    await p.keyboard.press("Control+a");
+    await p.keyboard.type("Refunds");
+    await p.keyboard.press("Enter");
+    await p.getByRole("heading", { name: "Refunds", level: 1 }).waitFor();
+    await p.getByRole("heading", { name: "Steps", level: 2 }).waitFor();
+    await p.getByRole("heading", { name: "Diagram", level: 2 }).waitFor();
+    await tabTo(p, p.getByRole("combobox", { name: "Keywords" }));
+    await p.keyboard.type("refund");
+    await p.keyboard.press("Enter");
+
+    await tabTo(p, p.getByRole("button", { name: "New step", exact: true }));
+    await pick(p, "Question");
+    assert.equal(await focused(p), "Question");
+    await p.keyboard.type("What do you need, {{first_name}}?");
+    await tabTo(p, p.getByRole("combobox", { name: "Choices" }));
+    for (const choice of ["Refund", "Exchange"]) {
+      await p.keyboard.type(choice);
+      await p.keyboard.press("Enter");
+    }
+    await p.getByRole("figure", { name: "Preview" }).getByText("What do you need, Ana?").waitFor();
+    await p.getByRole("figure", { name: "Preview" }).getByText("Exchange").waitFor();
+    await p.getByText("Ready to publish").waitFor();
+    await shot(p, "panel-flow-question");
+    await tabTo(p, row(p, "steps.0"), "Shift+Tab");
+    await pick(p, "Condition", "a");
+    assert.equal(await focused(p), "Value 1");
+    assert.equal(await p.getByRole("combobox", { name: "Variable 1" }).inputValue(), "answer");
+    await p.getByRole("option", { name: "Exchange" }).waitFor();
+    await p.keyboard.type("Refund");
+    await p.keyboard.press("Tab");
+    await shot(p, "panel-flow-condition");
+    await accessible(p, "a condition");
+    await tabTo(p, p.locator('.flow-edit [data-last="steps.1.then"] button'));
+    await pick(p, "Send template");
+    assert.equal(await focused(p), "Template");
+    await p.keyboard.type(template.name);
+    await p.getByText("The template can't be sent without it.").first().waitFor();
+    const value = p.locator('.flow-edit [data-path="steps.1.then.0"] .flow-said textarea').first();
+    await tabTo(p, value);
+    const covered = await value.evaluate((x) => {
+      const bar = document.querySelector("[data-save-bar]").getBoundingClientRect();
+      return x.getBoundingClientRect().bottom > bar.top;
+    });
+    assert.equal(covered, false, "the save bar stands over the field with the focus");
+    const name =
+      /^Step 2 yes 1: Send template ?\. .+ ?\. Issue: Enter a value\. The template can't be sent without it\.$/;
+    await p.getByRole("button", { name }).waitFor();
+    await p.keyboard.type("{{first_name}}");
+    await p.getByText("Ready to publish").waitFor();
+    await shot(p, "panel-flow-template-preview");
+    // Between two steps, too: the button is reached by Tab, and shows itself.
+    const between = p.locator('.flow-edit [data-gap="steps.1"] button');
+    await tabTo(p, between, "Shift+Tab");
+    await until(async () => (await between.evaluate((x) => getComputedStyle(x).opacity)) === "1", "the button is seen");
+    const size = await between.boundingBox();
+    assert.ok(size.width >= 24 && size.height >= 24, JSON.stringify(size));
+    await pick(p, "Message");
+    assert.equal(await focused(p), "Text");
+    await p.keyboard.type("One moment.");
+    await p.getByText("Ready to publish").waitFor();
+    await tabTo(p, p.getByRole("button", { name: "Publish", exact: true }), "Shift+Tab");
+    await p.keyboard.press("Enter");
+    await p.getByText("Published as version 1").waitFor();
+    const flows = (await call("GET", "/panel/v1/flows", token)).data;
+    assert.deepEqual(flows.find((x) => x.name === "Refunds").steps, [
+      { ask: "answer", question: "What do you need, {{first_name}}?", choices: ["Refund", "Exchange"] },
+      { say: "One moment." },
+      {
+        if: "answer == 'Refund'",
+        then: [
+          {
+            send_template: {
+              name: template.name,
+              language: template.language,
+              variables: { [template.variables[0]]: "{{first_name}}" },
+            },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it("are not published where they ask nothing; a message before becomes the question", async (t) => {
+    const steps = [
+      { ask: "size", choices: ["S", "L"] },
+      { say: "And the color?" },
+      { ask: "color" },
+      { if: "colour == red", then: [], else: [] },
+    ];
+    const { id } = await call("POST", "/panel/v1/flows/drafts", token, {
+      flow: { name: "Shirts", trigger: {}, steps },
+    });
+    await assert.rejects(call("POST", `/panel/v1/flows/${id}/publish`, token), /steps\.0\.question/);
+    const p = await open(t, company, "/flows/" + id);
+    await p.getByText("1 issue to fix before publishing").click();
+    const fault = "Write the question. On some path, no message comes before this step.";
+    await p.locator('[data-path="steps.0"] .flow-form').getByText(fault).waitFor();
+    assert.ok(await p.getByRole("button", { name: "Publish", exact: true }).isDisabled());
+    await accessible(p, "a question that is missing");
+    await shot(p, "panel-flow-refused");
+    await p.getByRole("textbox", { name: "Question" }).fill("Which size?");
+    await p.getByText("Ready to publish").waitFor();
+
+    await row(p, "steps.2").click();
+    await p.getByRole("button", { name: "Move that message into this step" }).click();
+    await until(
+      async () => isDeepStrictEqual((await shapeOf(p)).slice(0, 2), ["0 Which size? · S · L", "1 And the color?"]),
+      "merged",
+    );
+    assert.equal(await p.getByRole("textbox", { name: "Question" }).inputValue(), "And the color?");
+    await p.getByText("Ready to publish").waitFor();
+    await p.getByText("2 warnings").click();
+    await p.getByText("Nothing in this flow sets red. Put text in quotes.").waitFor();
+    await shot(p, "panel-flow-warned");
+
+    // The diagram chooses, adds and removes.
+    const diagram = p.getByRole("region", { name: "Diagram" }).last();
+    await diagram.getByRole("button", { name: "New step at 2", exact: true }).click();
+    await p.getByRole("menuitem", { name: /^Wait/ }).press("Enter");
+    await until(async () => (await shapeOf(p))[1] === "1 1h", "added in the diagram");
+    assert.equal(await focused(p), "Duration");
+    await diagram.locator('[data-box="steps.0"]').click();
+    await p.locator('.flow-row[data-chosen="yes"] [data-row="steps.0"]').waitFor();
+    await diagram.getByRole("button", { name: "Remove step 1" }).click();
+    await until(async () => (await shapeOf(p))[0] === "0 1h", "removed in the diagram");
+    await shot(p, "panel-flow-diagram");
+  });
+
   it("are moved in by keyboard, by the menu and by dragging", async (t) => {
     const steps = [{ say: "one" }, { if: "a == 'b'", then: [{ say: "two" }], else: [] }, { say: "three" }];
     const { id } = await call("POST", "/panel/v1/flows/drafts", token, {
@@ -179,7 +345,7 @@ describe("flows", () => {
     await p.getByRole("button", { name: "Actions for step 2", exact: true }).click();
     await p.getByRole("menuitem", { name: "Move into “Otherwise” above" }).click();
     await want(["0 a == 'b'", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
-    const gap = p.locator('[data-branch="then"] .flow-gap').first();
+    const gap = p.locator('[data-branch="then"] [data-gap]').first();
     await p.locator('[data-path="steps.1"] > .flow-row .flow-grip').hover();
     await p.mouse.down();
     await gap.hover();
@@ -255,9 +421,10 @@ describe("flows", () => {
     await p.getByText("Waits 2 hours.").waitFor();
     await p.getByRole("button", { name: "Skip the wait" }).click();
     await p.getByText("2 hours later").waitFor();
-    await p.locator(".flow-request").getByText('"name"').waitFor();
+    await p.locator(".flow-next").getByRole("figure", { name: "Preview" }).waitFor();
+    await shot(p, "panel-flow-try-template");
     await p.getByRole("button", { name: "Succeed" }).click();
-    await p.locator(".flow-request").getByText('"agent"').waitFor();
+    await p.getByText("Calls the contact.").waitFor();
     await p.getByRole("button", { name: "Fail" }).click();
     await p.getByText(/steps\.3: Fail/).waitFor();
     await p.getByRole("button", { name: "Undo the last reply" }).click();
@@ -326,6 +493,6 @@ describe("flows", () => {
     await p.getByRole("link", { name: "Boat trip" }).click();
     await row(p, "steps.0").waitFor();
     assert.equal(await p.getByRole("button", { name: "Publish", exact: true }).count(), 0);
-    assert.equal(await p.locator(".flow-edit .flow-gap").count(), 0);
+    assert.equal(await p.locator(".flow-edit [data-gap]").count(), 0);
   });
 });

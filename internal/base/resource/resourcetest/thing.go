@@ -97,13 +97,14 @@ type Sought struct {
 
 // Step is a nested part of a Thing.
 type Step struct {
-	Say     string   `json:"say,omitempty"`
-	Ask     string   `json:"ask,omitempty"`
-	Choices []string `json:"choices,omitempty"`
-	If      string   `json:"if,omitempty"`
-	Then    []Step   `json:"then,omitempty"`
-	Else    []Step   `json:"else,omitempty"`
-	Handoff string   `json:"handoff,omitempty"`
+	Say      string   `json:"say,omitempty"`
+	Ask      string   `json:"ask,omitempty"`
+	Question string   `json:"question,omitempty"`
+	Choices  []string `json:"choices,omitempty"`
+	If       string   `json:"if,omitempty"`
+	Then     []Step   `json:"then,omitempty"`
+	Else     []Step   `json:"else,omitempty"`
+	Handoff  string   `json:"handoff,omitempty"`
 }
 
 // Key implements resource.Resource.

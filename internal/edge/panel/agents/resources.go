@@ -151,10 +151,13 @@ func (s Resources) show(x resource.Resource, made bool) json.RawMessage {
 	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(warning) + "}")
 }
 
-// admit refuses a webhook to which nothing could be delivered.
+// admit refuses a webhook to which nothing could be delivered, and a flow with a template that could not be sent.
 func (s Resources) admit(ctx context.Context, companyID string, x resource.Resource) error {
-	if w, ok := x.(*hook.Webhook); ok {
-		return s.Hooks.Admit(ctx, companyID, w)
+	switch x := x.(type) {
+	case *hook.Webhook:
+		return s.Hooks.Admit(ctx, companyID, x)
+	case *flow.Flow:
+		return flows.Admit(ctx, s.Store, companyID, x)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ package flows
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -138,41 +137,13 @@ type editable struct {
 	SavedAt   *string         `json:"saved_at"` // when the draft was saved; null if the published flow is shown
 	Published bool            `json:"published"`
 	Version   int             `json:"version"`
-	Faults    []flowFault     `json:"faults"`
-}
-
-// flowFault is a fault that prevents publishing a flow.
-type flowFault struct {
-	Field  string `json:"field"`
-	Reason string `json:"reason"`
-	*form.Rule
+	flowFaults
 }
 
 // formatExact formats a timestamp with milliseconds, because clients send it back for comparison.
 func formatExact(t time.Time) *string {
 	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
 	return &s
-}
-
-// faultsOf returns the validation errors of a flow.
-func faultsOf(f *flow.Flow) []flowFault {
-	all := []flowFault{}
-	err := f.Validate()
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return all
-	}
-	for _, err := range joined.Unwrap() {
-		if known, ok := errors.AsType[*carillon.Error](err); ok {
-			field, _ := known.Details.Find("field").(string)
-			reason, _ := known.Details.Find("reason").(string)
-			if reason == "" {
-				reason = known.Message
-			}
-			all = append(all, flowFault{field, reason, form.RuleOf(reason)})
-		}
-	}
-	return all
 }
 
 // published returns a company's published flow, or nil.
@@ -224,8 +195,8 @@ func (x Flows) editable(ctx context.Context, companyID, id string) (*editable, e
 			return nil, err
 		}
 	}
-	e.Faults = faultsOf(f)
-	return e, nil
+	e.flowFaults, err = x.faults(ctx, companyID, f)
+	return e, err
 }
 
 // readFlow reads the field `flow` of a body: its text as sent, and the decoded flow, which may have faults.
@@ -247,12 +218,8 @@ func readFlow(o *jsonbody.Object) (text json.RawMessage, f *flow.Flow, err error
 	return json.RawMessage(v.Raw()), f, nil
 }
 
-type flowFaults struct {
-	Faults []flowFault `json:"faults"`
-}
-
 // check responds with the faults of a flow and stores nothing.
-func (x Flows) check(r *http.Request, _ member.Member) (flowFaults, error) {
+func (x Flows) check(r *http.Request, by member.Member) (flowFaults, error) {
 	o, err := form.Object(r, "flow")
 	if err != nil {
 		return flowFaults{}, err
@@ -261,7 +228,7 @@ func (x Flows) check(r *http.Request, _ member.Member) (flowFaults, error) {
 	if err != nil {
 		return flowFaults{}, err
 	}
-	return flowFaults{faultsOf(f)}, nil
+	return x.faults(r.Context(), by.CompanyID, f)
 }
 
 // begin stores the first draft of a new flow.
@@ -357,6 +324,9 @@ func (x Flows) publish(r *http.Request, by member.Member, id string) (*editable,
 	}
 	f.ID = id
 	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	if err := Admit(r.Context(), x.Store, by.CompanyID, f); err != nil {
 		return nil, err
 	}
 	put := x.Store.Resources.ReplaceResource

@@ -81,6 +81,62 @@ func TestADraftIsSavedCheckedPublishedAndKept(t *testing.T) {
 	}
 }
 
+// A flow that would ask nothing, or send a template without a value, is not published by any route.
+func TestAFlowThatAsksNothingOrLacksAValueIsNotPublished(t *testing.T) {
+	w := paneltest.New(t)
+	w.Company("acme")
+	by := w.As("developer@acme.test")
+	w.Want(
+		"POST", "/panel/v1/senders", w.As("owner@acme.test"),
+		`{"id":"main","number":"15555550100","channel":"messaging","provider":"sandbox","default":true}`, 201, "", "",
+	)
+	w.Want("POST", "/panel/v1/templates", by, `{"name":"sent","language":"en","category":"UTILITY","content":"Order {{1}} for {{2}}",`+
+		`"samples":{"1":"7","2":"Ana"}}`, 201, "", "")
+	const path = "/panel/v1/flows"
+	flow := func(values string) string {
+		return `{"name":"Send","trigger":{},"steps":[{"say":"Hello."},{"send_template":{"name":"sent","language":"en","variables":` +
+			values + `}}]}`
+	}
+	check := func(body string) (faults, warnings string) {
+		got := w.Want("POST", path+"/check", by, `{"flow":`+body+`}`, 200, "", "")
+		return fmt.Sprint(got["faults"]), fmt.Sprint(got["warnings"])
+	}
+	const full = `{"body_text_0":"7","body_text_1":"{{first_name}}"}`
+	w.Execute("UPDATE template SET status = 'approved'")
+	unknown := strings.Replace(flow(`{}`), `"en"`, `"es"`, 1)
+	if faults, warnings := check(unknown); faults != "[]" || !strings.Contains(warnings, "rule:template_absent") {
+		t.Error(faults, warnings)
+	}
+	for values, want := range map[string][2]string{
+		full:                                   {"", ""},
+		`{"body_text_0":"7"}`:                  {"variables.body_text_1", "template_value"},
+		`{"body_text_0":"","body_text_1":"7"}`: {"variables.body_text_0", "template_value"},
+		`{"body_text_0":"{{x}}","body_text_1":"7"}`: {"variables.body_text_0", "text_unset"},
+	} {
+		faults, warnings := check(flow(values))
+		if want[0] == "" {
+			if faults != "[]" || warnings != "[]" {
+				t.Error(values, faults, warnings)
+			}
+			continue
+		}
+		if !strings.Contains(faults, "field:steps.1.send_template."+want[0]) || !strings.Contains(faults, "rule:"+want[1]) {
+			t.Error(values, faults)
+		}
+		field := "steps.1.send_template." + want[0]
+		made := w.Want("POST", path+"/drafts", by, `{"flow":`+flow(values)+`}`, 201, "", "")
+		w.Want("POST", path+"/"+made["id"].(string)+"/publish", by, "", 400, "validation_failed", field)
+		w.Want("POST", path, by, flow(values), 400, "validation_failed", field)
+	}
+	faults, warnings := check(`{"name":"Ask","trigger":{},"steps":[{"ask":"x"},{"if":"x == yes"}]}`)
+	if !strings.Contains(faults, "rule:question") || !strings.Contains(warnings, "rule:condition_unset values:map[name:yes]") {
+		t.Error(faults, warnings)
+	}
+	w.Want("POST", path, by, `{"name":"Ask","trigger":{},"steps":[{"ask":"x"}]}`, 400, "validation_failed", "steps.0.question")
+	made := w.Want("POST", path, by, flow(full), 201, "", "")
+	w.Want("PUT", path+"/"+made["id"].(string), by, flow(`{}`), 400, "validation_failed", "steps.1.send_template.variables.body_text_0")
+}
+
 func TestAFlowIsTriedWithoutDoingAnything(t *testing.T) {
 	w := paneltest.New(t)
 	w.Company("acme")

@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Problem } from "../api";
 import { useTexts } from "../i18n";
 import { confirm } from "./confirm";
+import styles from "./draft.module.css";
 import { failed } from "./problem";
 import { shared } from "./texts";
 
@@ -66,6 +67,9 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
   };
 }
 
+/** saveBar is the style of a bar at the bottom of the page. With data-save-bar, the page scrolls a field with the focus above it. */
+export const saveBar = styles.bar;
+
 /** SaveBar stands at the bottom of the page while something is changed, and asks before it is lost. */
 export function SaveBar<T>({ draft }: { draft: Draft<T> }) {
   const t = useTexts(shared);
@@ -89,7 +93,7 @@ export function SaveBar<T>({ draft }: { draft: Draft<T> }) {
   });
   if (!draft.dirty) return null;
   return (
-    <div className="save-bar" role="region" aria-label={t.save}>
+    <div className={styles.bar} data-save-bar="" role="region" aria-label={t.save}>
       <span className="muted">{t.unsaved}</span>
       <Button variant="default" onClick={draft.discard} disabled={draft.busy}>
         {t.discard}

@@ -1,4 +1,3 @@
-import { sentenceOf } from "../../ui/rules";
 import "./flows.css";
 import { Button, Menu, SegmentedControl, Tabs, TextInput } from "@mantine/core";
 import { IconAlertCircle, IconCheck, IconDots, IconUpload } from "@tabler/icons-react";
@@ -12,11 +11,12 @@ import { SaveBar, useDraft } from "../../ui/draft";
 import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
+import { sentenceOf } from "../../ui/rules";
 import { shared } from "../../ui/texts";
 import { flowAddressOf } from "./address";
 import { Drawing } from "./Drawing";
 import { formTexts, runTexts, texts } from "./texts";
-import { bare, replace, split, stepAt } from "./model";
+import { bare, fresh, insert, numberOf, remove, replace, split, stepAt, type Kind } from "./model";
 import { Runs } from "./Runs";
 import { StepForm } from "./StepForm";
 import { StepList } from "./StepList";
@@ -75,7 +75,7 @@ function Editor({ stored }: { stored: Editable }) {
     [save, stored.id],
   );
   const draft = useDraft<Flow>(base, keep);
-  const { faults, checking } = useFaults(draft.value, stored.faults);
+  const { faults, warnings, checking } = useFaults(draft.value, stored);
   const [busy, setBusy] = useState(false);
   const put = async () => {
     setBusy(true);
@@ -141,7 +141,14 @@ function Editor({ stored }: { stored: Editable }) {
           <Tabs.Tab value="versions">{t.versions}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="steps">
-          <Steps draft={draft} faults={faults} checking={checking} write={write} step={address.step} />
+          <Steps
+            draft={draft}
+            faults={faults}
+            warnings={warnings}
+            checking={checking}
+            write={write}
+            step={address.step}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="runs">{can("conversations:read") && <Runs flows={[]} flow={stored.id} only />}</Tabs.Panel>
         <Tabs.Panel value="versions">
@@ -159,7 +166,7 @@ function Editor({ stored }: { stored: Editable }) {
           />
         </Tabs.Panel>
       </Tabs>
-      {write && <SaveBar draft={draft} />}
+      {write && address.tab && <SaveBar draft={draft} />}
     </Page>
   );
 }
@@ -168,12 +175,14 @@ function Editor({ stored }: { stored: Editable }) {
 function Steps({
   draft,
   faults,
+  warnings,
   checking,
   write,
   step,
 }: {
   draft: ReturnType<typeof useDraft<Flow>>;
   faults: Fault[];
+  warnings: Fault[];
   checking: boolean;
   write: boolean;
   step?: string;
@@ -193,6 +202,12 @@ function Steps({
   const change = (steps: Step[], to?: string) => {
     set({ steps });
     if (to !== undefined) choose(to);
+  };
+  const [added, setAdded] = useState<{ path: string }>();
+  const add = (kind: Kind, list: string, index: number) => {
+    const path = `${list}.${index}`;
+    change(insert(flow.steps, list, index, fresh(kind, flow.steps)), path);
+    setAdded({ path });
   };
   const show = (path: string) => {
     choose(path);
@@ -224,7 +239,7 @@ function Steps({
             <TriggerForm value={flow.trigger} change={(trigger) => set({ trigger })} faults={faults} />
           </div>
         </details>
-        <Card title={t.steps} actions={<Summary faults={faults} checking={checking} show={show} />}>
+        <Card title={t.steps} actions={<Summary faults={faults} warnings={warnings} checking={checking} show={show} />}>
           <p className="small muted flow-keys">{t.keys}</p>
           <StepList
             steps={flow.steps}
@@ -233,6 +248,8 @@ function Steps({
             current={current}
             choose={choose}
             change={write ? change : undefined}
+            add={add}
+            added={added}
             names={names}
             form={(path, s) => (
               <StepForm
@@ -240,16 +257,19 @@ function Steps({
                 step={s}
                 steps={flow.steps}
                 faults={faults}
+                warnings={warnings}
                 change={(to) => set({ steps: replace(flow.steps, path, () => to) })}
-                changeAll={(steps) => set({ steps })}
+                changeAll={change}
               />
             )}
           />
         </Card>
+        {write && <SaveBar draft={draft} />}
       </fieldset>
       <div className="flow-side">
         <div className="card" data-side={side}>
           <header>
+            <h2 className="hidden">{side === "try" ? r.try : t.drawing}</h2>
             <SegmentedControl
               size="xs"
               fullWidth
@@ -265,6 +285,8 @@ function Steps({
             current={current}
             faults={faults}
             choose={show}
+            add={write ? add : undefined}
+            remove={write ? (path) => change(remove(flow.steps, path), "") : undefined}
             names={names}
           />
           {side === "try" && (
@@ -282,32 +304,47 @@ function stepAtOr(steps: Step[], path: string): string {
   return path && stepAt(steps, path) ? path : "";
 }
 
-/** Summary says what is to be put right, and leads there. */
-function Summary({ faults, checking, show }: { faults: Fault[]; checking: boolean; show: (path: string) => void }) {
+/** Summary says what is to be fixed, and leads there. */
+function Summary({
+  faults,
+  warnings,
+  checking,
+  show,
+}: {
+  faults: Fault[];
+  warnings: Fault[];
+  checking: boolean;
+  show: (path: string) => void;
+}) {
   const t = useTexts(texts);
-  if (faults.length === 0)
+  const part = (all: Fault[], one: string, many: string, style: string) => {
+    const first = all.find((x) => x.field.startsWith("steps."));
+    const text = all.length === 1 ? one : fill(many, { n: all.length });
     return (
-      <span className="small flow-ready" role="status">
-        {!checking && (
-          <>
-            <IconCheck size={14} aria-hidden="true" />
-            {t.ready}
-          </>
+      <span className={style}>
+        <IconAlertCircle size={14} aria-hidden="true" />
+        {first ? (
+          <button type="button" onClick={() => show(stepOf(first.field))}>
+            {text}
+            <span className="hidden">. {fill(t.stepN, { n: numberOf(stepOf(first.field), t.yes, t.no) })}</span>
+          </button>
+        ) : (
+          text
         )}
       </span>
     );
-  const first = faults.find((x) => x.field.startsWith("steps."));
-  const text = faults.length === 1 ? t.fault : fill(t.faults, { n: faults.length });
+  };
   return (
-    <span className="small flow-unready" role="status">
-      <IconAlertCircle size={14} aria-hidden="true" />
-      {first ? (
-        <button type="button" onClick={() => show(stepOf(first.field))}>
-          {text}
-        </button>
-      ) : (
-        text
-      )}
+    <span className="small flow-summary" role="status">
+      {faults.length > 0
+        ? part(faults, t.fault, t.faults, "flow-unready")
+        : !checking && (
+            <span className="flow-ready">
+              <IconCheck size={14} aria-hidden="true" />
+              {t.ready}
+            </span>
+          )}
+      {warnings.length > 0 && part(warnings, t.warning, t.warnings, "flow-warned")}
     </span>
   );
 }

@@ -1,37 +1,37 @@
-import { Autocomplete, Button, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
-import "@mantine/core/styles/NumberInput.css";
+import { Button, Select, TextInput } from "@mantine/core";
 import { IconLockOpen } from "@tabler/icons-react";
 import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
+import { Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { sentenceOf } from "../../ui/rules";
 import { useLines } from "../lines/useLines";
 import { SetSecret } from "../secrets/SetSecret";
 import { useSecrets } from "../secrets/useSecrets";
+import { AskForm } from "./AskForm";
+import { ConditionForm } from "./ConditionForm";
 import { credentialOf, hostOf } from "./credential";
 import { Half, Pairs, Said } from "./fields";
-import { formTexts, texts } from "./texts";
 import { kindText } from "./Icons";
-import { errorOf, kindOf, named, numberOf, replace, summary, variablesOf, walk } from "./model";
-import type { Fault, Http, Step } from "./types";
-import { useTemplates } from "./useFlows";
-
-interface Props {
-  path: string;
-  step: Step;
-  steps: Step[];
-  faults: Fault[];
-  change: (to: Step) => void;
-  changeAll: (steps: Step[]) => void;
-}
+import { Message } from "./Message";
+import { TemplateForm } from "./TemplateForm";
+import { formTexts, texts } from "./texts";
+import { errorOf, faultsAt, kindOf, named, numberOf, replace, summary, variablesOf, walk } from "./model";
+import type { Http, StepProps } from "./types";
 
 /** StepForm is the fields of a step. */
-export function StepForm(props: Props) {
+export function StepForm(props: StepProps) {
   const f = useTexts(formTexts);
-  const { path, step, faults, change } = props;
+  const { path, step, faults, warnings, change } = props;
   return (
     <div className="form flow-fields">
       <Fields {...props} />
+      {faultsAt(warnings, path).map((w) => (
+        <Note key={w.field + w.reason} tone="warn">
+          {sentenceOf(w)}
+        </Note>
+      ))}
       <TextInput
         label={f.id}
         description={f.idHelp}
@@ -48,12 +48,7 @@ export function StepForm(props: Props) {
   );
 }
 
-/** without leaves out what is empty. */
-function without<T extends object>(x: T): T {
-  return Object.fromEntries(Object.entries(x).filter(([, v]) => v !== undefined && v !== "")) as T;
-}
-
-function Fields(props: Props) {
+function Fields(props: StepProps) {
   const f = useTexts(formTexts);
   const { path, step: s, steps, faults, change } = props;
   const variables = variablesOf(steps);
@@ -63,30 +58,23 @@ function Fields(props: Props) {
   switch (kindOf(s)) {
     case "say":
       return (
-        <Said
-          label={f.text}
-          description={f.textHelp}
-          value={s.say ?? ""}
-          onChange={(say) => change({ ...s, say })}
-          error={error("say")}
-          variables={variables}
-        />
+        <>
+          <Said
+            first
+            label={f.text}
+            description={f.textHelp}
+            value={s.say ?? ""}
+            onChange={(say) => change({ ...s, say })}
+            error={error("say")}
+            variables={variables}
+          />
+          <Message text={s.say ?? ""} steps={steps} />
+        </>
       );
     case "ask":
-      return <Ask {...props} error={error} variables={variables} />;
+      return <AskForm {...props} />;
     case "if":
-      return (
-        <Said
-          mono
-          rows={1}
-          label={f.condition}
-          description={f.conditionHelp}
-          value={s.if ?? ""}
-          onChange={(v) => change({ ...s, if: v.replace(/\{\{(\w+)\}\}/g, "$1") })}
-          error={error("if")}
-          variables={variables}
-        />
-      );
+      return <ConditionForm {...props} />;
     case "set":
       return (
         <Pairs
@@ -114,7 +102,7 @@ function Fields(props: Props) {
         />
       );
     case "send_template":
-      return <Template {...props} />;
+      return <TemplateForm {...props} />;
     case "place_call":
       return <PlaceCall {...props} />;
     case "goto":
@@ -140,84 +128,7 @@ function Fields(props: Props) {
   }
 }
 
-function Ask({
-  path,
-  step: s,
-  faults,
-  change,
-  error,
-  variables,
-}: Props & { error: (field: string) => string; variables: string[] }) {
-  const f = useTexts(formTexts);
-  const choices = s.choices ?? [];
-  return (
-    <>
-      <TextInput
-        label={f.variable}
-        description={f.variableHelp}
-        spellCheck={false}
-        maxLength={64}
-        value={s.ask ?? ""}
-        onChange={(e) => change({ ...s, ask: e.currentTarget.value })}
-        error={error("ask")}
-        style={{ maxWidth: 320 }}
-      />
-      <TagsInput
-        label={f.choices}
-        description={f.choicesHelp}
-        maxTags={10}
-        acceptValueOnBlur
-        value={choices}
-        error={errorOf(faults, path + ".choices")}
-        onChange={(to) => {
-          const { choices: _, ...rest } = s;
-          change(to.length ? { ...rest, choices: to, accept: undefined } : rest);
-        }}
-      />
-      {choices.length === 0 && (
-        <Select
-          label={f.accept}
-          value={s.accept || "text"}
-          allowDeselect={false}
-          checkIconPosition="right"
-          style={{ maxWidth: 320 }}
-          error={errorOf(faults, path + ".accept")}
-          onChange={(v) => change({ ...s, accept: v === "text" ? undefined : v! })}
-          data={[
-            { value: "text", label: f.acceptText },
-            { value: "number", label: f.acceptNumber },
-            { value: "email", label: f.acceptEmail },
-            { value: "phone", label: f.acceptPhone },
-            { value: "date", label: f.acceptDate },
-            { value: "yes_no", label: f.acceptYesNo },
-          ]}
-        />
-      )}
-      <Said
-        rows={1}
-        label={f.retry}
-        description={f.retryHelp}
-        value={s.retry ?? ""}
-        onChange={(v) => change({ ...s, retry: v || undefined })}
-        error={errorOf(faults, path + ".retry")}
-        variables={variables}
-      />
-      <NumberInput
-        label={f.retries}
-        description={f.retriesHelp}
-        min={0}
-        max={10}
-        allowDecimal={false}
-        value={s.retries ?? 2}
-        onChange={(v) => change({ ...s, retries: v === "" || v === 2 ? undefined : Number(v) })}
-        error={errorOf(faults, path + ".retries")}
-        style={{ maxWidth: 240 }}
-      />
-    </>
-  );
-}
-
-function Request({ path, step: s, faults, change, variables }: Props & { variables: string[] }) {
+function Request({ path, step: s, faults, change, variables }: StepProps & { variables: string[] }) {
   const f = useTexts(formTexts);
   const h = s.http!;
   const set = (more: Partial<Http>) => change({ ...s, http: { ...h, ...more } });
@@ -332,97 +243,7 @@ function Readable({
   );
 }
 
-function Template({ path, step: s, steps, faults, change }: Props) {
-  const f = useTexts(formTexts);
-  const list = useTemplates().data ?? [];
-  const x = s.send_template!;
-  const set = (more: Partial<typeof x>) => change({ ...s, send_template: without({ ...x, ...more }) as typeof x });
-  const error = (field: string) => errorOf(faults, `${path}.send_template.${field}`);
-  const approved = list.filter((t) => t.status.toLowerCase() === "approved");
-  const names = [...new Set(approved.map((t) => t.name))];
-  const found =
-    approved.find((t) => t.name === x.name && t.language === x.language) ?? approved.find((t) => t.name === x.name);
-  const variables = variablesOf(steps);
-  return (
-    <>
-      <Autocomplete
-        label={f.template}
-        description={f.templateHelp}
-        data={names}
-        value={x.name}
-        spellCheck={false}
-        error={error("name")}
-        onChange={(name) => {
-          const t = approved.find((a) => a.name === name);
-          change({ ...s, send_template: { ...x, name, language: t?.language ?? x.language ?? "" } });
-        }}
-      />
-      {found ? (
-        <p className="small muted flow-body">{found.body}</p>
-      ) : (
-        x.name && list.length > 0 && <p className="small muted flow-body">{f.notKnown}</p>
-      )}
-      <Half>
-        <Autocomplete
-          label={f.language}
-          data={[...new Set(approved.filter((t) => t.name === x.name).map((t) => t.language))]}
-          value={x.language}
-          spellCheck={false}
-          onChange={(language) => change({ ...s, send_template: { ...x, language } })}
-          error={error("language")}
-        />
-        <Select
-          label={f.type}
-          value={x.type || "utility"}
-          allowDeselect={false}
-          checkIconPosition="right"
-          error={error("type")}
-          onChange={(v) => set({ type: v === "utility" ? undefined : v! })}
-          data={[
-            { value: "utility", label: f.utility },
-            { value: "transactional", label: f.transactional },
-            { value: "marketing", label: f.marketing },
-          ]}
-        />
-      </Half>
-      {(found?.variables ?? Object.keys(x.variables ?? {})).map((key) => (
-        <Said
-          key={key}
-          rows={1}
-          label={key}
-          value={x.variables?.[key] ?? ""}
-          error={error("variables." + key)}
-          variables={variables}
-          onChange={(v) => {
-            const { [key]: _, ...rest } = x.variables ?? {};
-            set({ variables: v ? { ...rest, [key]: v } : rest });
-          }}
-        />
-      ))}
-      <Half>
-        <Autocomplete
-          label={f.sender}
-          placeholder={f.senderDefault}
-          data={[...new Set(list.map((t) => t.sender))]}
-          value={x.sender ?? ""}
-          spellCheck={false}
-          onChange={(sender) => set({ sender })}
-          error={error("sender")}
-        />
-        <TextInput
-          label={f.campaign}
-          placeholder="flow"
-          maxLength={255}
-          value={x.campaign ?? ""}
-          onChange={(e) => set({ campaign: e.currentTarget.value })}
-          error={error("campaign")}
-        />
-      </Half>
-    </>
-  );
-}
-
-function PlaceCall({ path, step: s, faults, change }: Props) {
+function PlaceCall({ path, step: s, faults, change }: StepProps) {
   const f = useTexts(formTexts);
   const can = useCan();
   const agents = useList("agents").data ?? [];
@@ -468,7 +289,7 @@ function PlaceCall({ path, step: s, faults, change }: Props) {
 }
 
 /** Target chooses a step by what it does; one without an id gets one. */
-function Target({ path, step: s, steps, changeAll, change, error }: Props & { error: (field: string) => string }) {
+function Target({ path, step: s, steps, changeAll, change, error }: StepProps & { error: (field: string) => string }) {
   const t = useTexts(texts);
   const f = useTexts(formTexts);
   const all: { value: string; label: string }[] = [];

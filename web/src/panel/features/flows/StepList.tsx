@@ -1,4 +1,3 @@
-import { sentenceOf } from "../../ui/rules";
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import {
   IconAlertCircle,
@@ -14,16 +13,16 @@ import {
 } from "@tabler/icons-react";
 import { createContext, useContext, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
+import { sentenceOf } from "../../ui/rules";
 import { shared } from "../../ui/texts";
+import { AddStep } from "./AddStep";
+import styles from "./gap.module.css";
 import { icons, kindText } from "./Icons";
 import {
   branches,
   duplicate,
   faultsAt,
-  fresh,
-  insert,
   kindOf,
-  kinds,
   listAt,
   move,
   numberOf,
@@ -45,6 +44,8 @@ export interface ListProps {
   current?: string; // where a run stands
   choose: (path: string) => void;
   change?: (steps: Step[], chosen?: string) => void; // without it the steps are shown alone
+  add?: (kind: Kind, list: string, index: number) => void;
+  added?: { path: string }; // the last step that was added: its form takes the focus
   form?: (path: string, s: Step) => ReactNode;
   names?: (s: Step) => string; // a summary with names in place of ids
 }
@@ -72,6 +73,10 @@ export function StepList(props: ListProps) {
     box.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`)?.focus();
     wanted.current = "";
   });
+  useEffect(() => {
+    const form = props.added && box.current?.querySelector(`[data-path="${props.added.path}"] > .flow-form`);
+    (form?.querySelector<HTMLElement>("[data-first]") ?? form?.querySelector<HTMLElement>("input, textarea"))?.focus();
+  }, [props.added]);
   return (
     <Within.Provider value={{ ...props, dragged, drag, say, focus }}>
       <div ref={box} className="flow-steps" data-dragging={dragged ? "yes" : undefined}>
@@ -87,26 +92,23 @@ export function StepList(props: ListProps) {
 
 function List({ list, steps, label }: { list: string; steps: Step[]; label?: string }) {
   const x = useContext(Within)!;
-  const add = (kind: Kind, index: number) => {
-    x.change!(insert(x.steps, list, index, fresh(kind)), `${list}.${index}`);
-  };
   return (
     <div className="flow-list">
       <ol aria-label={label}>
         {steps.map((s, i) => (
           <li key={i}>
-            {x.change && <Gap list={list} index={i} add={(kind) => add(kind, i)} />}
+            {x.change && <Gap list={list} index={i} />}
             <Row path={`${list}.${i}`} step={s} />
           </li>
         ))}
       </ol>
-      {x.change && <Gap list={list} index={steps.length} add={(kind) => add(kind, steps.length)} last />}
+      {x.change && <Gap list={list} index={steps.length} last />}
     </div>
   );
 }
 
 /** Gap is a place between two steps: something can be dropped or added there. */
-function Gap({ list, index, add, last }: { list: string; index: number; add: (kind: Kind) => void; last?: boolean }) {
+function Gap({ list, index, last }: { list: string; index: number; last?: boolean }) {
   const t = useTexts(texts);
   const x = useContext(Within)!;
   const [over, setOver] = useState(false);
@@ -119,7 +121,9 @@ function Gap({ list, index, add, last }: { list: string; index: number; add: (ki
   const fits = x.dragged !== "" && !(list + ".").startsWith(x.dragged + ".");
   return (
     <div
-      className={last ? "flow-gap last" : "flow-gap"}
+      className={last ? `${styles.gap} ${styles.last}` : styles.gap}
+      data-gap={`${list}.${index}`}
+      data-last={last ? list : undefined}
       data-over={over && fits ? "yes" : undefined}
       onDragOver={(e) => {
         if (fits) {
@@ -133,46 +137,24 @@ function Gap({ list, index, add, last }: { list: string; index: number; add: (ki
         drop();
       }}
     >
-      <AddStep add={add}>
+      <AddStep add={(kind) => x.add!(kind, list, index)}>
         {last ? (
           <Button variant="subtle" color="gray" size="compact-sm" leftSection={<IconPlus size={14} />}>
             {t.add}
           </Button>
         ) : (
           <ActionIcon
-            className="flow-here"
+            className={styles.here}
             variant="default"
-            size={20}
+            size={24}
             radius="xl"
-            tabIndex={-1}
-            aria-label={t.addBefore}
+            aria-label={fill(t.addBefore, { n: numberOf(`${list}.${index}`, t.yes, t.no) })}
           >
             <IconPlus size={12} />
           </ActionIcon>
         )}
       </AddStep>
     </div>
-  );
-}
-
-function AddStep({ add, children }: { add: (kind: Kind) => void; children: ReactNode }) {
-  const t = useTexts(texts);
-  return (
-    <Menu position="bottom-start" width={280} withinPortal>
-      <Menu.Target>{children}</Menu.Target>
-      <Menu.Dropdown mah={420} style={{ overflowY: "auto" }}>
-        {kinds.map((k) => {
-          const Icon = icons[k];
-          return (
-            <Menu.Item key={k} leftSection={<Icon size={16} aria-hidden="true" />} onClick={() => add(k)}>
-              <span>{kindText(k, t)}</span>
-              <br />
-              <span className="small muted">{t[`${k}Help`]}</span>
-            </Menu.Item>
-          );
-        })}
-      </Menu.Dropdown>
-    </Menu>
   );
 }
 
@@ -197,7 +179,7 @@ function Row({ path, step }: { path: string; step: Step }) {
     x.change!(remove(x.steps, path), "");
     if (left > 0) x.focus(`${list}.${Math.min(index, left - 1)}`);
   };
-  const keys = (e: KeyboardEvent) => {
+  const keys = (e: KeyboardEvent<HTMLElement>) => {
     if (e.target !== e.currentTarget) return;
     const arrows: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowRight: "in", ArrowLeft: "out" };
     if (x.change && e.altKey && e.key in arrows) {
@@ -215,11 +197,19 @@ function Row({ path, step }: { path: string; step: Step }) {
       drop();
       return;
     }
+    const box = e.currentTarget.closest(".flow-steps")!;
+    if (x.change && (e.key === "Insert" || e.key.toLowerCase() === "a") && !e.ctrlKey && !e.metaKey && !e.altKey) {
+      e.preventDefault();
+      e.stopPropagation(); // a menu closes with a key outside
+      const { list, index } = split(path);
+      const here = box.querySelector<HTMLElement>(`[data-gap="${list}.${index + 1}"] button`);
+      here?.focus(); // comes into view: a menu out of view would hide
+      here?.click();
+      return;
+    }
     if ((e.key !== "ArrowUp" && e.key !== "ArrowDown") || e.altKey) return;
-    const rows = [
-      ...(e.currentTarget as HTMLElement).closest(".flow-steps")!.querySelectorAll<HTMLElement>("[data-row]"),
-    ];
-    const to = rows[rows.indexOf(e.currentTarget as HTMLElement) + (e.key === "ArrowUp" ? -1 : 1)];
+    const rows = [...box.querySelectorAll<HTMLElement>("[data-row]")];
+    const to = rows[rows.indexOf(e.currentTarget) + (e.key === "ArrowUp" ? -1 : 1)];
     if (to) {
       e.preventDefault();
       to.focus();
@@ -268,12 +258,15 @@ function Row({ path, step }: { path: string; step: Step }) {
               {kindText(kind, t)}
               {step.id && <code>{step.id}</code>}
             </span>
+            <span className="hidden">. </span>
             <span className="cut">{x.names?.(step) ?? summary(step)}</span>
           </span>
           {faults.length > 0 && (
             <span className="flow-fault">
               <IconAlertCircle size={16} aria-hidden="true" />
-              <span className="hidden">{sentenceOf(faults[0])}</span>
+              <span className="hidden">
+                . {fill(t.issue, { text: faults[0]!.field === path ? t.unfinished : sentenceOf(faults[0]) })}
+              </span>
             </span>
           )}
         </button>

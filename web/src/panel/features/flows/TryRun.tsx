@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Loader, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconPlayerPlay, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { Fragment, useEffect, useRef, useState, type FormEvent } from "react";
 import { post } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
@@ -10,8 +10,9 @@ import { problemText } from "../../ui/problem";
 import { Pairs } from "./fields";
 import { formTexts, runTexts, texts } from "./texts";
 import { Changed, entryText, Place } from "./Log";
+import { TemplateMessage, useTemplateOf } from "./Message";
 import { RunState } from "./RunState";
-import type { Effect, Entry, Flow, Input, Step, Tried, TriedTurn } from "./types";
+import type { Effect, Entry, Flow, Http, Input, SendTemplate, Step, Tried, TriedTurn } from "./types";
 
 /** TryRun runs the flow of the editor: the server computes it again from its beginning with each answer, and does nothing of it. */
 export function TryRun({
@@ -116,6 +117,7 @@ export function TryRun({
             input={inputs[turn.input]}
             before={i > 0 ? x.turns[i - 1]!.after_ms : 0}
             choose={choose}
+            answered={i < x.turns.length - 1 || x.state !== "asking"}
           />
         ))}
         {x && <Ended tried={x} />}
@@ -136,11 +138,13 @@ function Turn({
   input,
   before,
   choose,
+  answered,
 }: {
   turn: TriedTurn;
   input?: Input;
   before: number;
   choose: (path: string) => void;
+  answered: boolean;
 }) {
   const t = useTexts(texts);
   const r = useTexts(runTexts);
@@ -148,7 +152,7 @@ function Turn({
   const said = [...turn.said];
   const parts: ({ say: TriedTurn["said"][number] } | { entry: Entry })[] = [];
   for (const e of turn.log) {
-    if (e.kind === "say" && said.length) parts.push({ say: said.shift()! });
+    if ((e.kind === "say" || e.kind === "ask") && said[0]?.text === e.text) parts.push({ say: said.shift()! });
     else if (e.kind !== "say") parts.push({ entry: e });
   }
   parts.push(...said.map((say) => ({ say })));
@@ -165,10 +169,19 @@ function Turn({
       )}
       {parts.map((p, i) =>
         "say" in p ? (
-          <div key={i} className="said">
-            <span className="hidden">{r.asFlow}: </span>
-            {p.say.text}
-          </div>
+          <Fragment key={i}>
+            <div className="said">
+              <span className="hidden">{r.asFlow}: </span>
+              {p.say.text}
+            </div>
+            {answered && p.say.choices && (
+              <div className="flow-offered">
+                {p.say.choices.map((c) => (
+                  <span key={c}>{c}</span>
+                ))}
+              </div>
+            )}
+          </Fragment>
         ) : (
           <div key={i} className="flow-did" data-kind={p.entry.kind}>
             <Place path={p.entry.path} choose={choose} />
@@ -266,9 +279,15 @@ function Outcome({ effect: e, add, names }: { effect: Effect; add: (i: Input) =>
   return (
     <div className="flow-next">
       <span>{r.wants}</span>
-      <pre className="flow-request" tabIndex={0}>
-        {requestOf(e, names)}
-      </pre>
+      {e.send_template ? (
+        <Template of={e.send_template} />
+      ) : e.place_call ? (
+        <p className="flow-call">{fill(r.callsWith, { agent: names({ place_call: e.place_call }) })}</p>
+      ) : (
+        <pre className="flow-request" tabIndex={0}>
+          {requestOf(e.http!)}
+        </pre>
+      )}
       {e.kind === "http" && (
         <TextInput
           size="xs"
@@ -323,19 +342,27 @@ function Outcome({ effect: e, add, names }: { effect: Effect; add: (i: Input) =>
   );
 }
 
-/** requestOf is what an effect would send. */
-function requestOf(e: Effect, names: (s: Step) => string): string {
-  if (e.http)
-    return [
-      `${e.http.method ?? "GET"} ${e.http.url}`,
-      ...Object.entries(e.http.headers ?? {}).map(([n, v]) => `${n}: ${v}`),
-      ...(e.http.body ? ["", e.http.body] : []),
-    ].join("\n");
-  return JSON.stringify(
-    e.place_call ? { ...e.place_call, agent: names({ place_call: e.place_call }) } : e.send_template,
-    null,
-    2,
+/** Template is a template as the contact gets it, or its name where its text is not known. */
+function Template({ of }: { of: SendTemplate }) {
+  const f = useTexts(formTexts);
+  return useTemplateOf(of) ? (
+    <div className="flow-message" tabIndex={0} role="group" aria-label={f.preview}>
+      <TemplateMessage of={of} steps={[]} />
+    </div>
+  ) : (
+    <p className="flow-call">
+      {of.name} · {of.language}
+    </p>
   );
+}
+
+/** requestOf is the request that a step would send. */
+function requestOf(h: Http): string {
+  return [
+    `${h.method ?? "GET"} ${h.url}`,
+    ...Object.entries(h.headers ?? {}).map(([n, v]) => `${n}: ${v}`),
+    ...(h.body ? ["", h.body] : []),
+  ].join("\n");
 }
 
 function Variables({ tried: x }: { tried: Tried }) {

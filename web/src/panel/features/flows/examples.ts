@@ -80,15 +80,13 @@ export function example(which: ExampleName, name: string, language: Language): F
         name,
         trigger: { keywords: [w.menu] },
         steps: [
-          { id: "menu", say: w.hello },
-          { ask: "wish", choices: [w.prices, w.hours, w.person] },
+          { id: "menu", ask: "wish", question: w.hello, choices: [w.prices, w.hours, w.person] },
           {
             if: `wish == '${w.person}'`,
             then: [{ handoff: w.wants }],
             else: [{ if: `wish == '${w.prices}'`, then: [{ say: w.priceText }], else: [{ say: w.hoursText }] }],
           },
-          { say: w.else },
-          { ask: "more", accept: "yes_no" },
+          { ask: "more", question: w.else, accept: "yes_no" },
           { if: "more == 'yes'", then: [{ goto: "menu" }], else: [{ end: true }] },
         ],
       };
@@ -97,8 +95,7 @@ export function example(which: ExampleName, name: string, language: Language): F
         name,
         trigger: { event: "order-shipped" },
         steps: [
-          { say: w.arrived },
-          { ask: "received", choices: [w.yes, w.no] },
+          { ask: "received", question: w.arrived, choices: [w.yes, w.no] },
           { if: `received == '${w.no}'`, then: [{ handoff: w.missing }], else: [{ say: w.thanks }, { end: true }] },
         ],
       };
@@ -107,8 +104,7 @@ export function example(which: ExampleName, name: string, language: Language): F
         name,
         trigger: { event: "appointment" },
         steps: [
-          { say: w.day },
-          { ask: "suits", accept: "yes_no" },
+          { ask: "suits", question: w.day, accept: "yes_no" },
           {
             if: "suits == 'yes'",
             then: [

@@ -16,6 +16,7 @@ export function Said({
   rows = 2,
   mono,
   required,
+  first,
 }: {
   label: string;
   description?: string;
@@ -26,6 +27,7 @@ export function Said({
   rows?: number;
   mono?: boolean;
   required?: boolean;
+  first?: boolean; // it has the focus when its step is new
 }) {
   const f = useTexts(formTexts);
   const area = useRef<HTMLTextAreaElement>(null);
@@ -54,6 +56,7 @@ export function Said({
         required={required}
         withAsterisk={false}
         spellCheck={!mono}
+        data-first={first ? "" : undefined}
         styles={mono ? { input: { fontFamily: "var(--mono)", fontSize: 13 } } : undefined}
       />
       <Menu position="bottom-end" width={220}>

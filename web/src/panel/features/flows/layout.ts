@@ -17,20 +17,28 @@ export interface Label {
   y: number;
   text: "yes" | "no";
 }
+/** Gap is a place on a line where a step can be added. */
+export interface Gap {
+  x: number;
+  y: number;
+  list: string;
+  index: number;
+}
 export interface Drawn {
   width: number;
   height: number;
   boxes: Box[];
   lines: Line[];
   labels: Label[];
+  gaps: Gap[];
   ends: { x: number; y: number }[];
   start: { x: number; y: number };
 }
 
-export const boxWidth = 176;
-export const boxHeight = 38;
-const gap = 22; // between a step and the next
-const fork = 34; // between a condition and its branches
+export const boxWidth = 188;
+export const boxHeight = 52;
+const gap = 34; // between a step and the next
+const fork = 62; // between a condition and its branches
 const aside = 20; // between two branches
 const empty = 72; // the width of a branch without steps
 const margin = 14;
@@ -54,7 +62,16 @@ function elbow(x1: number, y1: number, x2: number, y2: number, at: number): stri
 
 /** draw places the steps of a flow. */
 export function draw(steps: Step[]): Drawn {
-  const out: Drawn = { width: 0, height: 0, boxes: [], lines: [], labels: [], ends: [], start: { x: 0, y: 0 } };
+  const out: Drawn = {
+    width: 0,
+    height: 0,
+    boxes: [],
+    lines: [],
+    labels: [],
+    gaps: [],
+    ends: [],
+    start: { x: 0, y: 0 },
+  };
   const inner = widthOf(steps);
   const cx = margin + inner / 2;
   out.start = { x: cx, y: margin };
@@ -66,7 +83,10 @@ export function draw(steps: Step[]): Drawn {
     let open = true;
     all.forEach((s, i) => {
       if (i > 0) {
-        if (open) out.lines.push({ d: `M${x} ${y}V${y + gap}` });
+        if (open) {
+          out.lines.push({ d: `M${x} ${y}V${y + gap}` });
+          out.gaps.push({ x, y: y + gap / 2, list, index: i });
+        }
         y += gap;
       }
       const kind = kindOf(s);
@@ -82,13 +102,24 @@ export function draw(steps: Step[]): Drawn {
       const xs = [x - total / 2 + widths[0] / 2, x + total / 2 - widths[1] / 2] as const;
       const begin = y + fork;
       const ends = (["then", "else"] as const).map((b, n) => {
-        out.lines.push({ d: elbow(x, y, xs[n]!, begin, y + fork / 2) });
-        out.labels.push({ x: xs[n]!, y: y + fork / 2, text: n === 0 ? "yes" : "no" });
+        const turn = y + fork / 3;
+        out.lines.push({ d: elbow(x, y, xs[n]!, begin, turn) });
+        out.labels.push({ x: xs[n]!, y: turn, text: n === 0 ? "yes" : "no" });
+        out.gaps.push({ x: xs[n]!, y: begin - fork / 4, list: `${list}.${i}.${b}`, index: 0 });
         return place(`${list}.${i}.${b}`, s[b] ?? [], xs[n]!, begin);
       });
-      const bottom = Math.max(ends[0]!.y, ends[1]!.y) + gap;
+      const bottom = Math.max(ends[0]!.y, ends[1]!.y) + gap + gap / 2;
       ends.forEach((e, n) => {
-        if (e.open) out.lines.push({ d: elbow(xs[n]!, e.y, x, bottom, bottom - gap / 2) });
+        if (!e.open) return;
+        const inside = s[n === 0 ? "then" : "else"] ?? [];
+        out.lines.push({ d: elbow(xs[n]!, e.y, x, bottom, bottom - gap / 4) });
+        if (inside.length)
+          out.gaps.push({
+            x: xs[n]!,
+            y: e.y + gap / 2,
+            list: `${list}.${i}.${n === 0 ? "then" : "else"}`,
+            index: inside.length,
+          });
       });
       open = ends.some((e) => e.open);
       y = bottom;
@@ -98,10 +129,14 @@ export function draw(steps: Step[]): Drawn {
 
   const top = margin + 28 + gap;
   out.lines.push({ d: `M${cx} ${margin + 28}V${top}` });
+  out.gaps.push({ x: cx, y: top - gap / 2, list: "steps", index: 0 });
   const last = place("steps", steps, cx, top);
   let height = last.y;
   if (last.open) {
-    if (steps.length) out.lines.push({ d: `M${cx} ${last.y}V${last.y + gap - 6}` });
+    if (steps.length) {
+      out.lines.push({ d: `M${cx} ${last.y}V${last.y + gap - 6}` });
+      out.gaps.push({ x: cx, y: last.y + gap / 2 - 2, list: "steps", index: steps.length });
+    }
     out.ends.push({ x: cx, y: last.y + gap });
     height += gap + 6;
   }

@@ -22,9 +22,11 @@ export function kindOf(s: Step): Kind {
   return kinds.find((k) => s[k] !== undefined) ?? "say";
 }
 
-/** fresh is a step to begin with. */
-export function fresh(kind: Kind): Step {
+/** fresh is a step to begin with. A question saves its reply in a variable that no step sets yet. */
+export function fresh(kind: Kind, steps: Step[] = []): Step {
   switch (kind) {
+    case "ask":
+      return { ask: unused(steps, "answer"), question: "" };
     case "if":
       return { if: "", then: [], else: [] };
     case "set":
@@ -42,6 +44,14 @@ export function fresh(kind: Kind): Step {
     default:
       return { [kind]: "" };
   }
+}
+
+function unused(steps: Step[], name: string): string {
+  const taken = new Set(variablesOf(steps));
+  if (!taken.has(name)) return name;
+  let n = 2;
+  while (taken.has(`${name}_${n}`)) n++;
+  return `${name}_${n}`;
 }
 
 export const branches = ["then", "else"] as const;
@@ -187,7 +197,18 @@ export function named(steps: Step[], path: string): { steps: Step[]; id: string 
   return { steps: replace(steps, path, (s) => ({ id: `step-${n}`, ...s })), id: `step-${n}` };
 }
 
-const given = ["name", "first_name", "email", "number", "username", "language", "channel", "event", "notification_id"];
+const given = [
+  "name",
+  "first_name",
+  "email",
+  "number",
+  "username",
+  "verified",
+  "language",
+  "channel",
+  "event",
+  "notification_id",
+];
 
 /** variablesOf are the names that texts of a flow may use: those that runs begin with, and those that its steps set. */
 export function variablesOf(steps: Step[]): string[] {
@@ -199,6 +220,54 @@ export function variablesOf(steps: Step[]): string[] {
     if (s.http?.status) all.add(s.http.status);
   });
   return [...[...all].filter(Boolean), ...given.filter((g) => !all.has(g))];
+}
+
+/** lastAsked is the variable of the last question before a step, in the order of the list; "" without one. */
+export function lastAsked(steps: Step[], path: string): string {
+  let found = "",
+    passed = false;
+  walk(steps, (p, s) => {
+    passed ||= p === path;
+    if (!passed && s.ask) found = s.ask;
+  });
+  return found;
+}
+
+/** repliesOf are the replies that questions offer for a variable. */
+export function repliesOf(steps: Step[], variable: string): string[] {
+  const all = new Set<string>(variable === "verified" ? ["yes", "no"] : []);
+  walk(steps, (_, s) => {
+    if (s.ask !== variable) return;
+    (s.accept === "yes_no" && !s.choices?.length ? ["yes", "no"] : (s.choices ?? [])).forEach((c) => all.add(c));
+  });
+  return [...all];
+}
+
+/** mergeable reports whether a step asks without a question, right after a message. */
+export function mergeable(steps: Step[], path: string): boolean {
+  const { list, index } = split(path);
+  const [before, s] = [listAt(steps, list)[index - 1], stepAt(steps, path)];
+  return !!before?.say?.trim() && s?.ask !== undefined && !s.question?.trim();
+}
+
+/** merge makes the message before a step its question. Steps that go to the message go to the question then. */
+export function merge(steps: Step[], path: string): Moved {
+  const { list, index } = split(path);
+  const before = listAt(steps, list)[index - 1]!;
+  const asked = replace(steps, path, (s) => ({
+    ...s,
+    ...((s.id ?? before.id) ? { id: s.id ?? before.id } : {}),
+    question: before.say,
+  }));
+  const id = stepAt(asked, path)!.id;
+  const led = (l: Step[]): Step[] =>
+    l.map((s) => ({
+      ...s,
+      ...(before.id && s.goto === before.id ? { goto: id } : {}),
+      ...(s.then ? { then: led(s.then) } : {}),
+      ...(s.else ? { else: led(s.else) } : {}),
+    }));
+  return { steps: led(remove(asked, `${list}.${index - 1}`)), path: `${list}.${index - 1}` };
 }
 
 /** numberOf is a path as people read it: 3, or 3 yes 1. */
@@ -216,7 +285,7 @@ export function summary(s: Step): string {
     case "say":
       return s.say ?? "";
     case "ask":
-      return [s.ask, s.choices?.length ? s.choices.join(" · ") : ""].filter(Boolean).join(": ");
+      return [s.question || s.ask, s.choices?.length ? s.choices.join(" · ") : ""].filter(Boolean).join(" · ");
     case "if":
       return s.if ?? "";
     case "set":

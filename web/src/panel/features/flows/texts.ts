@@ -1,6 +1,6 @@
 import { dictionaries, type TextsOf } from "../../i18n";
 
-export const { texts, formTexts, runTexts } = dictionaries({
+export const { texts, formTexts, conditionTexts, runTexts } = dictionaries({
   en: () => import("./texts/en"),
   es: () => import("./texts/es"),
   pt: () => import("./texts/pt"),

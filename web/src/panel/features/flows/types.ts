@@ -11,6 +11,7 @@ export type Trigger = Schemas["FlowTrigger"];
 export type Flow = Pick<Schemas["FlowFlow"], "name" | "trigger" | "steps">;
 
 export type Fault = Schemas["FlowsFlowFault"];
+export type Faults = Schemas["FlowsFlowFaults"];
 export type Editable = Omit<Schemas["FlowsEditable"], "flow"> & { flow: Flow };
 export type FlowRow = Schemas["FlowsFlowRow"];
 export type Version = Omit<Schemas["FlowsFlowVersion"], "flow"> & { flow?: Flow };
@@ -20,6 +21,17 @@ export type RunState = Schemas["FlowState"];
 export type RunRow = Schemas["FlowsRunRow"];
 export type Entry = Schemas["FlowEntry"] & { at?: string };
 export type Run = Omit<Schemas["FlowsRunShown"], "definition"> & { definition: Flow | null };
+
+/** StepProps are those of the form of a step. changeAll changes all steps, and opens the form of the one at a path. */
+export interface StepProps {
+  path: string;
+  step: Step;
+  steps: Step[];
+  faults: Fault[];
+  warnings: Fault[];
+  change: (to: Step) => void;
+  changeAll: (steps: Step[], chosen?: string) => void;
+}
 
 export interface Input {
   kind: "response" | "outcome" | "wait";

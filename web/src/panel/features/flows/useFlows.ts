@@ -5,7 +5,7 @@ import { del, get, post, put } from "../../api";
 import { inbox } from "../../live";
 import { useCompany } from "../../session";
 import type { Update } from "../talk/types";
-import type { Editable, Fault, Flow, Run, Version } from "./types";
+import type { Editable, Faults, Flow, Run, Version } from "./types";
 
 const at = (id: string) => `/flows/${encodeURIComponent(id)}` as const;
 
@@ -93,8 +93,8 @@ export function useFlowChanges() {
   };
 }
 
-/** useFaults is what keeps a flow from being published, some moments after it was changed. */
-export function useFaults(flow: Flow, first: Fault[]): { faults: Fault[]; checking: boolean } {
+/** useFaults is what keeps a flow from being published, and what may be wrong with it, some moments after it was changed. */
+export function useFaults(flow: Flow, first: Faults): Faults & { checking: boolean } {
   const company = useCompany();
   const text = JSON.stringify(flow);
   const [asked, ask] = useState(text);
@@ -109,15 +109,13 @@ export function useFaults(flow: Flow, first: Fault[]): { faults: Fault[]; checki
     initialData: asked === begun ? first : undefined,
     staleTime: Infinity,
     gcTime: 0,
-    queryFn: async ({ signal }) => {
-      const { faults } = await checkFlow(JSON.parse(asked) as Flow, signal);
-      return faults;
-    },
+    queryFn: ({ signal }) => checkFlow(JSON.parse(asked) as Flow, signal),
   });
-  return { faults: checked.data ?? [], checking: asked !== text || checked.isFetching };
+  const { faults = [], warnings = [] } = checked.data ?? {};
+  return { faults, warnings, checking: asked !== text || checked.isFetching };
 }
 
-async function checkFlow(flow: Flow, signal: AbortSignal) {
+async function checkFlow(flow: Flow, signal: AbortSignal): Promise<Faults> {
   signal.throwIfAborted();
   return post("/flows/check", { flow });
 }

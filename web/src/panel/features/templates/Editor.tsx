@@ -10,6 +10,7 @@ import { Problem } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany, useMe } from "../../session";
 import { Ago } from "../../ui/Ago";
+import { saveBar } from "../../ui/draft";
 import { forget, kept, useKept } from "../../ui/kept";
 import { Card, Note, Page } from "../../ui/parts";
 import { failed, problemText, succeeded } from "../../ui/problem";
@@ -325,7 +326,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
           />
         </div>
       </div>
-      <div className="save-bar templates-finish" role="region" aria-label={t.finish}>
+      <div className={`${saveBar} templates-finish`} data-save-bar="" role="region" aria-label={t.finish}>
         <span className="muted templates-bar">
           {wrong > 0 && tried ? (
             <span className="templates-error">{wrong === 1 ? t.oneWrong : fill(t.someWrong, { n: wrong })}</span>
