@@ -107,7 +107,7 @@ func Impersonal() []string {
 		"number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "push_key",
 		"push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count",
 		"second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state",
-		"stat", "stat_block", "stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync",
+		"stat", "stat_block", "stat_call", "stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync",
 		"test_run",
 	}
 }

@@ -87,7 +87,7 @@ type overviewShown struct {
 	To        string    `json:"to"`
 	AsOf      string    `json:"as_of"`
 	Total     Counts    `json:"total"`
-	Hours     []counted `json:"hours"` // without hours in which nothing was accepted
+	Hours     []counted `json:"hours"` // by channel, without those in which nothing was accepted
 	Types     []counted `json:"types"`
 	Templates []counted `json:"templates"`
 	Senders   []counted `json:"senders"`
@@ -122,7 +122,9 @@ func (x Overview) show(r *http.Request, by member.Member) (overviewShown, error)
 	var total stats.Counts
 	for i := range hours {
 		total.Add(hours[i].Counts, 1)
-		shown.Hours = append(shown.Hours, counted{Hour: carillon.FormatTime(hours[i].At), Counts: CountsOf(&hours[i].Counts)})
+		shown.Hours = append(shown.Hours, counted{
+			Hour: carillon.FormatTime(hours[i].At), Channel: hours[i].Channel, Counts: CountsOf(&hours[i].Counts),
+		})
 	}
 	shown.Total = CountsOf(&total)
 	shown.group(groups, senders)

@@ -7,7 +7,8 @@ import { useLanguage, useTexts, fill } from "../../i18n";
 import { languageName, number } from "../../format";
 import { Card } from "../../ui/parts";
 import { Rate, RateName } from "../../ui/Rate";
-import { listOf, type Address, type Span } from "./address";
+import type { Span } from "../../ui/chart/bins";
+import { listOf, type Address } from "./address";
 
 import type { Go } from "./OverviewPage";
 import { texts } from "./texts";
