@@ -18,11 +18,27 @@ ALTER TABLE stat_block ADD COLUMN calls TEXT NOT NULL DEFAULT '';
 INSERT INTO stat_node (id, at) SELECT 'calls', created_at FROM notification
   WHERE seq = (SELECT MAX(seq) FROM notification) AND EXISTS (SELECT 1 FROM call);
 
--- asked_for_at is when the contact first began to wait for a teammate (0: never), replied_at when a teammate first replied after it, and
--- replied_by the teammate's account.
-ALTER TABLE conversation ADD COLUMN asked_for_at BIGINT NOT NULL DEFAULT 0;
+-- Waits of contacts for a teammate: since when, when a teammate first replied and who, and when the conversation was resolved (0: not yet).
+CREATE TABLE handoff (
+  conversation_id TEXT NOT NULL REFERENCES conversation (id) ON DELETE CASCADE,
+  at              BIGINT NOT NULL,
+  company_id      TEXT NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  replied_at      BIGINT NOT NULL,
+  replied_by      TEXT NOT NULL,
+  resolved_at     BIGINT NOT NULL,
+  PRIMARY KEY (conversation_id, at)
+){without_rowid};
+CREATE INDEX handoff_company ON handoff (company_id, at);
+
+-- The conversation's latest wait, until it goes back to the agent.
+ALTER TABLE conversation ADD COLUMN handoff_at BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE conversation ADD COLUMN replied_at BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE conversation ADD COLUMN replied_by TEXT NOT NULL DEFAULT '';
-UPDATE conversation SET asked_for_at = waiting_at WHERE waiting_at > 0;
-CREATE INDEX conversation_asked_for ON conversation (company_id, asked_for_at) WHERE asked_for_at > 0;
-CREATE INDEX conversation_rated ON conversation (company_id, opened_at) WHERE rating > 0;
+UPDATE conversation SET handoff_at = waiting_at WHERE waiting_at > 0 AND visitor_seq > 0;
+INSERT INTO handoff (conversation_id, at, company_id, replied_at, replied_by, resolved_at)
+  SELECT id, handoff_at, company_id, 0, '', 0 FROM conversation WHERE handoff_at > 0;
+
+-- When the contact rated the conversation.
+ALTER TABLE conversation ADD COLUMN rated_at BIGINT NOT NULL DEFAULT 0;
+UPDATE conversation SET rated_at = CASE WHEN resolved_at > 0 THEN resolved_at ELSE last_at END WHERE rating > 0;
+CREATE INDEX conversation_rated ON conversation (company_id, rated_at) WHERE rated_at > 0;

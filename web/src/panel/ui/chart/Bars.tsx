@@ -151,7 +151,7 @@ export function Bars<K extends string>({
         {points.map((q, i) => {
           let sum = 0;
           return (
-            <g key={q.at.getTime()} data-bin={i} opacity={q.open ? 0.75 : undefined}>
+            <g key={q.at.getTime()} data-bin={i}>
               {on.map((s, k) => {
                 const n = q[s.key];
                 if (n <= 0) return null;
