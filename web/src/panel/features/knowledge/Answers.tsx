@@ -11,11 +11,12 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Outcome } from "../agents/types";
 import { useNow } from "../../ui/Ago";
-import { pointsOf, type Span } from "../../ui/chart/bins";
-import { Chart, type Series } from "../../ui/chart/Chart";
+import type { Span } from "../../ui/chart/bins";
 import { Day } from "../../ui/Day";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import classes from "../charts/charts.module.css";
+import { AnswerChart, Ratings, type Answered } from "../charts/Answers";
 import { addressOf, dateOf, ranges, spanOf } from "../overview/address";
 import { texts as overviewTexts } from "../overview/texts";
 import { Reviews } from "../reviews/Reviews";
@@ -23,12 +24,7 @@ import { reviewTexts } from "../reviews/texts";
 import { answerTexts, texts } from "./texts";
 
 type Counts = Record<Outcome | "up" | "down", number>;
-
-interface Shown {
-  total: Counts;
-  hours: (Counts & { hour: string })[];
-  agents: (Counts & { agent_id: string; agent: string })[];
-}
+type Shown = Answered;
 
 const outcomes: Outcome[] = ["answered", "offered", "handed_over", "unanswered"];
 const asked = (c: Counts) => outcomes.reduce((sum, o) => sum + c[o], 0);
@@ -130,7 +126,6 @@ export function Answers() {
 function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: boolean }) {
   const a = useTexts(answerTexts);
   const language = useLanguage();
-  const points = useMemo(() => pointsOf(shown.hours, span, outcomes), [shown.hours, span]);
   const total = asked(shown.total);
   const n = (x: number) => number(x, language);
   const about = {
@@ -139,13 +134,7 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
     handed_over: a.aboutHandedOver,
     unanswered: a.aboutUnanswered,
   };
-  const series: Series<Outcome>[] = [
-    { key: "answered", label: a.answered, color: "best" },
-    { key: "offered", label: a.offered, color: "good" },
-    { key: "handed_over", label: a.handed_over, color: "middle" },
-    { key: "unanswered", label: a.unanswered, color: "bad" },
-  ];
-  if (total === 0 && shown.total.up + shown.total.down === 0)
+  if (total === 0 && shown.total.up + shown.total.down + shown.rated.length === 0)
     return (
       <Card flush label={a.outcomes}>
         <Empty icon={<IconMessageQuestion size={22} />} title={a.none} text={a.noneText} />
@@ -171,7 +160,10 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
           </dd>
         </div>
       </dl>
-      <Chart title={a.overTime} points={points} unit={span.unit} series={series} none={a.none} />
+      <AnswerChart shown={shown} span={span} />
+      <div className={classes.pair}>
+        <Ratings shown={shown} span={span} />
+      </div>
       <ByAgent agents={shown.agents} />
     </div>
   );

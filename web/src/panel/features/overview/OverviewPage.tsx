@@ -9,7 +9,7 @@ import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Card, Failed, Note, Page } from "../../ui/parts";
 import { shared } from "../../ui/texts";
-import { addressOf, narrowed, nothing, type Address } from "./address";
+import { addressOf, nothing, type Address } from "./address";
 import { Attention } from "./Attention";
 import { Filters } from "./Filters";
 import { FirstSteps, useFirstStepsKnown } from "./FirstSteps";
@@ -64,7 +64,7 @@ function Loaded() {
           <Attention />
           <Filters address={address} go={go} clear={() => go(nothing)} names={one.data?.shown} />
           {one.data ? (
-            <Figures {...one.data} go={go} waits={one.isPlaceholderData} filtered={narrowed(address)} />
+            <Figures {...one.data} go={go} waits={one.isPlaceholderData} />
           ) : one.isError ? (
             <Card flush label={t.title}>
               <Failed error={one.error} retry={() => void one.refetch()} />
@@ -80,21 +80,15 @@ function Loaded() {
 
 type Data = NonNullable<ReturnType<typeof useOverview>["data"]>;
 
-function Figures({ shown, span, address, go, waits, filtered }: Data & { go: Go; waits: boolean; filtered: boolean }) {
+function Figures({ shown, span, address, go, waits }: Data & { go: Go; waits: boolean }) {
   const t = useTexts(texts);
   const none = shown.total.accepted === 0;
   return (
     <div className="stack" aria-busy={waits} data-waits={waits || undefined}>
       <Tiles total={shown.total} />
-      {none ? (
-        <Card title={t.messagesOver}>
-          <p className="overview-none">{filtered ? t.noneFiltered : t.none}</p>
-        </Card>
-      ) : (
-        <Suspense fallback={<Skeleton height={336} />}>
-          <Charts shown={shown} span={span} address={address} />
-        </Suspense>
-      )}
+      <Suspense fallback={<Skeleton height={336} />}>
+        <Charts shown={shown} span={span} address={address} />
+      </Suspense>
       {!none && <Tables shown={shown} span={span} address={address} go={go} />}
       {shown.total.skipped > 0 && (
         <Note>

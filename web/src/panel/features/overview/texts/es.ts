@@ -35,10 +35,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   lateness: "Retraso del envío",
   waitingN: "{n} en espera",
   noneWaiting: "Ninguno en espera",
-  latest: "p95 {p95} · p99 {p99}",
+  p95: "p95 {time}",
+  p99: "p99 {time}",
   noLateness: "Aún no se ha enviado nada",
   messagesOver: "Mensajes por resultado",
-  callsOver: "Llamadas por resultado",
   unconfirmed: "Enviados, sin acuse",
   waiting: "En espera",
   left_out: "Omitidos o cancelados",
@@ -46,8 +46,6 @@ export const texts: Record<keyof typeof en.texts, string> = {
   replied: "Respondidos",
   meaning:
     "Cada barra tiene los mensajes aceptados en ese tiempo, según su estado hasta ahora. Las horas son de su zona horaria.",
-  callsMeaning:
-    "Cada barra tiene las llamadas aceptadas en ese tiempo, según su estado hasta ahora. Las horas son de su zona horaria.",
   none: "No hay mensajes en este periodo.",
   noneFiltered: "Ningún mensaje coincide con estos filtros.",
   byCampaign: "Campañas recientes",

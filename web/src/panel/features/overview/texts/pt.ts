@@ -35,10 +35,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   lateness: "Atraso no envio",
   waitingN: "{n} em espera",
   noneWaiting: "Nenhuma em espera",
-  latest: "p95 {p95} · p99 {p99}",
+  p95: "p95 {time}",
+  p99: "p99 {time}",
   noLateness: "Nada foi enviado ainda",
   messagesOver: "Mensagens por resultado",
-  callsOver: "Ligações por resultado",
   unconfirmed: "Enviadas, sem confirmação",
   waiting: "Em espera",
   left_out: "Ignoradas ou canceladas",
@@ -46,8 +46,6 @@ export const texts: Record<keyof typeof en.texts, string> = {
   replied: "Respondidas",
   meaning:
     "Cada barra mostra as mensagens aceitas naquele período, pelo status até agora. Os horários estão no seu fuso.",
-  callsMeaning:
-    "Cada barra mostra as ligações aceitas naquele período, pelo status até agora. Os horários estão no seu fuso.",
   none: "Nenhuma mensagem neste período.",
   noneFiltered: "Nenhuma mensagem corresponde a estes filtros.",
   byCampaign: "Campanhas recentes",
