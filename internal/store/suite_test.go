@@ -23,8 +23,8 @@ func sentences() []sentence {
 	return slices.Concat(
 		accepting(), delivering(), receiving(), calling(), queueing(), events(), sharding(), recovery(), changing(), listing(),
 		configuring(), templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(),
-		talking(), searching(), questioning(), answering(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(), charting(),
-		recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(), siteSentences(),
+		talking(), searching(), questioning(), answering(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(),
+		charting(), recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(), siteSentences(),
 		vectorSentences(),
 		erasing(), testingAgents(), reviewing(),
 	)

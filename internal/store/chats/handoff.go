@@ -11,10 +11,10 @@ import (
 )
 
 // Handoff is a wait of the contact for a teammate. It begins when the agent hands over or nobody answers, goes on while
-// teammates pass the conversation among them, and ends when the agent continues or the resolved conversation begins anew.
+// teammates pass the conversation among them, and ends when the agent continues or the resolved conversation is reopened.
 type Handoff struct {
-	At        time.Time // zero: none
-	RepliedAt time.Time // first reply of a teammate; zero: none yet
+	At        time.Time // zero for none
+	RepliedAt time.Time // first reply of a teammate, zero before it
 	By        string    // account of that teammate
 }
 
@@ -60,7 +60,7 @@ type Quality struct{ d *db.DB }
 // NewQuality returns the quality of a database's conversations.
 func NewQuality(d *db.DB) *Quality { return &Quality{d} }
 
-// Times are those of a handoff; zero for what has not happened.
+// Times are those of a handoff. ResolvedAt is zero before the end.
 type Times struct {
 	Handoff
 

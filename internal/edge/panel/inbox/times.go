@@ -42,7 +42,7 @@ type teammateTimes struct {
 type timesShown struct {
 	Total     responseTimes   `json:"total"`
 	Bins      []responseTimes `json:"bins"`      // between each two bounds
-	Teammates []teammateTimes `json:"teammates"` // by who replied first
+	Teammates []teammateTimes `json:"teammates"` // by the first reply
 }
 
 // times responds with how soon teammates replied to handoffs. The query has the bounds of bins as Unix seconds: only the

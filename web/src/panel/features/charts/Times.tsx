@@ -68,36 +68,38 @@ export function ResponseTimes({ times, span }: { times: Times; span: Span }) {
       {chart("reply", t.none, t.note)}
       {chart("resolve", t.noneResolved, t.noteResolved)}
       {times.teammates.length > 0 && (
-        <Card title={t.byTeammate} flush>
-          <div className={classes.people} tabIndex={0} role="group" aria-label={t.byTeammate}>
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>{t.teammate}</th>
-                  <th>{t.replies}</th>
-                  <th>{t.replyP50}</th>
-                  <th>{t.replyP90}</th>
-                  <th>{t.resolveP50}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {times.teammates.map((x) => (
-                  <tr key={x.account_id}>
-                    <td>
-                      <span className={classes.name} title={x.name || t.left}>
-                        {x.name || t.left}
-                      </span>
-                    </td>
-                    <td>{number(x.replied, language)}</td>
-                    <td>{say(x.reply_p50_ms)}</td>
-                    <td>{say(x.reply_p90_ms)}</td>
-                    <td>{x.resolved > 0 ? say(x.resolve_p50_ms) : "–"}</td>
+        <div className={classes.all}>
+          <Card title={t.byTeammate} flush>
+            <div className={classes.people} tabIndex={0} role="group" aria-label={t.byTeammate}>
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>{t.teammate}</th>
+                    <th>{t.replies}</th>
+                    <th>{t.replyP50}</th>
+                    <th>{t.replyP90}</th>
+                    <th>{t.resolveP50}</th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </Card>
+                </thead>
+                <tbody>
+                  {times.teammates.map((x) => (
+                    <tr key={x.account_id}>
+                      <td>
+                        <span className={classes.name} title={x.name || t.left}>
+                          {x.name || t.left}
+                        </span>
+                      </td>
+                      <td>{number(x.replied, language)}</td>
+                      <td>{say(x.reply_p50_ms)}</td>
+                      <td>{say(x.reply_p90_ms)}</td>
+                      <td>{x.resolved > 0 ? say(x.resolve_p50_ms) : "–"}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </Card>
+        </div>
       )}
     </>
   );

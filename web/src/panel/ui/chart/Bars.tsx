@@ -139,7 +139,8 @@ export function Bars<K extends string>({
         ))}
         {marks.map((m, i) => (
           <g key={m.x} transform={`translate(${left} 0)`}>
-            {i > 0 && <line x1={m.x} x2={m.x} y1={top} y2={top + height + foot - 4} className={classes.day} />}
+            {i > 0 && <line x1={m.x} x2={m.x} y1={top} y2={top + height} className={classes.day} />}
+            {i > 0 && <line x1={m.x} x2={m.x} y1={top + height + 24} y2={top + height + 36} className={classes.base} />}
             {m.label && (
               <text x={m.label.x} y={top + height + 35} textAnchor="middle" className={classes.date}>
                 {m.label.text}

@@ -115,7 +115,10 @@ function Table<K extends string>({ points, unit, series, overlaid, say, title }:
         <td key={s.key} className={classes.figure} data-none={p[s.key] === 0 || undefined}>
           {overlaid && p[s.key] === 0 ? "–" : text(p[s.key])}
           {!overlaid && p[s.key] > 0 && series.length > 1 && (
-            <span className={classes.share}> {percent(p[s.key], all(p), language)}</span>
+            <>
+              {" "}
+              <span className={classes.share}>{percent(p[s.key], all(p), language)}</span>
+            </>
           )}
         </td>
       ))}
