@@ -237,6 +237,12 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		call{kind: empty, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}, call{kind: own, query: "direction=incoming"},
 		call{kind: empty, query: "direction=incoming&line=alpha_line"},
 	)
+	all["GET /panel/v1/calls/outcomes"] = panel(
+		call{kind: own}, call{kind: own, query: "campaign=alphacampaign"}, call{kind: own, query: "line=alpha_line"},
+		call{kind: own, query: "agent=aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2"}, call{kind: own, query: "direction=incoming"},
+	)
+	now := time.Now().Unix()
+	all["GET /panel/v1/conversations/times"] = panel(call{kind: own, query: fmt.Sprintf("bounds=%d,%d", now-30*86_400, now+86_400)})
 	all["GET /panel/v1/calls/{id}"] = panel(call{})
 	all["GET /panel/v1/calls/{id}/recording"] = panel(call{})
 	all["POST /panel/v1/calls/{id}/hangup"] = panel(call{})

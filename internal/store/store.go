@@ -112,6 +112,7 @@ type Store struct {
 	Canned     *chats.CannedReplies
 	Topics     *chats.Topics
 	Questions  *chats.Questions
+	Quality    *chats.Quality
 	Files      *chats.Files
 	Addresses  *chats.SignedAddresses
 	Runs       *chats.Runs
@@ -184,7 +185,8 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Breakers: work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),
 		Attendance: chats.NewAttendance(d), Canned: chats.NewCannedReplies(d),
-		Questions: chats.NewQuestions(d, placeQuestion), Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),
+		Questions: chats.NewQuestions(d, placeQuestion), Quality: chats.NewQuality(d),
+		Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),
 		Runs: chats.NewRuns(d), Reviews: chats.NewReviews(d),
 		Replies: chats.NewReplies(d), Phones: chats.NewPhones(d), Mails: chats.NewMailReplies(d), Notices: accounts.NewNotices(d, sealer),
 		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),

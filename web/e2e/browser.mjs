@@ -143,6 +143,56 @@ export async function fits(page, what) {
     });
 }
 
+/**
+ * unclipped asserts that nothing within a part of a page is cut off or lies over another text: on a phone, a tablet, a desktop, and at twice
+ * the size. It leaves the page as it was.
+ */
+export async function unclipped(page, within, name) {
+  const was = page.viewportSize();
+  for (const [width, height, look] of [
+    [390, 844, "phone"],
+    [1024, 768, "tablet"],
+    [1440, 900, "desktop"],
+    [720, 450, "zoomed"],
+  ]) {
+    await page.setViewportSize({ width, height });
+    await fits(page, `${name} at ${width} px`);
+    const faults = () =>
+      page.evaluate((within) => {
+        const all = [...document.querySelectorAll(within)];
+        if (all.length === 0) return ["nothing is there"];
+        return all.flatMap((part) => {
+          const frame = part.getBoundingClientRect();
+          const texts = [...part.querySelectorAll("svg text")].map((x) => [x.textContent, x.getBoundingClientRect()]);
+          return [
+            ...[...part.querySelectorAll("*")]
+              .filter((x) => x.scrollWidth > x.clientWidth + 1 && x.clientWidth > 1 && !x.closest("svg, .hidden"))
+              // a long name may end in an ellipsis, where all of it shows on hover
+              .filter((x) => !(x.closest("[title]") && getComputedStyle(x).textOverflow === "ellipsis"))
+              .map((x) => `${x.className}: ${x.textContent} is cut off`),
+            ...texts
+              .filter(([, r]) => r.left < frame.left - 0.5 || r.right > frame.right + 0.5)
+              .map(([text]) => text + " goes past its side"),
+            ...texts.flatMap(([a, r], i) =>
+              texts
+                .slice(i + 1)
+                .filter(([, q]) => r.left < q.right && q.left < r.right && r.top + 2 < q.bottom && q.top + 2 < r.bottom)
+                .map(([b]) => `${a} lies over ${b}`),
+            ),
+          ];
+        });
+      }, within);
+    let found = await faults();
+    for (let i = 0; found.length > 0 && i < 50; i++) {
+      await page.evaluate(() => new Promise(requestAnimationFrame)); // what was resized is drawn again
+      found = await faults();
+    }
+    assert.deepEqual(found, [], `${name} at ${width} px`);
+    await shot(page, `${name}-${look}`);
+  }
+  await page.setViewportSize(was);
+}
+
 /** visit goes to another page of the panel as a link does, without loading all of it again. */
 export async function visit(page, path) {
   await page.evaluate((to) => {

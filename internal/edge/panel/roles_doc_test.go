@@ -144,6 +144,7 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/{resources}/{id}/speak":           "owner admin developer",
 	"GET /panel/v1/conversations/{id}/voice":          "owner admin teammate",
 	"GET /panel/v1/conversations":                     "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/conversations/times":               "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/conversations/counts":              "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/conversations/{id}":                "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/conversations/{id}/turns":          "owner admin developer marketer teammate viewer",
@@ -217,6 +218,7 @@ var rolesOf = map[string]string{
 	"GET /panel/v1/conversations/{id}/files/{file}": "owner admin developer marketer teammate viewer",
 
 	"GET /panel/v1/calls":                "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/calls/outcomes":       "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/calls/{id}":           "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/calls/{id}/recording": "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/calls/{id}/hangup":   "owner admin developer marketer",

@@ -124,6 +124,9 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 	if err := x.update(ctx, tx); err != nil {
 		return err
 	}
+	if err := x.writeHandoffs(ctx, tx); err != nil {
+		return err
+	}
 	if err := x.writeAnswers(ctx, tx); err != nil {
 		return err
 	}
@@ -275,6 +278,7 @@ func (x *changing) apply(c *Change) {
 	if c.Result != nil && len(c.Turns) > 0 {
 		c.Result.leaveOpen(&have)
 	}
+	have.followHandoff(before, c.Turns)
 	scheduleReview(before, &have, c.Turns)
 	for i := range c.Turns {
 		t := &c.Turns[i]

@@ -108,8 +108,10 @@ type Conversation struct {
 	Memory      string // what the agent keeps until the next message, in the terms of package agent; empty for nothing
 	Rating      int    // 1 to 5; 0 for none
 	Comment     string
+	RatedAt     time.Time
 	OpenedAt    time.Time
 	ResolvedAt  time.Time
+	Handoff     Handoff // the latest wait for a teammate, until the agent continues; zero for none
 }
 
 // Unread reports whether the contact said something that no teammate has read.
@@ -295,22 +297,25 @@ func NewCannedReplies(d *db.DB) *CannedReplies { return &CannedReplies{d} }
 const columns = `id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, assignee, language, page, tags,
 	last_seq, last_at,
 	last_author, last_text, visitor_seq, company_seq, read_seq, seen_seq, reply_seq, reply_at, rating, comment, opened_at, resolved_at,
-	asked_at, asks, asked_seq, memory, review_at, review_tries, question, waiting_at, notice_at, unanswered, undo`
+	asked_at, asks, asked_seq, memory, review_at, review_tries, question, waiting_at, notice_at, unanswered, undo,
+	rated_at, handoff_at, replied_at, replied_by`
 
 func scan(row db.Scan) (*Conversation, error) {
 	var c Conversation
-	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt, reviewAt, waitingAt, noticeAt int64
+	var stateAt, lastAt, replyAt, openedAt, resolvedAt, askedAt, reviewAt, waitingAt, noticeAt, ratedAt, handoffAt, repliedAt int64
 	var tags string
 	if err := row(&c.ID, &c.CompanyID, &c.Channel, &c.WidgetID, &c.AgentID, &c.ContactID, &c.State, &stateAt, &c.Assignee,
 		&c.Language, &c.Page,
 		&tags, &c.LastSeq, &lastAt, &c.LastAuthor, &c.LastText, &c.VisitorSeq, &c.CompanySeq, &c.ReadSeq, &c.SeenSeq, &c.ReplySeq, &replyAt,
 		&c.Rating, &c.Comment, &openedAt, &resolvedAt, &askedAt, &c.Asks, &c.AskedSeq, &c.Memory,
-		&reviewAt, &c.ReviewTries, &c.Question, &waitingAt, &noticeAt, &c.Unanswered, &c.Undo); err != nil {
+		&reviewAt, &c.ReviewTries, &c.Question, &waitingAt, &noticeAt, &c.Unanswered, &c.Undo,
+		&ratedAt, &handoffAt, &repliedAt, &c.Handoff.By); err != nil {
 		return nil, err
 	}
 	c.StateAt, c.LastAt, c.ReplyAt = db.Instant(stateAt), db.Instant(lastAt), db.Instant(replyAt)
 	c.OpenedAt, c.ResolvedAt, c.AskedAt = db.Instant(openedAt), db.Instant(resolvedAt), db.Instant(askedAt)
 	c.ReviewAt, c.WaitingAt, c.NoticeAt = db.Instant(reviewAt), db.Instant(waitingAt), db.Instant(noticeAt)
+	c.RatedAt, c.Handoff.At, c.Handoff.RepliedAt = db.Instant(ratedAt), db.Instant(handoffAt), db.Instant(repliedAt)
 	return &c, json.Unmarshal([]byte(tags), &c.Tags)
 }
 

@@ -49,6 +49,10 @@ var fields = []field{
 	{"rating", "bigint", false, func(c *Conversation) any { return int64(c.Rating) }},
 	{"comment", "text", false, func(c *Conversation) any { return c.Comment }},
 	{"resolved_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.ResolvedAt) }},
+	{"rated_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.RatedAt) }},
+	{"handoff_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.Handoff.At) }},
+	{"replied_at", "bigint", false, func(c *Conversation) any { return db.Millis(c.Handoff.RepliedAt) }},
+	{"replied_by", "text", false, func(c *Conversation) any { return c.Handoff.By }},
 }
 
 // The statements: for SQLite one for a conversation with new turns and one for other changes; for PostgreSQL one for

@@ -82,8 +82,9 @@ func Places() []Place {
 		{Table: "flow_run", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "flow_entry", Where: ofRun, Of: conversations, With: "flow_run"},
 		{Table: "review", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
+		{Table: "handoff", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id replied_by"},
 		{Table: "call_transfer", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender"},
-		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee undo"},
+		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee undo replied_by"},
 		{Table: "contact_identity", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
 		{Table: "contact", Where: company + "id IN {list}", Of: contacts, Hidden: "company_id"},
 		{Table: "incoming_call", Where: company + "number IN {list}", Of: keys, Hidden: "company_id sender node"},
@@ -107,8 +108,8 @@ func Impersonal() []string {
 		"number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "push_key",
 		"push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count",
 		"second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state",
-		"stat", "stat_block", "stat_campaign", "stat_node", "template", "template_change", "template_creation", "template_sync",
-		"test_run",
+		"stat", "stat_block", "stat_call", "stat_campaign", "stat_node", "template", "template_change", "template_creation",
+		"template_sync", "test_run",
 	}
 }
 

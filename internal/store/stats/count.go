@@ -123,40 +123,49 @@ func replace(ctx context.Context, tx *db.Tx, t *tally, blocks []Block) error {
 	if err != nil {
 		return err
 	}
-	change := map[key]*counted{}
+	change, called := map[key]*counted{}, calls{}
 	for _, b := range blocks {
 		addAll(change, t.blocks[b], 1)
-		addAll(change, before[b], -1)
+		addAll(change, before.blocks[b], -1)
+		called.add(t.calls[b], 1)
+		called.add(before.calls[b], -1)
 	}
-	if err := store(ctx, tx, blocks, before, t.blocks); err != nil {
+	if err := store(ctx, tx, blocks, before, t); err != nil {
 		return err
 	}
-	return addHours(ctx, tx, change)
+	if err := addHours(ctx, tx, change); err != nil {
+		return err
+	}
+	return addCalls(ctx, tx, called)
 }
 
 // documents reads the last counts of blocks.
-func documents(ctx context.Context, tx *db.Tx, blocks []Block) (map[Block]map[key]*counted, error) {
-	all := make(map[Block]map[key]*counted, len(blocks))
+func documents(ctx context.Context, tx *db.Tx, blocks []Block) (*tally, error) {
+	all := newTally()
 	err := db.Each(ctx, tx, func(scan db.Scan) error {
 		var b Block
-		var doc string
-		err := scan(&b, &doc)
+		var doc, called string
+		err := scan(&b, &doc, &called)
 		if err == nil {
-			all[b], err = parsed(doc)
+			all.blocks[b], err = parsed(doc)
+		}
+		if err == nil {
+			all.calls[b], err = parsedCalls(called)
 		}
 		return err
-	}, "SELECT block, doc FROM stat_block WHERE block "+tx.DB().In(1), tx.DB().List(blocks))
+	}, "SELECT block, doc, calls FROM stat_block WHERE block "+tx.DB().In(1), tx.DB().List(blocks))
 	return all, err
 }
 
 // store writes the non-zero counts of blocks.
-func store(ctx context.Context, tx *db.Tx, blocks []Block, before, after map[Block]map[key]*counted) error {
-	rows := db.NewBulk("stat_block", "ON CONFLICT (block) DO UPDATE SET doc = excluded.doc", "block:bigint", "doc:text")
+func store(ctx context.Context, tx *db.Tx, blocks []Block, before, after *tally) error {
+	rows := db.NewBulk("stat_block", "ON CONFLICT (block) DO UPDATE SET doc = excluded.doc, calls = excluded.calls",
+		"block:bigint", "doc:text", "calls:text")
 	var empty []Block
 	for _, b := range blocks {
-		if doc := document(after[b]); doc != "" {
-			rows.Add(int64(b), doc)
-		} else if _, there := before[b]; there {
+		if doc := document(after.blocks[b]); doc != "" {
+			rows.Add(int64(b), doc, after.calls[b].document())
+		} else if _, there := before.blocks[b]; there {
 			empty = append(empty, b)
 		}
 	}
@@ -325,11 +334,13 @@ func Forget(ctx context.Context, tx *db.Tx, g Gone) error {
 	if err != nil {
 		return err
 	}
-	after := make(map[Block]map[key]*counted, len(blocks))
+	after := newTally()
 	for _, b := range blocks {
-		after[b] = map[key]*counted{}
-		addAll(after[b], before[b], 1)
-		addAll(after[b], g.t.blocks[b], -1)
+		after.blocks[b], after.calls[b] = map[key]*counted{}, calls{}
+		addAll(after.blocks[b], before.blocks[b], 1)
+		addAll(after.blocks[b], g.t.blocks[b], -1)
+		after.calls[b].add(before.calls[b], 1)
+		after.calls[b].add(g.t.calls[b], -1)
 	}
 	return store(ctx, tx, blocks, before, after)
 }

@@ -1,9 +1,9 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -33,9 +33,10 @@ type Group struct {
 	Counts
 }
 
-// Hour holds the counts of recipients accepted in an hour.
+// Hour holds the counts of a channel's recipients accepted in an hour.
 type Hour struct {
-	At time.Time
+	At      time.Time
+	Channel carillon.Channel
 	Counts
 }
 
@@ -92,15 +93,19 @@ func (c *Counts) targets(n int, before ...any) []any {
 var figureColumns = "hour, class, sender, template, language, channel, " +
 	each(names, func(name string) string { return name }) + ", replied"
 
-// Figures returns the counts of a company by hour, in order and without empty hours, and by common properties of
-// recipients. The rows are added up here: a database would sort them first.
+// Figures returns the counts of a company by hour and channel, in order and without empty hours, and by common properties
+// of recipients. The rows are added up here: a database would sort them first.
 func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours []Hour, groups []Group, err error) {
 	type common struct {
 		class              carillon.Class
 		sender             int64
 		template, language string
 	}
-	byHour, byGroup := map[int64]*Hour{}, map[common]*Group{}
+	type hour struct {
+		at      int64
+		channel carillon.Channel
+	}
+	byHour, byGroup := map[hour]*Hour{}, map[common]*Group{}
 	var at int64
 	var row Group
 	targets := append(row.targets(len(names), &at, &row.Class, &row.SenderUID, &row.Template, &row.Language, &row.Channel), &row.Replied)
@@ -109,10 +114,10 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 		if err := scan(targets...); err != nil {
 			return err
 		}
-		h := byHour[at]
+		h := byHour[hour{at, row.Channel}]
 		if h == nil {
-			h = &Hour{At: time.UnixMilli(at).UTC()}
-			byHour[at] = h
+			h = &Hour{At: time.UnixMilli(at).UTC(), Channel: row.Channel}
+			byHour[hour{at, row.Channel}] = h
 		}
 		row.Counts = row.answeredOn(row.Channel)
 		h.Add(row.Counts, 1)
@@ -127,9 +132,12 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 	}, "SELECT "+figureColumns+" FROM stat WHERE "+where, args...); err != nil {
 		return nil, nil, fmt.Errorf("read counts: %w", err)
 	}
-	for _, at := range slices.Sorted(maps.Keys(byHour)) {
-		hours = append(hours, *byHour[at])
+	for _, h := range byHour {
+		hours = append(hours, *h)
 	}
+	slices.SortFunc(hours, func(a, b Hour) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(string(a.Channel), string(b.Channel)))
+	})
 	for _, g := range byGroup {
 		groups = append(groups, *g)
 	}
@@ -213,6 +221,8 @@ func Drop(ctx context.Context, tx *db.Tx, before time.Time, most int) (rows int,
 	for _, query := range []string{
 		`DELETE FROM stat WHERE (company_id, campaign, hour, class, sender, template, language) IN (
 			SELECT company_id, campaign, hour, class, sender, template, language FROM stat WHERE hour < $1 ORDER BY hour LIMIT $2)`,
+		`DELETE FROM stat_call WHERE (company_id, campaign, hour, class, sender, agent, state) IN (
+			SELECT company_id, campaign, hour, class, sender, agent, state FROM stat_call WHERE hour < $1 ORDER BY hour LIMIT $2)`,
 		"DELETE FROM stat_campaign WHERE (company_id, campaign) IN (SELECT company_id, campaign FROM stat_campaign WHERE at < $1 " +
 			"ORDER BY at LIMIT $2)",
 		`DELETE FROM answer_count WHERE (company_id, hour, agent_id) IN (

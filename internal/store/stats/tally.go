@@ -40,29 +40,34 @@ func (c *counted) accepted(first, last int64) {
 // tally counts notifications and their recipients, by block.
 type tally struct {
 	blocks map[Block]map[key]*counted
+	calls  map[Block]calls
 	of     map[carillon.Seq]of
 	rows   int
 }
 
 // of holds the counters for the recipients of a notification.
 type of struct {
-	in  *counted
-	due int64
+	in    *counted
+	due   int64
+	key   key
+	agent string
 }
 
 func newTally() *tally {
-	return &tally{blocks: map[Block]map[key]*counted{}, of: map[carillon.Seq]of{}}
+	return &tally{blocks: map[Block]map[key]*counted{}, calls: map[Block]calls{}, of: map[carillon.Seq]of{}}
 }
 
 // NotificationColumns are the columns of a notification that a tally reads.
-const NotificationColumns = "seq, company_id, channel, sender, class, campaign, name_template, language, created_at, due_at"
+const NotificationColumns = "seq, company_id, channel, sender, class, campaign, name_template, language, created_at, due_at, agent_id"
 
 // notification reads a row of NotificationColumns.
 func (t *tally) notification(scan db.Scan) error {
 	var seq carillon.Seq
 	var k key
 	var created, due int64
-	if err := scan(&seq, &k.Company, &k.Channel, &k.Sender, &k.Class, &k.Campaign, &k.Template, &k.Language, &created, &due); err != nil {
+	var agent string
+	if err := scan(&seq, &k.Company, &k.Channel, &k.Sender, &k.Class, &k.Campaign, &k.Template, &k.Language, &created, &due,
+		&agent); err != nil {
 		return err
 	}
 	k.Campaign, k.Template, k.Language = valid(k.Campaign), valid(k.Template), valid(k.Language)
@@ -77,7 +82,7 @@ func (t *tally) notification(scan db.Scan) error {
 		t.blocks[b][k] = in
 	}
 	in.accepted(created, created)
-	t.of[seq] = of{in, due}
+	t.of[seq] = of{in, due, k, valid(agent)}
 	t.rows++
 	return nil
 }
@@ -145,6 +150,11 @@ func (t *tally) call(scan db.Scan) error {
 	add(&c.Sent, dials > 0 || dialed > 0 || answered > 0)
 	add(&c.Delivered, answered > 0)
 	add(&c.Waiting, q > 0)
+	b := BlockOf(id.Seq())
+	if t.calls[b] == nil {
+		t.calls[b] = calls{}
+	}
+	t.calls[b].counted(&n, q, state)
 	switch state {
 	case carillon.StateSkipped:
 		c.Skipped++

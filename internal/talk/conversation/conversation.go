@@ -449,7 +449,7 @@ func (s *Conversations) Rate(ctx context.Context, companyID, id string, rating i
 		if err := full(c); err != nil {
 			return nil, err
 		}
-		c.Rating, c.Comment = rating, comment
+		c.Rating, c.Comment, c.RatedAt = rating, comment, now
 		t := event(Rated, comment, now)
 		t.Extra.Rating = rating
 		return []chats.Turn{t}, nil

@@ -108,10 +108,10 @@ describe("what visitors ask", () => {
     await p.reload();
     await p.getByText("1 down").first().waitFor();
     await p.locator(".tile").filter({ hasText: "Answered" }).getByText("100").waitFor();
-    await p.locator(".chart canvas").waitFor();
+    await p.locator("[data-chart] rect[data-series]").first().waitFor();
     await accessible(p, "the answers");
     await shot(p, "panel-answers");
-    await p.getByText("Table", { exact: true }).click();
+    await p.getByRole("button", { name: "Show as a table" }).click();
     await p.getByRole("columnheader", { name: "Handed over" }).first().waitFor();
     const [file] = await Promise.all([
       p.waitForEvent("download"),

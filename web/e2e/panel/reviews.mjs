@@ -64,9 +64,9 @@ describe("reviews", () => {
 
     await p.goto(company.panel_url + "/knowledge?tab=answers&view=reviews");
     await p.locator(".tile").filter({ hasText: "Unknown" }).getByText("100").waitFor();
-    await p.locator(".chart canvas").waitFor();
+    await p.locator("[data-chart] rect[data-series]").first().waitFor();
     await looks(p, "panel-reviews");
-    await p.getByText("Table", { exact: true }).click();
+    await p.getByRole("button", { name: "Show as a table" }).click();
     await p.getByRole("columnheader", { name: "Goal reached" }).waitFor();
     await p.getByRole("link", { name: "Show conversations about Opening times" }).click();
     await p.locator(".inbox-row").first().waitFor();

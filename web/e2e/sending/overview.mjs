@@ -1,7 +1,7 @@
 // The overview, the usage and the suppressions, as an administrator reads them. What they show is sent as a script would, to the sandbox.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, looks, shot } from "../browser.mjs";
+import { accessible, looks, shot, unclipped } from "../browser.mjs";
 import { bareCompany, call, newCompany, open, until } from "../world.mjs";
 
 let company;
@@ -50,36 +50,50 @@ describe("the overview", () => {
       async () => (await tile(p, "Failed").innerText()) === "2" && (await tile(p, "Accepted").innerText()) === "8",
       "all are counted",
     );
-    const chart = p.getByRole("application");
+    // Each bar is read out with its figures and shares. One hour may begin between the two that were sent.
+    const chart = p.getByRole("application", { name: /^Messages by outcome/ });
     await chart.focus();
-    const sum = { accepted: 0, failed: 0 }; // of the last two hours: one may begin between the two that were sent
-    for (const [key, last] of [
-      ["End", ""],
-      ["ArrowLeft", "x"],
-    ]) {
-      const before = last && (await p.getByText(/\d Accepted, /).innerText());
+    const read = { accepted: 0, failed: 0 };
+    for (const key of ["End", "ArrowLeft"]) {
+      const before = await chart.getByRole("status").innerText();
       await p.keyboard.press(key);
       const text = await until(async () => {
-        const now = await p.getByText(/\d Accepted, \d Delivered, \d Read, \d Failed/).innerText();
-        return now !== before && now;
+        const now = await chart.getByRole("status").innerText();
+        return now && now !== before && now;
       }, "the chart says another hour");
-      sum.accepted += Number(/(\d) Accepted/.exec(text)[1]);
-      sum.failed += Number(/(\d) Failed/.exec(text)[1]);
+      const of = (name) => Number(new RegExp(name + ": (\\d)").exec(text)?.[1] ?? 0);
+      for (const name of ["Read", "Delivered, not read", "Sent, no receipt", "Waiting"]) read.accepted += of(name);
+      read.accepted += of("Failed");
+      read.failed += of("Failed");
     }
-    assert.deepEqual(sum, { accepted: 8, failed: 2 });
+    assert.deepEqual(read, { accepted: 8, failed: 2 });
+    await shot(p, "overview-chart");
     await p.keyboard.press("Escape");
-    await p.locator(".overview-filters").getByRole("combobox", { name: "Campaign" }).focus();
 
-    await p.getByText("Table", { exact: true }).click();
-    const rows = await p
-      .getByRole("group", { name: "Table" })
-      .getByRole("row")
-      .evaluateAll((all) => all.slice(1).map((r) => [...r.cells].slice(1).map((c) => Number(c.textContent))));
-    assert.deepEqual(
-      [0, 3].map((i) => rows.reduce((n, r) => n + r[i], 0)),
-      [8, 2],
-      JSON.stringify(rows),
-    );
+    // The table has the figures of the lists, by the same outcomes.
+    await p.getByRole("button", { name: "Show as a table" }).click();
+    const table = p.getByRole("group", { name: "Messages by outcome: table" });
+    const heads = (await table.getByRole("columnheader").allInnerTexts()).slice(1);
+    const sums = (await table.locator("tfoot td").allInnerTexts()).map((x) => Number(/^\d+/.exec(x.trim())[0]));
+    const { data } = await call("GET", "/panel/v1/notifications?limit=50", token);
+    const listed = (...states) => data.reduce((n, x) => n + states.reduce((m, s) => m + (x.counts[s] ?? 0), 0), 0);
+    assert.deepEqual(Object.fromEntries(heads.map((h, i) => [h, sums[i]])), {
+      ...(listed("read") && { Read: listed("read") }),
+      ...(listed("delivered") && { "Delivered, not read": listed("delivered") }),
+      Failed: listed("failed"),
+      Total: 8,
+    });
+    assert.equal(await table.locator("tbody tr").count(), 24); // the empty hours too
+    await p.getByRole("button", { name: "Show as a chart" }).click();
+
+    // Series that are toggled off leave; nothing is cut off at any width, nor at twice the size.
+    const failed = p.getByRole("button", { name: "Failed 2" });
+    await failed.click();
+    assert.equal(await failed.getAttribute("aria-pressed"), "false");
+    await p.locator('rect[data-series="failed"]').waitFor({ state: "detached" });
+    await failed.click();
+    await p.locator('rect[data-series="failed"]').first().waitFor();
+    await unclipped(p, "[data-chart]", "overview-chart");
     await p.getByRole("button", { name: "Only spring <b>sale</b>" }).click();
     await until(async () => (await tile(p, "Accepted").innerText()) === "5");
     assert.match(decodeURIComponent(p.url()), /campaign=spring/);

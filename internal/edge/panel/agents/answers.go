@@ -31,7 +31,6 @@ type Answers struct {
 
 const (
 	answersDefault = 7 * 24 * time.Hour
-	maxAnswers     = 400 * 24 * time.Hour // the retention of counts
 	exportedAtOnce = 30 * 24 * time.Hour
 	maxScored      = 20_000 // articles of a base
 )
@@ -78,19 +77,7 @@ func answersRange(q url.Values, now time.Time) (agentID string, from, to time.Ti
 	if agentID, err = agentFilter(q); err != nil {
 		return "", from, to, err
 	}
-	if to, err = form.QueryTime(q, "to", now.Add(time.Hour)); err != nil {
-		return "", from, to, err
-	}
-	if from, err = form.QueryTime(q, "from", now.Add(-answersDefault)); err != nil {
-		return "", from, to, err
-	}
-	from, to = from.Truncate(time.Hour), to.Truncate(time.Hour)
-	switch {
-	case !from.Before(to):
-		err = carillon.InvalidValue("from", "Must be at least an hour before to", q.Get("from"))
-	case to.Sub(from) > maxAnswers:
-		err = carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
-	}
+	from, to, err = form.QueryHours(q, answersDefault, now)
 	return agentID, from, to, err
 }
 
@@ -100,6 +87,35 @@ type answersShown struct {
 	Total  answersCounted `json:"total"`
 	Hours  []answersHour  `json:"hours"` // without hours in which nothing was asked
 	Agents []answersOf    `json:"agents"`
+	Rated  []ratedHour    `json:"rated"` // without hours in which nothing was rated
+}
+
+// ratedHour are the conversations rated in an hour, by stars.
+type ratedHour struct {
+	Hour  string `json:"hour"`
+	Five  int64  `json:"five"`
+	Four  int64  `json:"four"`
+	Three int64  `json:"three"`
+	Two   int64  `json:"two"`
+	One   int64  `json:"one"`
+}
+
+func (h *ratedHour) add(rating int) {
+	stars := []*int64{&h.One, &h.Two, &h.Three, &h.Four, &h.Five}
+	*stars[min(max(rating, 1), len(stars))-1]++
+}
+
+// rated returns the ratings of a range, which may be of any agent.
+func (x Answers) rated(r *http.Request, by member.Member, agentID string, from, to time.Time) ([]ratedHour, error) {
+	hours := []ratedHour{}
+	err := x.Store.Quality.EachRating(r.Context(), by.CompanyID, agentID, from, to, func(at time.Time, rating int) {
+		hour := carillon.FormatTime(at.Truncate(time.Hour))
+		if len(hours) == 0 || hours[len(hours)-1].Hour != hour {
+			hours = append(hours, ratedHour{Hour: hour})
+		}
+		hours[len(hours)-1].add(rating)
+	})
+	return hours, err
 }
 
 // show responds with the counts of a range: in total, by hour and by agent.
@@ -131,7 +147,8 @@ func (x Answers) show(r *http.Request, by member.Member) (answersShown, error) {
 	slices.SortFunc(shownAgents, func(a, b answersOf) int {
 		return cmp.Or(cmp.Compare(asked(b.answersCounted), asked(a.answersCounted)), cmp.Compare(a.AgentID, b.AgentID))
 	})
-	return answersShown{carillon.FormatTime(from), carillon.FormatTime(to), countedOf(total), shownHours, shownAgents}, nil
+	rated, err := x.rated(r, by, agentID, from, to)
+	return answersShown{carillon.FormatTime(from), carillon.FormatTime(to), countedOf(total), shownHours, shownAgents, rated}, err
 }
 
 func asked(a answersCounted) int64 { return a.Answered + a.Offered + a.HandedOver + a.Unanswered }

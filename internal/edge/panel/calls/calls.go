@@ -43,6 +43,7 @@ func (x Calls) Routes() []httpio.Route {
 	const one = "/calls/{id}"
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/calls", auth.MayReadNotifications, x.list),
+		member.Route(x.Gate, "GET", "/calls/outcomes", auth.MayReadNotifications, x.outcomes),
 		member.Route(x.Gate, "GET", one, auth.MayReadNotifications, member.ID("Call", x.get)),
 		member.Route(x.Gate, "POST", one+"/hangup", auth.MaySendNotifications, member.ID("Call", x.hangUp)),
 		x.Gate.Raw("GET", one+"/recording", auth.MayReadNotifications, x.recording),
@@ -71,14 +72,14 @@ func (x Calls) list(r *http.Request, by member.Member) (httpio.List[callRow], er
 	if err != nil {
 		return httpio.List[callRow]{}, err
 	}
+	incoming, err := readDirection(q)
+	if err != nil {
+		return httpio.List[callRow]{}, err
+	}
 	read := x.outgoing
-	switch d := q.Get("direction"); d {
-	case "", "outgoing":
-	case "incoming":
+	if incoming {
 		read = x.incoming
 		possible = possible && f.Campaign == "" // incoming calls have no campaign
-	default:
-		return httpio.List[callRow]{}, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
 	}
 	all, next, err := read(r.Context(), by.CompanyID, q, f)
 	if err != nil || !possible {
@@ -89,6 +90,18 @@ func (x Calls) list(r *http.Request, by member.Member) (httpio.List[callRow], er
 		rows[i] = callRow{all[i], lines[all[i].SenderUID]}
 	}
 	return httpio.List[callRow]{Data: rows, Next: next}, nil
+}
+
+// readDirection reports whether the query asks for incoming calls.
+func readDirection(q url.Values) (incoming bool, err error) {
+	switch d := q.Get("direction"); d {
+	case "", "outgoing":
+		return false, nil
+	case "incoming":
+		return true, nil
+	default:
+		return false, carillon.InvalidValue("direction", "One of outgoing, incoming", carillon.Shorten(d))
+	}
 }
 
 // outgoing reads a page of placed calls, and the cursor of the next page.

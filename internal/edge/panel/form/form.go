@@ -196,6 +196,40 @@ func QueryTime(q url.Values, name string, otherwise time.Time) (time.Time, error
 	return at.UTC(), nil
 }
 
+// maxHours is the retention of counts.
+const maxHours = 400 * 24 * time.Hour
+
+// QueryHours reads a range of whole hours, from and to. The range before the end of the present hour is the default.
+func QueryHours(q url.Values, usual time.Duration, now time.Time) (from, to time.Time, err error) {
+	if to, err = QueryTime(q, "to", now.Add(time.Hour)); err != nil {
+		return from, to, err
+	}
+	if from, err = QueryTime(q, "from", now.Add(time.Hour-usual)); err != nil {
+		return from, to, err
+	}
+	from, to = from.Truncate(time.Hour), to.Truncate(time.Hour)
+	switch {
+	case !from.Before(to):
+		err = carillon.InvalidValue("from", "Must be at least an hour before to", q.Get("from"))
+	case to.Sub(from) > maxHours:
+		err = carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
+	}
+	return from, to, err
+}
+
+// QueryClass reads the filter by type; nil if there is none.
+func QueryClass(q url.Values) (*carillon.Class, error) {
+	text := q.Get("type")
+	if text == "" {
+		return nil, nil
+	}
+	class, ok := carillon.ParseClass(text)
+	if !ok {
+		return nil, carillon.InvalidValue("type", "One of transactional, utility, marketing", carillon.Shorten(text))
+	}
+	return &class, nil
+}
+
 // QueryStates reads the filter by state. what names the listed items, for errors.
 func QueryStates(q url.Values, known []carillon.State, what string) (states []carillon.State, err error) {
 	text := q.Get("state")

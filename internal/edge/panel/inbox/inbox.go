@@ -48,6 +48,7 @@ func (x Inbox) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/conversations", read, x.list),
 		member.Route(x.Gate, "GET", "/conversations/counts", read, x.counts),
+		member.Route(x.Gate, "GET", "/conversations/times", read, x.times),
 		member.Route(x.Gate, "GET", one, read, x.get),
 		member.Route(x.Gate, "GET", one+"/turns", read, x.turns),
 		member.Route(x.Gate, "GET", one+"/reach", read, x.reachOf),

@@ -138,9 +138,10 @@ func campaignOf(q url.Values) (name string, err error) {
 // campaignShown is a campaign with the figures of its messages and of its calls.
 type campaignShown struct {
 	campaignRow
-	AsOf     string `json:"as_of"`
-	Messages Counts `json:"messages"`
-	Calls    Counts `json:"calls"`
+	AsOf      string `json:"as_of"`
+	Messages  Counts `json:"messages"`
+	Calls     Counts `json:"calls"`
+	Completed int64  `json:"completed"` // calls
 }
 
 func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error) {
@@ -166,6 +167,13 @@ func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error)
 			return campaignShown{}, err
 		}
 		*to = CountsOf(&total)
+	}
+	hours, err := x.Store.Stats.Calls(r.Context(), by.CompanyID, stats.CallFilter{Campaign: &name})
+	if err != nil {
+		return campaignShown{}, err
+	}
+	for _, h := range hours {
+		shown.Completed += h.States[carillon.StateCompleted]
 	}
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	shown.AsOf = carillon.FormatTime(asOf)

@@ -29,7 +29,6 @@ func (x Overview) Routes() []httpio.Route {
 
 const (
 	overviewDefault   = 24 * time.Hour
-	maxOverview       = 400 * 24 * time.Hour // the retention of counts
 	overviewCampaigns = 10
 	overviewRows      = 50 // rows of templates and of senders
 )
@@ -87,7 +86,7 @@ type overviewShown struct {
 	To        string    `json:"to"`
 	AsOf      string    `json:"as_of"`
 	Total     Counts    `json:"total"`
-	Hours     []counted `json:"hours"` // without hours in which nothing was accepted
+	Hours     []counted `json:"hours"` // by channel, without those in which nothing was accepted
 	Types     []counted `json:"types"`
 	Templates []counted `json:"templates"`
 	Senders   []counted `json:"senders"`
@@ -122,7 +121,9 @@ func (x Overview) show(r *http.Request, by member.Member) (overviewShown, error)
 	var total stats.Counts
 	for i := range hours {
 		total.Add(hours[i].Counts, 1)
-		shown.Hours = append(shown.Hours, counted{Hour: carillon.FormatTime(hours[i].At), Counts: CountsOf(&hours[i].Counts)})
+		shown.Hours = append(shown.Hours, counted{
+			Hour: carillon.FormatTime(hours[i].At), Channel: hours[i].Channel, Counts: CountsOf(&hours[i].Counts),
+		})
 	}
 	shown.Total = CountsOf(&total)
 	shown.group(groups, senders)
@@ -206,18 +207,8 @@ func (x Overview) campaigns(r *http.Request, companyID string, f stats.Filter) (
 // readStatsFilter reads the range and the filters. found is false if nothing can match. The range consists of whole
 // hours.
 func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f stats.Filter, found bool, err error) {
-	if f.To, err = form.QueryTime(q, "to", now.Add(time.Hour)); err != nil {
+	if f.From, f.To, err = form.QueryHours(q, overviewDefault, now); err != nil {
 		return f, false, err
-	}
-	if f.From, err = form.QueryTime(q, "from", now.Add(-overviewDefault+time.Hour)); err != nil {
-		return f, false, err
-	}
-	f.From, f.To = f.From.Truncate(time.Hour), f.To.Truncate(time.Hour)
-	if !f.From.Before(f.To) {
-		return f, false, carillon.InvalidValue("from", "Must be at least an hour before to", q.Get("from"))
-	}
-	if f.To.Sub(f.From) > maxOverview {
-		return f, false, carillon.InvalidValue("from", "At most 400 days before to", q.Get("from"))
 	}
 	if q.Has("campaign") {
 		campaign, err := form.Query(q, "campaign", form.MaxCampaign)
@@ -232,12 +223,8 @@ func readStatsFilter(q url.Values, senders []*carillon.Sender, now time.Time) (f
 	if f.Language, err = form.Query(q, "language", maxLanguage); err != nil {
 		return f, false, err
 	}
-	if text := q.Get("type"); text != "" {
-		class, ok := carillon.ParseClass(text)
-		if !ok {
-			return f, false, carillon.InvalidValue("type", "One of transactional, utility, marketing", carillon.Shorten(text))
-		}
-		f.Class = &class
+	if f.Class, err = form.QueryClass(q); err != nil {
+		return f, false, err
 	}
 	if f.Channel = carillon.Channel(q.Get("channel")); f.Channel != "" && f.Channel != carillon.Messaging && f.Channel != carillon.Voice {
 		return f, false, carillon.InvalidValue("channel", "One of messaging, voice", carillon.Shorten(string(f.Channel)))

@@ -51,3 +51,20 @@ export function rateOf(name: Rated, f: Figures): Rate {
   const wholes: Record<Whole, number> = { accepted: f.accepted, sent: f.sent, readable: f.delivered - f.answered };
   return { part: parts[name], whole: wholes[of[name]], of: of[name] };
 }
+
+/** parts are what becomes of recipients, each in one of them: as in outcomeOf, from the best to the worst. */
+export const parts = ["read", "delivered", "unconfirmed", "waiting", "left_out", "failed"] as const;
+export type Part = (typeof parts)[number];
+
+/** partsOf are figures without overlap. delivered are those who have not read it; of calls, the answered. */
+export function partsOf(f: Figures): Record<Part, number> {
+  const part = (name: Rated) => rateOf(name, f).part;
+  return {
+    read: f.read,
+    delivered: Math.max(0, f.delivered - f.read),
+    unconfirmed: part("unconfirmed"),
+    waiting: f.waiting,
+    left_out: part("left_out"),
+    failed: f.failed,
+  };
+}

@@ -2,9 +2,9 @@ import "./calls.css";
 import { Button, Tabs } from "@mantine/core";
 import { IconDownload, IconPhoneIncoming, IconPhoneOff } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { lazy, Suspense, useCallback } from "react";
 import { get } from "../../api";
-import { useTexts } from "../../i18n";
+import { useTexts, withTexts } from "../../i18n";
 import { calls as stream, type LiveEvent } from "../../live";
 import { Needs } from "../../shell/states";
 import { csvOf, download } from "../../ui/list/csv";
@@ -23,6 +23,8 @@ import { FirstCall } from "./FirstCall";
 import { useNames } from "./names";
 import { stateText, texts } from "./texts";
 import { underWay, type CallRow } from "./types";
+
+const Charts = lazy(withTexts(() => import("../charts/Calls")));
 
 const beat = 2000; // while a call is under way: that it rings or is answered is no event
 const single = 10; // calls beyond the first page that are read one by one
@@ -141,8 +143,18 @@ function List({ address, go }: { address: Address; go: Go }) {
         result: (c) => c.result && JSON.stringify(c.result),
       }),
     );
+  const { direction, agent, line, campaign, number, range } = address;
   return (
     <>
+      {!number && (list.shown.rows.length > 0 || narrowed(address)) && (
+        <Suspense>
+          <Charts
+            query={{ direction, agent, line, campaign: incoming ? undefined : campaign }}
+            range={range}
+            choose={(to) => go({ range: to })}
+          />
+        </Suspense>
+      )}
       <FilterBar filters={useFilters(address, go)} narrowed={narrowed(address)} clear={clear}>
         <Views memory={memory} search={{ ...address }} apply={(search) => go({ ...nothing, ...search })} />
         <Columns columns={columns} memory={memory} />

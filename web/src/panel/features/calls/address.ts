@@ -1,3 +1,4 @@
+import type { CallRange } from "../charts/Calls";
 import { callStates, type CallState } from "./types";
 import { textOf } from "../../next";
 
@@ -18,12 +19,14 @@ export interface Address {
   line?: string;
   number?: string;
   campaign?: string;
+  range?: CallRange; // of the chart; the last 24 hours are usual
 }
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (s.direction === "incoming") a.direction = "incoming";
+  if (s.range === "7d" || s.range === "30d") a.range = s.range;
   if (typeof s.state === "string" && (s.state in groups || callStates.includes(s.state as CallState)))
     a.state = s.state as StateFilter;
   for (const name of ["agent", "line", "number", "campaign"] as const) {
@@ -47,7 +50,7 @@ export function queryOf(a: Address): Record<string, string | undefined> {
 }
 
 export function narrowed(a: Address): boolean {
-  return Object.keys(a).some((k) => k !== "direction");
+  return Object.keys(a).some((k) => k !== "direction" && k !== "range");
 }
 
 export const nothing: Partial<Record<keyof Address, undefined>> = {

@@ -5,10 +5,10 @@ import { Button } from "@mantine/core";
 import { IconDownload, IconListDetails, IconSpeakerphone } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { lazy, Suspense, useCallback } from "react";
 import { address as addressAt, get, Problem } from "../../api";
 import { number } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
@@ -22,6 +22,8 @@ import { Reached } from "./Reached";
 import { texts } from "./texts";
 import { addressOf, figuresOf, queryOf, sendingsOf, type Address, type Campaign } from "./types";
 import { Why } from "./Why";
+
+const Timeline = lazy(withTexts(() => import("./Timeline")));
 
 export function CampaignPage() {
   const { name } = useParams({ from: "/shell/campaigns/$name" });
@@ -118,7 +120,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
     >
       <div className="campaigns-funnels">
         {(c.messages?.accepted ?? 0) > 0 && <Funnel figures={c.messages!} />}
-        {(c.calls?.accepted ?? 0) > 0 && <Funnel figures={c.calls!} calls />}
+        {(c.calls?.accepted ?? 0) > 0 && <Funnel figures={c.calls!} completed={c.completed ?? 0} />}
       </div>
       {rest.length > 0 && (
         <dl className="card campaigns-rest" aria-label={t.result}>
@@ -141,6 +143,9 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
           })}
         </dl>
       )}
+      <Suspense>
+        <Timeline campaign={c} />
+      </Suspense>
       <div className="campaigns-columns">
         <Reached name={c.name} address={address} go={go} />
         <Why campaign={c} address={address} go={go} />

@@ -1,19 +1,21 @@
-import { number } from "../../format";
-import { useLanguage, useTexts } from "../../i18n";
+import { number, percent } from "../../format";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { useRate } from "../../ui/Rate";
 import { rateOf, type Figures, type Rated } from "../../ui/rates";
 import { texts } from "./texts";
 
-/** Funnel is how far recipients came, each step with its share. */
-export function Funnel({ figures, calls }: { figures: Figures; calls?: boolean }) {
+/** Funnel is how far recipients came, each step with its share. completed are the calls that came to their end; undefined for messages. */
+export function Funnel({ figures, completed }: { figures: Figures; completed?: number }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const rate = useRate();
-  const steps: [Rated | undefined, string][] = calls
+  const calls = completed !== undefined;
+  const steps: [Rated | "completed" | undefined, string][] = calls
     ? [
         [undefined, t.placed],
         ["sent", t.dialed],
         ["delivered", t.answered],
+        ["completed", t.completed],
       ]
     : [
         [undefined, t.accepted],
@@ -22,13 +24,20 @@ export function Funnel({ figures, calls }: { figures: Figures; calls?: boolean }
         ["read", t.read],
         ["replied", t.replied],
       ];
+  const ofAnswered = (part: number) => {
+    if (figures.delivered <= 0) return { of: "", words: "" };
+    const share = percent(part, figures.delivered, language);
+    const values = { share, part: number(part, language), whole: number(figures.delivered, language) };
+    return { of: fill(t.shareAnswered, values), words: fill(t.countAnswered, values) };
+  };
   return (
     <figure className="card campaigns-funnel">
       <figcaption>{calls ? t.calls : t.messages}</figcaption>
       <ol>
         {steps.map(([name, label]) => {
-          const part = name ? rateOf(name, figures).part : figures.accepted;
-          const { of, words } = name ? rate(name, figures) : { of: "", words: "" };
+          const part = name === "completed" ? (completed ?? 0) : name ? rateOf(name, figures).part : figures.accepted;
+          const { of, words } =
+            name === "completed" ? ofAnswered(part) : name ? rate(name, figures) : { of: "", words: "" };
           return (
             <li key={label} title={name === "replied" ? t.repliedHelp : undefined}>
               <span className="campaigns-step">

@@ -1,38 +1,30 @@
 import "../overview/overview.css";
 import "./questions.css";
-import { Button, SegmentedControl, Select, Skeleton } from "@mantine/core";
+import { Button, SegmentedControl, Select } from "@mantine/core";
 import { IconDownload, IconMessageQuestion } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo } from "react";
 import { address, get } from "../../api";
 import { number, percent } from "../../format";
-import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Outcome } from "../agents/types";
 import { useNow } from "../../ui/Ago";
+import type { Span } from "../../ui/chart/bins";
 import { Day } from "../../ui/Day";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
 import { useList } from "../../ui/resources";
-import { addressOf, dateOf, ranges, spanOf, type Span } from "../overview/address";
-import type { ChartLine } from "../overview/Chart";
-
-import { Numbers } from "../overview/Numbers";
-import { seriesBy } from "../overview/series";
+import classes from "../charts/charts.module.css";
+import { AnswerChart, Ratings, type Answered } from "../charts/Answers";
+import { addressOf, dateOf, ranges, spanOf } from "../overview/address";
 import { texts as overviewTexts } from "../overview/texts";
 import { Reviews } from "../reviews/Reviews";
 import { reviewTexts } from "../reviews/texts";
 import { answerTexts, texts } from "./texts";
 
-const Chart = lazy(withTexts(() => import("../overview/Chart")));
-
 type Counts = Record<Outcome | "up" | "down", number>;
-
-interface Shown {
-  total: Counts;
-  hours: (Counts & { hour: string })[];
-  agents: (Counts & { agent_id: string; agent: string })[];
-}
+type Shown = Answered;
 
 const outcomes: Outcome[] = ["answered", "offered", "handed_over", "unanswered"];
 const asked = (c: Counts) => outcomes.reduce((sum, o) => sum + c[o], 0);
@@ -133,10 +125,7 @@ export function Answers() {
 
 function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: boolean }) {
   const a = useTexts(answerTexts);
-  const o = useTexts(overviewTexts);
   const language = useLanguage();
-  const [form, setForm] = useState("chart");
-  const points = useMemo(() => seriesBy(shown.hours, span, outcomes), [shown.hours, span]);
   const total = asked(shown.total);
   const n = (x: number) => number(x, language);
   const about = {
@@ -145,13 +134,7 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
     handed_over: a.aboutHandedOver,
     unanswered: a.aboutUnanswered,
   };
-  const lines: (ChartLine & { key: Outcome })[] = [
-    { key: "answered", label: a.answered, token: "--ok", width: 2, filled: true },
-    { key: "offered", label: a.offered, token: "--accent", width: 2, dash: [2, 3] },
-    { key: "handed_over", label: a.handed_over, token: "--muted", width: 1.5, dash: [6, 4] },
-    { key: "unanswered", label: a.unanswered, token: "--danger", width: 2 },
-  ];
-  if (total === 0 && shown.total.up + shown.total.down === 0)
+  if (total === 0 && shown.total.up + shown.total.down + shown.rated.length === 0)
     return (
       <Card flush label={a.outcomes}>
         <Empty icon={<IconMessageQuestion size={22} />} title={a.none} text={a.noneText} />
@@ -177,29 +160,10 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
           </dd>
         </div>
       </dl>
-      <Card
-        title={a.overTime}
-        actions={
-          <SegmentedControl
-            size="xs"
-            aria-label={o.form}
-            value={form}
-            onChange={setForm}
-            data={[
-              { value: "chart", label: o.chart },
-              { value: "table", label: o.table },
-            ]}
-          />
-        }
-      >
-        {form === "table" ? (
-          <Numbers points={points} unit={span.unit} lines={lines} />
-        ) : (
-          <Suspense fallback={<Skeleton height={296} />}>
-            <Chart points={points} unit={span.unit} lines={lines} />
-          </Suspense>
-        )}
-      </Card>
+      <AnswerChart shown={shown} span={span} />
+      <div className={classes.pair}>
+        <Ratings shown={shown} span={span} />
+      </div>
       <ByAgent agents={shown.agents} />
     </div>
   );

@@ -1,3 +1,4 @@
+import "../../ui/chart/outcome.css";
 import {
   IconAlertTriangle,
   IconCalendarTime,

@@ -62,7 +62,7 @@ export function Filters({
       <Campaign value={address.campaign ?? ""} known={campaigns} change={(v) => go({ campaign: v || undefined })} />
       <Select
         aria-label={t.type}
-        placeholder={t.anyType}
+        placeholder={t.type}
         clearable
         checkIconPosition="right"
         value={address.type ?? null}
@@ -71,7 +71,7 @@ export function Filters({
       />
       <Select
         aria-label={t.template}
-        placeholder={t.anyTemplate}
+        placeholder={t.template}
         clearable
         searchable
         checkIconPosition="right"
@@ -84,7 +84,7 @@ export function Filters({
       />
       <Select
         aria-label={t.sender}
-        placeholder={t.anySender}
+        placeholder={t.sender}
         clearable
         checkIconPosition="right"
         value={address.sender ?? null}
@@ -96,7 +96,7 @@ export function Filters({
       />
       <Select
         aria-label={t.channel}
-        placeholder={t.anyChannel}
+        placeholder={t.channel}
         clearable
         checkIconPosition="right"
         value={address.channel ?? null}

@@ -1,28 +1,25 @@
 import "@mantine/core/styles/Progress.css";
 import "./overview.css";
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback } from "react";
 import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { absolute } from "../../format";
 import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Card, Failed, Note, Page } from "../../ui/parts";
 import { shared } from "../../ui/texts";
-import { addressOf, narrowed, nothing, type Address } from "./address";
+import { addressOf, nothing, type Address } from "./address";
 import { Attention } from "./Attention";
 import { Filters } from "./Filters";
 import { FirstSteps, useFirstStepsKnown } from "./FirstSteps";
-import type { ChartLine } from "./Chart";
 import { clock } from "./format";
-import { Numbers } from "./Numbers";
-import { seriesOf, type Line } from "./series";
 import { Tables } from "./Tables";
 import { texts } from "./texts";
 import { Tiles } from "./Tiles";
 import { useOverview } from "./useOverview";
 
-const Chart = lazy(withTexts(() => import("./Chart")));
+const Charts = lazy(withTexts(() => import("./Charts")));
 
 export function OverviewPage() {
   const company = useCompany();
@@ -67,7 +64,7 @@ function Loaded() {
           <Attention />
           <Filters address={address} go={go} clear={() => go(nothing)} names={one.data?.shown} />
           {one.data ? (
-            <Figures {...one.data} go={go} waits={one.isPlaceholderData} filtered={narrowed(address)} />
+            <Figures {...one.data} go={go} waits={one.isPlaceholderData} />
           ) : one.isError ? (
             <Card flush label={t.title}>
               <Failed error={one.error} retry={() => void one.refetch()} />
@@ -83,46 +80,15 @@ function Loaded() {
 
 type Data = NonNullable<ReturnType<typeof useOverview>["data"]>;
 
-function Figures({ shown, span, address, go, waits, filtered }: Data & { go: Go; waits: boolean; filtered: boolean }) {
+function Figures({ shown, span, address, go, waits }: Data & { go: Go; waits: boolean }) {
   const t = useTexts(texts);
-  const [form, setForm] = useState("chart");
-  const points = useMemo(() => seriesOf(shown.hours, span), [shown.hours, span]);
   const none = shown.total.accepted === 0;
-  const lines: (ChartLine & { key: Line })[] = [
-    { key: "accepted", label: t.accepted, token: "--muted", width: 1.5, dash: [6, 4] },
-    { key: "delivered", label: t.delivered, token: "--ok", width: 2, filled: true },
-    { key: "read", label: t.read, token: "--accent", width: 2, dash: [2, 3] },
-    { key: "failed", label: t.failed, token: "--danger", width: 2 },
-  ];
   return (
     <div className="stack" aria-busy={waits} data-waits={waits || undefined}>
       <Tiles total={shown.total} />
-      <Card
-        title={t.overTime}
-        actions={
-          <SegmentedControl
-            size="xs"
-            aria-label={t.form}
-            value={form}
-            onChange={setForm}
-            data={[
-              { value: "chart", label: t.chart },
-              { value: "table", label: t.table },
-            ]}
-          />
-        }
-      >
-        {form === "table" ? (
-          <Numbers points={points} unit={span.unit} lines={lines} />
-        ) : none ? (
-          <p className="overview-none">{filtered ? t.noneFiltered : t.none}</p>
-        ) : (
-          <Suspense fallback={<Skeleton height={296} />}>
-            <Chart points={points} unit={span.unit} lines={lines} />
-          </Suspense>
-        )}
-        <p className="small muted overview-meaning">{t.meaning}</p>
-      </Card>
+      <Suspense fallback={<Skeleton height={336} />}>
+        <Charts shown={shown} span={span} address={address} />
+      </Suspense>
       {!none && <Tables shown={shown} span={span} address={address} go={go} />}
       {shown.total.skipped > 0 && (
         <Note>

@@ -7,7 +7,8 @@ import { useLanguage, useTexts, fill } from "../../i18n";
 import { languageName, number } from "../../format";
 import { Card } from "../../ui/parts";
 import { Rate, RateName } from "../../ui/Rate";
-import { listOf, type Address, type Span } from "./address";
+import type { Span } from "../../ui/chart/bins";
+import { listOf, type Address } from "./address";
 
 import type { Go } from "./OverviewPage";
 import { texts } from "./texts";
@@ -56,7 +57,7 @@ export function Tables({ shown, span, address, go }: Props) {
               onClick={() => go({ template: c.template, language: c.language })}
             >
               {c.template}
-            </button>{" "}
+            </button>
             <span className="small muted">{languageName(c.language ?? "", language)}</span>
           </>
         )}
@@ -68,7 +69,7 @@ export function Tables({ shown, span, address, go }: Props) {
         name={sender}
         cell={(c) => (
           <>
-            {c.sender ? list(listOf(address, span, { sender: c.sender }), c.sender) : sender(c)}{" "}
+            {c.sender ? list(listOf(address, span, { sender: c.sender }), c.sender) : <span>{sender(c)}</span>}
             <span className="small muted">{c.channel === "voice" ? t.voice : t.messaging}</span>
           </>
         )}
@@ -102,6 +103,7 @@ function Table({
 }) {
   const t = useTexts(texts);
   const language = useLanguage();
+  const full = (c: Counted) => name(c) + (c.language ? ` · ${languageName(c.language, language)} (${c.language})` : "");
   return (
     <Card title={title} flush actions={more}>
       {rows.length === 0 ? (
@@ -129,7 +131,7 @@ function Table({
               {rows.map((c) => (
                 <tr key={name(c) + (c.language ?? "")}>
                   <td>
-                    <div className="overview-name" title={name(c)}>
+                    <div className="overview-name" title={full(c)}>
                       {cell(c)}
                     </div>
                   </td>
@@ -142,11 +144,11 @@ function Table({
                   </td>
                   <td className={c.failed > 0 ? "figure bad" : "figure"}>{number(c.failed, language)}</td>
                   <td className="wide-only">
-                    <Tooltip label={fill(t.only, { name: name(c) })}>
+                    <Tooltip label={fill(t.only, { name: full(c) })}>
                       <ActionIcon
                         variant="subtle"
                         color="gray"
-                        aria-label={fill(t.only, { name: name(c) })}
+                        aria-label={fill(t.only, { name: full(c) })}
                         onClick={() => filter(c)}
                       >
                         <IconFilter size={15} />

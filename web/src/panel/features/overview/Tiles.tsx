@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { useLanguage, useTexts } from "../../i18n";
 import { number } from "../../format";
 import { fill } from "../../i18n";
@@ -13,7 +14,7 @@ export function Tiles({ total: c }: { total: Counts }) {
   const n = (x: number) => number(x, language);
   const rate = useRate();
   const late = c.lateness;
-  const tiles: { name: string; value: string; about: string; words?: string; tone?: string }[] = [
+  const tiles: { name: string; value: string; about: ReactNode; words?: string; tone?: string }[] = [
     {
       name: t.accepted,
       value: n(c.accepted),
@@ -22,6 +23,7 @@ export function Tiles({ total: c }: { total: Counts }) {
     { name: t.sent, value: n(c.sent), about: rate("sent", c).of, words: rate("sent", c).words },
     { name: t.delivered, value: n(c.delivered), about: rate("delivered", c).of, words: rate("delivered", c).words },
     { name: t.read, value: n(c.read), about: rate("read", c).of, words: rate("read", c).words },
+    { name: t.replied, value: n(c.replied), about: rate("replied", c).of, words: rate("replied", c).words },
     {
       name: t.failed,
       value: n(c.failed),
@@ -32,9 +34,14 @@ export function Tiles({ total: c }: { total: Counts }) {
     {
       name: t.lateness,
       value: late ? duration(late.p50_ms, language) : "–",
-      about: late
-        ? fill(t.latest, { p95: duration(late.p95_ms, language), p99: duration(late.p99_ms, language) })
-        : t.noLateness,
+      about: late ? (
+        <>
+          <span className="tile-line">{fill(t.p95, { time: duration(late.p95_ms, language) })}</span>
+          <span className="tile-line">{fill(t.p99, { time: duration(late.p99_ms, language) })}</span>
+        </>
+      ) : (
+        t.noLateness
+      ),
     },
   ];
   return (

@@ -1,3 +1,4 @@
+import { unitOf, type Span } from "../../ui/chart/bins";
 import { channels, kinds, type Channel, type Kind } from "./types";
 import { textOf } from "../../next";
 
@@ -62,12 +63,6 @@ function midnight(date: string, more: number): Date {
 const hour = 3_600_000;
 const most = 400; // days
 
-export interface Span {
-  from: Date;
-  to: Date;
-  unit: "hour" | "day";
-}
-
 /** spanOf is the range in instants: the last 24 hours by whole hours, else days of the viewer, the last one included. */
 export function spanOf(a: Address, now: Date): Span {
   const end = new Date(Math.floor(now.getTime() / hour) * hour + hour);
@@ -80,7 +75,7 @@ export function spanOf(a: Address, now: Date): Span {
   const first = dateOf(midnight(to, 1 - most));
   if (from < first) from = first;
   const span = { from: midnight(from, 0), to: midnight(to, 1) };
-  return { ...span, unit: span.to.getTime() - span.from.getTime() <= 49 * hour ? "hour" : "day" };
+  return { ...span, unit: unitOf(span.from, span.to) };
 }
 
 /** queryOf is the query of the route. */

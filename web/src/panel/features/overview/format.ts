@@ -13,21 +13,6 @@ export function duration(ms: number, language: string): string {
   return unit(ms / 3_600_000, "hour");
 }
 
-/** compact is a number with few digits for an axis. */
-export function compact(n: number, language: string): string {
-  return new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }).format(n);
-}
-
-/** when is an hour or a day of a chart. */
-export function when(at: Date, unit: "hour" | "day", language: string, long = false): string {
-  const hour: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
-  const day: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
-  return new Intl.DateTimeFormat(
-    language,
-    unit === "day" ? (long ? { ...day, weekday: "short" } : day) : long ? { ...day, ...hour } : hour,
-  ).format(at);
-}
-
 /** clock is a time of the day with seconds. */
 export function clock(at: string, language: string): string {
   return new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(

@@ -2,22 +2,6 @@ import { percent } from "../../format";
 import { describe, expect, it } from "vitest";
 import { addressOf, dateOf, listOf, queryOf, spanOf } from "./address";
 import { duration } from "./format";
-import { seriesOf } from "./series";
-import type { Counted } from "./types";
-
-const hour = (at: Date, accepted: number): Counted => ({
-  hour: at.toISOString(),
-  accepted,
-  waiting: 0,
-  sent: 0,
-  delivered: accepted - 1,
-  answered: 0,
-  read: 0,
-  replied: 0,
-  failed: 1,
-  skipped: 0,
-  canceled: 0,
-});
 
 describe("the address of the overview", () => {
   it("keeps what is known and nothing else", () => {
@@ -54,30 +38,6 @@ describe("the address of the overview", () => {
       campaign: "a",
       sender: "s",
     });
-  });
-});
-
-describe("the series of the overview", () => {
-  it("has every day, and what the hours of each add up to", () => {
-    const span = spanOf({ range: "7d" }, new Date(2030, 4, 15, 12));
-    const points = seriesOf(
-      [hour(new Date(2030, 4, 10, 0), 2), hour(new Date(2030, 4, 10, 23), 3), hour(new Date(2030, 4, 15, 11), 5)],
-      span,
-    );
-    expect(points.map((p) => [p.accepted, p.delivered, p.failed])).toEqual([
-      [0, 0, 0],
-      [5, 3, 2],
-      [0, 0, 0],
-      [0, 0, 0],
-      [0, 0, 0],
-      [0, 0, 0],
-      [5, 4, 1],
-    ]);
-  });
-  it("has every hour of a day", () => {
-    const span = spanOf({}, new Date(2030, 4, 15, 12, 5));
-    const points = seriesOf([hour(span.from, 2), hour(new Date(span.to.getTime() - 3_600_000), 7)], span);
-    expect([points.length, points[0]!.accepted, points[23]!.accepted]).toEqual([24, 2, 7]);
   });
 });
 

@@ -1,24 +1,17 @@
 import "../overview/overview.css";
 import "./reviews.css";
-import { SegmentedControl, Skeleton } from "@mantine/core";
 import { IconChecklist } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo } from "react";
 import { get } from "../../api";
 import { number, percent } from "../../format";
-import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
+import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
+import { pointsOf, type Span } from "../../ui/chart/bins";
+import { Chart, type Series } from "../../ui/chart/Chart";
 import { Card, Empty, Failed, Rows } from "../../ui/parts";
-import type { Span } from "../overview/address";
-import type { ChartLine } from "../overview/Chart";
-
-import { Numbers } from "../overview/Numbers";
-import { seriesBy } from "../overview/series";
-import { texts as overviewTexts } from "../overview/texts";
 import { reviewTexts } from "./texts";
-
-const Chart = lazy(withTexts(() => import("../overview/Chart")));
 
 const goals = ["yes", "no", "unknown"] as const;
 type Goal = (typeof goals)[number];
@@ -53,11 +46,9 @@ export function Reviews({ span, query }: { span: Span; query: Record<string, str
 
 function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: boolean }) {
   const t = useTexts(reviewTexts);
-  const o = useTexts(overviewTexts);
   const language = useLanguage();
   const can = useCan();
-  const [form, setForm] = useState("chart");
-  const points = useMemo(() => seriesBy(shown.hours, span, goals), [shown.hours, span]);
+  const points = useMemo(() => pointsOf(shown.hours, span, goals), [shown.hours, span]);
   const n = (x: number) => number(x, language);
   const judged = shown.goals.yes + shown.goals.no + shown.goals.unknown;
   const engine = shown.by.filter((x) => x.value !== "rules").reduce((sum, x) => sum + x.reviews, 0);
@@ -67,10 +58,10 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
         <Empty icon={<IconChecklist size={22} />} title={t.none} text={t.noneText} />
       </Card>
     );
-  const lines: (ChartLine & { key: Goal })[] = [
-    { key: "yes", label: t.reached, token: "--ok", width: 2, filled: true },
-    { key: "no", label: t.notReached, token: "--danger", width: 2 },
-    { key: "unknown", label: t.unknown, token: "--muted", width: 1.5, dash: [6, 4] },
+  const series: Series<Goal>[] = [
+    { key: "yes", label: t.reached, color: "best" },
+    { key: "unknown", label: t.unknown, color: "open" },
+    { key: "no", label: t.notReached, color: "bad" },
   ];
   return (
     <div className="stack" aria-busy={waits} data-waits={waits || undefined}>
@@ -80,7 +71,7 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
           <dd>{n(shown.reviews)}</dd>
           <dd className="small muted">{fill(t.ofEngine, { n: n(engine) })}</dd>
         </div>
-        {lines.map((l) => (
+        {series.map((l) => (
           <div key={l.key} className="card tile">
             <dt>{l.label}</dt>
             <dd>{percent(shown.goals[l.key], judged, language)}</dd>
@@ -88,35 +79,7 @@ function Figures({ shown, span, waits }: { shown: Shown; span: Span; waits: bool
           </div>
         ))}
       </dl>
-      <Card
-        title={t.goals}
-        actions={
-          judged > 0 && (
-            <SegmentedControl
-              size="xs"
-              aria-label={o.form}
-              value={form}
-              onChange={setForm}
-              data={[
-                { value: "chart", label: o.chart },
-                { value: "table", label: o.table },
-              ]}
-            />
-          )
-        }
-      >
-        {judged === 0 ? (
-          <p className="muted" style={{ margin: 0 }}>
-            {t.noGoals}
-          </p>
-        ) : form === "table" ? (
-          <Numbers points={points} unit={span.unit} lines={lines} />
-        ) : (
-          <Suspense fallback={<Skeleton height={296} />}>
-            <Chart points={points} unit={span.unit} lines={lines} />
-          </Suspense>
-        )}
-      </Card>
+      <Chart title={t.goals} points={points} unit={span.unit} series={series} none={t.noGoals} />
       <div className="review-columns">
         <Card title={t.topics}>
           {shown.topics.length === 0 ? (

@@ -8,10 +8,10 @@ import { absolute, number, percent, relative } from "../../format";
 import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { useNow } from "../../ui/Ago";
+import { Chart, type Series } from "../../ui/chart/Chart";
 import { Card, Failed, Note, Page } from "../../ui/parts";
-
 import { texts } from "./texts";
-import { daysOf, type Usage } from "./usage";
+import { pointsOfDays, type Usage, type Used } from "./usage";
 
 export function UsagePage() {
   return (
@@ -117,43 +117,12 @@ function Today({ usage: u }: { usage: Usage }) {
 
 function Days({ usage: u }: { usage: Usage }) {
   const t = useTexts(texts);
-  const language = useLanguage();
-  const days = daysOf(u);
-  const most = Math.max(1, ...days.map((d) => d.used));
-  const day = (date: string, o: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(language, { ...o, timeZone: "UTC" }).format(new Date(date));
+  const series: Series<Used>[] = [
+    { key: "used", label: t.recipients, color: "middle" },
+    { key: "full", label: t.quotaFull, color: "bad" },
+  ];
   return (
-    <Card title={t.days}>
-      <ol className="usage-days" aria-label={t.days}>
-        {days.map((d) => (
-          <li
-            key={d.date}
-            tabIndex={0}
-            aria-label={`${day(d.date, { day: "numeric", month: "long" })}: ${number(d.used, language)}`}
-            title={`${day(d.date, { dateStyle: "medium" })}: ${number(d.used, language)}`}
-          >
-            <i
-              style={{ height: `${(d.used / most) * 100}%` }}
-              data-none={d.used === 0 || undefined}
-              data-full={(u.quota > 0 && d.used >= u.quota) || undefined}
-            />
-          </li>
-        ))}
-      </ol>
-      <div className="usage-axis small muted">
-        <span>{day(days[0]!.date, { day: "numeric", month: "short" })}</span>
-        <span>
-          {fill(t.total, {
-            n: number(
-              days.reduce((sum, d) => sum + d.used, 0),
-              language,
-            ),
-          })}
-        </span>
-        <span>{t.todayShort}</span>
-      </div>
-      <p className="small muted">{t.daysMeaning}</p>
-    </Card>
+    <Chart title={t.days} points={pointsOfDays(u)} unit="day" series={series} none={t.noDays} note={t.daysMeaning} />
   );
 }
 

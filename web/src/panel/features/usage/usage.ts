@@ -1,3 +1,5 @@
+import type { Point } from "../../ui/chart/bins";
+
 export interface Usage {
   date: string;
   quota: number;
@@ -19,12 +21,24 @@ export interface Usage {
   };
 }
 
-/** daysOf is the use of each of the last thirty days by UTC, those without any too. */
-export function daysOf(u: Usage): { date: string; used: number }[] {
+/** Used are the recipients of a day: full, where they used up the quota. */
+export type Used = "used" | "full";
+
+/** pointsOfDays is the use of each of the last thirty days by UTC, those without any too. They are drawn as days of the viewer. */
+export function pointsOfDays(u: Usage): Point<Used>[] {
   const used = new Map(u.days.map((d) => [d.date, d.used]));
   const today = Date.parse(u.date + "T00:00:00Z");
   return Array.from({ length: 30 }, (_, i) => {
-    const date = new Date(today - (29 - i) * 86_400_000).toISOString().slice(0, 10);
-    return { date, used: used.get(date) ?? 0 };
+    const day = new Date(today - (29 - i) * 86_400_000);
+    const [y, m, d] = [day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate()];
+    const n = used.get(day.toISOString().slice(0, 10)) ?? 0;
+    const full = u.quota > 0 && n >= u.quota;
+    return {
+      at: new Date(y, m, d),
+      until: new Date(y, m, d + 1),
+      open: i === 29,
+      used: full ? 0 : n,
+      full: full ? n : 0,
+    };
   });
 }

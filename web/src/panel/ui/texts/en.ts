@@ -313,3 +313,21 @@ export const listTexts = {
   keySelect: "Select row",
   exportCsv: "Export CSV",
 };
+
+/** Texts of charts over time. */
+export const chartTexts = {
+  chart: "chart",
+  asTable: "Show as a table",
+  asChart: "Show as a chart",
+  legend: "Legend",
+  show: "Show",
+  hide: "Hide",
+  soFar: "(so far)",
+  bin: "{bin}. {figures}",
+  help: "{title}: chart. Use the arrow keys to read its values.",
+  tableOf: "{title}: table",
+  all: "Total",
+  hour: "Hour",
+  day: "Day",
+  week: "Week",
+};

@@ -319,3 +319,20 @@ export const listTexts = {
   keySelect: "Seleccionar fila",
   exportCsv: "Exportar CSV",
 };
+
+export const chartTexts: Record<keyof typeof en.chartTexts, string> = {
+  chart: "gráfico",
+  asTable: "Ver como tabla",
+  asChart: "Ver como gráfico",
+  legend: "Leyenda",
+  show: "Mostrar",
+  hide: "Ocultar",
+  soFar: "(hasta ahora)",
+  bin: "{bin}. {figures}",
+  help: "{title}: gráfico. Use las flechas para leer sus valores.",
+  tableOf: "{title}: tabla",
+  all: "Total",
+  hour: "Hora",
+  day: "Día",
+  week: "Semana",
+};

@@ -319,3 +319,20 @@ export const listTexts = {
   keySelect: "Selecionar linha",
   exportCsv: "Exportar CSV",
 };
+
+export const chartTexts: Record<keyof typeof en.chartTexts, string> = {
+  chart: "gráfico",
+  asTable: "Ver como tabela",
+  asChart: "Ver como gráfico",
+  legend: "Legenda",
+  show: "Mostrar",
+  hide: "Ocultar",
+  soFar: "(até agora)",
+  bin: "{bin}. {figures}",
+  help: "{title}: gráfico. Use as setas para ler os valores.",
+  tableOf: "{title}: tabela",
+  all: "Total",
+  hour: "Hora",
+  day: "Dia",
+  week: "Semana",
+};

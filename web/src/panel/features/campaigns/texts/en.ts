@@ -55,6 +55,10 @@ export const texts = {
   answered: "Answered",
   recipientsOne: "1 recipient",
   recipientsN: "{n} recipients",
+  messagesOver: "Messages by outcome",
+  completed: "Completed",
+  shareAnswered: "{share} of answered",
+  countAnswered: "{part} of {whole} answered",
   resend: "Resend to failed",
   resendAbout:
     "{n} messages failed. They are sent again now, except to people who opted out, were reached since, or can't be reached on WhatsApp. It counts against today's quota.",

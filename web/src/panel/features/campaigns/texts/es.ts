@@ -58,6 +58,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   answered: "Atendidas",
   recipientsOne: "1 destinatario",
   recipientsN: "{n} destinatarios",
+  messagesOver: "Mensajes por resultado",
+  completed: "Completadas",
+  shareAnswered: "{share} de las atendidas",
+  countAnswered: "{part} de {whole} atendidas",
   resend: "Reenviar a los fallidos",
   resendAbout:
     "Han fallado {n} mensajes. Se envían de nuevo ahora, excepto a quienes se han dado de baja, ya los han recibido o no están disponibles en WhatsApp. Cuenta para la cuota de hoy.",

@@ -57,6 +57,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   answered: "Atendidas",
   recipientsOne: "1 destinatário",
   recipientsN: "{n} destinatários",
+  messagesOver: "Mensagens por resultado",
+  completed: "Concluídas",
+  shareAnswered: "{share} das atendidas",
+  countAnswered: "{part} de {whole} atendidas",
   resend: "Reenviar aos que falharam",
   resendAbout:
     "{n} mensagens falharam. Elas são enviadas de novo agora, exceto a quem se descadastrou, já as recebeu ou não está disponível no WhatsApp. Conta na cota de hoje.",

@@ -81,7 +81,6 @@ export const answerTexts = {
   thumbs: "Thumbs up and down",
   ups: "{n} up",
   downs: "{n} down",
-  overTime: "Over time",
   byAgent: "By agent",
   agent: "Agent",
   anyAgent: "All agents",

@@ -83,7 +83,6 @@ export const answerTexts: Record<keyof typeof en.answerTexts, string> = {
   thumbs: "Valoraciones",
   ups: "{n} positivas",
   downs: "{n} negativas",
-  overTime: "Evolución",
   byAgent: "Por agente",
   agent: "Agente",
   anyAgent: "Todos los agentes",

@@ -83,7 +83,6 @@ export const answerTexts: Record<keyof typeof en.answerTexts, string> = {
   thumbs: "Avaliações",
   ups: "{n} positivas",
   downs: "{n} negativas",
-  overTime: "Evolução",
   byAgent: "Por agente",
   agent: "Agente",
   anyAgent: "Todos os agentes",

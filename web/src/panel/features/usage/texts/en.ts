@@ -8,8 +8,9 @@ export const texts = {
   reset: "Resets {when}: {time}",
   full: "Today's quota is used up. Requests to send are refused with quota_exceeded until it resets.",
   days: "Recipients per day, last 30 days",
-  total: "{n} in total",
-  todayShort: "Today",
+  recipients: "Recipients",
+  quotaFull: "Quota used up",
+  noDays: "No recipients in the last 30 days.",
   daysMeaning:
     "Recipients accepted, by UTC day. Duplicates and opted-out numbers don't count. Canceled messages still count.",
   limits: "Limits",

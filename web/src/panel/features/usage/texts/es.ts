@@ -10,8 +10,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   reset: "Se reinicia {when}: {time}",
   full: "La cuota de hoy está agotada. Las solicitudes de envío se rechazan con quota_exceeded hasta que se reinicie.",
   days: "Destinatarios por día, últimos 30 días",
-  total: "{n} en total",
-  todayShort: "Hoy",
+  recipients: "Destinatarios",
+  quotaFull: "Cuota agotada",
+  noDays: "Sin destinatarios en los últimos 30 días.",
   daysMeaning:
     "Destinatarios aceptados, por día UTC. Los duplicados y las bajas no cuentan. Los mensajes cancelados sí cuentan.",
   limits: "Límites",

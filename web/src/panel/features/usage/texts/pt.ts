@@ -10,8 +10,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   reset: "Reinicia {when}: {time}",
   full: "A cota de hoje está esgotada. As requisições de envio são recusadas com quota_exceeded até ela reiniciar.",
   days: "Destinatários por dia, últimos 30 dias",
-  total: "{n} no total",
-  todayShort: "Hoje",
+  recipients: "Destinatários",
+  quotaFull: "Cota esgotada",
+  noDays: "Nenhum destinatário nos últimos 30 dias.",
   daysMeaning:
     "Destinatários aceitos, por dia UTC. Duplicados e descadastrados não contam. Mensagens canceladas contam.",
   limits: "Limites",
