@@ -15,3 +15,9 @@ export async function narrow(p, filter, { text, value }) {
 
 /** chip is an active filter of a list. */
 export const chip = (p, id) => p.locator(`[data-filter="${id}"]`);
+
+/** act chooses an entry of the ⋯ menu of a page's head, or of the row whose name is `of`. */
+export async function act(p, entry, of) {
+  await p.getByRole("button", { name: of ? `Actions for ${of}` : "More actions", exact: true }).click();
+  await p.getByRole("menuitem", { name: entry, exact: true }).click();
+}

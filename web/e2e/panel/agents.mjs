@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { newCompany, open } from "../world.mjs";
 
 let company;
@@ -48,7 +49,7 @@ describe("agents", () => {
     await p.getByRole("heading", { name }).waitFor();
     assert.equal(await p.getByLabel("Base URL").inputValue(), "http://127.0.0.1:9/v1");
     assert.equal((await p.content()).includes("sk-secret-key"), false);
-    await p.getByRole("button", { name: "Remove agent" }).click();
+    await act(p, "Remove agent");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Agent removed").waitFor();
   });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { newCompany, open } from "../world.mjs";
 
 let company;
@@ -92,7 +93,7 @@ describe("knowledge", () => {
       .getByText("The site couldn't be reached.")
       .waitFor();
     await p.keyboard.press("Escape");
-    await p.getByRole("button", { name: /^Actions: / }).click();
+    await p.getByRole("button", { name: /^Actions for / }).click();
     await p.getByRole("menuitem", { name: "Remove site" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("This base has no websites.").waitFor();
@@ -138,7 +139,7 @@ describe("knowledge", () => {
     await row.waitFor({ state: "detached" });
 
     await p.goto(`${company.panel_url}/knowledge/${base}`);
-    await p.getByRole("button", { name: "Remove knowledge base" }).click();
+    await act(p, "Remove knowledge base");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Knowledge base removed").waitFor();
     assert.equal(await p.getByRole("link", { name: base }).count(), 0);

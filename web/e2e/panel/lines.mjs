@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { before, beforeEach, describe, it } from "node:test";
 import { accessible, fits, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { ask, call, member, newCompany, open, until } from "../world.mjs";
 
 let company;
@@ -111,7 +112,7 @@ describe("voice lines", () => {
       .getByText("0 of 3")
       .waitFor();
     await p.getByRole("link", { name: "+1 555 016 0001" }).click();
-    await p.getByRole("button", { name: "Remove line" }).click();
+    await act(p, "Remove line");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByRole("heading", { name: "Phone lines", level: 1 }).waitFor();
     assert.equal(await p.getByText("office").count(), 0);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accessible, looks } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { ask, member, newCompany, open } from "../world.mjs";
 
 /** search tries a search, and waits for its results. */
@@ -64,7 +65,7 @@ describe("the search by meaning", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
 
-    await card.getByRole("button", { name: "Search by keywords only" }).click();
+    await act(p, "Search by keywords only", "Search by meaning");
     await dialog.getByRole("button", { name: "Search by keywords only" }).click();
     await card.getByText("This base is searched by keywords only").waitFor();
   });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { call, newCompany, open } from "../world.mjs";
 
 let company;
@@ -118,7 +119,7 @@ describe("tests of an agent", () => {
       viewport: { width: 390, height: 780 },
       colorScheme: "dark",
     });
-    await p.getByRole("dialog", { name: "Article" }).getByRole("button", { name: "Remove" }).click();
+    await act(p, "Remove article", "Opening hours");
     await p.getByRole("dialog", { name: "Remove “Opening hours”?" }).getByRole("button", { name: "Remove" }).click();
     const gate = p.getByRole("dialog", { name: "Run the tests before saving" });
     await gate.getByText("Failing with your changes: 1.").waitFor();

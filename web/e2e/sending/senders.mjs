@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, looks, shot, visit } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { ask, call, direct, newCompany, open, until } from "../world.mjs";
 
 let company;
@@ -167,7 +168,7 @@ describe("a number at Meta", () => {
     await shot(p, "sender-es");
     await p.evaluate(() => localStorage.setItem("carillon.language", "en"));
     await p.reload();
-    await p.getByRole("button", { name: "Remove number" }).click();
+    await act(p, "Remove number");
     await p.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
     await p.waitForURL(/\/senders(\?.*)?$/);
     await p.getByRole("row", { name: /demo/ }).waitFor();

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, looks, shot, visit } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { call, member, newCompany, open } from "../world.mjs";
 
 let company;
@@ -201,8 +202,7 @@ describe("templates", () => {
       ["approved", ["body_text_0", "body_text_1", "button_url_2"], { body_text: [["Ana", "11:30"]] }],
     );
 
-    await p.getByRole("button", { name: "More actions" }).click();
-    await p.getByRole("menuitem", { name: "Copy to another language" }).click();
+    await act(p, "Copy to another language");
     await p.getByText(/A copy in another language/).waitFor();
     assert.ok((await body.inputValue()).includes("{{2}}"));
     await p.getByRole("combobox", { name: "Language" }).click();
@@ -288,8 +288,7 @@ describe("templates", () => {
     await review.getByRole("button", { name: "Approve" }).click();
     await p.getByRole("region", { name: "Status" }).getByText("Approved", { exact: true }).waitFor();
 
-    await p.getByRole("button", { name: "More actions" }).click();
-    await p.getByRole("menuitem", { name: "Delete" }).click();
+    await act(p, "Delete");
     await p.getByRole("dialog", { name: "Delete reminder_slow (en)?" }).getByRole("button", { name: "Delete" }).click();
     await p.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
     await p.getByRole("link", { name: "hello" }).waitFor();

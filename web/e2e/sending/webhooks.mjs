@@ -4,6 +4,7 @@ import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, looks, shot, visit } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { call, direct, newCompany, open, until } from "../world.mjs";
 
 let company;
@@ -167,8 +168,7 @@ describe("a webhook", () => {
     await state.getByText("Active", { exact: true }).waitFor();
     await state.getByText("No queue").waitFor();
 
-    await p.getByRole("button", { name: "Actions" }).click();
-    await p.getByRole("menuitem", { name: "Rotate secret" }).click();
+    await act(p, "Rotate secret");
     const rotate = p.getByRole("dialog");
     await rotate.getByText("3 days").click();
     await accessible(p, "rotating a secret");
@@ -236,8 +236,7 @@ describe("a webhook", () => {
       .getByText("Active")
       .waitFor();
     await p.getByRole("link", { name: r.host }).click();
-    await p.getByRole("button", { name: "Actions" }).click();
-    await p.getByRole("menuitem", { name: "Delete" }).click();
+    await act(p, "Delete");
     const remove = p.getByRole("dialog");
     assert.ok(await remove.getByRole("button", { name: "Delete" }).isDisabled());
     await remove.getByLabel(`Type ${r.host} to confirm`).fill(r.host);

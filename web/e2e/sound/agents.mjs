@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { newCompany, open } from "../world.mjs";
 
 let company;
@@ -83,7 +84,7 @@ describe("the voice of an agent", () => {
     await p.goto(company.panel_url + "/inbox?folder=all&closed=true");
     await p.locator(".inbox-row", { hasText: "test" }).first().waitFor();
     await p.goBack();
-    await p.getByRole("button", { name: "Remove agent" }).click();
+    await act(p, "Remove agent");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Agent removed").waitFor();
   });

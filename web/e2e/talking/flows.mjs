@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { call, member, newCompany, open, until } from "../world.mjs";
 import { say, visitor } from "../widgets.mjs";
 
@@ -368,8 +369,7 @@ describe("flows", () => {
     assert.deepEqual(flow.steps, [
       { if: "a == 'b'", then: [{ say: "three" }, { say: "two" }], else: [{ say: "one" }] },
     ]);
-    await p.getByRole("button", { name: "Actions", exact: true }).click();
-    await p.getByRole("menuitem", { name: "Remove flow" }).click();
+    await act(p, "Remove flow");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByRole("heading", { name: "Flows", level: 1 }).waitFor();
     assert.equal(await p.getByText("Moving").count(), 0);

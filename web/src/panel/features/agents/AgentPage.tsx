@@ -1,15 +1,15 @@
 import { Button, Loader, Tabs } from "@mantine/core";
-import { IconChartLine } from "@tabler/icons-react";
+import { IconChartLine, IconTrash } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback } from "react";
 import { fill, useTexts, withTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Agent } from "./types";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { answerTexts } from "../knowledge/texts";
@@ -60,23 +60,10 @@ function Editor({ stored }: { stored: Agent }) {
     [replace],
   );
   const draft = useDraft(stored, publish);
-  const ask = async () => {
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: stored.name }),
-        text: t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await remove(stored.id);
-      succeeded(t.removed);
-      void navigate({ to: "/agents", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    await remove(stored.id!);
+    succeeded(t.removed);
+    void navigate({ to: "/agents", ignoreBlocker: true });
   };
   return (
     <Page
@@ -91,11 +78,17 @@ function Editor({ stored }: { stored: Agent }) {
           >
             {a.tab}
           </Button>
-          {can && (
-            <Button variant="subtle" color="gray" onClick={() => void ask()}>
-              {t.remove}
-            </Button>
-          )}
+          <More
+            acts={[
+              can && {
+                label: t.remove,
+                icon: <IconTrash size={16} />,
+                danger: true,
+                ask: { title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove },
+                run: drop,
+              },
+            ]}
+          />
         </>
       }
     >

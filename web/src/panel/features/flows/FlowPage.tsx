@@ -1,13 +1,13 @@
 import "./flows.css";
-import { Button, Menu, SegmentedControl, Tabs, TextInput } from "@mantine/core";
-import { IconAlertCircle, IconCheck, IconDots, IconUpload } from "@tabler/icons-react";
+import { Button, SegmentedControl, Tabs, TextInput } from "@mantine/core";
+import { IconAlertCircle, IconArrowBackUp, IconCheck, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { fill, useTexts, withTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
@@ -121,7 +121,7 @@ function Editor({ stored }: { stored: Editable }) {
       actions={
         write && (
           <>
-            <More stored={stored} />
+            <Seldom stored={stored} />
             <Button
               leftSection={<IconUpload size={16} />}
               loading={busy}
@@ -354,48 +354,35 @@ export function stepOf(field: string): string {
   return /^steps(\.\d+(\.(then|else)(?=\.\d))?)+/.exec(field)?.[0] ?? split(field).list;
 }
 
-/** More is what is seldom done with a flow. */
-function More({ stored }: { stored: Editable }) {
+/** Seldom is what is seldom done with a flow. */
+function Seldom({ stored }: { stored: Editable }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const navigate = useNavigate();
   const { drop, remove } = useFlowChanges();
-  const ask = async (what: "drop" | "remove") => {
-    const question =
-      what === "drop"
-        ? { title: t.dropTitle, text: t.dropText, action: t.dropDraft, danger: true }
-        : {
-            title: fill(t.removeTitle, { name: stored.flow.name }),
-            text: t.removeText,
-            action: s.remove,
-            danger: true,
-          };
-    if (!(await confirm(question))) return;
-    try {
-      if (what === "drop") {
-        await drop(stored.id);
-        return;
-      }
-      await remove(stored);
-      succeeded(t.removed);
-      void navigate({ to: "/flows", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
-  };
   return (
-    <Menu position="bottom-end" width={220}>
-      <Menu.Target>
-        <Button variant="default" aria-label={s.actions} px={10}>
-          <IconDots size={16} />
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {stored.published && stored.saved_at && <Menu.Item onClick={() => void ask("drop")}>{t.dropDraft}</Menu.Item>}
-        <Menu.Item color="red" onClick={() => void ask("remove")}>
-          {t.remove}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <More
+      acts={[
+        stored.published &&
+          !!stored.saved_at && {
+            label: t.dropDraft,
+            icon: <IconArrowBackUp size={16} />,
+            danger: true,
+            ask: { title: t.dropTitle, text: t.dropText },
+            run: () => drop(stored.id),
+          },
+        {
+          label: t.remove,
+          icon: <IconTrash size={16} />,
+          danger: true,
+          ask: { title: fill(t.removeTitle, { name: stored.flow.name }), text: t.removeText, action: s.remove },
+          run: async () => {
+            await remove(stored);
+            succeeded(t.removed);
+            void navigate({ to: "/flows", ignoreBlocker: true } as never);
+          },
+        },
+      ]}
+    />
   );
 }

@@ -1,10 +1,12 @@
 import { Button, Drawer, Group, Textarea, TextInput } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import type { Article } from "./types";
 import { confirm } from "../../ui/confirm";
 import { LanguageField } from "../../ui/LanguageField";
+import { More } from "../../ui/More";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -151,9 +153,10 @@ export function ArticleDrawer({
         {mayEdit && (
           <Group mt={24}>
             {!fresh && (
-              <Button variant="subtle" color="red" onClick={drop}>
-                {t.remove}
-              </Button>
+              <More
+                of={a.title || t.untitled}
+                acts={[{ label: t.remove, icon: <IconTrash size={16} />, danger: true, run: drop }]}
+              />
             )}
             <Group ml="auto">
               <Button variant="default" onClick={() => void leave()}>

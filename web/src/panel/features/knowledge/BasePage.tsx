@@ -1,5 +1,5 @@
 import { Button, TextInput } from "@mantine/core";
-import { IconBook2, IconFileImport, IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconBook2, IconFileImport, IconPlus, IconSearch, IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { post } from "../../api";
@@ -9,6 +9,7 @@ import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Article, Base } from "./types";
 import { confirm } from "../../ui/confirm";
+import { More } from "../../ui/More";
 import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
@@ -101,22 +102,9 @@ function Articles({ base }: { base: Base }) {
     }
   };
   const dropBase = async () => {
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: base.id }),
-        text: fill(t.removeBaseText, { n: base.articles.length }),
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await remove(base.id);
-      succeeded(t.baseRemoved);
-      void navigate({ to: "/knowledge" });
-    } catch (e) {
-      failed(e);
-    }
+    await remove(base.id);
+    succeeded(t.baseRemoved);
+    void navigate({ to: "/knowledge" });
   };
   const buttons = can && (
     <>
@@ -135,10 +123,22 @@ function Articles({ base }: { base: Base }) {
       actions={
         can && (
           <>
-            <Button variant="subtle" color="gray" onClick={() => void dropBase()}>
-              {t.removeBase}
-            </Button>
             {base.articles.length > 0 && buttons}
+            <More
+              acts={[
+                {
+                  label: t.removeBase,
+                  icon: <IconTrash size={16} />,
+                  danger: true,
+                  ask: {
+                    title: fill(t.removeTitle, { name: base.id }),
+                    text: fill(t.removeBaseText, { n: base.articles.length }),
+                    action: s.remove,
+                  },
+                  run: dropBase,
+                },
+              ]}
+            />
           </>
         )
       }

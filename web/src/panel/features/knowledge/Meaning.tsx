@@ -1,4 +1,5 @@
 import { Button, Group } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { del, get, post } from "../../api";
@@ -6,7 +7,7 @@ import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
+import { More } from "../../ui/More";
 import { Card, Failed, Note, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { MeaningForm } from "./MeaningForm";
@@ -40,12 +41,9 @@ export function Meaning({ base }: { base: string }) {
     }
   };
   const drop = async () => {
-    if (!(await confirm({ title: t.remove, text: t.removeText, action: t.remove, danger: true }))) return;
     try {
       await del(path);
       succeeded(t.removed);
-    } catch (e) {
-      failed(e);
     } finally {
       await client.invalidateQueries({ queryKey: [company.id, "knowledge", base] });
     }
@@ -58,14 +56,21 @@ export function Meaning({ base }: { base: string }) {
         can &&
         x && (
           <Group gap="xs">
-            {x.server && (
-              <Button variant="subtle" color="gray" size="xs" onClick={() => void drop()}>
-                {t.remove}
-              </Button>
-            )}
             <Button variant="default" size="xs" onClick={() => setForm(true)}>
               {x.server ? t.edit : t.setUp}
             </Button>
+            <More
+              of={t.title}
+              acts={[
+                !!x.server && {
+                  label: t.remove,
+                  icon: <IconTrash size={16} />,
+                  danger: true,
+                  ask: { title: t.remove, text: t.removeText },
+                  run: drop,
+                },
+              ]}
+            />
           </Group>
         )
       }

@@ -1,5 +1,5 @@
-import { Button, Group, Menu } from "@mantine/core";
-import { IconDots, IconPlus } from "@tabler/icons-react";
+import { Button, Group } from "@mantine/core";
+import { IconPencil, IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, post } from "../../api";
@@ -7,7 +7,7 @@ import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import type { Article, Base, Site, SiteState } from "./types";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
+import { More } from "../../ui/More";
 import { Card, Failed, Note, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useChanges, useList } from "../../ui/resources";
@@ -95,25 +95,17 @@ function OneSite({
     refetchInterval: (q) => (q.state.data?.reading ? beat : calm),
   });
   const look = async (whole: boolean) => {
-    if (whole && !(await confirm({ title: t.whole, text: t.wholeText, action: t.whole }))) return;
     try {
       client.setQueryData(key, await post(`/sites/${site.id}/look`, { whole }));
     } catch (e) {
       failed(e);
     }
   };
+  const theirs = base.articles.filter((a) => a.site === site.id);
   const drop = async () => {
-    const theirs = base.articles.filter((a) => a.site === site.id);
-    const text = fill(t.removeText, { n: theirs.length });
-    if (!(await confirm({ title: fill(t.removeTitle, { name: site.name }), text, action: s.remove, danger: true })))
-      return;
-    try {
-      await remove(site.id);
-      if (theirs.length > 0) await edit({ remove: theirs });
-      succeeded(t.removed);
-    } catch (e) {
-      failed(e);
-    }
+    await remove(site.id);
+    if (theirs.length > 0) await edit({ remove: theirs });
+    succeeded(t.removed);
   };
   const x = state.data;
   const fault = x?.fault && (t as Record<string, string>)["fault_" + x.fault];
@@ -151,20 +143,29 @@ function OneSite({
               <Button variant="default" size="compact-sm" disabled={!x || x.reading} onClick={() => void look(false)}>
                 {t.look}
               </Button>
-              <Menu position="bottom-end">
-                <Menu.Target>
-                  <Button variant="subtle" color="gray" size="compact-sm" aria-label={`${s.actions}: ${site.name}`}>
-                    <IconDots size={16} />
-                  </Button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  <Menu.Item onClick={change}>{t.edit}</Menu.Item>
-                  <Menu.Item onClick={() => void look(true)}>{t.whole}</Menu.Item>
-                  <Menu.Item color="red" onClick={() => void drop()}>
-                    {t.remove}
-                  </Menu.Item>
-                </Menu.Dropdown>
-              </Menu>
+              <More
+                of={site.name}
+                acts={[
+                  { label: t.edit, icon: <IconPencil size={16} />, run: change },
+                  {
+                    label: t.whole,
+                    icon: <IconRefresh size={16} />,
+                    ask: { title: t.whole, text: t.wholeText },
+                    run: () => look(true),
+                  },
+                  {
+                    label: t.remove,
+                    icon: <IconTrash size={16} />,
+                    danger: true,
+                    ask: {
+                      title: fill(t.removeTitle, { name: site.name }),
+                      text: fill(t.removeText, { n: theirs.length }),
+                      action: s.remove,
+                    },
+                    run: drop,
+                  },
+                ]}
+              />
             </>
           )}
         </Group>

@@ -1,14 +1,14 @@
-import { Button } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Sender } from "./types";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { numberIn, phone } from "../../ui/number";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { LineForm } from "./LineForm";
 import { StateCard } from "./State";
@@ -47,23 +47,10 @@ function Editor({ stored }: { stored: Sender }) {
   const draft = useDraft(stored, (x) => replace({ ...x, number: numberIn(x.number) || x.number.trim() }));
   const row = useLines().data?.find((l) => l.id === stored.id);
   const built = stored.provider === "sip" || stored.provider === "sandbox";
-  const ask = async () => {
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: stored.number }),
-        text: t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await remove(stored.id!);
-      succeeded(t.removed);
-      void navigate({ to: "/lines", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    await remove(stored.id!);
+    succeeded(t.removed);
+    void navigate({ to: "/lines", ignoreBlocker: true });
   };
   return (
     <Page
@@ -71,11 +58,17 @@ function Editor({ stored }: { stored: Sender }) {
       about={stored.id}
       back={{ to: "/lines", text: t.title }}
       actions={
-        can && (
-          <Button variant="subtle" color="gray" onClick={() => void ask()}>
-            {t.remove}
-          </Button>
-        )
+        <More
+          acts={[
+            can && {
+              label: t.remove,
+              icon: <IconTrash size={16} />,
+              danger: true,
+              ask: { title: fill(t.removeTitle, { name: phone(stored.number) }), text: t.removeText, action: s.remove },
+              run: drop,
+            },
+          ]}
+        />
       }
     >
       {!built && (

@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
-import { IconClockEdit, IconCode, IconCopy, IconDots, IconRefresh, IconX } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconClockEdit, IconCode, IconCopy, IconRefresh, IconX } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, post } from "../../api";
@@ -7,6 +7,7 @@ import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { confirm } from "../../ui/confirm";
+import { More } from "../../ui/More";
 import { failed, succeeded } from "../../ui/problem";
 import { base } from "../widgets/places";
 import { curlOf } from "./curl";
@@ -53,15 +54,11 @@ export function Actions({ page: n }: { page: SentPage }) {
       void client.invalidateQueries({ queryKey: key, exact: true });
     }
   };
-  const copy = (text: string, done: string) =>
-    void navigator.clipboard.writeText(text).then(() => succeeded(done), failed);
-  const curl = async () => {
-    try {
-      copy(curlOf(base, await get(`/notifications/${n.notification_id}/request`)), p.curlCopied);
-    } catch (e) {
-      failed(e);
-    }
+  const copy = async (text: string, done = p.copied) => {
+    await navigator.clipboard.writeText(text);
+    succeeded(done);
   };
+  const curl = async () => copy(curlOf(base, await get(`/notifications/${n.notification_id}/request`)), p.curlCopied);
   const send = can("notifications:send");
   return (
     <>
@@ -86,35 +83,22 @@ export function Actions({ page: n }: { page: SentPage }) {
           {p.cancel}
         </Button>
       )}
-      <Menu position="bottom-end" withinPortal>
-        <Menu.Target>
-          <ActionIcon variant="default" size={36} aria-label={p.more}>
-            <IconDots size={18} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {n.kept && (
-            <Menu.Item leftSection={<IconCode size={16} />} onClick={() => void curl()}>
-              {p.curl}
-            </Menu.Item>
-          )}
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => copy(n.notification_id, p.copied)}>
-            {p.copyId}
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconCopy size={16} />}
-            onClick={() => copy(n.recipients.map((r) => r.message_id).join("\n"), p.copied)}
-          >
-            {p.copyIds}
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconCopy size={16} />}
-            onClick={() => copy(n.recipients.map((r) => r.number).join("\n"), p.copied)}
-          >
-            {p.copyNumbers}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <More
+        acts={[
+          n.kept && { label: p.curl, icon: <IconCode size={16} />, run: curl },
+          { label: p.copyId, icon: <IconCopy size={16} />, run: () => copy(n.notification_id) },
+          {
+            label: p.copyIds,
+            icon: <IconCopy size={16} />,
+            run: () => copy(n.recipients.map((r) => r.message_id).join("\n")),
+          },
+          {
+            label: p.copyNumbers,
+            icon: <IconCopy size={16} />,
+            run: () => copy(n.recipients.map((r) => r.number).join("\n")),
+          },
+        ]}
+      />
       {form === "move" && <Move page={n} close={() => setForm(undefined)} />}
       {form === "resend" && failures > 1 && <Resend page={n} close={() => setForm(undefined)} />}
       {form === "resend" && failures === 1 && <ResendOne page={n} close={() => setForm(undefined)} />}

@@ -11,7 +11,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Lost, Needs } from "../../shell/states";
 import { Card, Failed, Note, Page, Rows } from "../../ui/parts";
-import { confirm } from "../../ui/confirm";
+import { More } from "../../ui/More";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { DryRun } from "./DryRun";
@@ -95,24 +95,11 @@ function Opened({
     }
   };
   const remove = async () => {
-    if (
-      !(await confirm({
-        title: t.removeTitle,
-        text: job.begun_at ? t.removeSent : t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await del(`/send/jobs/${job.id}`);
-      client.removeQueries({ queryKey: [company.id, "send", "jobs", job.id] });
-      void client.invalidateQueries({ queryKey: [company.id, "send", "jobs"], exact: true });
-      succeeded(t.removed);
-      void navigate({ to: "/send", search: { tab: "files" } });
-    } catch (e) {
-      failed(e);
-    }
+    await del(`/send/jobs/${job.id}`);
+    client.removeQueries({ queryKey: [company.id, "send", "jobs", job.id] });
+    void client.invalidateQueries({ queryKey: [company.id, "send", "jobs"], exact: true });
+    succeeded(t.removed);
+    void navigate({ to: "/send", search: { tab: "files" } });
   };
   const about = (
     <>
@@ -139,11 +126,17 @@ function Opened({
               {t.change}
             </Button>
           )}
-          {idle && (
-            <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => void remove()}>
-              {s.remove}
-            </Button>
-          )}
+          <More
+            acts={[
+              idle && {
+                label: s.remove,
+                icon: <IconTrash size={16} />,
+                danger: true,
+                ask: { title: t.removeTitle, text: job.begun_at ? t.removeSent : t.removeText },
+                run: remove,
+              },
+            ]}
+          />
         </span>
       }
     >

@@ -1,15 +1,15 @@
 import "./senders.css";
-import { Button } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { numberIn, phone } from "../../ui/number";
 import { Failed, Page, Rows } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { CallbackCard } from "./CallbackCard";
 import { CheckCard } from "./CheckCard";
@@ -63,23 +63,10 @@ function Editor({ stored }: { stored: MessagingSender }) {
   const draft = useDraft(stored, send);
   const state = useSenderState(stored.id);
   const cloud = stored.provider === "whatsapp";
-  const ask = async () => {
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: stored.number }),
-        text: t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await remove(stored.id);
-      succeeded(t.removed);
-      void navigate({ to: "/senders", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    await remove(stored.id);
+    succeeded(t.removed);
+    void navigate({ to: "/senders", ignoreBlocker: true });
   };
   return (
     <Page
@@ -87,11 +74,17 @@ function Editor({ stored }: { stored: MessagingSender }) {
       about={stored.id === stored.number ? undefined : stored.id}
       back={{ to: "/senders", text: t.back }}
       actions={
-        can && (
-          <Button variant="subtle" color="gray" onClick={() => void ask()}>
-            {t.remove}
-          </Button>
-        )
+        <More
+          acts={[
+            can && {
+              label: t.remove,
+              icon: <IconTrash size={16} />,
+              danger: true,
+              ask: { title: fill(t.removeTitle, { name: phone(stored.number) }), text: t.removeText, action: s.remove },
+              run: drop,
+            },
+          ]}
+        />
       }
     >
       <div className="side-by-side">

@@ -1,16 +1,8 @@
 import "./templates.css";
 import { useSenderName } from "../../ui/sender";
 import { phone } from "../../ui/number";
-import { Button, Menu } from "@mantine/core";
-import {
-  IconDots,
-  IconLanguage,
-  IconPencil,
-  IconSend,
-  IconSend2,
-  IconTemplateOff,
-  IconTrash,
-} from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconLanguage, IconPencil, IconSend, IconSend2, IconTemplateOff, IconTrash } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Problem } from "../../api";
@@ -20,6 +12,7 @@ import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
+import { More } from "../../ui/More";
 import { Card, Copy, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -222,49 +215,14 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
       return;
     void navigate({ to: "/templates/$id/edit", params: { id: x.id } });
   };
-  const ask = async () => {
-    const there = x.status !== "draft" || !!x.provider_id;
-    if (
-      !(await confirm({
-        title: fill(t.deleteTitle, { name: x.name, language: x.language }),
-        text: there ? t.deleteThere : t.deleteHere,
-        action: t.delete,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await remove(x.id);
-      succeeded(t.deleted);
-      void navigate({ to: "/templates" });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    await remove(x.id);
+    succeeded(t.deleted);
+    void navigate({ to: "/templates" });
   };
   const editable = x.status === "draft" || x.status === "rejected" || x.status === "pending";
   return (
     <>
-      {write && (
-        <Menu position="bottom-end" width={240} withinPortal={false}>
-          <Menu.Target>
-            <Button variant="default" aria-label={t.more} px={10}>
-              <IconDots size={18} />
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item
-              leftSection={<IconLanguage size={16} />}
-              renderRoot={(props) => <Link to="/templates/new" search={{ copy: x.id }} {...props} />}
-            >
-              {t.copyLanguage}
-            </Menu.Item>
-            <Menu.Divider />
-            <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => void ask()}>
-              {t.delete}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      )}
       {write && editable && (
         <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => void edit()}>
           {s.edit}
@@ -283,6 +241,25 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
           {t.send}
         </Button>
       )}
+      <More
+        acts={[
+          write && {
+            label: t.copyLanguage,
+            icon: <IconLanguage size={16} />,
+            link: (props) => <Link to="/templates/new" search={{ copy: x.id }} {...props} />,
+          },
+          write && {
+            label: t.delete,
+            icon: <IconTrash size={16} />,
+            danger: true,
+            ask: {
+              title: fill(t.deleteTitle, { name: x.name, language: x.language }),
+              text: x.status !== "draft" || x.provider_id ? t.deleteThere : t.deleteHere,
+            },
+            run: drop,
+          },
+        ]}
+      />
     </>
   );
 }

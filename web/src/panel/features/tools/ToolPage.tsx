@@ -1,12 +1,12 @@
-import { Button } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { Failed, Page, Rows } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { HTTPForm } from "./HTTPForm";
@@ -43,32 +43,27 @@ function Editor({ stored }: { stored: Tool }) {
   const navigate = useNavigate();
   const { replace, remove } = useChanges("tools");
   const draft = useDraft(stored, replace);
-  const ask = async () => {
-    const sure = await confirm({
-      title: fill(t.removeTitle, { name: stored.name }),
-      text: t.removeText,
-      action: s.remove,
-      danger: true,
-    });
-    if (!sure) return;
-    try {
-      await remove(stored.id);
-      succeeded(t.removed);
-      void navigate({ to: "/tools", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    await remove(stored.id!);
+    succeeded(t.removed);
+    void navigate({ to: "/tools", ignoreBlocker: true });
   };
   return (
     <Page
       title={stored.name}
       back={{ to: "/tools", text: t.title }}
       actions={
-        can && (
-          <Button variant="subtle" color="gray" onClick={() => void ask()}>
-            {t.remove}
-          </Button>
-        )
+        <More
+          acts={[
+            can && {
+              label: t.remove,
+              icon: <IconTrash size={16} />,
+              danger: true,
+              ask: { title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove },
+              run: drop,
+            },
+          ]}
+        />
       }
     >
       <div className="side-by-side">

@@ -1,13 +1,13 @@
-import { Button, Menu } from "@mantine/core";
-import { IconDots } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconKey, IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { Card, Failed, Page, Rows } from "../../ui/parts";
-import { shared } from "../../ui/texts";
 import { Deliveries } from "./Deliveries";
 import { FilterFields, HeaderFields, tidied, TypesField, UrlField } from "./Fields";
 import { pageTexts, texts } from "./texts";
@@ -43,7 +43,6 @@ function Loaded({ id }: { id: string }) {
 function Whole({ stored }: { stored: Webhook }) {
   const t = useTexts(texts);
   const p = useTexts(pageTexts);
-  const s = useTexts(shared);
   const can = useCan()("webhooks:write");
   const navigate = useNavigate();
   const address = useSearch({ from: "/shell/webhooks/$id" });
@@ -60,19 +59,12 @@ function Whole({ stored }: { stored: Webhook }) {
         {p.replay}
       </Button>
       <Button onClick={() => setOpen("test")}>{p.test}</Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" px={10} aria-label={s.actions}>
-            <IconDots size={18} />
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => setOpen("rotate")}>{p.rotate}</Menu.Item>
-          <Menu.Item color="red" onClick={() => setOpen("remove")}>
-            {p.remove}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <More
+        acts={[
+          { label: p.rotate, icon: <IconKey size={16} />, run: () => setOpen("rotate") },
+          { label: p.remove, icon: <IconTrash size={16} />, danger: true, run: () => setOpen("remove") },
+        ]}
+      />
     </>
   );
   return (

@@ -18,6 +18,8 @@ export const shared = {
   none: "None",
   more: "Show more",
   actions: "Actions",
+  moreActions: "More actions",
+  actionsFor: "Actions for {name}",
   back: "Back",
   yes: "Yes",
   no: "No",

@@ -24,6 +24,8 @@ export const shared: Record<keyof typeof en.shared, string> = {
   none: "Ninguno",
   more: "Mostrar más",
   actions: "Acciones",
+  moreActions: "Más acciones",
+  actionsFor: "Acciones para {name}",
   back: "Volver",
   yes: "Sí",
   no: "No",

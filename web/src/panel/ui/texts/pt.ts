@@ -24,6 +24,8 @@ export const shared: Record<keyof typeof en.shared, string> = {
   none: "Nenhum",
   more: "Mostrar mais",
   actions: "Ações",
+  moreActions: "Mais ações",
+  actionsFor: "Ações para {name}",
   back: "Voltar",
   yes: "Sim",
   no: "Não",

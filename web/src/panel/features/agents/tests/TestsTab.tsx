@@ -1,14 +1,14 @@
 import { Button, Select } from "@mantine/core";
-import { IconChecklist, IconPlus } from "@tabler/icons-react";
+import { IconChecklist, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { del } from "../../../api";
 import { fill, useTexts } from "../../../i18n";
 import { useCan, useCompany } from "../../../session";
 import type { Agent } from "../types";
-import { confirm } from "../../../ui/confirm";
+import { More } from "../../../ui/More";
 import { Card, Empty, Failed, Rows } from "../../../ui/parts";
-import { failed, succeeded } from "../../../ui/problem";
+import { succeeded } from "../../../ui/problem";
 import { shared } from "../../../ui/texts";
 import { Runs } from "./Runs";
 import { testsKey, useTests } from "./run";
@@ -30,25 +30,11 @@ export function TestsTab({ agent }: { agent: Agent }) {
   if (!tests.data) return tests.isError ? <Failed error={tests.error} retry={() => void tests.refetch()} /> : <Rows />;
   const { suites, runs } = tests.data;
   const suite = chosen === "new" ? undefined : (suites.find((x) => x.id === chosen) ?? suites[0]);
-  const remove = async () => {
-    if (
-      !suite ||
-      !(await confirm({
-        title: fill(t.removeTitle, { name: suite.name }),
-        text: t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await del(`/suites/${suite.id}`);
-      await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id) });
-      choose(null);
-      succeeded(t.removed);
-    } catch (e) {
-      failed(e);
-    }
+  const remove = async (id: string) => {
+    await del(`/suites/${id}`);
+    await client.invalidateQueries({ queryKey: testsKey(company.id, agent.id!) });
+    choose(null);
+    succeeded(t.removed);
   };
   if (!suite && chosen !== "new")
     return (
@@ -87,9 +73,18 @@ export function TestsTab({ agent }: { agent: Agent }) {
                   >
                     {t.add}
                   </Button>
-                  <Button variant="subtle" color="gray" size="compact-sm" onClick={() => void remove()}>
-                    {t.remove}
-                  </Button>
+                  <More
+                    of={suite.name}
+                    acts={[
+                      {
+                        label: t.remove,
+                        icon: <IconTrash size={16} />,
+                        danger: true,
+                        ask: { title: fill(t.removeTitle, { name: suite.name }), text: t.removeText, action: s.remove },
+                        run: () => remove(suite.id),
+                      },
+                    ]}
+                  />
                 </>
               )}
             </div>

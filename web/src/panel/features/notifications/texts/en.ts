@@ -275,7 +275,6 @@ export const pageTexts = {
   caution_may_repeat: "May arrive twice",
   caution_hopeless: "Unlikely to succeed",
   cannot: "Can't be resent to",
-  more: "More actions",
   curl: "Copy as curl",
   curlCopied: "Copied. Set CARILLON_ACCESS_KEY to an API key first.",
   copyNumbers: "Copy numbers",

@@ -275,7 +275,6 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   caution_may_repeat: "Puede llegar dos veces",
   caution_hopeless: "Es poco probable que funcione",
   cannot: "No se puede reenviar a",
-  more: "Más acciones",
   curl: "Copiar como curl",
   curlCopied: "Copiado. Asigne antes una clave de API a CARILLON_ACCESS_KEY.",
   copyNumbers: "Copiar los números",

@@ -275,7 +275,6 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   caution_may_repeat: "Pode chegar duas vezes",
   caution_hopeless: "Pouco provável que funcione",
   cannot: "Não é possível reenviar a",
-  more: "Mais ações",
   curl: "Copiar como curl",
   curlCopied: "Copiado. Antes, atribua uma chave de API a CARILLON_ACCESS_KEY.",
   copyNumbers: "Copiar os números",

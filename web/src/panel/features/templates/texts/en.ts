@@ -48,7 +48,6 @@ export const texts = {
   variables: "Variables",
   noVariables: "None",
   otherLanguages: "Other languages",
-  more: "More actions",
   submit: "Submit for approval",
   submitted_told: "Submitted. WhatsApp is reviewing it.",
   send: "Send",

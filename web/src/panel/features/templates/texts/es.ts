@@ -49,7 +49,6 @@ export const texts: Record<keyof typeof en.texts, string> = {
   variables: "Variables",
   noVariables: "Ninguna",
   otherLanguages: "Otros idiomas",
-  more: "Más acciones",
   submit: "Enviar a revisión",
   submitted_told: "Enviada. WhatsApp la está revisando.",
   send: "Enviar",

@@ -50,7 +50,6 @@ export const texts: Record<keyof typeof en.texts, string> = {
   variables: "Variáveis",
   noVariables: "Nenhuma",
   otherLanguages: "Outros idiomas",
-  more: "Mais ações",
   submit: "Enviar para análise",
   submitted_told: "Enviado. O WhatsApp está analisando.",
   send: "Enviar",
