@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { newCompany, open } from "../world.mjs";
 
 let company;
@@ -35,7 +36,7 @@ describe("access keys", () => {
     await row.getByText("Send messages").waitFor();
     assert.equal((await p.content()).includes(key), false);
     await shot(p, "panel-keys");
-    await row.getByRole("button", { name: /Revoke/ }).click();
+    await act(p, "Revoke", name);
     await p.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await row.waitFor({ state: "detached" });
     await p.getByLabel("Show revoked keys").check();
@@ -72,11 +73,7 @@ describe("users", () => {
     assert.equal(await theirs.getByRole("link", { name: "Team" }).count(), 0);
     await shot(theirs, "panel-denied");
 
-    const act = async (what) => {
-      await p.getByRole("button", { name: "Actions for Bo Berg" }).click();
-      await p.getByRole("menuitem", { name: what }).click();
-    };
-    await act("Change role");
+    await act(p, "Change role", "Bo Berg");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Developer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -86,7 +83,7 @@ describe("users", () => {
       .waitFor();
     await theirs.goto(company.panel_url + "/users");
     await theirs.getByRole("region", { name: "Team" }).getByText(email).waitFor();
-    await act("Change role");
+    await act(p, "Change role", "Bo Berg");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Viewer/ }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -97,12 +94,12 @@ describe("users", () => {
     await theirs.getByRole("button", { name: "Developers" }).click();
     await theirs.getByRole("link", { name: "API keys" }).click(); // the page believes that it may
     await theirs.getByRole("heading", { name: "You can't open this page" }).waitFor();
-    await act("Set password");
+    await act(p, "Set password", "Bo Berg");
     await p.getByRole("dialog").getByRole("button", { name: "Set password" }).click();
     await p.getByText("Password changed").waitFor();
     await theirs.reload();
     await theirs.getByRole("heading", { name: "Sign in" }).waitFor();
-    await act("Remove");
+    await act(p, "Remove", "Bo Berg");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText(email).waitFor({ state: "detached" });
   });

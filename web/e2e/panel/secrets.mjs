@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { call, newCompany, open } from "../world.mjs";
 
 let company;
@@ -42,7 +43,7 @@ describe("secrets", () => {
     assert.equal((await p.content()).includes(value), false);
     await shot(p, "panel-secrets");
 
-    await row.getByRole("button", { name: /Replace/ }).click();
+    await act(p, "Replace", "shop_key");
     await dialog.getByRole("combobox", { name: "Sent to" }).fill("evil.example.com");
     await dialog.getByRole("button", { name: "Replace" }).click();
     await dialog.getByText("Enter the value. There is none yet.").waitFor();
@@ -53,13 +54,13 @@ describe("secrets", () => {
     await call("POST", `/panel/v1/flows/${flow}/publish`, company.token);
     await p.reload();
     await row.getByRole("link", { name: "Order state" }).waitFor();
-    await row.getByRole("button", { name: /Delete/ }).click();
+    await act(p, "Delete", "shop_key");
     await dialog.getByText("These flows use it").waitFor();
     await dialog.getByRole("button", { name: "Close" }).last().click();
     await dialog.waitFor({ state: "detached" });
     await call("DELETE", `/panel/v1/flows/${flow}`, company.token);
     await p.reload();
-    await row.getByRole("button", { name: /Delete/ }).click();
+    await act(p, "Delete", "shop_key");
     await dialog.getByRole("button", { name: "Delete" }).click();
     await p.getByText("No secrets yet").waitFor();
   });

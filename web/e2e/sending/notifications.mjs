@@ -231,7 +231,10 @@ describe("what was sent to several", () => {
     await p.getByRole("button", { name: /^Delivered/ }).click();
     await p.waitForURL(/state=delivered/);
     await p.getByRole("heading", { name: /Message to Carla 2/ }).waitFor();
-    await until(async () => (await p.locator(".sent-recipients tbody tr").count()) === 1, "one is delivered");
+    await until(
+      async () => (await p.getByRole("region", { name: "Recipients" }).locator("tbody tr").count()) === 1,
+      "one is delivered",
+    );
     const steps = await p
       .getByRole("region", { name: /^Message to/ })
       .locator(".sent-timeline")
@@ -368,7 +371,7 @@ describe("what was sent to several", () => {
       campaign_name: name,
     });
     const p = await open(t, company, "/campaigns", { clock: true });
-    const line = p.locator(`tr[data-name="${name}"]`);
+    const line = p.locator(`tr[data-id="${name}"]`);
     await until(
       async () =>
         (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === name && x.failed === 1),
@@ -381,13 +384,19 @@ describe("what was sent to several", () => {
     await p.getByRole("heading", { name, level: 1 }).waitFor();
     const why = p.getByRole("region", { name: "Failure reasons" });
     await why.getByRole("button", { name: /This number can't be reached on WhatsApp/ }).waitFor();
-    await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 5, "all are listed");
+    await until(
+      async () => (await p.getByRole("region", { name: "Recipients" }).locator("tbody tr").count()) === 5,
+      "all are listed",
+    );
     await shot(p, "campaign");
     await why.getByRole("button", { name: /This number can't be reached/ }).click();
     await p.waitForURL(/reason=undeliverable/);
-    await until(async () => (await p.locator(".campaigns-reached tbody tr").count()) === 1, "one was not reached");
+    await until(
+      async () => (await p.getByRole("region", { name: "Recipients" }).locator("tbody tr").count()) === 1,
+      "one was not reached",
+    );
     await p.reload();
-    await p.locator(".campaigns-reached").getByRole("link", { name: "+34 600 500 001" }).waitFor();
+    await p.getByRole("region", { name: "Recipients" }).getByRole("link", { name: "+34 600 500 001" }).waitFor();
     const href = await p.getByRole("link", { name: "Export this selection" }).getAttribute("href");
     const file = await p.evaluate(async (path) => (await fetch(path)).text(), href);
     assert.deepEqual(
@@ -403,7 +412,7 @@ describe("what was sent to several", () => {
       p.getByRole("link", { name: "Export as CSV" }).click(),
     ]);
     assert.equal(download.suggestedFilename(), "campaign.csv");
-    await p.locator(".campaigns-reached").getByRole("link", { name: "+34 600 500 001" }).click();
+    await p.getByRole("region", { name: "Recipients" }).getByRole("link", { name: "+34 600 500 001" }).click();
     await p.getByRole("heading", { name: /^Message to/ }).waitFor();
     await p.goto(company.panel_url + "/campaigns/nothing");
     await p.getByText("Campaign not found").waitFor();

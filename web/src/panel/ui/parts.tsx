@@ -122,11 +122,11 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
   );
 }
 
-/** Rows is a list that is being loaded. */
-export function Rows({ n = 5 }: { n?: number }) {
+/** Rows is a list that is being loaded; a bare one is within a card. */
+export function Rows({ n = 5, bare }: { n?: number; bare?: boolean }) {
   const t = useTexts(shared);
   return (
-    <div className="card" role="status" aria-busy="true" aria-label={t.loading}>
+    <div className={bare ? undefined : "card"} role="status" aria-busy="true" aria-label={t.loading}>
       {Array.from({ length: n }, (_, i) => (
         <div key={i} className="body" style={{ display: "flex", gap: 24, padding: "14px 24px" }}>
           <Skeleton height={14} width={`${30 - (i % 3) * 5}%`} />

@@ -1,112 +1,112 @@
 import { Button } from "@mantine/core";
+import { IconLogout } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { del, get } from "../../api";
 import { browserName } from "../../format";
-import { useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
-import { Card, Failed, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { More } from "../../ui/More";
+import { Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
+import css from "./account.module.css";
 import { texts } from "./texts";
+import type { Session } from "./types";
 
 /** SessionsCard lists where the person is signed in. */
 export function SessionsCard() {
   const t = useTexts(texts);
   const client = useQueryClient();
-  const [ending, setEnding] = useState("");
+  const [busy, setBusy] = useState(false);
   const list = useQuery({ queryKey: ["sessions"], queryFn: ({ signal }) => get("/sessions", {}, signal) });
-  const after = async (id: string, what: () => Promise<void>, text: string) => {
-    setEnding(id);
+  const after = async (what: () => Promise<void>, text: string) => {
+    await what();
+    succeeded(text);
+    await client.invalidateQueries({ queryKey: ["sessions"] });
+  };
+  const others = async () => {
+    if (!(await confirm({ title: t.endOthersTitle, text: t.endOthersText, action: t.endOthers, danger: true }))) return;
+    setBusy(true);
     try {
-      await what();
-      succeeded(text);
-      await client.invalidateQueries({ queryKey: ["sessions"] });
+      await after(() => del("/user/sessions"), t.othersEnded);
     } catch (e) {
       failed(e);
     } finally {
-      setEnding("");
+      setBusy(false);
     }
   };
-  const others = async () => {
-    if (await confirm({ title: t.endOthersTitle, text: t.endOthersText, action: t.endOthers, danger: true }))
-      await after("others", () => del("/user/sessions"), t.othersEnded);
-  };
-  if (list.isPending) return <Rows n={2} />;
-  if (list.isError)
-    return (
-      <Card title={t.sessions}>
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      </Card>
-    );
-  const rows = [...list.data.data].sort((a, b) => Number(b.current) - Number(a.current));
+  const rows = [...(list.data?.data ?? [])].sort((a, b) => Number(b.current) - Number(a.current));
+  const device = (x: Session) => (x.agent ? browserName(x.agent) : t.over);
+  const columns: Column<Session>[] = [
+    {
+      id: "device",
+      label: t.device,
+      fixed: true,
+      by: device,
+      cell: (x) => (
+        <>
+          <span className="cut">{device(x)}</span>
+          {x.current && <Tag tone="ok">{t.here}</Tag>}
+        </>
+      ),
+    },
+    {
+      id: "address",
+      label: t.address,
+      width: "22%",
+      from: "tablet",
+      by: (x) => x.address,
+      cell: (x) => <code title={x.address}>{x.address || "–"}</code>,
+    },
+    { id: "used", label: t.used, width: 130, by: (x) => x.used_at ?? "", cell: (x) => <Ago at={x.used_at} /> },
+    {
+      id: "expires",
+      label: t.expires,
+      width: 130,
+      from: "tablet",
+      by: (x) => x.expires_at ?? "",
+      cell: (x) => <Ago at={x.expires_at} />,
+    },
+  ];
   return (
-    <Card
+    <Listed
+      label={t.sessions}
       title={t.sessions}
-      flush
-      actions={
-        rows.length > 1 && (
-          <Button variant="default" size="xs" loading={ending === "others"} onClick={() => void others()}>
-            {t.endOthers}
-          </Button>
+      query={list}
+      rows={rows}
+      columns={columns}
+      id={(x) => x.id}
+      name={device}
+      head={
+        <div className={css.about}>
+          <p className="muted">{t.sessionsAbout}</p>
+          {rows.length > 1 && (
+            <Button variant="default" size="xs" loading={busy} onClick={() => void others()}>
+              {t.endOthers}
+            </Button>
+          )}
+        </div>
+      }
+      tools={(x) =>
+        !x.current && (
+          <More
+            of={device(x)}
+            acts={[
+              {
+                label: t.end,
+                icon: <IconLogout size={16} />,
+                danger: true,
+                ask: { title: fill(t.endTitle, { device: device(x) }), text: t.endText },
+                run: () => after(() => del(`/sessions/${x.id}`), t.ended),
+              },
+            ]}
+          />
         )
       }
-    >
-      <p className="muted" style={{ margin: "4px 24px 8px" }}>
-        {t.sessionsAbout}
-      </p>
-      <div className="table-wrap">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>{t.device}</th>
-              <th className="wide-only">{t.address}</th>
-              <th>{t.used}</th>
-              <th className="wide-only">{t.expires}</th>
-              <th>
-                <span className="hidden">{t.end}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((x) => (
-              <tr key={x.id}>
-                <td>
-                  <span className="row-title">{x.agent ? browserName(x.agent) : t.over}</span>
-                  {x.current && (
-                    <>
-                      {" "}
-                      <Tag tone="ok">{t.here}</Tag>
-                    </>
-                  )}
-                </td>
-                <td className="wide-only">
-                  <code>{x.address || "–"}</code>
-                </td>
-                <td>
-                  <Ago at={x.used_at} />
-                </td>
-                <td className="wide-only">
-                  <Ago at={x.expires_at} />
-                </td>
-                <td>
-                  {!x.current && (
-                    <Button
-                      variant="subtle"
-                      color="red"
-                      size="compact-sm"
-                      loading={ending === x.id}
-                      onClick={() => void after(x.id, () => del(`/sessions/${x.id}`), t.ended)}
-                    >
-                      {t.end}
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Card>
+      empty={null}
+    />
   );
 }

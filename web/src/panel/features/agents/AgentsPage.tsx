@@ -2,12 +2,13 @@ import { Button } from "@mantine/core";
 import { IconPlus, IconRobot } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { languageName, number } from "../../format";
+import { languageName } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Foot, List, type Column } from "../../ui/list/List";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddAgent } from "./AddAgent";
 import { texts } from "./texts";
@@ -60,27 +61,20 @@ function Agents() {
   ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? (
-        <Rows n={3} />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : list.data.length === 0 ? (
-        <Card flush label={t.title}>
+      <Listed
+        label={t.title}
+        query={list}
+        rows={list.data ?? []}
+        columns={columns}
+        id={(a) => a.id!}
+        name={(a) => a.name}
+        target={(a) => ({ to: "/agents/$id", params: { id: a.id! } })}
+        empty={
           <Empty icon={<IconRobot size={22} />} title={t.empty} text={t.emptyText}>
             {create}
           </Empty>
-        </Card>
-      ) : (
-        <List
-          label={t.title}
-          columns={columns}
-          rows={list.data}
-          id={(a) => a.id}
-          name={(a) => a.name}
-          target={(a) => ({ to: "/agents/$id", params: { id: a.id } })}
-          foot={<Foot shown={number(list.data.length, language)} />}
-        />
-      )}
+        }
+      />
       <AddAgent
         opened={adding}
         close={() => setAdding(false)}

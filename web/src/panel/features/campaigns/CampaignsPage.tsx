@@ -4,19 +4,18 @@ import { Button } from "@mantine/core";
 import { IconSend, IconSpeakerphone } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useRef } from "react";
 import { get } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page } from "../../ui/parts";
 import { Rate, RateName } from "../../ui/Rate";
-import { shared } from "../../ui/texts";
 import { time } from "../calls/format";
 import { Bar, Outcome } from "../notifications/State";
-import { useKeys } from "../notifications/useKeys";
 import { texts } from "./texts";
 import { countsOf, figuresOf, sendingsOf, type Campaign } from "./types";
 
@@ -30,12 +29,9 @@ export function CampaignsPage() {
 
 function Campaigns() {
   const t = useTexts(texts);
-  const s = useTexts(shared);
   const language = useLanguage();
   const can = useCan();
   const company = useCompany();
-  const box = useRef<HTMLDivElement>(null);
-  useKeys(box);
   const list = useInfiniteQuery({
     queryKey: [company.id, "campaigns"],
     initialPageParam: "",
@@ -45,6 +41,40 @@ function Campaigns() {
   });
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
   const asOf = list.data?.pages[0]?.as_of;
+  const n = (v: number) => number(v, language);
+  const columns: Column<Campaign>[] = [
+    { id: "name", label: t.name, fixed: true, cell: (c) => <span className="cut">{c.name}</span> },
+    { id: "recipients", label: t.recipients, width: 100, from: "tablet", end: true, cell: (c) => n(c.recipients) },
+    { id: "status", label: t.status, width: 190, from: "tablet", cell: (c) => <Outcome of={sendingsOf(c)} /> },
+    { id: "result", label: t.result, width: "24%", cell: (c) => <Bar counts={countsOf(c)} /> },
+    {
+      id: "delivered",
+      label: t.delivered,
+      head: <RateName name="delivered" label={t.delivered} />,
+      width: 100,
+      from: "desktop",
+      end: true,
+      cell: (c) => <Rate name="delivered" figures={figuresOf(c)} />,
+    },
+    {
+      id: "read",
+      label: t.read,
+      head: <RateName name="read" label={t.read} />,
+      width: 90,
+      from: "desktop",
+      end: true,
+      cell: (c) => <Rate name="read" figures={figuresOf(c)} />,
+    },
+    {
+      id: "failed",
+      label: t.failed,
+      width: 80,
+      from: "tablet",
+      end: true,
+      cell: (c) => (c.failed > 0 ? <span className="campaigns-failed">{n(c.failed)}</span> : "0"),
+    },
+    { id: "used", label: t.lastUsed, width: 120, from: "tablet", cell: (c) => <Ago at={c.last_at} /> },
+  ];
   return (
     <Page
       title={t.title}
@@ -55,14 +85,20 @@ function Campaigns() {
         ) : undefined
       }
     >
-      {list.isPending ? (
-        <Rows n={6} />
-      ) : list.isError && rows.length === 0 ? (
-        <Card flush label={t.title}>
-          <Failed error={list.error} retry={() => void list.refetch()} />
-        </Card>
-      ) : rows.length === 0 ? (
-        <Card flush label={t.title}>
+      <Listed
+        label={t.title}
+        query={list}
+        rows={rows}
+        columns={columns}
+        id={(c) => c.name}
+        name={(c) => c.name}
+        under={(c) => (
+          <>
+            <Outcome of={sendingsOf(c)} /> {n(c.recipients)} · <Ago at={c.last_at} />
+          </>
+        )}
+        target={(c) => ({ to: "/campaigns/$name", params: { name: c.name } })}
+        empty={
           <Empty icon={<IconSpeakerphone size={22} />} title={t.first} text={t.firstText}>
             {can("notifications:send") && (
               <Button renderRoot={(props) => <Link to="/send" {...props} />} leftSection={<IconSend size={16} />}>
@@ -70,79 +106,8 @@ function Campaigns() {
               </Button>
             )}
           </Empty>
-        </Card>
-      ) : (
-        <>
-          <Card flush label={t.title}>
-            <div ref={box} className="table-wrap">
-              <table className="table sent-table campaigns-table">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th className="wide-only">{t.recipients}</th>
-                    <th className="wide-only">{t.status}</th>
-                    <th>{t.result}</th>
-                    <th className="wide-only">
-                      <RateName name="delivered" label={t.delivered} />
-                    </th>
-                    <th className="wide-only">
-                      <RateName name="read" label={t.read} />
-                    </th>
-                    <th className="wide-only">{t.failed}</th>
-                    <th className="wide-only">{t.lastUsed}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((c) => (
-                    <Row key={c.name} campaign={c} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          </Card>
-          {list.hasNextPage && (
-            <div className="sent-older">
-              <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                {s.more}
-              </Button>
-            </div>
-          )}
-        </>
-      )}
+        }
+      />
     </Page>
-  );
-}
-
-function Row({ campaign: c }: { campaign: Campaign }) {
-  const language = useLanguage();
-  const n = (v: number) => number(v, language);
-  return (
-    <tr data-name={c.name}>
-      <td>
-        <Link className="row-title sent-link" to="/campaigns/$name" params={{ name: c.name }}>
-          <span className="cut">{c.name}</span>
-        </Link>
-        <span className="sent-second small muted phone-only">
-          <Outcome of={sendingsOf(c)} /> {n(c.recipients)} · <Ago at={c.last_at} />
-        </span>
-      </td>
-      <td className="wide-only">{n(c.recipients)}</td>
-      <td className="wide-only">
-        <Outcome of={sendingsOf(c)} />
-      </td>
-      <td>
-        <Bar counts={countsOf(c)} />
-      </td>
-      <td className="wide-only">
-        <Rate name="delivered" figures={figuresOf(c)} />
-      </td>
-      <td className="wide-only">
-        <Rate name="read" figures={figuresOf(c)} />
-      </td>
-      <td className="wide-only">{c.failed > 0 ? <span className="campaigns-failed">{n(c.failed)}</span> : "0"}</td>
-      <td className="wide-only">
-        <Ago at={c.last_at} />
-      </td>
-    </tr>
   );
 }

@@ -2,12 +2,14 @@ import "./flows.css";
 import { Button, Tabs } from "@mantine/core";
 import { IconPlus, IconRoute } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
-import { useTexts } from "../../i18n";
+import { useMemo, useState, type ReactNode } from "react";
+import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddFlow } from "./AddFlow";
 import { addressOf } from "./address";
@@ -37,20 +39,12 @@ function Flows() {
       {t.create}
     </Button>
   );
-  const table = list.isPending ? (
-    <Rows n={3} />
-  ) : list.isLoadingError ? (
-    <Failed error={list.error} retry={() => void list.refetch()} />
-  ) : (
-    <Card flush label={t.title}>
-      {list.data.length === 0 ? (
-        <Empty icon={<IconRoute size={22} />} title={t.empty} text={t.emptyText}>
-          {create}
-        </Empty>
-      ) : (
-        <List rows={list.data} />
-      )}
-    </Card>
+  const table = (
+    <FlowList list={list}>
+      <Empty icon={<IconRoute size={22} />} title={t.empty} text={t.emptyText}>
+        {create}
+      </Empty>
+    </FlowList>
   );
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
@@ -84,67 +78,84 @@ function Flows() {
   );
 }
 
-function List({ rows }: { rows: FlowRow[] }) {
+function FlowList({ list, children }: { list: ReturnType<typeof useOverview>; children: ReactNode }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const widgets = useList("widgets").data ?? [];
+  const rows = useMemo(
+    () => [...(list.data ?? [])].sort((a, b) => a.name.localeCompare(b.name, language)),
+    [list.data, language],
+  );
+  const starts = (f: FlowRow) => (f.trigger ? triggerText(f.trigger, t, widgets) : "");
+  const columns: Column<FlowRow>[] = [
+    { id: "name", label: t.name, fixed: true, by: (f) => f.name, cell: (f) => <span className="cut">{f.name}</span> },
+    {
+      id: "starts",
+      label: t.starts,
+      width: "32%",
+      from: "tablet",
+      by: starts,
+      cell: (f) => (starts(f) ? <span title={starts(f)}>{starts(f)}</span> : <span className="muted">–</span>),
+    },
+    {
+      id: "version",
+      label: t.version,
+      width: 160,
+      by: (f) => (f.trigger ? f.version : -1),
+      cell: (f) => (
+        <span className="tags">
+          {f.trigger ? <span>{f.version || "–"}</span> : <Tag>{t.unpublished}</Tag>}
+          {f.draft_at && f.trigger && <Tag tone="accent">{t.draft}</Tag>}
+        </span>
+      ),
+    },
+    {
+      id: "day",
+      label: t.day,
+      width: 120,
+      end: true,
+      by: (f) => f.runs_day,
+      cell: (f) =>
+        f.trigger ? (
+          <Link className="flows-count" to="/flows" search={{ tab: "runs", flow: f.id } as never}>
+            {f.runs_day >= 1000 ? "1000+" : f.runs_day}
+          </Link>
+        ) : (
+          <span className="muted">–</span>
+        ),
+    },
+    {
+      id: "failure",
+      label: t.lastFailure,
+      width: 140,
+      from: "tablet",
+      by: (f) => f.last_failure?.at ?? "",
+      cell: (f) =>
+        f.last_failure ? (
+          <Link
+            className="flows-failure"
+            to="/flows/runs/$id"
+            params={{ id: f.last_failure.run_id }}
+            title={f.last_failure.error}
+          >
+            <Ago at={f.last_failure.at} />
+          </Link>
+        ) : (
+          <span className="muted">{t.never}</span>
+        ),
+    },
+  ];
   return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>{t.name}</th>
-            <th className="wide-only">{t.starts}</th>
-            <th>{t.version}</th>
-            <th>{t.day}</th>
-            <th className="wide-only">{t.lastFailure}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {[...rows]
-            .sort((a, b) => a.name.localeCompare(b.name))
-            .map((f) => (
-              <tr key={f.id}>
-                <td>
-                  <Link className="row-title" to="/flows/$id" params={{ id: f.id }}>
-                    {f.name}
-                  </Link>
-                </td>
-                <td className="wide-only flows-starts">
-                  {f.trigger ? triggerText(f.trigger, t, widgets) : <span className="muted">–</span>}
-                </td>
-                <td>
-                  <div className="tags">
-                    {f.trigger ? <span>{f.version || "–"}</span> : <Tag>{t.unpublished}</Tag>}
-                    {f.draft_at && f.trigger && <Tag tone="accent">{t.draft}</Tag>}
-                  </div>
-                </td>
-                <td>
-                  {f.trigger ? (
-                    <Link className="flows-count" to="/flows" search={{ tab: "runs", flow: f.id }}>
-                      {f.runs_day >= 1000 ? "1000+" : f.runs_day}
-                    </Link>
-                  ) : (
-                    <span className="muted">–</span>
-                  )}
-                </td>
-                <td className="wide-only">
-                  {f.last_failure ? (
-                    <Link
-                      className="flows-failure"
-                      to="/flows/runs/$id"
-                      params={{ id: f.last_failure.run_id }}
-                      title={f.last_failure.error}
-                    >
-                      <Ago at={f.last_failure.at} />
-                    </Link>
-                  ) : (
-                    <span className="muted">{t.never}</span>
-                  )}
-                </td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
-    </div>
+    <Listed
+      label={t.title}
+      query={list}
+      rows={rows}
+      columns={columns}
+      id={(f) => f.id}
+      name={(f) => f.name}
+      under={starts}
+      target={(f) => ({ to: "/flows/$id", params: { id: f.id } })}
+      empty={children}
+    />
   );
 }

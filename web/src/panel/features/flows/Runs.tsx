@@ -1,11 +1,12 @@
 import { phone } from "../../ui/number";
-import { Button, SegmentedControl, Select } from "@mantine/core";
+import { SegmentedControl, Select } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useTexts, type TextsOf } from "../../i18n";
 import { Ago } from "../../ui/Ago";
-import { Card, Empty, Failed, Rows } from "../../ui/parts";
-import { shared } from "../../ui/texts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty } from "../../ui/parts";
 import { Place } from "./Log";
 import { RunState } from "./RunState";
 import { runTexts, texts } from "./texts";
@@ -25,12 +26,39 @@ export function Runs({
   only?: boolean;
 }) {
   const r = useTexts(runTexts);
-  const s = useTexts(shared);
+  const t = useTexts(texts);
   const navigate = useNavigate();
   const list = useRuns({ flow, state });
-  const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
   const go = (to: { flow?: string; state?: "failed" }) =>
-    void navigate({ to: ".", replace: true, search: (now) => ({ ...now, ...to }) });
+    void navigate({ to: ".", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never);
+  const columns: Column<RunRow>[] = [
+    {
+      id: "contact",
+      label: r.contact,
+      fixed: true,
+      cell: (x) => (
+        <>
+          <span className="cut">{whoOf(x, r.unnamed)}</span>
+          <span className="small muted wide-only">{channelOf(x.channel, r)}</span>
+        </>
+      ),
+    },
+    ...(only
+      ? []
+      : [
+          {
+            id: "flow",
+            label: r.flow,
+            width: "22%",
+            from: "tablet" as const,
+            cell: (x: RunRow) => <span title={x.flow}>{x.flow || t.removedFlow}</span>,
+          },
+        ]),
+    { id: "state", label: r.state, width: 170, cell: (x) => <RunState state={x.state} /> },
+    { id: "where", label: r.where, width: 90, from: "tablet", cell: (x) => <Place path={x.path} /> },
+    { id: "started", label: r.started, width: 124, from: "desktop", cell: (x) => <Ago at={x.started_at} /> },
+    { id: "changed", label: r.changed, width: 124, from: "tablet", cell: (x) => <Ago at={x.changed_at} /> },
+  ];
   return (
     <>
       <div className="flows-filters">
@@ -57,80 +85,22 @@ export function Runs({
           ]}
         />
       </div>
-      {list.isPending ? (
-        <Rows n={5} />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <Card flush label={r.run}>
-          {rows.length === 0 ? (
-            <Empty icon={<IconPlayerPlay size={22} />} title={r.noRuns} text={r.noRunsText} />
-          ) : (
-            <Table rows={rows} only={only} />
-          )}
-        </Card>
-      )}
-      {list.hasNextPage && (
-        <div className="flows-more">
-          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {s.more}
-          </Button>
-        </div>
-      )}
+      <Listed
+        label={r.run}
+        query={list}
+        rows={list.data?.pages.flatMap((p) => p.data) ?? []}
+        columns={columns}
+        id={(x) => x.id}
+        name={(x) => whoOf(x, r.unnamed)}
+        under={(x) => (
+          <>
+            {only ? channelOf(x.channel, r) : x.flow || t.removedFlow} · <Ago at={x.changed_at} />
+          </>
+        )}
+        target={(x) => ({ to: "/flows/runs/$id", params: { id: x.id } })}
+        empty={<Empty icon={<IconPlayerPlay size={22} />} title={r.noRuns} text={r.noRunsText} />}
+      />
     </>
-  );
-}
-
-function Table({ rows, only }: { rows: RunRow[]; only?: boolean }) {
-  const r = useTexts(runTexts);
-  const t = useTexts(texts);
-  return (
-    <div className="table-wrap">
-      <table className="table">
-        <thead>
-          <tr>
-            <th>{r.contact}</th>
-            {!only && <th className="wide-only">{r.flow}</th>}
-            <th>{r.state}</th>
-            <th className="wide-only">{r.where}</th>
-            <th className="wide-only">{r.started}</th>
-            <th className="wide-only">{r.changed}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((x) => (
-            <tr key={x.id}>
-              <td>
-                <Link className="row-title" to="/flows/runs/$id" params={{ id: x.id }}>
-                  {whoOf(x, r.unnamed)}
-                </Link>
-                <span className="flows-sub">
-                  {channelOf(x.channel, r)}
-                  {!only && <span className="flows-small"> · {x.flow || t.removedFlow}</span>}
-                  <span className="flows-small">
-                    {" "}
-                    · <Ago at={x.changed_at} />
-                  </span>
-                </span>
-              </td>
-              {!only && <td className="wide-only">{x.flow || t.removedFlow}</td>}
-              <td>
-                <RunState state={x.state} />
-              </td>
-              <td className="wide-only">
-                <Place path={x.path} />
-              </td>
-              <td className="wide-only">
-                <Ago at={x.started_at} />
-              </td>
-              <td className="wide-only">
-                <Ago at={x.changed_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

@@ -3,12 +3,14 @@ import { IconHistory } from "@tabler/icons-react";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
-import { Card, Empty, Failed, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Failed, Rows, Tag } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { Drawing } from "./Drawing";
 import { StepList } from "./StepList";
 import { texts } from "./texts";
-import type { Flow } from "./types";
+import type { Flow, VersionRow } from "./types";
 import { useVersion, useVersions } from "./useFlows";
 import { useNames } from "./useNames";
 
@@ -18,52 +20,33 @@ export function Versions({ id, take }: { id: string; take?: (f: Flow, n: number)
   const s = useTexts(shared);
   const list = useVersions(id);
   const [looked, look] = useState(0);
-  if (list.isPending) return <Rows n={3} />;
-  if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
+  const columns: Column<VersionRow>[] = [
+    {
+      id: "version",
+      label: t.version,
+      fixed: true,
+      cell: (v) => (
+        <>
+          <span className="hidden">{t.look}: </span>
+          <span>{v.version}</span>
+          {v.current && <Tag tone="ok">{t.isCurrent}</Tag>}
+        </>
+      ),
+    },
+    { id: "since", label: t.since, width: 180, cell: (v) => <Ago at={v.created_at} /> },
+  ];
   return (
-    <Card flush label={t.versions}>
-      {list.data.length === 0 ? (
-        <Empty icon={<IconHistory size={22} />} title={t.noVersions} text={t.noVersionsText} />
-      ) : (
-        <div className="table-wrap">
-          <table className="table">
-            <thead>
-              <tr>
-                <th>{t.version}</th>
-                <th>{t.since}</th>
-                <th>
-                  <span className="hidden">{s.actions}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.map((v) => (
-                <tr key={v.version}>
-                  <td>
-                    <div className="tags">
-                      <span>{v.version}</span>
-                      {v.current && <Tag tone="ok">{t.isCurrent}</Tag>}
-                    </div>
-                  </td>
-                  <td>
-                    <Ago at={v.created_at} />
-                  </td>
-                  <td>
-                    <Button
-                      variant="default"
-                      size="compact-sm"
-                      onClick={() => look(v.version)}
-                      aria-label={`${t.look}: ${v.version}`}
-                    >
-                      {t.look}
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+    <>
+      <Listed
+        label={t.versions}
+        query={list}
+        rows={list.data ?? []}
+        columns={columns}
+        id={(v) => String(v.version)}
+        name={(v) => `${t.look}: ${v.version}`}
+        target={(v) => ({ open: () => look(v.version) })}
+        empty={<Empty icon={<IconHistory size={22} />} title={t.noVersions} text={t.noVersionsText} />}
+      />
       <Drawer
         opened={looked > 0}
         onClose={() => look(0)}
@@ -86,7 +69,7 @@ export function Versions({ id, take }: { id: string; take?: (f: Flow, n: number)
           />
         )}
       </Drawer>
-    </Card>
+    </>
   );
 }
 

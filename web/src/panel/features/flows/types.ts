@@ -14,6 +14,7 @@ export type Fault = Schemas["FlowsFlowFault"];
 export type Faults = Schemas["FlowsFlowFaults"];
 export type Editable = Omit<Schemas["FlowsEditable"], "flow"> & { flow: Flow };
 export type FlowRow = Schemas["FlowsFlowRow"];
+export type VersionRow = Schemas["FlowsFlowVersion"];
 export type Version = Omit<Schemas["FlowsFlowVersion"], "flow"> & { flow?: Flow };
 export type Template = Schemas["TemplatesTemplateRow"];
 

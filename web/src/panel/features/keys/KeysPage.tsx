@@ -1,19 +1,19 @@
 import { Button, Switch } from "@mantine/core";
 import { IconKey, IconPlus, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { del, everything } from "../../api";
-import { number } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Key } from "./types";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
 import type { Bulk } from "../../ui/list/BulkDialog";
-import { Foot, List, type Column } from "../../ui/list/List";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { More } from "../../ui/More";
+import { Empty, Page, Tag } from "../../ui/parts";
+import { succeeded } from "../../ui/problem";
 import { CreateKey } from "./CreateKey";
 import { texts } from "./texts";
 
@@ -30,7 +30,6 @@ function Keys() {
   const company = useCompany();
   const can = useCan();
   const client = useQueryClient();
-  const language = useLanguage();
   const [creating, setCreating] = useState(false);
   const [all, setAll] = useState(false);
   const list = useQuery({ queryKey: [company.id, "keys"], queryFn: ({ signal }) => everything("/keys", {}, signal) });
@@ -92,34 +91,25 @@ function Keys() {
   const shown = [...(list.data ?? [])].reverse().filter((k) => all || !k.revoked_at);
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? (
-        <Rows />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <div className="stack">
-          {shown.length === 0 ? (
-            <Card flush label={t.title}>
-              <Empty icon={<IconKey size={22} />} title={t.empty} text={t.emptyText}>
-                {create}
-              </Empty>
-            </Card>
-          ) : (
-            <List
-              label={t.title}
-              columns={columns}
-              rows={shown}
-              id={idOf}
-              name={(k) => k.label}
-              under={(k) => <code>{k.prefix}…</code>}
-              bulk={mine ? bulk : undefined}
-              tools={mine ? (k) => !k.revoked_at && <Revoke k={k} /> : undefined}
-              foot={<Foot shown={number(shown.length, language)} />}
-            />
-          )}
-          {revoked && <Switch label={t.showRevoked} checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
-        </div>
-      )}
+      <div className="stack">
+        <Listed
+          label={t.title}
+          query={list}
+          rows={shown}
+          columns={columns}
+          id={idOf}
+          name={(k) => k.label}
+          under={(k) => <code>{k.prefix}…</code>}
+          bulk={mine ? bulk : undefined}
+          tools={mine ? (k) => !k.revoked_at && <Revoke k={k} /> : undefined}
+          empty={
+            <Empty icon={<IconKey size={22} />} title={t.empty} text={t.emptyText}>
+              {create}
+            </Empty>
+          }
+        />
+        {revoked && <Switch label={t.showRevoked} checked={all} onChange={(e) => setAll(e.currentTarget.checked)} />}
+      </div>
       <CreateKey opened={creating} close={() => setCreating(false)} />
     </Page>
   );
@@ -132,29 +122,23 @@ function Revoke({ k }: { k: Key }) {
   const t = useTexts(texts);
   const company = useCompany();
   const client = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => del(`/keys/${k.id}`),
-    onError: failed,
-    onSuccess: () => {
-      succeeded(t.didRevoke);
-      return client.invalidateQueries({ queryKey: [company.id, "keys"] });
-    },
-  });
-  const ask = async () => {
-    if (
-      await confirm({
-        title: fill(t.revokeTitle, { label: k.label }),
-        text: t.revokeText,
-        action: t.revoke,
-        danger: true,
-      })
-    )
-      revoke.mutate();
+  const revoke = async () => {
+    await del(`/keys/${k.id}`);
+    succeeded(t.didRevoke);
+    await client.invalidateQueries({ queryKey: [company.id, "keys"] });
   };
   return (
-    <Button variant="subtle" color="red" size="compact-sm" loading={revoke.isPending} onClick={() => void ask()}>
-      {t.revoke}
-      <span className="hidden"> {k.label}</span>
-    </Button>
+    <More
+      of={k.label}
+      acts={[
+        {
+          label: t.revoke,
+          icon: <IconTrash size={16} />,
+          danger: true,
+          ask: { title: fill(t.revokeTitle, { label: k.label }), text: t.revokeText },
+          run: revoke,
+        },
+      ]}
+    />
   );
 }

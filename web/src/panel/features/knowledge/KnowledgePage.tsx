@@ -1,19 +1,21 @@
 import { Button, Tabs } from "@mantine/core";
 import { IconBook2, IconPlus } from "@tabler/icons-react";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddBase } from "./AddBase";
 import { Answers } from "./Answers";
 import { answerTexts, texts } from "./texts";
 import { Questions } from "./Questions";
 import { SearchTest } from "./SearchTest";
-import { addressOf } from "./address";
+import type { Base } from "./types";
 
 export function KnowledgePage() {
   return (
@@ -82,11 +84,40 @@ function Bases({ add }: { add: () => void }) {
   const can = useCan();
   const list = useList("knowledge");
   const agents = useList("agents");
-  if (list.isPending) return <Rows n={3} />;
-  if (list.isError) return <Failed error={list.error} retry={() => void list.refetch()} />;
-  if (list.data.length === 0) {
-    return (
-      <Card flush label={t.bases}>
+  const usersOf = (b: Base) => (agents.data ?? []).filter((a) => a.knowledge.includes(b.id)).map((a) => a.name);
+  const columns: Column<Base>[] = [
+    { id: "name", label: t.name, fixed: true, by: (b) => b.id, cell: (b) => <span className="cut">{b.id}</span> },
+    {
+      id: "articles",
+      label: t.articles,
+      width: 150,
+      by: (b) => b.articles.length,
+      cell: (b) =>
+        b.articles.length === 1 ? t.oneArticle : fill(t.articlesOf, { n: number(b.articles.length, language) }),
+    },
+    {
+      id: "users",
+      label: t.usedBy,
+      width: "34%",
+      from: "tablet",
+      by: (b) => usersOf(b).join(", "),
+      cell: (b) => {
+        const names = usersOf(b).join(", ");
+        return names ? <span title={names}>{names}</span> : <span className="muted">{t.nobody}</span>;
+      },
+    },
+  ];
+  return (
+    <Listed
+      label={t.bases}
+      query={list}
+      rows={list.data ?? []}
+      columns={columns}
+      id={(b) => b.id}
+      name={(b) => b.id}
+      under={(b) => usersOf(b).join(", ") || t.nobody}
+      target={(b) => ({ to: "/knowledge/$id", params: { id: b.id } })}
+      empty={
         <Empty icon={<IconBook2 size={22} />} title={t.empty} text={t.emptyText}>
           {can("resources:write") && (
             <Button leftSection={<IconPlus size={16} />} onClick={add}>
@@ -94,52 +125,7 @@ function Bases({ add }: { add: () => void }) {
             </Button>
           )}
         </Empty>
-      </Card>
-    );
-  }
-  return (
-    <Card flush label={t.bases}>
-      <div className="table-wrap">
-        <table className="table">
-          <thead>
-            <tr>
-              <th>{t.name}</th>
-              <th>{t.articles}</th>
-              <th>{t.usedBy}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.data.map((b) => {
-              const users = (agents.data ?? []).filter((a) => a.knowledge.includes(b.id));
-              return (
-                <tr key={b.id}>
-                  <td>
-                    <Link className="row-title" to="/knowledge/$id" params={{ id: b.id }}>
-                      {b.id}
-                    </Link>
-                  </td>
-                  <td>
-                    {b.articles.length === 1
-                      ? t.oneArticle
-                      : fill(t.articlesOf, { n: number(b.articles.length, language) })}
-                  </td>
-                  <td>
-                    {users.length ? (
-                      <div className="tags" style={{ justifyContent: "flex-end" }}>
-                        {users.map((a) => (
-                          <Tag key={a.id}>{a.name}</Tag>
-                        ))}
-                      </div>
-                    ) : (
-                      <span className="muted">{t.nobody}</span>
-                    )}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-    </Card>
+      }
+    />
   );
 }

@@ -14,7 +14,7 @@ import { useLineChanges } from "./useLines";
 type Text = keyof TextsOf<typeof texts>;
 
 /** stateOf is how a line is, in a word: what holds its calls back goes before how its trunk responded. */
-function stateOf(l: VoiceLine): { text: Text; tone?: Tone } {
+export function stateOf(l: VoiceLine): { text: Text; tone?: Tone } {
   const h = l.line.health;
   if (l.breaker.state === "open") return { text: "paused", tone: "danger" };
   if (l.breaker.state === "half_open") return { text: "trying", tone: "warn" };

@@ -1,4 +1,5 @@
 import { Button, Switch, TextInput } from "@mantine/core";
+import { IconBell, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, post, put, type Schemas } from "../../api";
@@ -6,8 +7,10 @@ import { browserName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Ago } from "../../ui/Ago";
+import { More } from "../../ui/More";
 import { Card, Failed, Note, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
+import { shared } from "../../ui/texts";
 import { Denied, subscribe, supported, unsubscribe } from "./push";
 import { texts } from "./texts";
 
@@ -134,6 +137,7 @@ function Choices({ notices, changed }: Props) {
 
 function Browsers({ notices, changed }: Props) {
   const t = useTexts(texts);
+  const s = useTexts(shared);
   const language = useLanguage();
   const [busy, setBusy] = useState("");
   const [denied, setDenied] = useState(false);
@@ -163,7 +167,7 @@ function Browsers({ notices, changed }: Props) {
                 <th>{t.browser}</th>
                 <th className="wide-only">{t.added}</th>
                 <th>
-                  <span className="hidden">{t.actions}</span>
+                  <span className="hidden">{s.actions}</span>
                 </th>
               </tr>
             </thead>
@@ -178,23 +182,23 @@ function Browsers({ notices, changed }: Props) {
                     <Ago at={b.created_at} />
                   </td>
                   <td>
-                    <Button
-                      variant="subtle"
-                      size="compact-sm"
-                      loading={busy === `test ${b.id}`}
-                      onClick={() => void run(`test ${b.id}`, () => post(`/inbox/browsers/${b.id}/test`), t.tested)}
-                    >
-                      {t.test}
-                    </Button>
-                    <Button
-                      variant="subtle"
-                      color="red"
-                      size="compact-sm"
-                      loading={busy === b.id}
-                      onClick={() => void run(b.id, () => unsubscribe(b.id, b.current), t.off)}
-                    >
-                      {t.remove}
-                    </Button>
+                    <More
+                      of={browserName(b.agent)}
+                      acts={[
+                        {
+                          label: t.test,
+                          icon: <IconBell size={16} />,
+                          run: () => run(b.id, () => post(`/inbox/browsers/${b.id}/test`), t.tested),
+                        },
+                        {
+                          label: t.remove,
+                          icon: <IconTrash size={16} />,
+                          danger: true,
+                          ask: { title: fill(t.removeTitle, { browser: browserName(b.agent) }), text: t.removeText },
+                          run: () => run(b.id, () => unsubscribe(b.id, b.current), t.off),
+                        },
+                      ]}
+                    />
                   </td>
                 </tr>
               ))}

@@ -1,14 +1,16 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
-import { IconLock, IconPlus } from "@tabler/icons-react";
+import { IconLock, IconPlus, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { More } from "../../ui/More";
+import { Empty, Page } from "../../ui/parts";
+import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { SetSecret } from "./SetSecret";
 import { texts } from "./texts";
@@ -33,45 +35,65 @@ function Secrets() {
         {text}
       </Button>
     );
+  const columns: Column<Secret>[] = [
+    {
+      id: "name",
+      label: t.secret,
+      fixed: true,
+      by: (x) => x.name,
+      cell: (x) => (
+        <code className="cut" title={x.name}>
+          {x.name}
+        </code>
+      ),
+    },
+    {
+      id: "hosts",
+      label: t.hosts,
+      width: "24%",
+      from: "tablet",
+      by: (x) => x.hosts.join(", "),
+      cell: (x) => <span title={x.hosts.join(", ")}>{x.hosts.join(", ")}</span>,
+    },
+    {
+      id: "set",
+      label: t.set,
+      width: "20%",
+      from: "tablet",
+      by: (x) => x.set_at ?? "",
+      cell: (x) => (
+        <>
+          <Ago at={x.set_at} />{" "}
+          {x.set_by && <span className="small muted">{fill(t.by, { name: byOf(x.set_by, t) })}</span>}
+        </>
+      ),
+    },
+    {
+      id: "used",
+      label: t.used,
+      width: 130,
+      by: (x) => x.used_at ?? "",
+      cell: (x) => <Ago at={x.used_at} none={t.never} />,
+    },
+    { id: "users", label: t.users, width: "18%", from: "tablet", cell: (x) => <Users secret={x} /> },
+  ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create(t.create) : null}>
-      {list.isPending ? (
-        <Rows />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <Card flush label={t.title}>
-          {list.data.length === 0 ? (
-            <Empty icon={<IconLock size={22} />} title={t.empty} text={t.emptyText}>
-              {create(t.first)}
-            </Empty>
-          ) : (
-            <div className="table-wrap">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>{t.secret}</th>
-                    <th className="wide-only">{t.hosts}</th>
-                    <th className="wide-only">{t.set}</th>
-                    <th>{t.used}</th>
-                    <th className="wide-only">{t.users}</th>
-                    {can && (
-                      <th>
-                        <span className="hidden">{t.replace}</span>
-                      </th>
-                    )}
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.data.map((x) => (
-                    <Row key={x.name} secret={x} can={can} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
-        </Card>
-      )}
+      <Listed
+        label={t.title}
+        query={list}
+        rows={list.data ?? []}
+        columns={columns}
+        id={(x) => x.name}
+        name={(x) => x.name}
+        under={(x) => x.hosts.join(", ")}
+        tools={can ? (x) => <Tools secret={x} /> : undefined}
+        empty={
+          <Empty icon={<IconLock size={22} />} title={t.empty} text={t.emptyText}>
+            {create(t.first)}
+          </Empty>
+        }
+      />
       <SetSecret opened={adding} close={() => setAdding(false)} />
     </Page>
   );
@@ -82,69 +104,35 @@ function byOf(by: string, t: { setup: string; command: string; system: string })
   return by === "setup" || by === "command" || by === "system" ? t[by] : by;
 }
 
-function Row({ secret: x, can }: { secret: Secret; can: boolean }) {
+/** Tools are what can be done with a secret. One that flows use is not deleted. */
+function Tools({ secret: x }: { secret: Secret }) {
   const t = useTexts(texts);
   const { remove } = useSecretChanges();
   const [open, setOpen] = useState<"" | "replace" | "used">("");
-  const ask = async () => {
-    if (x.flows.length > 0) {
-      setOpen("used");
-      return;
-    }
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: x.name }),
-        text: t.removeText,
-        action: t.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await remove(x.name);
-      succeeded(t.removed);
-    } catch (e) {
-      failed(e);
-    }
-  };
   const close = () => setOpen("");
+  const used = x.flows.length > 0;
   return (
-    <tr>
-      <td>
-        <code className="row-title">{x.name}</code>
-      </td>
-      <td className="wide-only">
-        <div className="tags">
-          {x.hosts.map((h) => (
-            <Tag key={h}>{h}</Tag>
-          ))}
-        </div>
-      </td>
-      <td className="wide-only">
-        <Ago at={x.set_at} />{" "}
-        {x.set_by && <span className="small muted">{fill(t.by, { name: byOf(x.set_by, t) })}</span>}
-      </td>
-      <td>
-        <Ago at={x.used_at} none={t.never} />
-      </td>
-      <td className="wide-only">
-        <Users secret={x} />
-      </td>
-      {can && (
-        <td className="nowrap">
-          <Button variant="subtle" size="compact-sm" onClick={() => setOpen("replace")}>
-            {t.replace}
-            <span className="hidden"> {x.name}</span>
-          </Button>
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => void ask()}>
-            {t.remove}
-            <span className="hidden"> {x.name}</span>
-          </Button>
-          <SetSecret opened={open === "replace"} close={close} secret={x} />
-          <InUse secret={x} opened={open === "used"} close={close} />
-        </td>
-      )}
-    </tr>
+    <>
+      <More
+        of={x.name}
+        acts={[
+          { label: t.replace, icon: <IconRefresh size={16} />, run: () => setOpen("replace") },
+          {
+            label: t.remove,
+            icon: <IconTrash size={16} />,
+            danger: true,
+            ask: used ? undefined : { title: fill(t.removeTitle, { name: x.name }), text: t.removeText },
+            run: async () => {
+              if (used) return setOpen("used");
+              await remove(x.name);
+              succeeded(t.removed);
+            },
+          },
+        ]}
+      />
+      <SetSecret opened={open === "replace"} close={close} secret={x} />
+      <InUse secret={x} opened={open === "used"} close={close} />
+    </>
   );
 }
 

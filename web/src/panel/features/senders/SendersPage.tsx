@@ -5,9 +5,11 @@ import { Link } from "@tanstack/react-router";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page, Tag } from "../../ui/parts";
 import { limitText } from "./limits";
-import { Quality, SenderStateTag } from "./SenderState";
+import { Quality, SenderStateTag, stateOf } from "./SenderState";
 import { texts } from "./texts";
 import type { SenderRow } from "./types";
 import { useSenders } from "./useSenders";
@@ -22,6 +24,7 @@ export function SendersPage() {
 
 function Senders() {
   const t = useTexts(texts);
+  const language = useLanguage();
   const can = useCan();
   const list = useSenders();
   const create = can("senders:write") && (
@@ -29,69 +32,73 @@ function Senders() {
       {t.create}
     </Button>
   );
+  const kind = (x: SenderRow) => (x.provider === "whatsapp" || x.provider === "sandbox" ? t[x.provider] : x.provider);
+  const named = (x: SenderRow) => [x.report.name, x.id === x.number ? "" : x.id].filter(Boolean).join(" · ");
+  const columns: Column<SenderRow>[] = [
+    {
+      id: "number",
+      label: t.sender,
+      fixed: true,
+      by: (x) => phone(x.number),
+      cell: (x) => (
+        <>
+          <span className="cut">{phone(x.number)}</span>
+          {x.default && <Tag>{t.standard}</Tag>}
+        </>
+      ),
+    },
+    {
+      id: "name",
+      label: t.name,
+      width: "22%",
+      from: "tablet",
+      by: named,
+      cell: (x) => (named(x) ? <span title={named(x)}>{named(x)}</span> : <span className="muted">–</span>),
+    },
+    { id: "kind", label: t.kind, width: 130, from: "tablet", by: kind, cell: kind },
+    {
+      id: "quality",
+      label: t.quality,
+      width: 110,
+      from: "tablet",
+      by: (x) => x.report.quality,
+      cell: (x) => <Quality rating={x.report.quality} />,
+    },
+    {
+      id: "limit",
+      label: t.limit,
+      width: 180,
+      from: "desktop",
+      cell: (x) => {
+        const text = x.report.messages && limitText(x.report.messages, language, t);
+        return text ? <span title={text}>{text}</span> : <span className="muted">–</span>;
+      },
+    },
+    {
+      id: "state",
+      label: t.state,
+      width: 150,
+      by: (x) => t[stateOf(x).text],
+      cell: (x) => <SenderStateTag sender={x} />,
+    },
+  ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? (
-        <Rows n={3} />
-      ) : list.isError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <Card flush label={t.title}>
-          {list.data.length === 0 ? (
-            <Empty icon={<IconMessage2Share size={22} />} title={t.empty} text={t.emptyText}>
-              {create}
-            </Empty>
-          ) : (
-            <div className="table-wrap">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>{t.sender}</th>
-                    <th className="wide-only">{t.kind}</th>
-                    <th className="wide-only">{t.quality}</th>
-                    <th className="wide-only">{t.limit}</th>
-                    <th>{t.state}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.data.map((s) => (
-                    <Row key={s.id} sender={s} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
-        </Card>
-      )}
+      <Listed
+        label={t.title}
+        query={list}
+        rows={list.data ?? []}
+        columns={columns}
+        id={(x) => x.id}
+        name={(x) => phone(x.number)}
+        under={named}
+        target={(x) => ({ to: "/senders/$id", params: { id: x.id } })}
+        empty={
+          <Empty icon={<IconMessage2Share size={22} />} title={t.empty} text={t.emptyText}>
+            {create}
+          </Empty>
+        }
+      />
     </Page>
-  );
-}
-
-function Row({ sender: s }: { sender: SenderRow }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  return (
-    <tr>
-      <td>
-        <Link className="row-title" to="/senders/$id" params={{ id: s.id }}>
-          {phone(s.number)}
-        </Link>
-        <div className="small muted">
-          {[s.report.name, s.id === s.number ? "" : s.id, s.default ? t.standard : ""].filter(Boolean).join(" · ")}
-        </div>
-      </td>
-      <td className="wide-only">
-        {s.provider === "whatsapp" || s.provider === "sandbox" ? t[s.provider] : s.provider}
-      </td>
-      <td className="wide-only">
-        <Quality rating={s.report.quality} />
-      </td>
-      <td className="wide-only">
-        {s.report.messages ? limitText(s.report.messages, language, t) : <span className="muted">–</span>}
-      </td>
-      <td>
-        <SenderStateTag sender={s} />
-      </td>
-    </tr>
   );
 }

@@ -6,17 +6,16 @@ import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/re
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { address as addressOfRoute, del, get, Problem } from "../../api";
-import { number as count } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
 import type { Bulk } from "../../ui/list/BulkDialog";
-import { Foot, List, type Column } from "../../ui/list/List";
-import { Card, Copy, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
-import { shared } from "../../ui/texts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { More } from "../../ui/More";
+import { Copy, Empty, Page, Tag } from "../../ui/parts";
+import { succeeded } from "../../ui/problem";
 import { useTyped } from "../../ui/typed";
 import { AddSuppressions } from "./AddSuppressions";
 import { texts } from "./texts";
@@ -43,8 +42,6 @@ const byCaller = "asked by a caller";
 
 function OptOuts() {
   const t = useTexts(texts);
-  const s = useTexts(shared);
-  const language = useLanguage();
   const company = useCompany();
   const can = useCan();
   const navigate = useNavigate();
@@ -155,54 +152,30 @@ function OptOuts() {
             }
           />
         )}
-        {list.isPending ? (
-          <Rows n={6} />
-        ) : list.isLoadingError ? (
-          <Card flush label={t.title}>
-            <Failed error={list.error} retry={() => void list.refetch()} />
-          </Card>
-        ) : rows.length === 0 ? (
-          <Card flush label={t.title}>
-            {number ? (
+        <Listed
+          label={t.title}
+          query={list}
+          rows={rows}
+          columns={columns}
+          id={idOf}
+          name={shownOf}
+          under={(x) => (
+            <>
+              {known(x) ?? x.reason} · <Ago at={x.created_at} />
+            </>
+          )}
+          bulk={mine ? bulk : undefined}
+          tools={mine ? (x) => <Lift x={x} /> : undefined}
+          empty={
+            number ? (
               <Empty icon={<IconSearch size={22} />} title={t.notFound} text={fill(t.notFoundText, { number })} />
             ) : (
               <Empty icon={<IconBellOff size={22} />} title={t.empty} text={t.emptyText}>
                 {add}
               </Empty>
-            )}
-          </Card>
-        ) : (
-          <List
-            label={t.title}
-            columns={columns}
-            rows={rows}
-            id={idOf}
-            name={shownOf}
-            under={(x) => (
-              <>
-                {known(x) ?? x.reason} · <Ago at={x.created_at} />
-              </>
-            )}
-            bulk={mine ? bulk : undefined}
-            tools={mine ? (x) => <Lift x={x} /> : undefined}
-            foot={
-              <Foot
-                shown={count(rows.length, language)}
-                more={
-                  list.hasNextPage && (
-                    <Button
-                      variant="default"
-                      loading={list.isFetchingNextPage}
-                      onClick={() => void list.fetchNextPage()}
-                    >
-                      {s.more}
-                    </Button>
-                  )
-                }
-              />
-            }
-          />
-        )}
+            )
+          }
+        />
       </div>
       <AddSuppressions opened={adding} close={() => setAdding(false)} />
     </Page>
@@ -253,27 +226,31 @@ function Lift({ x }: { x: Suppression }) {
   const t = useTexts(texts);
   const company = useCompany();
   const client = useQueryClient();
-  const [busy, setBusy] = useState(false);
   const shown = shownOf(x);
-  const ask = async () => {
-    const own = x.reason === optedOut || x.reason.startsWith("asked in");
-    const text = x.reason === byCaller ? t.liftCaller : own ? t.liftOwn : t.liftText;
-    if (!(await confirm({ title: fill(t.liftTitle, { number: shown }), text, action: t.lift, danger: own }))) return;
-    setBusy(true);
+  const own = x.reason === optedOut || x.reason.startsWith("asked in");
+  const run = async () => {
     try {
       await lift(x);
       succeeded(fill(t.lifted, { number: shown }));
-    } catch (e) {
-      failed(e);
     } finally {
-      setBusy(false);
       void client.invalidateQueries({ queryKey: [company.id, "suppressions"] });
     }
   };
   return (
-    <Button variant="subtle" color="red" size="compact-sm" loading={busy} onClick={() => void ask()}>
-      {t.lift}
-      <span className="hidden"> {shown}</span>
-    </Button>
+    <More
+      of={shown}
+      acts={[
+        {
+          label: t.lift,
+          icon: <IconTrash size={16} />,
+          danger: true,
+          ask: {
+            title: fill(t.liftTitle, { number: shown }),
+            text: x.reason === byCaller ? t.liftCaller : own ? t.liftOwn : t.liftText,
+          },
+          run,
+        },
+      ]}
+    />
   );
 }

@@ -1,23 +1,28 @@
 import "./templates.css";
 import { phone } from "../../ui/number";
-import { Button, Select, TextInput } from "@mantine/core";
-import { IconPlus, IconSearch, IconTemplate, IconX } from "@tabler/icons-react";
+import { Button, TextInput } from "@mantine/core";
+import { IconPlus, IconSearch, IconSend2, IconTemplate, IconTrash } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { languageName } from "../../format";
-import { fill, useLanguage, useTexts } from "../../i18n";
+import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import type { Bulk } from "../../ui/list/BulkDialog";
+import { FilterBar } from "../../ui/list/FilterBar";
+import { Columns, type Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { useMemory } from "../../ui/list/memory";
+import { Empty, Page } from "../../ui/parts";
 import { useTyped } from "../../ui/typed";
 import { addressOf, type Address } from "./address";
-import { filtered, grouped } from "./list";
+import { filtered, ordered } from "./list";
 import { State } from "./State";
 import { LastSync, SyncButton } from "./Sync";
 import { texts } from "./texts";
 import { statuses, type Status, type TemplateRow } from "./types";
-import { useTemplates } from "./useTemplates";
+import { useTemplateChanges, useTemplates } from "./useTemplates";
 
 export function TemplatesPage() {
   return (
@@ -30,7 +35,7 @@ export function TemplatesPage() {
 function Templates() {
   const t = useTexts(texts);
   const write = useCan()("templates:write");
-  const all = useTemplates();
+  const list = useTemplates();
   return (
     <Page
       title={t.title}
@@ -49,150 +54,172 @@ function Templates() {
         )
       }
     >
-      {all.data ? (
-        <List all={all.data} write={write} />
-      ) : all.isError ? (
-        <Card flush label={t.title}>
-          <Failed error={all.error} retry={() => void all.refetch()} />
-        </Card>
-      ) : (
-        <Rows n={6} />
-      )}
+      <Shown list={list} write={write} />
     </Page>
   );
 }
 
-function List({ all, write }: { all: TemplateRow[]; write: boolean }) {
+function Shown({ list, write }: { list: ReturnType<typeof useTemplates>; write: boolean }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const navigate = useNavigate();
   const address = useSearch({ from: "/shell/templates" });
   const go = useCallback(
-    (to: Partial<Address>) =>
-      void navigate({ to: "/templates", replace: true, search: (now) => addressOf({ ...now, ...to }) }),
+    (to: Partial<Record<keyof Address, string | undefined>>) =>
+      void navigate({ to: "/templates", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) }),
     [navigate],
   );
+  const all = list.data ?? none;
+  const { status, language: only, q } = address;
+  const rows = useMemo(() => ordered(filtered(all, { status, language: only, q })), [all, status, only, q]);
+  const memory = useMemory("templates", []);
+  const bulk = useBulk();
   const clear = () => go({ status: undefined, language: undefined, q: undefined });
-  const groups = useMemo(() => grouped(filtered(all, address)), [all, address.status, address.language, address.q]);
-  const languages = useMemo(() => [...new Set(all.map((x) => x.language))].sort(), [all]);
-  const several = new Set(all.map((x) => x.sender)).size > 1;
-  if (all.length === 0) {
-    return (
-      <Card flush label={t.title}>
-        <Empty icon={<IconTemplate size={22} />} title={t.none} text={t.noneText}>
-          {write && <Button renderRoot={(props) => <Link to="/templates/new" {...props} />}>{t.create}</Button>}
-        </Empty>
-      </Card>
-    );
-  }
+  const columns = useColumns(new Set(all.map((x) => x.sender)).size > 1);
+  const narrowed = Object.keys(address).length > 0;
+  const name = (l: string) => languageName(l.replace("_", "-"), language);
   const counts = new Map<Status, number>();
   for (const x of all) counts.set(x.status, (counts.get(x.status) ?? 0) + 1);
   return (
     <>
-      <div className="templates-filters" role="group" aria-label={t.filters}>
-        <Search value={address.q ?? ""} change={(q) => go({ q: q || undefined })} />
-        <Select
-          aria-label={t.status}
-          placeholder={t.anyStatus}
-          value={address.status ?? null}
-          onChange={(v) => go({ status: v ?? undefined })}
-          clearable
-          checkIconPosition="right"
-          data={statuses.map((s) => ({ value: s, label: `${t[s]} (${counts.get(s) ?? 0})` }))}
-        />
-        <Select
-          aria-label={t.language}
-          placeholder={t.anyLanguage}
-          value={address.language ?? null}
-          onChange={(v) => go({ language: v ?? undefined })}
-          clearable
-          searchable={languages.length > 8}
-          checkIconPosition="right"
-          data={languages.map((l) => ({ value: l, label: languageName(l.replace("_", "-"), language) }))}
-        />
-        {Object.keys(address).length > 0 && (
-          <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={clear}>
-            {t.clear}
-          </Button>
-        )}
-      </div>
-      <LastSync />
-      <Card flush label={t.title}>
-        {groups.length === 0 ? (
-          <Empty icon={<IconSearch size={22} />} title={t.notFound} text={t.notFoundText}>
-            <Button variant="default" onClick={clear}>
-              {t.clear}
-            </Button>
-          </Empty>
-        ) : (
-          <div className="table-wrap">
-            <table className="table templates-table">
-              <thead>
-                <tr>
-                  <th>{t.name}</th>
-                  <th>{t.language}</th>
-                  <th>{t.status}</th>
-                  <th className="wide-only">{t.category}</th>
-                  {several && <th className="wide-only">{t.sender}</th>}
-                  <th className="wide-only">{t.changed}</th>
-                </tr>
-              </thead>
-              {groups.map((g) => (
-                <tbody key={g[0]!.sender + "/" + g[0]!.name}>
-                  {g.map((x, i) => (
-                    <Row key={x.id} t={x} first={i === 0} of={g.length} several={several} />
-                  ))}
-                </tbody>
-              ))}
-            </table>
-          </div>
-        )}
-      </Card>
+      {all.length > 0 && (
+        <>
+          <FilterBar
+            search={<Search value={q ?? ""} change={(v) => go({ q: v || undefined })} />}
+            filters={[
+              {
+                id: "status",
+                label: t.status,
+                value: status,
+                options: statuses.map((s) => ({ value: s, label: `${t[s]} (${counts.get(s) ?? 0})` })),
+                shown: status && t[status],
+                change: (v) => go({ status: v }),
+              },
+              {
+                id: "language",
+                label: t.language,
+                value: only,
+                options: [...new Set(all.map((x) => x.language))].sort().map((l) => ({ value: l, label: name(l) })),
+                change: (v) => go({ language: v }),
+              },
+            ]}
+            narrowed={narrowed}
+            clear={clear}
+          >
+            <Columns columns={columns} memory={memory} />
+          </FilterBar>
+          <LastSync />
+        </>
+      )}
+      <Listed
+        label={t.title}
+        query={list}
+        rows={rows}
+        columns={columns}
+        memory={memory}
+        id={idOf}
+        name={(x) => `${x.name}, ${name(x.language)}`}
+        under={(x) => x.body}
+        target={(x) => ({ to: "/templates/$id", params: { id: x.id } })}
+        bulk={write ? bulk : undefined}
+        find={t.search}
+        empty={
+          narrowed ? (
+            <Empty icon={<IconSearch size={22} />} title={t.notFound} text={t.notFoundText}>
+              <Button variant="default" onClick={clear}>
+                {t.clear}
+              </Button>
+            </Empty>
+          ) : (
+            <Empty icon={<IconTemplate size={22} />} title={t.none} text={t.noneText}>
+              {write && <Button renderRoot={(props) => <Link to="/templates/new" {...props} />}>{t.create}</Button>}
+            </Empty>
+          )
+        }
+      />
     </>
   );
 }
 
-/** Row is one language of a template. Those of one name stand together, and only the first has the name. */
-function Row({ t: x, first, of, several }: { t: TemplateRow; first: boolean; of: number; several: boolean }) {
+const none: TemplateRow[] = [];
+const idOf = (x: TemplateRow) => x.id;
+
+/** useColumns are what the list shows of a template; `several`: of more than one sender. */
+function useColumns(several: boolean): Column<TemplateRow>[] {
   const t = useTexts(texts);
   const language = useLanguage();
-  const name = languageName(x.language.replace("_", "-"), language);
-  return (
-    <tr data-first={first ? "yes" : "no"}>
-      <td>
-        <Link className="row-title templates-link" to="/templates/$id" params={{ id: x.id }}>
-          {first ? (
-            x.name
-          ) : (
-            <span className="hidden">
-              {x.name}, {name}
-            </span>
-          )}
-        </Link>
-        {first && of > 1 && <span className="templates-count small muted">{fill(t.languages, { n: of })}</span>}
-        <span className="templates-body small muted" dir="auto">
+  const name = (x: TemplateRow) => languageName(x.language.replace("_", "-"), language);
+  const category = (x: TemplateRow) => t[x.category as "UTILITY"] ?? x.category;
+  const all: Column<TemplateRow>[] = [
+    { id: "name", label: t.name, fixed: true, by: (x) => x.name, cell: (x) => <span className="cut">{x.name}</span> },
+    {
+      id: "language",
+      label: t.language,
+      width: 150,
+      by: name,
+      cell: (x) => <span title={`${name(x)} (${x.language})`}>{name(x)}</span>,
+    },
+    {
+      id: "body",
+      label: t.part_body,
+      width: "28%",
+      from: "desktop",
+      cell: (x) => (
+        <span className="small muted" dir="auto" title={x.body}>
           {x.body}
         </span>
-      </td>
-      <td>
-        <span className="templates-language">{name}</span>
-        <span className="small muted templates-code">{x.language}</span>
-      </td>
-      <td>
-        <State status={x.status} />
-      </td>
-      <td className="wide-only">{t[x.category as "UTILITY"] ?? x.category}</td>
-      {several && (
-        <td className="wide-only">
-          {x.sender}
-          <span className="templates-second small muted">{phone(x.number)}</span>
-        </td>
-      )}
-      <td className="wide-only">
-        <Ago at={x.updated_at} />
-      </td>
-    </tr>
-  );
+      ),
+    },
+    {
+      id: "status",
+      label: t.status,
+      width: 130,
+      by: (x) => statuses.indexOf(x.status),
+      cell: (x) => <State status={x.status} />,
+    },
+    { id: "category", label: t.category, width: 120, from: "tablet", by: category, cell: category },
+    {
+      id: "sender",
+      label: t.sender,
+      width: 150,
+      from: "desktop",
+      by: (x) => x.sender,
+      cell: (x) => <span title={phone(x.number)}>{x.sender}</span>,
+    },
+    {
+      id: "changed",
+      label: t.changed,
+      width: 120,
+      from: "tablet",
+      by: (x) => x.updated_at,
+      cell: (x) => <Ago at={x.updated_at} />,
+    },
+  ];
+  return several ? all : all.filter((c) => c.id !== "sender");
+}
+
+/** useBulk is what can be done with the selected templates. */
+function useBulk(): Bulk<TemplateRow>[] {
+  const t = useTexts(texts);
+  const { submit, remove } = useTemplateChanges();
+  return [
+    {
+      id: "submit",
+      label: t.submit,
+      icon: <IconSend2 size={15} />,
+      fits: (x) => x.status === "draft",
+      ask: { title: t.submitManyTitle, text: t.submitManyText, action: t.submitMany },
+      run: async (x) => void (await submit(x.id)),
+    },
+    {
+      id: "delete",
+      label: t.delete,
+      icon: <IconTrash size={15} />,
+      danger: true,
+      ask: { title: t.deleteManyTitle, text: t.deleteThere, action: t.deleteMany },
+      run: async (x) => void (await remove(x.id)),
+    },
+  ];
 }
 
 /** Search looks in names and texts; the list follows when the typing pauses. */

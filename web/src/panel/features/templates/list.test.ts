@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { addressOf, newAddressOf } from "./address";
 import { changed, difference } from "./diff";
-import { filtered, grouped } from "./list";
+import { filtered, ordered } from "./list";
 import { explained } from "./reasons";
 import { texts } from "./texts";
 import type { TemplateRow } from "./types";
@@ -25,7 +25,7 @@ const row = (name: string, language: string, more: Partial<TemplateRow> = {}): T
   ...more,
 });
 
-it("groups the languages of a name, and filters by every word without accents", () => {
+it("keeps the languages of a name together, and filters by every word without accents", () => {
   const all = [
     row("b", "es"),
     row("a", "pt"),
@@ -33,9 +33,10 @@ it("groups the languages of a name, and filters by every word without accents", 
     row("b", "en", { sender: "other" }),
     row("c", "es", { body: "Excursión reservada", status: "draft" }),
   ];
-  expect(grouped(all).map((g) => g.map((t) => `${t.sender}/${t.name}/${t.language}`).join(" "))).toEqual([
+  expect(ordered(all).map((t) => `${t.sender}/${t.name}/${t.language}`)).toEqual([
     "main/a/pt",
-    "main/b/en main/b/es",
+    "main/b/en",
+    "main/b/es",
     "other/b/en",
     "main/c/es",
   ]);

@@ -16,24 +16,12 @@ export function filtered(all: TemplateRow[], a: Address): TemplateRow[] {
   );
 }
 
-/** grouped are the templates by name, the languages of one together. */
-export function grouped(all: TemplateRow[]): TemplateRow[][] {
-  const groups = new Map<string, TemplateRow[]>();
-  for (const t of [...all].sort((a, b) =>
-    a.name < b.name
-      ? -1
-      : a.name > b.name
-        ? 1
-        : a.sender < b.sender
-          ? -1
-          : a.sender > b.sender
-            ? 1
-            : a.language < b.language
-              ? -1
-              : 1,
-  )) {
-    const key = t.sender + "/" + t.name;
-    groups.set(key, [...(groups.get(key) ?? []), t]);
-  }
-  return [...groups.values()];
+/** ordered are the templates by name, those of a sender and a name by language. */
+export function ordered(all: TemplateRow[]): TemplateRow[] {
+  const key = (t: TemplateRow) => [t.name, t.sender, t.language];
+  return [...all].sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    const at = x.findIndex((v, i) => v !== y[i]);
+    return at < 0 ? 0 : x[at]! < y[at]! ? -1 : 1;
+  });
 }

@@ -1,11 +1,13 @@
 import { Button } from "@mantine/core";
 import { IconPlus, IconTool } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddTool } from "./AddTool";
 import { texts } from "./texts";
@@ -36,52 +38,43 @@ function Tools() {
       {t.create}
     </Button>
   );
+  const at = (x: Tool) => (x.http ?? x.mcp)?.url ?? "";
+  const kind = (x: Tool) => (x.mcp ? t.mcp : t.http);
+  const columns: Column<Tool>[] = [
+    { id: "name", label: t.name, fixed: true, by: (x) => x.name, cell: (x) => <span className="cut">{x.name}</span> },
+    { id: "kind", label: t.kind, width: 120, by: kind, cell: (x) => <Tag>{kind(x)}</Tag> },
+    {
+      id: "address",
+      label: t.address,
+      width: "40%",
+      from: "tablet",
+      by: at,
+      cell: (x) => <code title={at(x)}>{at(x)}</code>,
+    },
+    {
+      id: "use",
+      label: t.use,
+      width: 150,
+      by: (x) => (changes(x) ? t.changesShort : t.reads),
+      cell: (x) => (changes(x) ? <Tag tone="warn">{t.changesShort}</Tag> : <Tag>{t.reads}</Tag>),
+    },
+  ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? (
-        <Rows n={3} />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <Card flush label={t.title}>
-          {list.data.length === 0 ? (
-            <Empty icon={<IconTool size={22} />} title={t.empty} text={t.emptyText}>
-              {create}
-            </Empty>
-          ) : (
-            <div className="table-wrap">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th>{t.kind}</th>
-                    <th className="wide-only">{t.address}</th>
-                    <th>{t.use}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.data.map((x) => (
-                    <tr key={x.id}>
-                      <td>
-                        <Link className="row-title" to="/tools/$id" params={{ id: x.id }}>
-                          {x.name}
-                        </Link>
-                      </td>
-                      <td>
-                        <Tag>{x.mcp ? t.mcp : t.http}</Tag>
-                      </td>
-                      <td className="wide-only">
-                        <code style={{ overflowWrap: "anywhere" }}>{(x.http ?? x.mcp)?.url}</code>
-                      </td>
-                      <td>{changes(x) ? <Tag tone="warn">{t.changesShort}</Tag> : <Tag>{t.reads}</Tag>}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
-        </Card>
-      )}
+      <Listed
+        label={t.title}
+        query={list}
+        rows={list.data ?? []}
+        columns={columns}
+        id={(x) => x.id!}
+        name={(x) => x.name}
+        target={(x) => ({ to: "/tools/$id", params: { id: x.id! } })}
+        empty={
+          <Empty icon={<IconTool size={22} />} title={t.empty} text={t.emptyText}>
+            {create}
+          </Empty>
+        }
+      />
       <AddTool
         opened={adding}
         close={() => setAdding(false)}

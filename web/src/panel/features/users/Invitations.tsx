@@ -1,15 +1,17 @@
-import { ActionIcon, Menu, Modal } from "@mantine/core";
-import { IconDots, IconSend, IconTrash } from "@tabler/icons-react";
+import { Modal } from "@mantine/core";
+import { IconSend, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { del, get, post } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Role } from "../session/types";
+import { roles, type Role } from "../session/types";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
-import { Card, Tag } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { More } from "../../ui/More";
+import { Tag } from "../../ui/parts";
+import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { inviteTexts, texts } from "./texts";
 import { Link, type Linked } from "./Link";
@@ -44,93 +46,81 @@ export function Invitations() {
   });
   const again = () => client.invalidateQueries({ queryKey: [company.id, "invitations"] });
   const resend = async (x: Invitation) => {
-    try {
-      const sent = await post(`/invitations/${x.id}/resend`, { language: currentLanguage() });
-      if (sent.link) {
-        setMade({ who: x.email, link: sent.link, problem: sent.problem });
-        setShown(true);
-      } else succeeded(fill(i.sent, { email: x.email }));
-      await again();
-    } catch (e) {
-      failed(e);
-    }
+    const sent = await post(`/invitations/${x.id}/resend`, { language: currentLanguage() });
+    if (sent.link) {
+      setMade({ who: x.email, link: sent.link, problem: sent.problem });
+      setShown(true);
+    } else succeeded(fill(i.sent, { email: x.email }));
+    await again();
   };
   const withdraw = async (x: Invitation) => {
-    if (
-      !(await confirm({
-        title: fill(i.withdrawTitle, { email: x.email }),
-        text: i.withdrawText,
-        action: i.withdraw,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      await del(`/invitations/${x.id}`);
-      succeeded(i.withdrawn);
-      await again();
-    } catch (e) {
-      failed(e);
-    }
+    await del(`/invitations/${x.id}`);
+    succeeded(i.withdrawn);
+    await again();
   };
+  const columns: Column<Invitation>[] = [
+    {
+      id: "email",
+      label: t.email,
+      fixed: true,
+      by: (x) => x.email,
+      cell: (x) => (
+        <>
+          <span className="cut" title={x.email}>
+            {x.email}
+          </span>
+          {x.expired ? <Tag tone="warn">{i.expired}</Tag> : !x.sent_at && <Tag>{i.byLink}</Tag>}
+        </>
+      ),
+    },
+    { id: "role", label: t.role, width: 130, by: (x) => roles.indexOf(x.role), cell: (x) => s[x.role] },
+    {
+      id: "invited",
+      label: i.invited,
+      width: "28%",
+      from: "tablet",
+      by: (x) => x.created_at,
+      cell: (x) => (
+        <>
+          <Ago at={x.created_at} />{" "}
+          {x.invited_by && <span className="small muted">{fill(i.by, { name: x.invited_by })}</span>}
+        </>
+      ),
+    },
+  ];
   return (
     <>
       {!!list.data?.length && (
-        <Card flush title={i.open}>
-          <div className="table-wrap">
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>{t.email}</th>
-                  <th>{t.role}</th>
-                  <th className="wide-only">{i.invited}</th>
-                  <th>
-                    <span className="hidden">{fill(t.actions, { name: "" })}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {list.data.map((x) => (
-                  <tr key={x.id}>
-                    <td>
-                      <div className="row-title">
-                        {x.email} {x.expired ? <Tag tone="warn">{i.expired}</Tag> : !x.sent_at && <Tag>{i.byLink}</Tag>}
-                      </div>
-                      {x.invited_by && <div className="small muted">{fill(i.by, { name: x.invited_by })}</div>}
-                    </td>
-                    <td>{s[x.role]}</td>
-                    <td className="wide-only">
-                      <Ago at={x.created_at} />
-                    </td>
-                    <td>
-                      {can("users:write") && mayChange(company.role, x.role) && (
-                        <Menu position="bottom-end" width={220}>
-                          <Menu.Target>
-                            <ActionIcon variant="subtle" color="gray" aria-label={fill(t.actions, { name: x.email })}>
-                              <IconDots size={17} />
-                            </ActionIcon>
-                          </Menu.Target>
-                          <Menu.Dropdown>
-                            <Menu.Item leftSection={<IconSend size={16} />} onClick={() => void resend(x)}>
-                              {i.resend}
-                            </Menu.Item>
-                            <Menu.Item
-                              color="red"
-                              leftSection={<IconTrash size={16} />}
-                              onClick={() => void withdraw(x)}
-                            >
-                              {i.withdraw}
-                            </Menu.Item>
-                          </Menu.Dropdown>
-                        </Menu>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </Card>
+        <Listed
+          label={i.open}
+          title={i.open}
+          query={list}
+          rows={list.data}
+          columns={columns}
+          id={(x) => x.id}
+          name={(x) => x.email}
+          tools={
+            can("users:write")
+              ? (x) =>
+                  mayChange(company.role, x.role) && (
+                    <More
+                      of={x.email}
+                      acts={[
+                        { label: i.resend, icon: <IconSend size={16} />, run: () => resend(x) },
+                        {
+                          label: i.withdraw,
+                          icon: <IconTrash size={16} />,
+                          danger: true,
+                          ask: { title: fill(i.withdrawTitle, { email: x.email }), text: i.withdrawText },
+                          run: () => withdraw(x),
+                        },
+                      ]}
+                    />
+                  )
+              : undefined
+          }
+          empty={null}
+        />
       )}
       <Modal
         opened={shown}

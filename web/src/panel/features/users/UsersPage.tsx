@@ -1,6 +1,5 @@
-import { ActionIcon, Button, Menu, Modal } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import {
-  IconDots,
   IconLink,
   IconLogout,
   IconPassword,
@@ -19,9 +18,11 @@ import { Needs } from "../../shell/states";
 import { roles, type Role } from "../session/types";
 import { type User } from "./types";
 import { Ago } from "../../ui/Ago";
-import { confirm } from "../../ui/confirm";
-import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { More } from "../../ui/More";
+import { Page, Tag } from "../../ui/parts";
+import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { AddUser } from "./AddUser";
 import { ChangeRole } from "./ChangeRole";
@@ -54,6 +55,48 @@ function Users() {
   const [resetting, setResetting] = useState<User | null>(null);
   const list = useQuery({ queryKey: [company.id, "users"], queryFn: ({ signal }) => everything("/users", {}, signal) });
   const mine = can("users:write");
+  const columns: Column<User>[] = [
+    {
+      id: "name",
+      label: t.name,
+      fixed: true,
+      by: nameOf,
+      cell: (u) => (
+        <>
+          <span className="mark quiet" aria-hidden="true">
+            {initials(nameOf(u))}
+          </span>
+          <span className="cut">{nameOf(u)}</span>
+          {u.id === me.account.id && <Tag>{t.you}</Tag>}
+        </>
+      ),
+    },
+    {
+      id: "email",
+      label: t.email,
+      width: "26%",
+      from: "tablet",
+      by: (u) => u.email,
+      cell: (u) => <span title={u.email}>{u.email}</span>,
+    },
+    { id: "role", label: t.role, width: 130, by: (u) => roles.indexOf(u.role), cell: (u) => s[u.role] },
+    {
+      id: "factor",
+      label: i.factorColumn,
+      width: 150,
+      from: "desktop",
+      by: (u) => (u.second_factor ? 0 : 1),
+      cell: (u) => (u.second_factor ? <Tag tone="ok">{i.hasFactor}</Tag> : <span className="muted">–</span>),
+    },
+    {
+      id: "seen",
+      label: t.lastSignIn,
+      width: 140,
+      from: "tablet",
+      by: (u) => u.last_sign_in_at ?? "",
+      cell: (u) => <Ago at={u.last_sign_in_at} />,
+    },
+  ];
   return (
     <Page
       title={t.title}
@@ -71,68 +114,36 @@ function Users() {
         )
       }
     >
-      {list.isPending ? (
-        <Rows />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <div className="stack">
-          <Card flush label={t.title}>
-            <div className="table-wrap">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th>{t.role}</th>
-                    <th className="wide-only">{t.lastSignIn}</th>
-                    <th>
-                      <span className="hidden">{fill(t.actions, { name: "" })}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.data.map((u) => (
-                    <tr key={u.id}>
-                      <td>
-                        <div style={{ display: "flex", alignItems: "center", gap: 12 }}>
-                          <span className="mark quiet" aria-hidden="true">
-                            {initials(u.name || u.email)}
-                          </span>
-                          <div>
-                            <div className="row-title">
-                              {u.name || u.email} {u.id === me.account.id && <Tag>{t.you}</Tag>}{" "}
-                              {u.second_factor && <Tag tone="ok">{i.hasFactor}</Tag>}
-                            </div>
-                            {u.name && <div className="small muted">{u.email}</div>}
-                          </div>
-                        </div>
-                      </td>
-                      <td>{s[u.role]}</td>
-                      <td className="wide-only">
-                        <Ago at={u.last_sign_in_at} />
-                      </td>
-                      <td>
-                        {mine && u.id !== me.account.id && mayChange(company.role, u.role) && (
-                          <Actions
-                            u={u}
-                            change={() => setChanging(u)}
-                            reset={() => setResetting(u)}
-                            show={(x) => {
-                              setMade(x);
-                              setShown(true);
-                            }}
-                          />
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          </Card>
-          <Invitations />
-        </div>
-      )}
+      <div className="stack">
+        <Listed
+          label={t.title}
+          query={list}
+          rows={list.data ?? []}
+          columns={columns}
+          id={(u) => u.id}
+          name={nameOf}
+          under={(u) => u.email}
+          tools={
+            mine
+              ? (u) =>
+                  u.id !== me.account.id &&
+                  mayChange(company.role, u.role) && (
+                    <Tools
+                      u={u}
+                      change={() => setChanging(u)}
+                      reset={() => setResetting(u)}
+                      show={(x) => {
+                        setMade(x);
+                        setShown(true);
+                      }}
+                    />
+                  )
+              : undefined
+          }
+          empty={null}
+        />
+        {list.data && <Invitations />}
+      </div>
       <InviteUser opened={inviting} close={() => setInviting(false)} />
       <Modal
         opened={shown}
@@ -157,7 +168,10 @@ export function mayChange(own: Role, other: Role): boolean {
   return roles.indexOf(own) <= roles.indexOf(other);
 }
 
-function Actions({
+const nameOf = (u: User) => u.name || u.email;
+
+/** Tools are what can be done with a teammate's account. */
+function Tools({
   u,
   change,
   reset,
@@ -172,75 +186,46 @@ function Actions({
   const i = useTexts(inviteTexts);
   const company = useCompany();
   const client = useQueryClient();
-  const name = u.name || u.email;
-  const after = async (what: Promise<void>, text: string) => {
-    try {
-      await what;
-      succeeded(text);
-      await client.invalidateQueries({ queryKey: [company.id, "users"] });
-    } catch (e) {
-      failed(e);
-    }
-  };
-  const signOut = async () => {
-    if (await confirm({ title: fill(t.signOutTitle, { name }), text: t.signOutText, action: t.signOut, danger: true }))
-      await after(del(`/users/${u.id}/sessions`), t.signedOut);
+  const name = nameOf(u);
+  const remove = async (path: "" | "/sessions" | "/second-factor", text: string) => {
+    await del(`/users/${u.id}${path}`);
+    succeeded(text);
+    await client.invalidateQueries({ queryKey: [company.id, "users"] });
   };
   const link = async () => {
-    try {
-      const x = await post(`/users/${u.id}/password-link`, { language: currentLanguage() });
-      if (x.link) show({ who: name, link: x.link, problem: x.problem });
-      else succeeded(fill(i.linkSent, { name }));
-    } catch (e) {
-      failed(e);
-    }
-  };
-  const factorOff = async () => {
-    if (await confirm({ title: fill(i.factorTitle, { name }), text: i.factorText, action: i.factor, danger: true }))
-      await after(del(`/users/${u.id}/second-factor`), i.factorOff);
-  };
-  const remove = async () => {
-    if (
-      await confirm({
-        title: fill(t.removeTitle, { name, company: company.name }),
-        text: fill(t.removeText, { name }),
-        action: t.remove,
-        danger: true,
-      })
-    ) {
-      await after(del(`/users/${u.id}`), fill(t.removed, { name }));
-    }
+    const x = await post(`/users/${u.id}/password-link`, { language: currentLanguage() });
+    if (x.link) show({ who: name, link: x.link, problem: x.problem });
+    else succeeded(fill(i.linkSent, { name }));
   };
   return (
-    <Menu position="bottom-end" width={290}>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={fill(t.actions, { name })}>
-          <IconDots size={17} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconUserCog size={16} />} onClick={change}>
-          {t.changeRole}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconLink size={16} />} onClick={() => void link()}>
-          {i.link}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconPassword size={16} />} onClick={reset}>
-          {t.reset}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
-          {t.signOut}
-        </Menu.Item>
-        {u.second_factor && (
-          <Menu.Item leftSection={<IconShieldOff size={16} />} onClick={() => void factorOff()}>
-            {i.factor}
-          </Menu.Item>
-        )}
-        <Menu.Divider />
-        <Menu.Item color="red" leftSection={<IconUserMinus size={16} />} onClick={() => void remove()}>
-          {t.remove}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <More
+      of={name}
+      acts={[
+        { label: t.changeRole, icon: <IconUserCog size={16} />, run: change },
+        { label: i.link, icon: <IconLink size={16} />, run: link },
+        { label: t.reset, icon: <IconPassword size={16} />, run: reset },
+        {
+          label: t.signOut,
+          icon: <IconLogout size={16} />,
+          danger: true,
+          ask: { title: fill(t.signOutTitle, { name }), text: t.signOutText },
+          run: () => remove("/sessions", t.signedOut),
+        },
+        u.second_factor && {
+          label: i.factor,
+          icon: <IconShieldOff size={16} />,
+          danger: true,
+          ask: { title: fill(i.factorTitle, { name }), text: i.factorText },
+          run: () => remove("/second-factor", i.factorOff),
+        },
+        {
+          label: t.remove,
+          icon: <IconUserMinus size={16} />,
+          danger: true,
+          ask: { title: fill(t.removeTitle, { name, company: company.name }), text: fill(t.removeText, { name }) },
+          run: () => remove("", fill(t.removed, { name })),
+        },
+      ]}
+    />
   );
 }

@@ -1,17 +1,19 @@
 import { Button } from "@mantine/core";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page } from "../../ui/parts";
 import { AddWebhook } from "./AddWebhook";
 import { StateTag } from "./State";
 import { texts } from "./texts";
-import { hostOf, type Webhook } from "./types";
+import { hostOf, type Status as EndpointStatus, type Webhook } from "./types";
 import { useStatus, useWebhooks } from "./useWebhooks";
 import { Verify } from "./Verify";
 
@@ -25,6 +27,7 @@ export function WebhooksPage() {
 
 function Webhooks() {
   const t = useTexts(texts);
+  const language = useLanguage();
   const can = useCan()("webhooks:write");
   const navigate = useNavigate();
   const [adding, setAdding] = useState(false);
@@ -35,43 +38,70 @@ function Webhooks() {
         {text}
       </Button>
     );
+  const columns: Column<Webhook>[] = [
+    {
+      id: "host",
+      label: t.endpoint,
+      fixed: true,
+      by: (w) => w.url.replace(/^\w+:\/\//, ""),
+      cell: (w) => (
+        <>
+          <span className="cut">{hostOf(w.url)}</span>
+          <span className="small muted cut wide-only">{w.url.split(hostOf(w.url)).slice(1).join("")}</span>
+        </>
+      ),
+    },
+    {
+      id: "events",
+      label: t.events,
+      width: 120,
+      from: "tablet",
+      by: (w) => (w.events.includes("*") ? Infinity : w.events.length),
+      cell: (w) =>
+        w.events.includes("*") ? t.every : w.events.length === 1 ? t.one : fill(t.some, { n: w.events.length }),
+    },
+    {
+      id: "success",
+      label: t.success,
+      width: 150,
+      from: "tablet",
+      cell: (w) => <Status of={w}>{(s) => <Ago at={s.succeeded_at} none={t.unsent} />}</Status>,
+    },
+    {
+      id: "waiting",
+      label: t.waiting,
+      width: 100,
+      from: "tablet",
+      end: true,
+      cell: (w) => <Status of={w}>{(s) => number(s.waiting, language)}</Status>,
+    },
+    {
+      id: "state",
+      label: t.state,
+      width: 150,
+      cell: (w) => <Status of={w}>{(s) => <StateTag state={s.state} />}</Status>,
+    },
+  ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create(t.create) : null}>
-      {list.isPending ? (
-        <Rows n={3} />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <div className="stack">
-          <Card flush label={t.title}>
-            {list.data.length === 0 ? (
-              <Empty icon={<IconWebhook size={22} />} title={t.empty} text={t.emptyText}>
-                {create(t.first)}
-              </Empty>
-            ) : (
-              <div className="table-wrap">
-                <table className="table">
-                  <thead>
-                    <tr>
-                      <th>{t.endpoint}</th>
-                      <th className="wide-only">{t.events}</th>
-                      <th className="wide-only">{t.success}</th>
-                      <th className="wide-only">{t.waiting}</th>
-                      <th>{t.state}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {list.data.map((w) => (
-                      <Row key={w.id} webhook={w} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )}
-          </Card>
-          {(list.data.length === 0 || can) && <Verify />}
-        </div>
-      )}
+      <div className="stack">
+        <Listed
+          label={t.title}
+          query={list}
+          rows={list.data ?? []}
+          columns={columns}
+          id={(w) => w.id!}
+          name={(w) => w.url}
+          under={(w) => w.url}
+          target={(w) => ({ to: "/webhooks/$id", params: { id: w.id! } })}
+          empty={
+            <Empty icon={<IconWebhook size={22} />} title={t.empty} text={t.emptyText}>
+              {create(t.first)}
+            </Empty>
+          }
+        />
+        {list.data && (list.data.length === 0 || can) && <Verify />}
+      </div>
       <AddWebhook
         opened={adding}
         close={() => setAdding(false)}
@@ -81,28 +111,8 @@ function Webhooks() {
   );
 }
 
-function Row({ webhook: w }: { webhook: Webhook }) {
-  const t = useTexts(texts);
-  const language = useLanguage();
-  const status = useStatus(w.id!).data;
-  return (
-    <tr>
-      <td style={{ maxWidth: 0, width: "45%" }}>
-        <Link className="row-title" to="/webhooks/$id" params={{ id: w.id! }}>
-          {hostOf(w.url)}
-        </Link>
-        <div className="small muted cut" title={w.url}>
-          {w.url}
-        </div>
-      </td>
-      <td className="wide-only nowrap">
-        {w.events.includes("*") ? t.every : w.events.length === 1 ? t.one : fill(t.some, { n: w.events.length })}
-      </td>
-      <td className="wide-only">
-        <Ago at={status?.succeeded_at} none={status ? t.unsent : "…"} />
-      </td>
-      <td className="wide-only">{status ? number(status.waiting, language) : "…"}</td>
-      <td>{status ? <StateTag state={status.state} /> : "…"}</td>
-    </tr>
-  );
+/** Status is a part of how an endpoint stands, which is asked for by itself. */
+function Status({ of, children }: { of: Webhook; children: (s: EndpointStatus) => ReactNode }) {
+  const status = useStatus(of.id!).data;
+  return status ? children(status) : "…";
 }

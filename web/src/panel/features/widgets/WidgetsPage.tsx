@@ -1,15 +1,18 @@
 import { Button } from "@mantine/core";
 import { IconMessageCircle, IconPlus } from "@tabler/icons-react";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { languageName } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows, Tag } from "../../ui/parts";
+import type { Column } from "../../ui/list/List";
+import { Listed } from "../../ui/list/Listed";
+import { Empty, Page, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddWidget } from "./AddWidget";
 import { texts } from "./texts";
+import type { Widget } from "./types";
 
 export function WidgetsPage() {
   return (
@@ -32,72 +35,73 @@ function Widgets() {
       {t.create}
     </Button>
   );
+  const agent = (w: Widget) => agents.data?.find((a) => a.id === w.agent)?.name ?? "";
+  const columns: Column<Widget>[] = [
+    {
+      id: "name",
+      label: t.name,
+      fixed: true,
+      by: (w) => w.name,
+      cell: (w) => (
+        <>
+          <span
+            className="swatch"
+            style={{ background: w.appearance.primary_color || "var(--accent)" }}
+            aria-hidden="true"
+          />
+          <span className="cut">{w.name}</span>
+        </>
+      ),
+    },
+    { id: "kind", label: t.kind, width: 120, by: (w) => t[w.kind], cell: (w) => <Tag>{t[w.kind]}</Tag> },
+    {
+      id: "agent",
+      label: t.agent,
+      width: "24%",
+      from: "tablet",
+      by: agent,
+      cell: (w) => (agent(w) ? <span title={agent(w)}>{agent(w)}</span> : <span className="muted">–</span>),
+    },
+    {
+      id: "language",
+      label: t.language,
+      width: 160,
+      from: "tablet",
+      by: (w) => languageName(w.language, language),
+      cell: (w) => (
+        <>
+          {languageName(w.language, language)}
+          {Object.keys(w.translations).length > 0 && (
+            <span className="muted"> +{Object.keys(w.translations).length}</span>
+          )}
+        </>
+      ),
+    },
+    {
+      id: "sites",
+      label: t.sites,
+      width: 130,
+      from: "tablet",
+      by: (w) => w.allowed_origins.length,
+      cell: (w) => w.allowed_origins.length || <span className="muted">{t.anySite}</span>,
+    },
+  ];
   return (
     <Page title={t.title} about={t.about} actions={list.data?.length ? create : null}>
-      {list.isPending ? (
-        <Rows n={3} />
-      ) : list.isLoadingError ? (
-        <Failed error={list.error} retry={() => void list.refetch()} />
-      ) : (
-        <Card flush label={t.title}>
-          {list.data.length === 0 ? (
-            <Empty icon={<IconMessageCircle size={22} />} title={t.empty} text={t.emptyText}>
-              {create}
-            </Empty>
-          ) : (
-            <div className="table-wrap">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th>{t.kind}</th>
-                    <th className="wide-only">{t.agent}</th>
-                    <th className="wide-only">{t.language}</th>
-                    <th className="wide-only">{t.sites}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.data.map((w) => (
-                    <tr key={w.id}>
-                      <td>
-                        <div style={{ display: "flex", alignItems: "center", gap: 12 }}>
-                          <span
-                            className="swatch"
-                            style={{ background: w.appearance.primary_color || "var(--accent)" }}
-                            aria-hidden="true"
-                          />
-                          <Link className="row-title" to="/widgets/$id" params={{ id: w.id }}>
-                            {w.name}
-                          </Link>
-                        </div>
-                      </td>
-                      <td>
-                        <Tag>{t[w.kind]}</Tag>
-                      </td>
-                      <td className="wide-only">
-                        {agents.data?.find((a) => a.id === w.agent)?.name ?? <span className="muted">–</span>}
-                      </td>
-                      <td className="wide-only">
-                        {languageName(w.language, language)}
-                        {Object.keys(w.translations).length > 0 && (
-                          <span className="muted"> +{Object.keys(w.translations).length}</span>
-                        )}
-                      </td>
-                      <td className="wide-only">
-                        {w.allowed_origins.length ? (
-                          w.allowed_origins.length
-                        ) : (
-                          <span className="muted">{t.anySite}</span>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
-        </Card>
-      )}
+      <Listed
+        label={t.title}
+        query={list}
+        rows={list.data ?? []}
+        columns={columns}
+        id={(w) => w.id!}
+        name={(w) => w.name}
+        target={(w) => ({ to: "/widgets/$id", params: { id: w.id! } })}
+        empty={
+          <Empty icon={<IconMessageCircle size={22} />} title={t.empty} text={t.emptyText}>
+            {create}
+          </Empty>
+        }
+      />
       <AddWidget
         opened={adding}
         close={() => setAdding(false)}

@@ -37,6 +37,9 @@ export type Target =
 
 export interface ListProps<T> {
   label: string;
+  /** title is a visible heading of the list; head is below it, above the rows. */
+  title?: string;
+  head?: ReactNode;
   columns: Column<T>[];
   rows: T[];
   id: (row: T) => string;
@@ -98,7 +101,8 @@ export function List<T>(p: ListProps<T>) {
       }}
     >
       {p.fresh}
-      <Card flush label={p.label}>
+      <Card flush label={p.label} title={p.title}>
+        {p.head}
         <div ref={keys} className="table-wrap">
           <table className={`table ${css.table}`} data-list>
             <thead>

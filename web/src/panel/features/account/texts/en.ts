@@ -18,6 +18,8 @@ export const texts = {
   here: "This browser",
   over: "API",
   end: "Sign out",
+  endTitle: "Sign out {device}?",
+  endText: "Its user has to sign in again there. Unsaved changes are lost.",
   ended: "Signed out",
   endOthers: "Sign out all others",
   endOthersTitle: "Sign out all other sessions?",

@@ -20,6 +20,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   here: "Este navegador",
   over: "API",
   end: "Cerrar",
+  endTitle: "¿Cerrar la sesión de {device}?",
+  endText: "Habrá que iniciar sesión allí de nuevo. Los cambios sin guardar se pierden.",
   ended: "Sesión cerrada",
   endOthers: "Cerrar las demás",
   endOthersTitle: "¿Cerrar todas las demás sesiones?",

@@ -20,6 +20,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   here: "Este navegador",
   over: "API",
   end: "Encerrar",
+  endTitle: "Encerrar a sessão de {device}?",
+  endText: "Será preciso entrar de novo ali. Alterações não salvas se perdem.",
   ended: "Sessão encerrada",
   endOthers: "Encerrar as outras",
   endOthersTitle: "Encerrar todas as outras sessões?",

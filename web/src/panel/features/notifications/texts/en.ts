@@ -170,7 +170,6 @@ export const pageTexts = {
   recipients: "Recipients",
   all: "All",
   noneInState: "No recipient has this status now.",
-  showMore: "Show {n} more",
   chosen: "shown",
   timeline: "Timeline of this message",
   timelineTo: "Message to {who}",

@@ -169,7 +169,6 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   recipients: "Destinatarios",
   all: "Todos",
   noneInState: "Ningún destinatario tiene este estado ahora.",
-  showMore: "Mostrar {n} más",
   chosen: "mostrado",
   timeline: "Historial de este mensaje",
   timelineTo: "Mensaje a {who}",

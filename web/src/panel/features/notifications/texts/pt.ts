@@ -170,7 +170,6 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   recipients: "Destinatários",
   all: "Todos",
   noneInState: "Nenhum destinatário tem este status agora.",
-  showMore: "Mostrar mais {n}",
   chosen: "mostrado",
   timeline: "Histórico desta mensagem",
   timelineTo: "Mensagem para {who}",

@@ -4,6 +4,7 @@ export const texts = {
   create: "New number",
   empty: "No numbers yet",
   emptyText: "Connect a WhatsApp number, or start with a sandbox number, which needs no account.",
+  name: "Name",
   sender: "Sender",
   kind: "Type",
   quality: "Quality",

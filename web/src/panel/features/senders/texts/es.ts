@@ -6,6 +6,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   create: "Nuevo número",
   empty: "Aún no hay números",
   emptyText: "Conecte un número de WhatsApp o empiece con uno de pruebas, que no necesita cuenta.",
+  name: "Nombre",
   sender: "Remitente",
   kind: "Tipo",
   quality: "Calidad",

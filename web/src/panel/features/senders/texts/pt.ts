@@ -6,6 +6,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   create: "Novo número",
   empty: "Ainda não há números",
   emptyText: "Conecte um número do WhatsApp ou comece com um de teste, que não precisa de conta.",
+  name: "Nome",
   sender: "Remetente",
   kind: "Tipo",
   quality: "Qualidade",

@@ -21,11 +21,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   MARKETING: "Marketing",
   AUTHENTICATION: "Autenticação",
   search: "Buscar nomes e textos",
-  anyStatus: "Qualquer estado",
-  anyLanguage: "Qualquer idioma",
   clear: "Limpar filtros",
-  filters: "Filtros",
-  languages: "{n} idiomas",
   none: "Ainda não há modelos",
   noneText:
     "Crie um e envie-o para análise. Quando o WhatsApp o aprovar, você poderá enviá-lo a um contato ou a milhares.",
@@ -57,6 +53,11 @@ export const texts: Record<keyof typeof en.texts, string> = {
   delete: "Excluir",
   deleted: "Modelo excluído",
   deleteTitle: "Excluir {name} ({language})?",
+  submitManyTitle: "Enviar {n} modelos para análise?",
+  submitManyText: "O WhatsApp os analisa, em geral em minutos. Só rascunhos são enviados.",
+  submitMany: "Enviar {n}",
+  deleteManyTitle: "Excluir {n} modelos?",
+  deleteMany: "Excluir {n}",
   deleteHere: "O rascunho e o histórico também são excluídos.",
   deleteThere:
     "O WhatsApp também o exclui. As mensagens na fila que o usam falharão, e o WhatsApp pode recusar o mesmo nome por algumas semanas.",

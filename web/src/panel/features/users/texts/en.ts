@@ -7,7 +7,6 @@ export const texts = {
   role: "Role",
   lastSignIn: "Last sign-in",
   you: "You",
-  actions: "Actions for {name}",
   addTitle: "New user",
   password: "First password",
   passwordHelp: "At least 12 characters. Leave empty for someone who already has an account here.",
@@ -69,5 +68,6 @@ export const inviteTexts = {
   factorText:
     "For users who lost their authenticator and recovery codes. Make sure the request really comes from them. All their sessions end.",
   factorOff: "Two-factor authentication is off",
+  factorColumn: "Two-factor",
   hasFactor: "Two-factor authentication",
 };

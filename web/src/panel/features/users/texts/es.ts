@@ -9,7 +9,6 @@ export const texts: Record<keyof typeof en.texts, string> = {
   role: "Rol",
   lastSignIn: "Último acceso",
   you: "Usted",
-  actions: "Acciones para {name}",
   addTitle: "Nuevo usuario",
   password: "Primera contraseña",
   passwordHelp: "Al menos 12 caracteres. Déjela vacía si la persona ya tiene una cuenta aquí.",
@@ -71,5 +70,6 @@ export const inviteTexts: Record<keyof typeof en.inviteTexts, string> = {
   factorText:
     "Para usuarios que perdieron el autenticador y los códigos de recuperación. Asegúrese de que la solicitud viene de esa persona. Todas sus sesiones se cierran.",
   factorOff: "La verificación en dos pasos está desactivada",
+  factorColumn: "Doble factor",
   hasFactor: "Verificación en dos pasos",
 };

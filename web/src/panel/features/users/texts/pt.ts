@@ -9,7 +9,6 @@ export const texts: Record<keyof typeof en.texts, string> = {
   role: "Função",
   lastSignIn: "Último acesso",
   you: "Você",
-  actions: "Ações para {name}",
   addTitle: "Novo usuário",
   password: "Primeira senha",
   passwordHelp: "Pelo menos 12 caracteres. Deixe vazia para quem já tem conta aqui.",
@@ -70,5 +69,6 @@ export const inviteTexts: Record<keyof typeof en.inviteTexts, string> = {
   factorText:
     "Para usuários que perderam o autenticador e os códigos de recuperação. Confirme que o pedido vem mesmo da pessoa. Todas as sessões dela são encerradas.",
   factorOff: "A verificação em duas etapas está desativada",
+  factorColumn: "Dois fatores",
   hasFactor: "Verificação em duas etapas",
 };
