@@ -65,7 +65,7 @@ describe("users", () => {
     const password = await dialog.locator("code").nth(1).textContent();
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
-    await p.getByText(email).waitFor();
+    await p.getByRole("cell", { name: email, exact: true }).waitFor();
     await shot(p, "panel-users");
 
     const theirs = await open(t, company, "/keys", {}, { email, password });
@@ -82,7 +82,7 @@ describe("users", () => {
       .getByText("Developer")
       .waitFor();
     await theirs.goto(company.panel_url + "/users");
-    await theirs.getByRole("region", { name: "Team" }).getByText(email).waitFor();
+    await theirs.getByRole("region", { name: "Team" }).getByRole("cell", { name: email, exact: true }).waitFor();
     await act(p, "Change role", "Bo Berg");
     await p.getByRole("dialog").getByRole("combobox", { name: "Role" }).click();
     await p.getByRole("option", { name: /Viewer/ }).click();
@@ -101,6 +101,6 @@ describe("users", () => {
     await theirs.getByRole("heading", { name: "Sign in" }).waitFor();
     await act(p, "Remove", "Bo Berg");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await p.getByText(email).waitFor({ state: "detached" });
+    await p.getByRole("cell", { name: email, exact: true }).waitFor({ state: "detached" });
   });
 });

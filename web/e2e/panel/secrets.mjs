@@ -39,7 +39,7 @@ describe("secrets", () => {
     await dialog.getByRole("button", { name: "New secret" }).click();
     await dialog.waitFor({ state: "detached" });
     const row = p.getByRole("row", { name: /shop_key/ });
-    await row.getByText("shop.example.com").waitFor();
+    await row.getByRole("cell", { name: "shop.example.com" }).waitFor();
     assert.equal((await p.content()).includes(value), false);
     await shot(p, "panel-secrets");
 
