@@ -224,6 +224,39 @@ func browsersSubscribed(t *testing.T, r *rig) {
 	if got := of(ours, ana); len(got) != 0 {
 		t.Error("signed out:", got)
 	}
+	left := func(who string, a *accounts.Account, want int) {
+		t.Helper()
+		var n int
+		err := r.DB.Row(t.Context(), []any{&n}, "SELECT COUNT(*) FROM push_subscription WHERE account_id = $1", a.ID)
+		if err != nil || n != want {
+			t.Error(who, n, err)
+		}
+	}
+	left("signed out:", ana, 0) // otherwise they would count against the limit
+	left("another account:", ben, 1)
+	hers = session(ana)
+	if _, err := subscribe(ana, hers, "https://push.test/again"); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := r.Sessions.EndOwnSession(t.Context(), ben.ID, hers, r.now); ok || err != nil {
+		t.Error("another account's:", ok, err)
+	}
+	left("another account's:", ana, 1)
+	if ok, err := r.Sessions.EndOwnSession(t.Context(), ana.ID, hers, r.now); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	left("one session:", ana, 0)
+	hers = session(ana)
+	other := session(ana)
+	for _, x := range []string{hers, other} {
+		if _, err := subscribe(ana, x, "https://push.test/"+x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		return accounts.EndSessions(ctx, tx, ana.ID, other, r.now)
+	})
+	left("all but one:", ana, 1)
 
 	want := accounts.NoticeChoice{Push: false, Mail: true, QuietFrom: 1320, QuietTo: 420, Zone: "Europe/Madrid", Language: "es"}
 	if c, err := r.Notices.Choice(t.Context(), ours, ana.ID); err != nil || c != accounts.NewNoticeChoice() {

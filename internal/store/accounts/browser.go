@@ -70,7 +70,15 @@ func (s *Sessions) Sessions(ctx context.Context, accountID string, now time.Time
 
 // EndOwnSession ends a session of an account, and reports whether it was active.
 func (s *Sessions) EndOwnSession(ctx context.Context, accountID, id string, now time.Time) (bool, error) {
-	n, err := s.d.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE id = $1 AND account_id = $2 AND ended_at = 0 AND expires_at > $3",
-		id, accountID, db.Millis(now))
-	return n == 1, db.Wrap(err, "end session")
+	var ended bool
+	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE session SET ended_at = $3
+			WHERE id = $1 AND account_id = $2 AND ended_at = 0 AND expires_at > $3`, id, accountID, db.Millis(now))
+		if ended = n == 1; err != nil || !ended {
+			return err
+		}
+		_, err = tx.Exec(ctx, "DELETE FROM push_subscription WHERE session_id = $1", id)
+		return err
+	})
+	return ended, db.Wrap(err, "end session")
 }

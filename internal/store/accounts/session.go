@@ -139,8 +139,12 @@ func spend(ctx context.Context, tx *db.Tx, session, token, next string, now, for
 	return addRefreshToken(ctx, tx, session, next, now)
 }
 
+// endSession ends a session, with the push subscription of its browser.
 func endSession(ctx context.Context, tx *db.Tx, id string, now time.Time) error {
-	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $2 WHERE id = $1 AND ended_at = 0", id, db.Millis(now))
+	if _, err := tx.Exec(ctx, "UPDATE session SET ended_at = $2 WHERE id = $1 AND ended_at = 0", id, db.Millis(now)); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM push_subscription WHERE session_id = $1", id)
 	return err
 }
 
@@ -152,8 +156,11 @@ func (s *Sessions) EndSession(ctx context.Context, id string, now time.Time) err
 
 // EndSessions ends the sessions of an account except keep; keep is empty to end all.
 func EndSessions(ctx context.Context, tx *configure.Tx, accountID, keep string, now time.Time) error {
-	_, err := tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep,
-		db.Millis(now))
+	if _, err := tx.Exec(ctx, "UPDATE session SET ended_at = $3 WHERE account_id = $1 AND id <> $2 AND ended_at = 0", accountID, keep,
+		db.Millis(now)); err != nil {
+		return db.Wrap(err, "end sessions")
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM push_subscription WHERE account_id = $1 AND session_id <> $2", accountID, keep)
 	return db.Wrap(err, "end sessions")
 }
 

@@ -97,6 +97,21 @@ describe("the own account", () => {
     company = await newCompany();
   });
 
+  it("ends the push subscription of the browser with the session", async (t) => {
+    const p = await open(t, company, "/account");
+    await p.evaluate(() => {
+      const pushManager = {
+        getSubscription: async () => ({ unsubscribe: async () => sessionStorage.setItem("unsubscribed", "yes") }),
+      };
+      navigator.serviceWorker.getRegistration = async (scope) =>
+        scope === "/panel/push/" ? { pushManager } : undefined;
+    });
+    await p.getByRole("button", { name: new RegExp(company.email) }).click();
+    await p.getByRole("button", { name: "Sign out", exact: true }).click();
+    await p.getByRole("heading", { name: "Sign in" }).waitFor();
+    assert.equal(await p.evaluate(() => sessionStorage.getItem("unsubscribed")), "yes");
+  });
+
   it("shows sessions, and ends another one", async (t) => {
     const other = await stranger(t);
     await other.p.goto(company.panel_url + "/keys");

@@ -252,7 +252,7 @@ describe("what was sent to several", () => {
     );
     assert.match(steps[3], /after [\d.,]+ (ms|s)/);
     await p.getByRole("button", { name: /^Skipped/ }).click();
-    await p.getByText("Duplicate in the same request").first().waitFor();
+    await p.getByRole("cell", { name: "Duplicate in the same request" }).waitFor();
 
     await p.getByRole("button", { name: "More actions" }).click();
     await p.getByRole("menuitem", { name: "Copy as curl" }).click();

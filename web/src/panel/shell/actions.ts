@@ -1,8 +1,11 @@
 import { del } from "../api";
+import { forget } from "../features/notices/push";
 import { queries } from "../session";
 import { failed } from "../ui/problem";
 
-/** signOut ends the session and leaves nothing of it on the screen or in memory. */
+const patience = 2000; // with the browser's push service, in milliseconds
+
+/** signOut ends the session and leaves nothing of it on the screen, in memory, or as a push subscription. */
 export async function signOut(): Promise<void> {
   try {
     await del("/session");
@@ -11,5 +14,7 @@ export async function signOut(): Promise<void> {
     return;
   }
   queries.clear();
+  // The server has dropped the subscription with the session: what fails here sends nothing.
+  await Promise.race([forget().catch(() => undefined), new Promise((done) => setTimeout(done, patience))]);
   location.assign("/panel/sign-in");
 }

@@ -6,6 +6,7 @@ import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card, Copy } from "../../ui/parts";
 import { time } from "../calls/format";
+import { byCall, CallInstead } from "./CallInstead";
 import { pageTexts } from "./texts";
 import { explained } from "./reasons";
 import { State } from "./State";
@@ -13,7 +14,7 @@ import { stepsOf } from "./steps";
 import type { Recipient, SentPage } from "./types";
 
 /** Why is why a message did not arrive, and what to do about it. */
-export function Why({ recipient: r }: { recipient: Recipient }) {
+export function Why({ recipient: r, page }: { recipient: Recipient; page?: SentPage }) {
   const failure =
     r.state === "failed" ||
     r.state === "skipped" ||
@@ -29,6 +30,7 @@ export function Why({ recipient: r }: { recipient: Recipient }) {
           <strong>{failure.why}</strong>
         </p>
         {failure.next && <p>{failure.next}</p>}
+        {page?.channel === "messaging" && byCall(r) && <CallInstead to={r} campaign={page.campaign_name} />}
       </div>
     </div>
   );
@@ -64,7 +66,7 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
   const call = n.channel === "voice";
   return (
     <Card title={fill(p.timelineTo, { who })} actions={<State state={r.state} />}>
-      <Why recipient={r} />
+      <Why recipient={r} page={n} />
       {call ? (
         <Button
           variant="default"

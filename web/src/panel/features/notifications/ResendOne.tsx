@@ -10,6 +10,7 @@ import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { id } from "../inbox/store";
+import { byCall, CallInstead } from "./CallInstead";
 import { corrected } from "./corrected";
 import { explained } from "./reasons";
 import { bulkTexts, pageTexts } from "./texts";
@@ -86,6 +87,7 @@ export function ResendOne({ page: n, close }: { page: SentPage; close: () => voi
               </p>
               {failed.not && !other && <p>{p["not_" + failed.not]}</p>}
               {failed.caution && !other && <p>{p["caution_" + failed.caution]}</p>}
+              {byCall(failed) && !other && <CallInstead to={failed} campaign={n.campaign_name} />}
             </Note>
             <TextInput
               label={b.number}

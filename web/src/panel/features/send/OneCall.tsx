@@ -17,6 +17,7 @@ import { Why } from "../notifications/MessageCard";
 import { Outcome } from "../notifications/State";
 import { useOne } from "../notifications/useOne";
 import { markersOf } from "../templates/variables";
+import type { Address } from "./address";
 import { contactOf, faultsOf, seconds, type Person } from "./message";
 import { texts } from "./texts";
 import { To } from "./To";
@@ -25,17 +26,20 @@ import { ownZone, unset, When } from "./When";
 const ours = ["number", "name", "first_name"];
 
 /** OneCall has an agent call one person. */
-export function OneCall({ lines }: { lines: VoiceLine[] }) {
+export function OneCall({ lines, first }: { lines: VoiceLine[]; first: Address }) {
   const t = useTexts(texts);
   const company = useCompany();
   const client = useQueryClient();
   const agents = useList("agents").data ?? [];
-  const [to, setTo] = useState<Person[]>([]);
+  const [to, setTo] = useState<Person[]>(() => {
+    const number = numberIn(first.number ?? "");
+    return number ? [{ number, name: first.name ?? "" }] : [];
+  });
   const [chosen, choose] = useState("");
   const [line, setLine] = useState((lines.find((l) => l.default) ?? lines[0])?.id ?? "");
   const [values, setValues] = useState<Record<string, string>>({});
   const [kind, setKind] = useState("transactional");
-  const [campaign, setCampaign] = useState("");
+  const [campaign, setCampaign] = useState(first.campaign ?? "");
   const [when, setWhen] = useState({ at: "", zone: ownZone });
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<unknown>();

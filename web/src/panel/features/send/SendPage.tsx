@@ -69,7 +69,7 @@ function Send() {
         </Tabs.Panel>
         {lines.length > 0 && (
           <Tabs.Panel value="call">
-            <OneCall lines={lines} />
+            <OneCall key={address.number} lines={lines} first={address} />
           </Tabs.Panel>
         )}
         <Tabs.Panel value="files">

@@ -5,14 +5,22 @@ import { textOf } from "../../next";
 export interface Address {
   tab?: "files" | "call";
   template?: string;
+  /** number, name and campaign are what the form of a call begins with. */
+  number?: string;
+  name?: string;
+  campaign?: string;
 }
 
 /** addressOf reads an address that anybody may have written. */
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (s.tab === "files" || s.tab === "call") a.tab = s.tab;
-  const template = textOf(s.template, 64);
-  if (template) a.template = template;
+  const template = typeof s.template === "number" ? String(s.template) : s.template;
+  if (typeof template === "string" && template) a.template = template.slice(0, 64);
+  for (const key of ["number", "name", "campaign"] as const) {
+    const text = typeof s[key] === "number" ? String(s[key]) : s[key];
+    if (a.tab === "call" && typeof text === "string" && text.trim()) a[key] = text.trim().slice(0, 255);
+  }
   return a;
 }
 

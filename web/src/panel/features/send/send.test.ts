@@ -120,6 +120,12 @@ describe("addresses and paces", () => {
   it("read what anybody may have written", () => {
     expect(addressOf({ tab: "files", template: 7, x: 1 })).toEqual({ tab: "files", template: "7" });
     expect(addressOf({ tab: "x", template: "" })).toEqual({});
+    expect(addressOf({ tab: "call", number: 34600500001, name: " Ana ", campaign: "" })).toEqual({
+      tab: "call",
+      number: "34600500001",
+      name: "Ana",
+    });
+    expect(addressOf({ number: "34600500001" })).toEqual({});
   });
   it("are of the last seconds", () => {
     expect(paceOf([{ at: 0, n: 0 }])).toBeUndefined();

@@ -162,6 +162,7 @@ export const countTexts = {
 
 /** Texts of a notification's own page. */
 export const pageTexts = {
+  callInstead: "Call instead",
   notification: "Message",
   back: "Messages",
   gone: "Message not found",

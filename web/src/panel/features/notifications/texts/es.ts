@@ -161,6 +161,7 @@ export const countTexts: Record<keyof typeof en.countTexts, string> = {
 };
 
 export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
+  callInstead: "Llamar en su lugar",
   notification: "Mensaje",
   back: "Mensajes",
   gone: "Mensaje no encontrado",

@@ -162,6 +162,7 @@ export const countTexts: Record<keyof typeof en.countTexts, string> = {
 };
 
 export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
+  callInstead: "Ligar em vez disso",
   notification: "Mensagem",
   back: "Mensagens",
   gone: "Mensagem não encontrada",
