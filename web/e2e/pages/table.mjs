@@ -228,6 +228,13 @@ async function written(p, path, title, locale) {
   await fits(p, `${path} in ${locale}`);
 }
 
+/** headings are where the heading of a page in the shell begins, and whether it has others below. */
+const headings = (p) =>
+  p.evaluate(() => ({
+    x: document.querySelector(".page-head h1")?.getBoundingClientRect().left,
+    second: !!document.querySelector("main :is(h2, h3)"),
+  }));
+
 for (const who of [undefined, "nobody", "the first"]) {
   const rows = table.filter((row) => row.who === who);
   describe(`the pages for ${who ?? "members"}`, () => {
@@ -240,8 +247,13 @@ for (const who of [undefined, "nobody", "the first"]) {
       it(`have no fault that axe finds at ${width}, light and dark, and are written in en`, async (t) => {
         const p = await opened(t, who, { locale: "en", viewport: { width, height: 900 }, hasTouch: width < 800 });
         let schemes = ["light", "dark"];
+        const begins = {}; // where the headings of pages begin
+        const flat = []; // pages with one heading
         await through(p, rows, async (path, { title }) => {
           await written(p, path, title, "en");
+          const heads = await headings(p);
+          if (heads.x !== undefined) (begins[heads.x] ??= []).push(path);
+          if (heads.x !== undefined && !heads.second) flat.push(path);
           for (const scheme of schemes) {
             await dye(p, scheme);
             await accessible(p, `${path} at ${width}, ${scheme}`);
@@ -249,6 +261,8 @@ for (const who of [undefined, "nobody", "the first"]) {
           }
           schemes = schemes.toReversed(); // the next page begins with the colours that this one ends with
         });
+        assert.ok(Object.keys(begins).length < 2, `headings begin at ${JSON.stringify(begins)}`);
+        assert.deepEqual(flat, []);
       });
     }
 

@@ -14,7 +14,7 @@ describe("access keys", () => {
 
   it("are made with scopes, shown once, and revoked", async (t) => {
     const p = await open(t, company, "/keys", { permissions: ["clipboard-read", "clipboard-write"] });
-    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
     await p.getByRole("button", { name: "New key" }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByRole("button", { name: "New key" }).click();

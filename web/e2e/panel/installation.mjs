@@ -46,7 +46,7 @@ describe("several companies", () => {
     const { p } = await stranger(t);
     await p.goto(address + "/keys");
     await signedIn(p, { email: "both@several.test", password: "several-horse-battery" });
-    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
     assert.match(p.url(), /company=/);
     await p.getByRole("button", { name: "New key" }).first().click();
     await p.getByRole("dialog").getByLabel("Label").fill("Alpha's own");

@@ -25,7 +25,7 @@ describe("secrets", () => {
 
   it("are stored, replaced, and deleted once no flow sends them", async (t) => {
     const p = await open(t, company, "/secrets");
-    await p.getByRole("heading", { name: "Secrets", exact: true }).waitFor();
+    await p.getByRole("heading", { name: "Secrets", exact: true, level: 1 }).waitFor();
     await p.getByRole("button", { name: "New secret" }).click();
     const dialog = p.getByRole("dialog");
     await dialog.getByLabel("Name").fill("shop-key");

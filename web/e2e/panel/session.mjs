@@ -29,7 +29,7 @@ describe("the sign-in", () => {
     await p.keyboard.press("Enter");
     await p.getByRole("alert").getByText("Wrong e-mail or password").waitFor();
     await signedIn(p, company);
-    await p.getByRole("heading", { name: "Team" }).waitFor();
+    await p.getByRole("heading", { name: "Team", level: 1 }).waitFor();
     assert.equal(new URL(p.url()).pathname, "/panel/users");
     const [cookie] = await c.cookies(company.panel_url);
     assert.deepEqual(

@@ -13,14 +13,14 @@ describe("the shell", () => {
 
   it("is used by keyboard: search, shortcuts, themes, languages", async (t) => {
     const p = await open(t, company, "/keys");
-    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
     await p.keyboard.press("Control+k");
     await p.getByPlaceholder("Search or jump to…").waitFor();
     await p.keyboard.type("users");
     await accessible(p, "the search");
     await shot(p, "panel-palette");
     await p.keyboard.press("Enter");
-    await p.getByRole("heading", { name: "Team" }).waitFor();
+    await p.getByRole("heading", { name: "Team", level: 1 }).waitFor();
     await p.getByPlaceholder("Search or jump to…").waitFor({ state: "detached" });
     await p.keyboard.press("Shift+?");
     await p.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
@@ -46,7 +46,7 @@ describe("the shell", () => {
 
   it("says that it is starting, that a page is slow, and that there is no network", async (t) => {
     const p = await open(t, company, "/keys");
-    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
     /** held keeps the responses of an address back until the returned function is called. */
     const held = async (address) => {
       let go;
@@ -63,7 +63,7 @@ describe("the shell", () => {
     await p.getByText("Still loading…").waitFor();
     await accessible(p, "the start");
     release();
-    await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
 
     release = await held("**/panel/v1/webhooks*");
     await p.getByRole("link", { name: "Webhooks" }).click();
@@ -81,7 +81,7 @@ describe("the shell", () => {
     await failure.waitFor();
     await p.context().setOffline(false);
     await p.getByText("You're offline").waitFor({ state: "detached" });
-    await p.getByRole("heading", { name: "Campaigns" }).waitFor();
+    await p.getByRole("heading", { name: "Campaigns", level: 1 }).waitFor();
     await failure.waitFor({ state: "detached" });
   });
 
@@ -104,7 +104,7 @@ describe("the shell", () => {
       await accessible(p, `the menu, ${colorScheme}`);
       await shot(p, `panel-phone-${colorScheme}-menu`);
       await p.getByRole("link", { name: "API keys" }).click();
-      await p.getByRole("heading", { name: "API keys", exact: true }).waitFor();
+      await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
     }
   });
 });

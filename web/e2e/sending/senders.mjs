@@ -240,6 +240,6 @@ describe("the company's settings", () => {
       [...document.querySelectorAll("input")].some((i) => i.value === "Harbour Clinic North"),
     );
     await visit(p, new URL(company.panel_url).pathname + "/senders");
-    await p.getByRole("heading", { name: "Numbers" }).waitFor();
+    await p.getByRole("heading", { name: "Numbers", level: 1 }).waitFor();
   });
 });

@@ -40,7 +40,7 @@ describe("the calls of a company", () => {
 
   it("appear as they are placed, show what was said, found out and recorded, are played, and lead to the conversation", async (t) => {
     const p = await open(t, company, "/calls");
-    await p.getByRole("heading", { name: "Calls" }).waitFor();
+    await p.getByRole("heading", { name: "Calls", level: 1 }).waitFor();
     const told = await place("34600300018", "Ana");
     await row(p, told).waitFor();
     await row(p, told).getByText("Talking").waitFor();

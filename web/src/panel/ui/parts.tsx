@@ -4,6 +4,7 @@ import { IconAlertTriangle, IconArrowLeft, IconCheck, IconCopy, IconInfoCircle }
 import { Link } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
 import { useTexts } from "../i18n";
+import css from "./parts.module.css";
 import { problemText, requestOf } from "./problem";
 import { shared } from "./texts";
 
@@ -68,6 +69,15 @@ export function Card({
       )}
       {flush ? children : <div className="body">{children}</div>}
     </section>
+  );
+}
+
+/** Forms are cards with forms that have the page's width to themselves. */
+export function Forms({ disabled, children }: { disabled?: boolean; children: ReactNode }) {
+  return (
+    <fieldset disabled={disabled} className={`stack ${css.forms}`}>
+      {children}
+    </fieldset>
   );
 }
 

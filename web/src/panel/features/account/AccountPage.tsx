@@ -1,6 +1,6 @@
 import { useTexts } from "../../i18n";
 import { useCan, useMe } from "../../session";
-import { Page } from "../../ui/parts";
+import { Forms, Page } from "../../ui/parts";
 import { NoticesCard } from "../notices/NoticesCard";
 import { FactorCard } from "./FactorCard";
 import { PasswordCard } from "./PasswordCard";
@@ -13,12 +13,12 @@ export function AccountPage() {
   const can = useCan();
   return (
     <Page title={t.title} about={me.account.name ? `${me.account.name} · ${me.account.email}` : me.account.email}>
-      <div className="stack">
+      <Forms>
         {can("conversations:answer") && <NoticesCard />}
         <SessionsCard />
         <FactorCard />
         <PasswordCard />
-      </div>
+      </Forms>
     </Page>
   );
 }

@@ -48,7 +48,7 @@ function Calls() {
     [navigate],
   );
   return (
-    <Page title={t.title} about={t.about} actions={<Streaming stream={stream} />}>
+    <Page title={t.title} actions={<Streaming stream={stream} />}>
       <Tabs
         value={address.direction ?? "outgoing"}
         onChange={(v) =>

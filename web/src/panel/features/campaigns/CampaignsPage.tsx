@@ -78,7 +78,7 @@ function Campaigns() {
   return (
     <Page
       title={t.title}
-      about={t.about}
+
       actions={
         asOf && rows.length > 0 ? (
           <span className="small muted">{fill(t.asOf, { time: time(asOf, language, true) })}</span>

@@ -10,6 +10,7 @@ import { Ago } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { Empty } from "../../ui/parts";
+import { pageTexts } from "../notifications/texts";
 import { explained, reasonText } from "../notifications/reasons";
 import { State } from "../notifications/State";
 import { texts } from "./texts";
@@ -20,6 +21,7 @@ const beat = 5000;
 /** Reached are the recipients of a campaign by what became of them; each leads to its message. */
 export function Reached({ name, address, go }: { name: string; address: Address; go: (to: Address) => void }) {
   const t = useTexts(texts);
+  const p = useTexts(pageTexts);
   const company = useCompany();
   const query = queryOf(name, address);
   const list = useInfiniteQuery({
@@ -45,7 +47,7 @@ export function Reached({ name, address, go }: { name: string; address: Address;
     { id: "state", label: t.state, width: 150, cell: (r) => <State state={r.state} /> },
     {
       id: "why",
-      label: t.why,
+      label: p.why,
       width: "38%",
       from: "tablet",
       cell: (r) => {

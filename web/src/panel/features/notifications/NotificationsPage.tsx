@@ -68,7 +68,7 @@ function Notifications() {
   const memory = useMemory("messages", []);
   const bulk = useBulk(list.again);
   return (
-    <Page title={t.title} about={t.about} actions={<Streaming stream={stream} />}>
+    <Page title={t.title} actions={<Streaming stream={stream} />}>
       <FilterBar
         search={<Find />}
         filters={useFilters(address, go)}

@@ -133,6 +133,7 @@ export function One({
   return (
     <div className="send-split">
       <form ref={form} className="card send-form" onSubmit={(e) => void submit(e)} noValidate aria-label={t.title}>
+        <h2 className="hidden">{t.one}</h2>
         <div className="body stack">
           <TemplateField all={all} value={template} change={(x) => choose(x?.id)} error={faults.template} />
           {refused && (

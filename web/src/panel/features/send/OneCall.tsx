@@ -111,6 +111,7 @@ export function OneCall({ lines, first }: { lines: VoiceLine[]; first: Address }
     );
   return (
     <form ref={form} className="card send-form" onSubmit={(e) => void submit(e)} noValidate aria-label={t.oneCall}>
+      <h2 className="hidden">{t.oneCall}</h2>
       <div className="body stack">
         <Select
           label={t.agent}

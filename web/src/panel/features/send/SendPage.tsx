@@ -31,7 +31,7 @@ function Send() {
   const go = (to: Partial<Address>) =>
     void navigate({ to: "/send", replace: true, search: (now) => addressOf({ ...now, ...to }) });
   return (
-    <Page title={t.title} about={t.about}>
+    <Page title={t.title}>
       <Tabs
         value={address.tab ?? "one"}
         onChange={(v) => go({ tab: v === "files" || v === "call" ? v : undefined })}

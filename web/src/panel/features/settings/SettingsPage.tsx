@@ -9,7 +9,7 @@ import { useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { SaveBar, useDraft, type Draft } from "../../ui/draft";
-import { Card, Copy, Failed, Note, Page, Rows } from "../../ui/parts";
+import { Card, Copy, Failed, Forms, Note, Page, Rows } from "../../ui/parts";
 import { seconds } from "../lines/trunk";
 import { TeamCard } from "../notices/TeamCard";
 import { HoursCard } from "./HoursCard";
@@ -34,7 +34,7 @@ function Loaded() {
       <Editor key={round} stored={one.data} reload={() => void one.refetch().then(() => setRound((n) => n + 1))} />
     );
   return (
-    <Page title={t.title} about={t.about}>
+    <Page title={t.title}>
       {one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />
       ) : (
@@ -72,7 +72,7 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
   const draft = useDraft(stored, send);
   const { value: c, set, error } = draft;
   return (
-    <Page title={t.title} about={t.about}>
+    <Page title={t.title}>
       {stale && (
         <div style={{ marginBottom: 16 }}>
           <Note tone="warn">
@@ -85,7 +85,7 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
           </Note>
         </div>
       )}
-      <fieldset disabled={!can} className="stack" style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+      <Forms disabled={!can}>
         <Card title={t.company}>
           <div className="form">
             <TextInput
@@ -134,11 +134,11 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
             {t.unknownText} <Link to="/senders">{t.toSenders}</Link>
           </p>
         </Card>
-      </fieldset>
+      </Forms>
       {answers && (
-        <div style={{ marginTop: "var(--space-4)" }}>
+        <Forms>
           <TeamCard can={can} />
-        </div>
+        </Forms>
       )}
       <SaveBar draft={draft} />
     </Page>

@@ -155,7 +155,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "language",
       label: t.language,
-      width: 150,
+      width: 170,
       by: name,
       cell: (x) => <span title={`${name(x)} (${x.language})`}>{name(x)}</span>,
     },

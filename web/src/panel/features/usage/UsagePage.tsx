@@ -30,7 +30,7 @@ function Loaded() {
     refetchInterval: 15_000,
   });
   return (
-    <Page title={t.title} about={t.about}>
+    <Page title={t.title}>
       {one.data ? (
         <Shown usage={one.data} />
       ) : one.isError ? (

@@ -100,7 +100,7 @@ function Users() {
   return (
     <Page
       title={t.title}
-      about={t.about}
+     
       actions={
         mine && (
           <>

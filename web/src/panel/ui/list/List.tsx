@@ -102,6 +102,7 @@ export function List<T>(p: ListProps<T>) {
     >
       {p.fresh}
       <Card flush label={p.label} title={p.title}>
+        {!p.title && !p.head && <h2 className="hidden">{p.label}</h2>}
         {p.head}
         <div ref={keys} className="table-wrap">
           <table className={`table ${css.table}`} data-list>

@@ -306,7 +306,7 @@ export const listTexts = {
   more: "Show more",
   searchOn: "Search older ones",
   shownSoFar: "{n} shown",
-  shownAll: "All {n} shown",
+  shownAll: "{n} in total",
   live: "Live",
   offline: "Offline, reconnecting…",
   keyNext: "Next row",

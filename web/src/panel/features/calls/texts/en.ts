@@ -1,7 +1,6 @@
 /** Texts of the pages of calls. */
 export const texts = {
   title: "Calls",
-  about: "Calls your agents make and answer.",
   state: "Status",
   contact: "Contact",
   agent: "Agent",

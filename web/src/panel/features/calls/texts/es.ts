@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Llamadas",
-  about: "Llamadas que hacen y atienden sus agentes.",
   state: "Estado",
   contact: "Contacto",
   agent: "Agente",

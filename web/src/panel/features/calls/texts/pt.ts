@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Ligações",
-  about: "Ligações que seus agentes fazem e atendem.",
   state: "Status",
   contact: "Contato",
   agent: "Agente",

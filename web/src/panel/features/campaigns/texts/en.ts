@@ -1,6 +1,5 @@
 export const texts = {
   title: "Campaigns",
-  about: "Results by campaign.",
   campaign: "Campaign",
   asOf: "Updated {time}",
   name: "Campaign",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Campañas",
-  about: "Resultados por campaña.",
   campaign: "Campaña",
   asOf: "Actualizado {time}",
   name: "Campaña",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Campanhas",
-  about: "Resultados por campanha.",
   campaign: "Campanha",
   asOf: "Atualizado {time}",
   name: "Campanha",

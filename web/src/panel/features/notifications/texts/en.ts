@@ -1,7 +1,6 @@
 /** Texts of the list of notifications. */
 export const texts = {
   title: "Messages",
-  about: "Every message and call, with live delivery status.",
   clear: "Clear filters",
   find: "Search by ID or phone number",
   findHelp: "A message ID (yours or the provider's) or a phone number",

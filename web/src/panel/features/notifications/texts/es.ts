@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Mensajes",
-  about: "Todos los mensajes y llamadas, con su estado de entrega en vivo.",
   clear: "Limpiar filtros",
   find: "Buscar por ID o teléfono",
   findHelp: "El ID de un mensaje (propio o del proveedor) o un número de teléfono",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Mensagens",
-  about: "Todas as mensagens e ligações, com status de entrega ao vivo.",
   clear: "Limpar filtros",
   find: "Buscar por ID ou telefone",
   findHelp: "O ID de uma mensagem (seu ou do provedor) ou um número de telefone",

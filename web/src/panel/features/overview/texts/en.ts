@@ -1,6 +1,5 @@
 export const texts = {
   title: "Overview",
-  about: "Delivery at a glance, and what needs your attention.",
   asOf: "Updated {time}",
   range: "Period",
   "24h": "24 hours",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Resumen",
-  about: "El estado de sus envíos y lo que requiere su atención.",
   asOf: "Actualizado a las {time}",
   range: "Periodo",
   "24h": "24 horas",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Resumo",
-  about: "O status dos seus envios e o que requer sua atenção.",
   asOf: "Atualizado às {time}",
   range: "Período",
   "24h": "24 horas",

@@ -1,6 +1,5 @@
 export const texts = {
   title: "Send",
-  about: "Send a template to one person or a list, or place a call.",
   toWhom: "Recipients",
   one: "One message",
   files: "A list",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Enviar",
-  about: "Envíe una plantilla a una persona o a una lista, o haga una llamada.",
   toWhom: "Destinatarios",
   one: "Un mensaje",
   files: "Una lista",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Enviar",
-  about: "Envie um modelo para uma pessoa ou uma lista, ou faça uma ligação.",
   toWhom: "Destinatários",
   one: "Uma mensagem",
   files: "Uma lista",

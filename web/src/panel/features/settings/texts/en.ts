@@ -1,6 +1,5 @@
 export const texts = {
   title: "Settings",
-  about: "Settings of this company.",
   company: "Company",
   name: "Name",
   id: "ID",

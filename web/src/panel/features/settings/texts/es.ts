@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Ajustes",
-  about: "Ajustes de esta empresa.",
   company: "Empresa",
   name: "Nombre",
   id: "ID",

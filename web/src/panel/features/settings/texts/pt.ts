@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Configurações",
-  about: "Configurações desta empresa.",
   company: "Empresa",
   name: "Nome",
   id: "ID",

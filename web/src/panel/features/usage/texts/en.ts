@@ -1,6 +1,5 @@
 export const texts = {
   title: "Usage and limits",
-  about: "Your usage and limits.",
   today: "Today",
   ofQuota: "of {quota} recipients ({share})",
   noQuota: "recipients, without a daily quota",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Uso y límites",
-  about: "Su uso y sus límites.",
   today: "Hoy",
   ofQuota: "de {quota} destinatarios ({share})",
   noQuota: "destinatarios, sin cuota diaria",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Uso e limites",
-  about: "Seu uso e seus limites.",
   today: "Hoje",
   ofQuota: "de {quota} destinatários ({share})",
   noQuota: "destinatários, sem cota diária",

@@ -1,6 +1,5 @@
 export const texts = {
   title: "Team",
-  about: "Your team and their roles.",
   add: "New user",
   name: "Name",
   email: "E-mail",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Equipo",
-  about: "Su equipo y sus roles.",
   add: "Nuevo usuario",
   name: "Nombre",
   email: "Correo electrónico",

@@ -2,7 +2,6 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Equipe",
-  about: "Sua equipe e as funções de cada um.",
   add: "Novo usuário",
   name: "Nome",
   email: "E-mail",
