@@ -16,12 +16,13 @@ describe("knowledge", () => {
     const p = await open(t, company, "/knowledge");
     await p.getByRole("link", { name: "faq", exact: true }).waitFor();
     await shot(p, "panel-knowledge");
-    const base = "notes";
+    const base = "not-an-id";
     await p.getByRole("button", { name: "New knowledge base" }).click();
-    await p.getByRole("dialog").getByLabel("Name").fill("not an id");
+    await p.getByRole("dialog").getByLabel("Name").fill("?");
     await p.getByRole("dialog").getByRole("button", { name: "New knowledge base" }).click();
     await p.getByRole("dialog").locator(".mantine-InputWrapper-error").waitFor();
-    await p.getByRole("dialog").getByLabel("Name").fill(base);
+    await p.getByRole("dialog").getByLabel("Name").fill("not an id");
+    await p.getByText(`Agents refer to the base as ${base}.`).waitFor();
     await p.getByRole("dialog").getByRole("button", { name: "New knowledge base" }).click();
     await p.getByRole("heading", { name: base }).waitFor();
     await p.getByRole("button", { name: "New article" }).click();

@@ -47,7 +47,7 @@ describe("a conversation", () => {
     await say(frame, "¿Hay vida en la cueva plugh?");
     await told(frame, "No he encontrado esa información").waitFor();
     await frame.getByRole("button", { name: "Hablar con una persona" }).click();
-    await frame.getByText("Es el número 1 en la cola").waitFor();
+    await frame.getByText("Es el siguiente").waitFor();
 
     await choose(p, "¿Hay vida en la cueva plugh?", "unassigned");
     await said(p, "¿Puedo pagar con tarjeta?").waitFor();
@@ -108,7 +108,7 @@ describe("a conversation", () => {
     const { frame } = await visitor(t, company);
     await say(frame, "I lost my hat on the boat");
     await frame.getByRole("button", { name: "Talk to a person" }).click();
-    await frame.getByText("You're number 1 in line").waitFor();
+    await frame.getByText("You're next").waitFor();
     for (const p of [ben, eva]) {
       await choose(p, "I lost my hat on the boat", "unassigned");
       await said(p, "I lost my hat").waitFor();

@@ -41,7 +41,7 @@ describe("a walk", () => {
     await say(frame, "xyzzy plugh?");
     await frame.locator(".bubble", { hasText: "I couldn't find that." }).waitFor();
     await frame.getByRole("button", { name: "Talk to a person" }).click();
-    await frame.getByText("You're number 1 in line").waitFor();
+    await frame.getByText("You're next").waitFor();
     await inbox.locator(".inbox-row").first().click();
     await inbox.locator(".inbox-bubble", { hasText: "How much does shipping cost?" }).waitFor();
     await inbox.getByRole("textbox", { name: "Reply" }).fill("Nothing for you.");

@@ -1,7 +1,7 @@
 // The texts of the page. A widget's own `texts` replace them key by key.
 import { pick } from "../shared/texts";
 
-export { direction, fill } from "../shared/texts";
+export { ahead, direction, fill } from "../shared/texts";
 
 export const en = {
   title: "Chat with us",
@@ -29,7 +29,7 @@ export const en = {
   writing: "{name} is writing…",
   someone: "Someone",
   queued: "Connecting you with our team.",
-  position: "You're number {n} in line.",
+  position: "You're next.|1 person is ahead of you.|{n} people are ahead of you.",
   away: "We're away right now. Leave your e-mail and we'll get back to you.",
   name: "Your name",
   email: "Your e-mail",
@@ -97,7 +97,7 @@ const es: Texts = {
   writing: "{name} está escribiendo…",
   someone: "Alguien",
   queued: "Le ponemos en contacto con nuestro equipo.",
-  position: "Es el número {n} en la cola.",
+  position: "Es el siguiente.|Hay 1 persona antes que usted.|Hay {n} personas antes que usted.",
   away: "Ahora no estamos. Deje su correo y le responderemos.",
   name: "Su nombre",
   email: "Su correo electrónico",
@@ -164,7 +164,7 @@ const pt: Texts = {
   writing: "{name} está escrevendo…",
   someone: "Alguém",
   queued: "Vamos transferir você para nossa equipe.",
-  position: "Você é o número {n} da fila.",
+  position: "Você é o próximo.|Há 1 pessoa na sua frente.|Há {n} pessoas na sua frente.",
   away: "Não estamos disponíveis agora. Deixe seu e-mail e responderemos.",
   name: "Seu nome",
   email: "Seu e-mail",

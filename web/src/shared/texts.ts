@@ -18,3 +18,9 @@ export function fill(text: string, values: Record<string, string | number>): str
 export function direction(language: string): "ltr" | "rtl" {
   return /^(ar|he|iw|fa|ur|yi|ps|sd|ug|dv|ckb)\b/i.test(language) ? "rtl" : "ltr";
 }
+
+/** ahead says who is ahead of the nth in line, by texts for the first, the second and the others; one text has the place. */
+export function ahead(text: string, n: number): string {
+  const texts = text.split("|");
+  return texts.length < 3 ? fill(text, { n }) : fill(texts[Math.min(n, 3) - 1]!, { n: n - 1 });
+}

@@ -1,7 +1,7 @@
 // The texts of the page. A widget's own `texts` replace them key by key.
 import { pick } from "../shared/texts";
 
-export { direction, fill } from "../shared/texts";
+export { ahead, direction, fill } from "../shared/texts";
 
 export const en = {
   title: "Talk to us",
@@ -42,7 +42,7 @@ export const en = {
   choices: "Suggested answers",
   person: "Talk to a person",
   queued: "Connecting you with our team.",
-  position: "You're number {n} in line.",
+  position: "You're next.|1 person is ahead of you.|{n} people are ahead of you.",
   cancel: "Cancel",
   missed: "Everyone is busy right now. The assistant will carry on.",
   joined: "{name} has joined",
@@ -119,7 +119,7 @@ const es: Texts = {
   choices: "Respuestas sugeridas",
   person: "Hablar con una persona",
   queued: "Le ponemos en contacto con nuestro equipo.",
-  position: "Es el número {n} en la cola.",
+  position: "Es el siguiente.|Hay 1 persona antes que usted.|Hay {n} personas antes que usted.",
   cancel: "Cancelar",
   missed: "Ahora todos están ocupados. El asistente continuará.",
   joined: "{name} se ha unido",
@@ -194,7 +194,7 @@ const pt: Texts = {
   choices: "Respostas sugeridas",
   person: "Falar com uma pessoa",
   queued: "Vamos transferir você para nossa equipe.",
-  position: "Você é o número {n} da fila.",
+  position: "Você é o próximo.|Há 1 pessoa na sua frente.|Há {n} pessoas na sua frente.",
   cancel: "Cancelar",
   missed: "Todos estão ocupados agora. O assistente continuará.",
   joined: "{name} entrou",

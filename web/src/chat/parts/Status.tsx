@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Chat } from "../chat";
-import { fill, type Texts } from "../texts";
+import { ahead, fill, type Texts } from "../texts";
 import { Icon } from "./Icon";
 
 /** Status is what the state of the conversation asks of the visitor: to wait, to leave an address, to rate. */
@@ -13,7 +13,7 @@ export function Status({ chat, texts }: { chat: Chat; texts: Texts }) {
         <span class="pulse" aria-hidden="true" />
         <p>
           {texts.queued}
-          {m.position ? <> {fill(texts.position, { n: m.position })}</> : null}
+          {m.position ? <> {ahead(texts.position, m.position)}</> : null}
         </p>
       </section>
     );

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Host } from "../host";
 import type { Model } from "../model";
-import { fill, type Texts } from "../texts";
+import { ahead, type Texts } from "../texts";
 import type { Voice } from "../voice";
 import { Head } from "./Head";
 import { Icon } from "./Icon";
@@ -84,7 +84,7 @@ function Status({ voice }: { voice: Voice }) {
         <p class="notice" role="status">
           <span class="pulse" aria-hidden="true" />
           <span>
-            {texts.queued} {m.position ? fill(texts.position, { n: m.position }) : ""}
+            {texts.queued} {m.position ? ahead(texts.position, m.position) : ""}
           </span>
           <button class="link" onClick={() => void voice.agent()}>
             {texts.cancel}

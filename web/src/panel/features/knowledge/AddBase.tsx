@@ -2,10 +2,11 @@ import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Problem } from "../../api";
-import { useTexts } from "../../i18n";
+import { fill, useTexts } from "../../i18n";
 import { failed } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
+import { idOf } from "./id";
 import { texts } from "./texts";
 
 /** AddBase makes an empty base. */
@@ -14,11 +15,12 @@ export function AddBase({ opened, close, made }: { opened: boolean; close: () =>
   const s = useTexts(shared);
   const { add } = useChanges("knowledge");
   const [busy, setBusy] = useState(false);
-  const form = useForm({ initialValues: { id: "" }, validate: { id: (v) => (v.trim() ? null : s.required) } });
+  const form = useForm({ initialValues: { id: "" }, validate: { id: (v) => (idOf(v) ? null : s.required) } });
+  const id = idOf(form.values.id);
   const submit = async ({ id }: { id: string }) => {
     setBusy(true);
     try {
-      made((await add({ id: id.trim(), articles: [] })).id);
+      made((await add({ id: idOf(id), articles: [] })).id);
       close();
     } catch (e) {
       if (e instanceof Problem && (e.field === "id" || e.code === "conflict"))
@@ -41,8 +43,7 @@ export function AddBase({ opened, close, made }: { opened: boolean; close: () =>
         <Stack>
           <TextInput
             label={t.name}
-            description={t.nameHelp}
-            spellCheck={false}
+            description={id && id !== form.values.id ? fill(t.nameIs, { id }) : t.nameHelp}
             data-autofocus
             {...form.getInputProps("id")}
           />

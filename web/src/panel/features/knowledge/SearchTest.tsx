@@ -75,6 +75,7 @@ export function SearchTest() {
               </Note>
             )}
             <Card flush label={t.results}>
+              <h2 className="hidden">{t.results}</h2>
               {found.data.results.length === 0 ? (
                 <Empty icon={<IconSearchOff size={22} />} title={t.noResults} text={q} />
               ) : (

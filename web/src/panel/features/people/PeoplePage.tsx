@@ -82,7 +82,8 @@ function People({ contact }: { contact: string }) {
   return (
     <Page title={t.title} about={t.about}>
       <Stack>
-        <Card>
+        <Card label={t.find}>
+          <h2 className="hidden">{t.find}</h2>
           <form
             onSubmit={(e) => {
               e.preventDefault();

@@ -80,6 +80,7 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
     <div className="handset-page">
       <div className="stack">
         <Card label={t.number}>
+          <h2 className="hidden">{t.number}</h2>
           <div className="stack" style={{ gap: 12 }}>
             {known.senders.length > 1 && (
               <Select

@@ -201,6 +201,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
       )}
       <div className="templates-editor" ref={box}>
         <Card label={title}>
+          <h2 className="hidden">{l.template}</h2>
           <div className="templates-form">
             {!stored && senders.length > 1 && (
               <Select

@@ -82,6 +82,7 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
   const colour = /^#[0-9a-f]{6}$/i.test(w.appearance.primary_color ?? "") ? w.appearance.primary_color! : "#2f5bd7";
   return (
     <section className="preview" aria-label={t.preview}>
+      <h2 className="hidden">{t.preview}</h2>
       <div className="preview-bar">
         <SegmentedControl
           size="xs"

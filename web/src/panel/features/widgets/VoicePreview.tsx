@@ -67,6 +67,7 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
 
   return (
     <section className="preview" aria-label={t.preview}>
+      <h2 className="hidden">{t.preview}</h2>
       <div className="preview-bar">
         <SegmentedControl
           size="xs"

@@ -14,7 +14,7 @@ export const texts = {
   test: "Enviar una prueba",
   tested: "Prueba enviada",
   remove: "Eliminar",
-  removeTitle: "¿Quitar {browser}?",
+  removeTitle: "¿Eliminar {browser}?",
   removeText: "No recibirá más notificaciones push hasta que las active allí de nuevo.",
   browser: "Navegador",
   added: "Añadido",
