@@ -47,7 +47,7 @@ function Loaded() {
   return (
     <Page
       title={t.title}
-     
+
       actions={
         asOf && (
           <span className="overview-as-of" title={absolute(asOf, language)}>

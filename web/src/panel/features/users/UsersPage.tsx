@@ -100,7 +100,7 @@ function Users() {
   return (
     <Page
       title={t.title}
-     
+
       actions={
         mine && (
           <>
