@@ -379,7 +379,7 @@ function Seldom({ stored }: { stored: Editable }) {
           run: async () => {
             await remove(stored);
             succeeded(t.removed);
-            void navigate({ to: "/flows", ignoreBlocker: true } as never);
+            void navigate({ to: "/flows", ignoreBlocker: true });
           },
         },
       ]}

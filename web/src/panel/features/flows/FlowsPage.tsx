@@ -117,7 +117,7 @@ function FlowList({ list, children }: { list: ReturnType<typeof useOverview>; ch
       by: (f) => f.runs_day,
       cell: (f) =>
         f.trigger ? (
-          <Link className="flows-count" to="/flows" search={{ tab: "runs", flow: f.id } as never}>
+          <Link className="flows-count" to="/flows" search={{ tab: "runs", flow: f.id }}>
             {f.runs_day >= 1000 ? "1000+" : f.runs_day}
           </Link>
         ) : (

@@ -30,7 +30,7 @@ export function Runs({
   const navigate = useNavigate();
   const list = useRuns({ flow, state });
   const go = (to: { flow?: string; state?: "failed" }) =>
-    void navigate({ to: ".", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) } as never);
+    void navigate({ to: ".", replace: true, search: (now) => ({ ...now, ...to }) });
   const columns: Column<RunRow>[] = [
     {
       id: "contact",

@@ -11,6 +11,7 @@ import { Listed } from "../../ui/list/Listed";
 import { Empty, Page } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddBase } from "./AddBase";
+import { addressOf } from "./address";
 import { Answers } from "./Answers";
 import { answerTexts, texts } from "./texts";
 import { Questions } from "./Questions";

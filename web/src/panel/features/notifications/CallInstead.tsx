@@ -16,14 +16,19 @@ export function CallInstead({ to, campaign }: { to: { number: string; name?: str
   const p = useTexts(pageTexts);
   const lines = useLines(false).data ?? [];
   if (!useCan()("notifications:send") || lines.length === 0) return null;
-  const search = { tab: "call", number: to.number, name: to.name || undefined, campaign: campaign || undefined };
+  const search = {
+    tab: "call" as const,
+    number: to.number,
+    name: to.name || undefined,
+    campaign: campaign || undefined,
+  };
   return (
     <Button
       variant="default"
       size="xs"
       mt={8}
       leftSection={<IconPhoneCall size={15} />}
-      renderRoot={(props) => <Link to="/send" search={search as never} {...props} />}
+      renderRoot={(props) => <Link to="/send" search={search} {...props} />}
     >
       {p.callInstead}
     </Button>

