@@ -287,6 +287,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	}
 	all["GET /voice-assets/{file...}"] = []call{{}}
 	all["GET /embed/{file}"] = []call{{}}
+	all["GET /widget-logo/{id}/{digest}"] = []call{{}}
 	all["GET /try"] = []call{{kind: own, query: "widget=" + alphaWidget}}
 	const conversations, one = "/panel/v1/conversations", "/panel/v1/conversations/{id}"
 	all["GET "+conversations] = append(panel(call{kind: own}), eachNarrowed("contact", a.ids)...)
@@ -367,6 +368,9 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST "+embeddings+"/try"] = withBody(server, panel(call{}))
 	all["POST "+embeddings+"/make"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/state"] = panel(call{})
+	all["GET /panel/v1/widget-sites"] = panel(call{kind: own})
+	all["GET /panel/v1/widgets/{id}/sites"] = panel(call{})
+	all["POST /panel/v1/widget-logos"] = panel(call{kind: own})
 	all["POST /panel/v1/sites/{id}/look"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/looks/{look}"] = panel(call{})
 	all["GET /panel/v1/tools/{id}/remote"] = panel(call{})

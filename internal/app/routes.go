@@ -76,7 +76,7 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 func (p *parts) widgetDeps(a *App, sessionKey []byte) widget.Deps {
 	d := widget.Deps{
 		Auth: p.auth, Resources: a.store.Resources, Companies: a.store.Accounts, Conversations: p.conversations,
-		Chats: a.store.Chats, Limits: p.limits,
+		Chats: a.store.Chats, Limits: p.limits, Widgets: a.store.Widgets,
 		Files: p.files, Events: p.hub, Pages: web.Embedded(), SessionKey: sessionKey, Proxies: a.cfg.TrustedProxies, Log: a.log,
 		Addresses: a.addresses, Voices: p.voices, Signed: a.store.Addresses, Search: p.search, Engines: p.engines, Speaks: speech.Speaks,
 	}

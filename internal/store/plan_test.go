@@ -162,6 +162,7 @@ var exceptions = []struct {
 	{"SELECT DISTINCT shard, sender FROM message WHERE", []string{"sorts"}, "what was in flight, once when a shard changes hands"},
 	{"FROM template WHERE provider_id <> '' AND provider_id = $2", []string{"sorts"}, "the senders that share one template of the channel"},
 	{"FROM resource WHERE company_id = $1 AND kind = $2 AND (id = $3 OR name = $3)", []string{"sorts"}, "those of one name"},
+	{"FROM widget_site WHERE company_id = $1 AND widget_id = $2", []string{"sorts"}, "at most 21 sites of one widget"},
 	{"FROM message WHERE id = ANY($1) ORDER BY id FOR UPDATE", []string{"sorts"}, "the messages that a transaction changes"},
 	{"kind = 'agent' AND active ORDER BY name", []string{"sorts"}, "the agents of one company"},
 	{"FROM flow_version AS v WHERE", []string{"sorts"}, "the versions of one company, once they are too large together"},
@@ -492,6 +493,9 @@ var filling = []string{
 		WHERE kind = 'site'`,
 	`INSERT INTO site_look (company_id, site_id, id, at, pages, added, changed, removed, kept, fault, detail, changes)
 		SELECT company_id, site_id, n, n, 1, 1, 0, 0, 0, '', '', '' FROM site_state, generate_series(0, 5) n`,
+	`INSERT INTO widget_site (company_id, kind, widget_id, origin, seen_at)
+		SELECT company_id, kind, id, 'https://' || n || '.example', n FROM resource, generate_series(0, 9) n WHERE kind = 'widget'`,
+	`INSERT INTO widget_logo (company_id, digest, created_at, bytes) SELECT ` + company + `, 'd' || i, i, '' FROM generate_series(0, 5000) i`,
 	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
 	`INSERT INTO answer_count (company_id, hour, agent_id, answered, offered, handed_over, unanswered, up, down)

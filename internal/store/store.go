@@ -30,6 +30,7 @@ import (
 	"carillon/internal/store/settings"
 	"carillon/internal/store/sites"
 	"carillon/internal/store/stats"
+	"carillon/internal/store/widgets"
 	"carillon/internal/store/work"
 )
 
@@ -95,6 +96,7 @@ type Store struct {
 	TestRuns     *resources.TestRuns
 	Vectors      *resources.Vectors
 	Sites        *sites.Store
+	Widgets      *widgets.Store
 
 	Notifications *messages.Notifications
 	Messages      *messages.Messages
@@ -180,7 +182,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
 		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),
 		Senders: settings.NewSenders(d, sealer, config), Templates: settings.NewTemplates(d, config, event.Subscribed),
-		Resources: resources.New(d, sealer, config), TestRuns: resources.NewTestRuns(d), Sites: sites.New(d),
+		Resources: resources.New(d, sealer, config), TestRuns: resources.NewTestRuns(d), Sites: sites.New(d), Widgets: widgets.New(d),
 		Vectors:  resources.NewVectors(d, sealer, config),
 		Breakers: work.NewBreakers(d), Bulk: messages.NewJobs(d), Stats: stats.New(d, placeClose, time.Now()),
 		Chats:      chats.New(d, placeContact, placeConversation, event.Subscribed),

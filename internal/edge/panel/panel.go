@@ -150,6 +150,7 @@ func Routes(d Deps) []httpio.Route {
 			Gate: gate, Store: d.Store, Search: d.Search, Pages: d.Pages, Imports: d.Shares.Of(share.Imports),
 			Uploads: d.Shares.Of(share.DocumentUploads), Files: d.Documents,
 		}.Routes(),
+		agents.Widgets{Gate: gate, Store: d.Store, Kind: kindOf(d.Kinds, "widget"), Uploads: d.Shares.Of(share.DocumentUploads)}.Routes(),
 		agents.Sites{Gate: gate, Store: d.Store, Wake: d.WakeSites}.Routes(),
 		agents.Embeddings{Gate: gate, Store: d.Store, Vectors: d.Vectors, Trials: d.Shares.Of(share.Imports)}.Routes(),
 		agents.Questions{Gate: gate, Store: d.Store, Search: d.Search}.Routes(),
@@ -186,6 +187,15 @@ func searched(all []resource.Kind) []resource.Kind {
 	return slices.DeleteFunc(slices.Clone(all), func(k resource.Kind) bool {
 		return !slices.Contains([]string{"agent", "knowledge", "flow", "tool", "widget"}, k.Name)
 	})
+}
+
+// kindOf returns the kind with a name.
+func kindOf(all []resource.Kind, name string) resource.Kind {
+	i := slices.IndexFunc(all, func(k resource.Kind) bool { return k.Name == name })
+	if i < 0 {
+		return resource.Kind{Name: name}
+	}
+	return all[i]
 }
 
 // screens serves the events that the panel's screens follow.

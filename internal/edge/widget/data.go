@@ -3,6 +3,7 @@ package widget
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -20,7 +21,10 @@ type Data struct {
 	Texts        map[string]string `json:"texts"`
 	ShowClose    bool              `json:"showClose"`
 	TalkToPerson bool              `json:"talk_to_person"`
-	Scores       *bool             `json:"scores,omitempty"` // false if the page offers no thumbs on answers
+	Scores       *bool             `json:"scores,omitempty"`   // false if the page offers no thumbs on answers
+	Starters     []string          `json:"starters,omitempty"` // questions for the empty chat
+	Logo         string            `json:"logo,omitempty"`     // address
+	Launcher     *Launcher         `json:"launcher,omitempty"` // for the embed script
 }
 
 // AgentData is the agent's data for the page.
@@ -35,6 +39,7 @@ func (h *host) data(ctx context.Context, w *companyWidget, lang string, showClos
 		ID: w.ID, Name: w.Name, CompanyName: w.company.Name, Language: lang, Welcome: h.welcome(ctx, w.Widget, lang),
 		Appearance: w.Appearance,
 		Texts:      w.texts(lang), ShowClose: showClose, TalkToPerson: orTrue(w.TalkToPerson), Scores: w.Scores,
+		Starters: h.starters(ctx, w.Widget, lang), Logo: h.logoOf(w.Widget),
 	}
 	a, err := h.agentOf(ctx, w)
 	if a != nil {
@@ -76,6 +81,29 @@ func (h *host) welcome(ctx context.Context, w *Widget, lang string) string {
 		return w.Welcome
 	}
 	return h.translator.Translate(ctx, w.Welcome, w.Language, lang)
+}
+
+// starters returns the widget's questions in a language: as configured, or else translated, or else the original.
+func (h *host) starters(ctx context.Context, w *Widget, lang string) []string {
+	own, translate := []string(nil), h.translator != nil && !sameLanguage(lang, w.Language)
+	for _, have := range slices.Sorted(maps.Keys(w.Starters)) {
+		switch {
+		case strings.EqualFold(have, lang):
+			return w.Starters[have]
+		case sameLanguage(have, lang):
+			own, translate = w.Starters[have], false
+		case own == nil && sameLanguage(have, w.Language):
+			own = w.Starters[have]
+		}
+	}
+	if !translate {
+		return own
+	}
+	translated := make([]string, len(own))
+	for i, text := range own {
+		translated[i] = h.translator.Translate(ctx, text, w.Language, lang)
+	}
+	return translated
 }
 
 // sameLanguage reports whether two tags have the same base language, ignoring the region.

@@ -20,6 +20,7 @@ import (
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/resources"
+	"carillon/internal/store/widgets"
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/files"
 	"carillon/web"
@@ -39,6 +40,7 @@ type Search interface {
 type Deps struct {
 	Auth          *auth.Auth
 	Resources     *resources.Store // widgets and agents
+	Widgets       *widgets.Store   // logos, and sites that loaded widgets
 	Companies     *accounts.Store
 	Conversations *conversation.Conversations
 	Chats         *chats.Store
@@ -83,16 +85,21 @@ func Routes(d Deps) []httpio.Route {
 type host struct {
 	auth       *auth.Auth
 	resources  *resources.Store
+	widgets    *widgets.Store
 	companies  *accounts.Store
 	translator Translator
 	limits     *limit.Limits
 	key        []byte // signs session tokens
 	addresses  func() (base, widget string)
 	proxies    []netip.Prefix
+	sites      *sites
 }
 
 func (d Deps) host() *host {
-	return &host{d.Auth, d.Resources, d.Companies, d.Translator, d.Limits, d.SessionKey, d.Addresses, d.Proxies}
+	return &host{
+		auth: d.Auth, resources: d.Resources, widgets: d.Widgets, companies: d.Companies, translator: d.Translator, limits: d.Limits,
+		key: d.SessionKey, addresses: d.Addresses, proxies: d.Proxies, sites: newSites(d.Widgets, d.Log),
+	}
 }
 
 // companyWidget is a widget with its company.

@@ -34,6 +34,7 @@ func Pages(d Deps, root httpio.Handler) []httpio.Route {
 		{Pattern: "GET /voice-assets/{file...}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
 			return d.Pages.Serve(w, r, web.Voice, "voice-assets/"+r.PathValue("file"), web.Forever)
 		}},
+		{Pattern: "GET " + logoPath + "{id}/{digest}", Access: "none", Handle: p.logo},
 		{Pattern: "GET /embed/{file}", Access: "none", Handle: func(w http.ResponseWriter, r *http.Request) error {
 			return d.Pages.Serve(w, r, web.Embed, r.PathValue("file"), embedAge)
 		}},

@@ -6,9 +6,12 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"carillon"
+	"carillon/internal/base/logo"
 	"carillon/internal/base/resource"
 	"carillon/internal/base/schedule"
 	"carillon/internal/edge/convai"
@@ -32,6 +35,8 @@ type Widget struct {
 	Scores *bool `json:"scores,omitempty"`
 	// Texts replace the page's texts, by language and key.
 	Texts map[string]map[string]string `json:"texts,omitempty"`
+	// Starters are questions that visitors can send from the empty chat, by language. For chat widgets.
+	Starters map[string][]string `json:"starters,omitempty"`
 	// Hours are the hours in which teammates answer; nil means always. Outside them, a visitor who asks for one leaves
 	// contact details instead.
 	Hours *carillon.CallingHours `json:"hours,omitempty"`
@@ -52,6 +57,7 @@ type Appearance struct {
 	Position     string `json:"position,omitempty"`      // a corner
 	Animation    string `json:"animation,omitempty"`
 	Title        string `json:"title,omitempty"`
+	Logo         string `json:"logo,omitempty"` // digest of a logo of the company
 }
 
 const (
@@ -62,8 +68,8 @@ const (
 )
 
 var (
-	color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
-	word  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+	colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+	word      = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
 )
 
 // Kind describes widgets.
@@ -85,6 +91,16 @@ func Origins(s *resources.Store) func(ctx context.Context, companyID, id string)
 
 // Key implements resource.Resource.
 func (w *Widget) Key() (id, name *string) { return &w.ID, &w.Name }
+
+// Keep implements resource.Keeper: logos are uploaded in the panel.
+func (w *Widget) Keep(stored resource.Resource) {
+	if x, ok := stored.(*Widget); ok && w.Appearance.Logo == "" {
+		w.Appearance.Logo = x.Appearance.Logo
+	}
+}
+
+// LogoDigest returns the digest of the widget's logo, or "".
+func (w *Widget) LogoDigest() string { return w.Appearance.Logo }
 
 // Secrets implements resource.Secretive.
 func (w *Widget) Secrets() []resource.Secret { return []resource.Secret{{Value: &w.IdentitySecret}} }
@@ -112,6 +128,7 @@ func (w *Widget) Validate() error {
 	}
 	w.Appearance.validate(&c)
 	w.validateTexts(&c)
+	w.validateStarters(&c)
 	w.validateHours(&c)
 	w.AllowedOrigins = resource.List(w.AllowedOrigins)
 	c.That(len(w.AllowedOrigins) <= maxOrigins, "allowed_origins", "Must hold at most 100 origins")
@@ -133,6 +150,11 @@ func (w *Widget) Validate() error {
 const (
 	maxTexts      = 100 // per language
 	maxTextLength = 500
+	maxLabel      = 30 // characters beside the button's icon
+	maxStarters   = 4  // per language
+	maxStarter    = 80 // characters
+	maxStartersIn = 50 // languages
+	launcherText  = "launcher"
 )
 
 var textKey = regexp.MustCompile(`^[a-z][A-Za-z_]{0,63}$`)
@@ -144,10 +166,33 @@ func (w *Widget) validateTexts(c *resource.Check) {
 		c.That(len(w.Texts[language]) <= maxTexts, at, "Must have at most 100 entries")
 		for _, key := range slices.Sorted(maps.Keys(w.Texts[language])) {
 			c.That(textKey.MatchString(key), at+"."+key, "Must be the name of a text of the page, such as placeholder")
-			c.That(utf8.RuneCountInString(w.Texts[language][key]) <= maxTextLength, at+"."+key, "Must have at most 500 characters")
+			text := w.Texts[language][key]
+			c.That(utf8.RuneCountInString(text) <= maxTextLength, at+"."+key, "Must have at most 500 characters")
+			c.That(key != launcherText || utf8.RuneCountInString(text) <= maxLabel && oneLine(text), at+"."+key,
+				"Must be at most 30 characters in one line")
 		}
 	}
 }
+
+func (w *Widget) validateStarters(c *resource.Check) {
+	c.That(len(w.Starters) <= maxStartersIn, "starters", "Must have at most 50 entries")
+	for _, language := range slices.Sorted(maps.Keys(w.Starters)) {
+		at := "starters." + language
+		c.That(resource.ValidLanguage(language), at, "Must stand under a language such as es or pt-BR")
+		c.That(len(w.Starters[language]) <= maxStarters, at, "Must have at most 4 entries")
+		for i, text := range w.Starters[language] {
+			one := resource.Index(at, i)
+			text = strings.TrimSpace(text)
+			w.Starters[language][i] = text
+			c.Required(one, text)
+			c.That(utf8.RuneCountInString(text) <= maxStarter && oneLine(text), one, "Must be at most 80 characters in one line")
+			c.That(slices.Index(w.Starters[language], text) == i, one, "Names the same twice")
+		}
+	}
+}
+
+// oneLine reports whether a text has no line breaks and other control characters.
+func oneLine(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }
 
 var (
 	clock = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
@@ -170,12 +215,13 @@ func (w *Widget) validateHours(c *resource.Check) {
 }
 
 func (a *Appearance) validate(c *resource.Check) {
-	c.That(a.PrimaryColor == "" || color.MatchString(a.PrimaryColor), "appearance.primary_color", "Must be a colour such as #0b6e4f")
+	c.That(a.PrimaryColor == "" || colorForm.MatchString(a.PrimaryColor), "appearance.primary_color", "Must be a colour such as #0b6e4f")
 	if a.Position != "" {
 		c.Choice("appearance.position", &a.Position, "bottom-right", "bottom-left", "top-right", "top-left")
 	}
 	c.That(a.Animation == "" || word.MatchString(a.Animation), "appearance.animation", "Must be a word such as pulse or wave")
 	c.Text("appearance.title", a.Title)
+	c.That(a.Logo == "" || logo.ValidDigest(a.Logo), "appearance.logo", "Must be the id of an uploaded logo")
 }
 
 // originForm is strict because origins become part of a header in which spaces, quotes and semicolons are significant.

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -78,7 +79,13 @@ func (d spoken) configuration(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.voiceData(r.Context(), f, q.Get("language"))
+	x, err := d.voiceData(r.Context(), f, q.Get("language"))
+	if err != nil {
+		return nil, err
+	}
+	x.Launcher = f.launcher(x.Language, cmp.Or(x.Texts["button"], x.Name))
+	d.host.saw(r.Context(), f, r.Header.Get("Origin"))
+	return x, nil
 }
 
 // signedURL issues the address of a socket, for the conversation of the request's token or else for the visitor's.

@@ -30,6 +30,8 @@ type VoiceData struct {
 	Speech       bool              `json:"speech"`  // an agent or teammate speaks
 	Hearing      bool              `json:"hearing"` // visitors' speech is understood
 	TalkToPerson bool              `json:"talk_to_person"`
+	Logo         string            `json:"logo,omitempty"`     // address
+	Launcher     *Launcher         `json:"launcher,omitempty"` // for the embed script
 }
 
 // Colors are the colors of a voice widget, as #rrggbb.
@@ -62,6 +64,7 @@ func (d spoken) voiceData(ctx context.Context, w *companyWidget, lang string) (*
 		Position: cmp.Or(w.Appearance.Position, defaultPosition), Animation: w.Appearance.Animation,
 		Language: lang, Languages: w.languages(), Welcome: d.host.welcome(ctx, w.Widget, lang), Texts: w.texts(lang),
 		TextInput: orTrue(w.TextInput), Transcript: orTrue(w.Transcript), Terms: w.Terms, TalkToPerson: orTrue(w.TalkToPerson),
+		Logo: d.host.logoOf(w.Widget),
 	}
 	if a != nil {
 		x.Agent.Name = a.Name

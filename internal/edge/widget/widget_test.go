@@ -77,7 +77,7 @@ func newSite(t *testing.T, more string) *site {
 	go func() { defer close(done); _ = talks.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
 	x.Deps = Deps{
-		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Companies: s.Accounts, Conversations: talks, Chats: s.Chats,
+		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Widgets: s.Widgets, Companies: s.Accounts, Conversations: talks, Chats: s.Chats,
 		Limits: limits,
 		Files:  files.New(s.Files, files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
 		SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
@@ -89,6 +89,11 @@ func newSite(t *testing.T, more string) *site {
 // serve starts a server with the current dependencies.
 func (x *site) serve() {
 	x.routes = append(Routes(x.Deps), attachment.Routes(x.Files)...)
+	x.serveRoutes()
+}
+
+// serveRoutes starts a server with the current routes.
+func (x *site) serveRoutes() {
 	router := httpio.NewRouter(x.Log, nil, x.routes...)
 	server := httptest.NewServer(router)
 	x.t.Cleanup(func() { router.CloseStreams(); server.Close() })

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
@@ -126,6 +127,7 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	if err != nil {
 		return err
 	}
+	d.host.saw(r.Context(), f, originOf(r.Referer()))
 	return d.write(w, f, data)
 }
 
@@ -168,5 +170,11 @@ func (d wrapper) configuration(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.host.data(r.Context(), f, r.URL.Query().Get("lang"), true)
+	x, err := d.host.data(r.Context(), f, r.URL.Query().Get("lang"), true)
+	if err != nil {
+		return nil, err
+	}
+	x.Launcher = f.launcher(x.Language, cmp.Or(f.Appearance.Title, "Chat"))
+	d.host.saw(r.Context(), f, r.Header.Get("Origin"))
+	return x, nil
 }

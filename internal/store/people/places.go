@@ -109,7 +109,7 @@ func Impersonal() []string {
 		"push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count",
 		"second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state",
 		"stat", "stat_block", "stat_call", "stat_campaign", "stat_node", "template", "template_change", "template_creation",
-		"template_sync", "test_run",
+		"template_sync", "test_run", "widget_logo", "widget_site",
 	}
 }
 

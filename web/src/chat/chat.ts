@@ -64,6 +64,12 @@ export class Chat {
     return () => this.listeners.delete(listener);
   }
 
+  /** offer shows what the voice widget of the page is good for. */
+  offer(voice: WidgetData["voice"]): void {
+    this.widget.voice = voice;
+    this.listeners.forEach((l) => l());
+  }
+
   private change(c: Change): void {
     this.model = reduce(this.model, c);
     if (c.do === "say" || c.do === "drop" || c.do === "refused" || c.do === "turn") this.outbox.save(this.model.unsent);

@@ -15,6 +15,12 @@ export interface WidgetData {
   talk_to_person?: boolean;
   /** false: the page offers no thumbs on answers. */
   scores?: boolean;
+  /** Questions to send from the empty chat. */
+  starters?: string[];
+  /** The address of the logo. */
+  logo?: string;
+  /** What the voice widget of the same page is good for: to talk, or to hear the answers. */
+  voice?: "talk" | "hear" | "";
   /** In the designer of the panel: what the page shows instead of a conversation. */
   preview?: { turns: Turn[]; theme?: "light" | "dark" };
 }

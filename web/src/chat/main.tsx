@@ -9,7 +9,7 @@ import type { Customer, WidgetData } from "./host";
 import { empty } from "./model";
 import { App } from "./parts/App";
 import { Failed } from "./parts/Failed";
-import { direction, textsFor, type Texts } from "./texts";
+import { direction, textsFor, textsIn, type Texts } from "./texts";
 
 const root = document.getElementById("root")!;
 const host = new Host<WidgetData, Customer>();
@@ -40,7 +40,7 @@ function colour(widget: WidgetData): void {
 /** dress gives the page the widget's language, colour and texts. */
 function dress(widget: WidgetData): { language: string; texts: Texts } {
   const language = widget.language || navigator.language || "en";
-  document.documentElement.lang = language;
+  document.documentElement.lang = textsIn(language, widget.texts);
   document.documentElement.dir = direction(language);
   colour(widget);
   const texts = textsFor(language, widget.texts);
@@ -77,6 +77,7 @@ async function begin(): Promise<void> {
     const { language, texts } = dress(widget);
     const base = document.querySelector<HTMLMetaElement>('meta[name="carillon-api"]')?.content || location.origin;
     const chat = new Chat(new Api(base), host, widget, customer, language);
+    host.onWidget = (again) => chat.offer(again.voice);
     render(<App chat={chat} host={host} texts={texts} />, root);
     host.tell("ready");
     await chat.run();

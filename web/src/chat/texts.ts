@@ -1,5 +1,5 @@
 // The texts of the page. A widget's own `texts` replace them key by key.
-import { pick } from "../shared/texts";
+import { pick, shownIn } from "../shared/texts";
 
 export { ahead, direction, fill } from "../shared/texts";
 
@@ -64,7 +64,14 @@ export const en = {
   newer: "New messages",
   conversation: "Conversation",
   uploading: "Uploading…",
-  assistant: "Assistant",
+  assistant: "AI assistant",
+  waiting: "Waiting for our team",
+  withTeam: "{name} from our team",
+  team: "Our team",
+  absent: "We're away right now",
+  talk: "Talk instead of typing",
+  hear: "Hear the answers",
+  starters: "Suggested questions",
   dropped: "Drop the file here",
   fileFailed: "The file couldn't be sent. Try again.",
   fileFull: "No more files can be sent here.",
@@ -132,7 +139,14 @@ const es: Texts = {
   newer: "Mensajes nuevos",
   conversation: "Conversación",
   uploading: "Subiendo…",
-  assistant: "Asistente",
+  assistant: "Asistente de IA",
+  waiting: "Esperando a nuestro equipo",
+  withTeam: "{name}, de nuestro equipo",
+  team: "Nuestro equipo",
+  absent: "Ahora no estamos",
+  talk: "Hablar en vez de escribir",
+  hear: "Escuchar las respuestas",
+  starters: "Preguntas sugeridas",
   dropped: "Suelte el archivo aquí",
   fileFailed: "No se pudo enviar el archivo. Inténtelo de nuevo.",
   fileFull: "Aquí no se pueden enviar más archivos.",
@@ -199,7 +213,14 @@ const pt: Texts = {
   newer: "Novas mensagens",
   conversation: "Conversa",
   uploading: "Enviando…",
-  assistant: "Assistente",
+  assistant: "Assistente de IA",
+  waiting: "Aguardando nossa equipe",
+  withTeam: "{name}, da nossa equipe",
+  team: "Nossa equipe",
+  absent: "Não estamos disponíveis agora",
+  talk: "Falar em vez de digitar",
+  hear: "Ouvir as respostas",
+  starters: "Perguntas sugeridas",
   dropped: "Solte o arquivo aqui",
   fileFailed: "Não foi possível enviar o arquivo. Tente novamente.",
   fileFull: "Não é possível enviar mais arquivos aqui.",
@@ -210,4 +231,9 @@ export const languages: Record<string, Texts> = { en, es, pt };
 /** textsFor are the texts of a language, English where there are none, with a widget's own over them. */
 export function textsFor(language: string, own?: Record<string, string>): Texts {
   return pick(languages, language, own);
+}
+
+/** textsIn is the language that these texts are in. */
+export function textsIn(language: string, own?: Record<string, string>): string {
+  return shownIn(languages, language, own);
 }

@@ -4,22 +4,24 @@
 //   carillon("open" | "close" | "toggle" | "hide" | "show"), carillon("setUser", jwt), carillon("on", "unread" | "open" | "close" | "ready" | "identity", f)
 //
 // Calls from before it has loaded: carillon = function () { (carillon.q = carillon.q || []).push(arguments) }.
+//
+// Where the page also has a voice widget, this button stands for both: the chat offers to talk. The scripts find one another by the call
+// "join", whichever is ready first.
 import {
-  animation,
   dress,
-  hex,
-  onColour,
   selectorOf,
   visitorOf,
   warn,
   watchPolicy,
   type Api,
   type Call,
+  type Joined,
+  type Launcher,
   type Listeners,
 } from "./parts";
 
 (() => {
-  const w = window as unknown as { carillon?: Api };
+  const w = window as unknown as { carillon?: Api; carillonVoice?: Api };
   const tag = (document.currentScript || document.querySelector(selectorOf("chat"))) as HTMLScriptElement | null;
   if (!tag) return warn("no " + selectorOf("chat"));
   if (w.carillon?.on) return;
@@ -31,7 +33,10 @@ import {
   const listeners: Listeners = {};
   const emit = (name: string, value?: unknown) => listeners[name]?.forEach((f) => f(value));
   let customer: object | undefined;
-  let data: unknown;
+  let data: { launcher: Launcher; voice?: string } | undefined;
+  let voice: Joined | undefined;
+  let spoken = false; // the voice widget is open
+  let talking = false;
   let frame: HTMLIFrameElement | undefined;
   let open = false;
   let peer: string | undefined; // whom messages are for, once the frame has loaded
@@ -40,28 +45,69 @@ import {
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "closed" });
   const button = document.createElement("button");
-  button.ariaExpanded = open as never; // a boolean becomes its word
+  const label = document.createElement("i");
   const badge = document.createElement("b");
-  button.append(badge);
-  button.onclick = () => show(!open);
+  button.append(label, badge);
+  button.onclick = () => (spoken || (talking && !open) ? w.carillonVoice!("toggle") : show(!open));
+  button.onkeydown = (e) => {
+    if (e.key === "Escape" && (open || spoken)) button.click();
+  };
   root.append(button);
 
   // Until the frame has loaded, its window is an empty page of the site: the browser would warn and deliver nothing.
   const post = (message: unknown) => peer && frame!.contentWindow?.postMessage(message, peer);
 
+  const mark = () => {
+    const on = open || spoken;
+    host.className = `${open ? "o" : ""} ${on ? "x" : ""} ${talking ? "l" : ""}`;
+    button.ariaExpanded = on as never; // a boolean becomes its word
+    button.ariaLabel = data!.launcher[on ? "close" : "name"];
+  };
+
   const show = (to: boolean) => {
     if (to && !frame) {
       frame = document.createElement("iframe");
       frame.src = home + "/?cw_id=" + widget;
-      frame.title = button.ariaLabel!;
+      frame.title = data!.launcher.name;
       root.append(frame);
     }
+    if (to && spoken) w.carillonVoice!("close");
     open = to;
-    host.className = to ? "o" : "";
-    button.ariaExpanded = to as never;
+    mark();
     post({ type: to ? "opened" : "closed" });
-    (to ? frame! : button).focus();
     emit(to ? "open" : "close");
+    (to ? frame! : button).focus();
+  };
+
+  /** offer tells the chat what the voice widget is good for. */
+  const offer = () => {
+    data!.voice = voice!.host.style.display ? "" : voice!.hears === false ? "hear" : "talk";
+    post({ type: "get_widget", widgetData: data });
+  };
+
+  const join = (joined: Joined) => {
+    if (voice) return;
+    voice = joined;
+    const on = (name: string, f: (value?: string) => void) => w.carillonVoice!("on", name, f);
+    on("open", () => {
+      spoken = true;
+      if (open) show(false);
+      mark();
+    });
+    on("close", () => {
+      spoken = false;
+      mark();
+      button.focus();
+    });
+    on("state", (state) => {
+      talking = /ing/.test(state!);
+      mark();
+    });
+    on("chat", () => show(true));
+    on("shown", offer);
+    (listeners.voice ??= []).push(() => w.carillonVoice!("open"));
+    if (!host.style.display) voice.stand(data!.launcher.css);
+    offer();
   };
 
   addEventListener("message", (e) => {
@@ -87,7 +133,12 @@ import {
   const run = ([name, value, listener]: Call) => {
     const to = { open: true, close: false, toggle: !open }[name];
     if (to !== undefined) show(to);
-    host.style.display = { hide: "none", show: "" }[name] ?? host.style.display;
+    const display = { hide: "none", show: "" }[name];
+    if (display !== undefined) {
+      host.style.display = display;
+      voice?.stand(display ? undefined : data!.launcher.css);
+    }
+    if (name === "join") join(value as Joined);
     if (name === "setUser") post({ type: "set_user", identity: (identity = value as string) });
     if (name === "on") (listeners[value as string] ??= []).push(listener as () => void);
   };
@@ -105,22 +156,11 @@ import {
       home + `/functions/v1/widget?access_key=${attribute("customer")}&widget_id=${widget}&lang=${lang}`,
     );
     if (!r.ok) throw r.status;
-    const d = await r.json();
-    const a = d.appearance || {};
-    const colour = hex(a.primary_color, "#2f5bd7");
-    dress(
-      host,
-      root,
-      a.position,
-      colour,
-      onColour(colour),
-      20,
-      "M3 4h18v13H10l-5 5v-5H3zM5 6v9h2v2l2-2h10V6z",
-      (a.animation ? animation : "") +
-        "b{position:absolute;top:-3px;right:-3px;min-width:10px;padding:2px 5px;border-radius:10px;background:#b3261e;color:#fff;font:600 12px/16px system-ui}b:empty{display:none}",
-    );
-    button.ariaLabel = a.title || "Chat";
-    data = d;
+    data = (await r.json()) as NonNullable<typeof data>;
+    dress(host, root, data.launcher.css);
+    label.textContent = data.launcher.label || "";
+    mark();
     waiting.forEach(run);
+    if (w.carillonVoice?.on) w.carillonVoice("join");
   })().catch(warn);
 })();

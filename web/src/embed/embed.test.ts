@@ -1,53 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { dress, hex, onColour } from "./parts";
 
-describe("a colour of a widget", () => {
-  it("is six digits and nothing besides, since it becomes a part of a style sheet", () => {
-    for (const good of ["#2f5bd7", "#2F5BD7"]) expect(hex(good, "#000000")).toBe(good);
-    for (const bad of [
-      "#2f5bd7}button{display:none",
-      "x#2f5bd7",
-      "#2f5bd",
-      "#2f5bdg",
-      "2f5bd7",
-      "red",
-      "",
-      "#2f5bd7\n",
-      undefined,
-      null,
-      7,
-      ["#2f5bd7;"],
-    ]) {
-      expect(hex(bad, "#000000"), JSON.stringify(bad)).toBe("#000000");
-    }
-  });
-  it("has what is drawn on it stand out", () => {
-    expect(["#ffffff", "#ffee00", "#000000", "#2f5bd7"].map(onColour)).toEqual(["#15130f", "#15130f", "#fff", "#fff"]);
-  });
-  it("and its place are all that a style takes from the configuration", () => {
-    const sheets: string[] = [];
-    vi.stubGlobal(
-      "CSSStyleSheet",
-      class {
-        replaceSync(css: string) {
-          sheets.push(css);
-        }
-      },
-    );
-    vi.stubGlobal(
-      "MutationObserver",
-      class {
-        observe() {}
-      },
-    );
-    vi.stubGlobal("document", { documentElement: { append() {} } });
-    for (const position of ["};top-left", "top-left"])
-      dress({} as HTMLElement, {} as ShadowRoot, position, "#2f5bd7", "#fff", 20, "M0 0h1v1z", "");
-    vi.unstubAllGlobals();
-    expect(sheets).toHaveLength(2);
-    expect(sheets[0]).toBe(sheets[1]);
-  });
-});
+const launcher = { css: "button{}", name: "Talk to us", close: "Close" };
 
 /** element stands in for an element that a script makes. */
 function element(): Record<string, unknown> {
@@ -87,7 +40,7 @@ function page(script: Script, own: Record<string, unknown> = {}) {
   vi.stubGlobal("addEventListener", (type: string, f: (e: unknown) => void) => {
     listeners[type] = f;
   });
-  vi.stubGlobal("fetch", async () => ({ ok: true, json: async () => ({ name: "Shop" }) }));
+  vi.stubGlobal("fetch", async () => ({ ok: true, json: async () => ({ name: "Shop", launcher }) }));
   vi.stubGlobal("document", {
     currentScript: tag,
     documentElement: { lang: "en", append: vi.fn() },

@@ -35,53 +35,28 @@ export function visitorOf(store: string): { id: string; created_at: string } {
   return visitor;
 }
 
+/** Launcher is the button of a widget, from its configuration. */
+export interface Launcher {
+  css: string;
+  name: string;
+  close: string;
+  label?: string;
+}
+
+/** Joined is a voice widget for whose button the chat's stands: `stand` gives it the chat's style, or its own back. */
+export interface Joined {
+  stand: (css?: string) => void;
+  host: HTMLElement;
+  hears?: boolean;
+}
+
 /**
  * dress gives the button its style by a made sheet, which a site's policy for styles does not concern, and places it for good: beside
- * the body, whose content single-page navigation may replace. A frame that is moved begins anew.
- *
- * The button is `offset` pixels from its side. The drawing on it is a border that is cut out: it needs no markup, which a page's policy
- * may forbid to write (Trusted Types), and has the colour of text where colours are forced.
- *
- * An open widget stands above the button of the other one, which would cover it where it fills the screen.
+ * the body, whose content single-page navigation may replace. A frame that is moved begins anew. The result changes the style.
  */
-export function dress(
-  host: HTMLElement,
-  root: ShadowRoot,
-  position: string,
-  colour: string,
-  on: string,
-  offset: number,
-  drawing: string,
-  more: string,
-): void {
-  const side = /left/.test(position) ? "left" : "right";
-  const edge = /top/.test(position) ? "top" : "bottom";
+export function dress(host: HTMLElement, root: ShadowRoot, css: string): (css: string) => void {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(
-    ":host{all:initial;position:fixed;z-index:2000000000;" +
-      side +
-      ":" +
-      offset +
-      "px;" +
-      edge +
-      ":20px}" +
-      "button{width:56px;height:56px;border:0;border-radius:50%;cursor:pointer;background:" +
-      colour +
-      ";color:" +
-      on +
-      ";box-shadow:0 4px 16px #0004;display:grid;place-items:center}" +
-      "button:before{content:'';border:12px solid;clip-path:path('" +
-      drawing +
-      "')}" +
-      ":focus-visible{outline:3px solid #1d4ed8}" +
-      "iframe{display:none;position:fixed;" +
-      side +
-      ":20px;" +
-      edge +
-      ":88px;width:380px;height:min(620px,100vh - 110px);border:0;border-radius:16px;box-shadow:0 4px 16px #0004;background:#fff}" +
-      ":host(.o){z-index:2000000001}:host(.o) iframe{display:block}@media(max-width:480px){:host(.o) iframe{inset:0;width:100%;height:100%;border-radius:0}:host(.o) button{display:none}}" +
-      more,
-  );
+  sheet.replaceSync(css);
   root.adoptedStyleSheets = [sheet];
   const page = document.documentElement;
   const place = () => {
@@ -89,18 +64,5 @@ export function dress(
   };
   place();
   new MutationObserver(place).observe(page, { childList: true });
-}
-
-/** animate has the button move a few times where motion is welcome. */
-export const animation = "@media not (prefers-reduced-motion){button{animation:a 2s 4}}@keyframes a{50%{scale:1.08}}";
-
-/** hex is a colour if it is #rrggbb. */
-export function hex(colour: unknown, otherwise: string): string {
-  return /^#[\da-f]{6}$/i.test(colour as string) ? (colour as string) : otherwise;
-}
-
-/** onColour is the colour of what is drawn on another. */
-export function onColour(colour: string): string {
-  const rgb = parseInt(colour.slice(1), 16);
-  return (rgb >> 16) * 0.3 + ((rgb >> 8) & 255) * 0.59 + (rgb & 255) * 0.11 > 160 ? "#15130f" : "#fff";
+  return (css) => sheet.replaceSync(css);
 }

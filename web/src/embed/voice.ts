@@ -5,16 +5,17 @@
 //   carillonVoice("on", "open" | "close" | "ready" | "state", f), carillonVoice("tool", name, f): f does what the agent asks the page for
 //
 // Calls from before it has loaded: carillonVoice = function () { (carillonVoice.q = carillonVoice.q || []).push(arguments) }.
+//
+// Where the page also has a chat, its button stands for both.
 import {
-  animation,
   dress,
-  hex,
   selectorOf,
   visitorOf,
   warn,
   watchPolicy,
   type Api,
   type Call,
+  type Launcher,
   type Listeners,
 } from "./parts";
 
@@ -32,15 +33,9 @@ import {
   const listeners: Listeners = {};
   const emit = (name: string, value?: unknown) => listeners[name]?.forEach((f) => f(value));
   const tools: Record<string, (parameters: unknown) => unknown> = {};
-  let data:
-    | {
-        texts?: Record<string, string>;
-        colors?: Record<string, string>;
-        name?: string;
-        position?: string;
-        animation?: string;
-      }
-    | undefined;
+  let data: { launcher: Launcher; hearing?: boolean; chat?: boolean } | undefined;
+  let restyle: (css: string) => void;
+  let talking = false;
   let customer: object | undefined;
   let frame: HTMLIFrameElement | undefined;
   let open = false;
@@ -50,27 +45,45 @@ import {
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "closed" });
   const button = document.createElement("button");
-  button.ariaExpanded = open as never; // a boolean becomes its word
+  const label = document.createElement("i");
+  button.append(label);
   button.onclick = () => show(!open);
+  button.onkeydown = (e) => {
+    if (e.key === "Escape" && open) show(false);
+  };
   root.append(button);
   // Until the frame has loaded, its window is an empty page of the site: the browser would warn and deliver nothing.
   const post = (message: unknown) => peer && frame!.contentWindow?.postMessage(message, peer);
+
+  const mark = () => {
+    host.className = `${open ? "o x" : ""} ${talking ? "l" : ""} ${data!.chat ? "j" : ""}`;
+    button.ariaExpanded = open as never; // a boolean becomes its word
+    button.ariaLabel = data!.launcher[open ? "close" : "name"];
+  };
 
   const show = (to: boolean) => {
     if (to && !frame) {
       frame = document.createElement("iframe");
       frame.allow = "microphone; autoplay";
       frame.src = home + "/?vw_id=" + widget;
-      frame.title = button.ariaLabel!;
+      frame.title = data!.launcher.name;
       root.append(frame);
-      w.carillon?.("on", "open", () => open && show(false)); // the chat would cover it
     }
     open = to;
-    host.classList.toggle("o", to);
-    button.ariaExpanded = to as never;
+    mark();
     post({ type: to ? "opened" : "closed" });
-    (to ? frame! : button).focus();
     emit(to ? "open" : "close");
+    (to ? frame! : button).focus();
+  };
+
+  const stand = (css?: string) => {
+    data!.chat = !!css;
+    restyle(css || data!.launcher.css);
+    mark();
+    post({ type: "get_widget", widgetData: data });
+  };
+  const join = () => {
+    if (w.carillon?.on) w.carillon("join", { stand, host, hears: data!.hearing });
   };
 
   addEventListener("message", (e) => {
@@ -95,7 +108,10 @@ import {
         (result) => post({ type, id, result }),
         (failed) => post({ type, id, failed: "" + failed }),
       );
-    if (type === "state") host.classList.toggle("l", /ing/.test(state));
+    if (type === "state") {
+      talking = /ing/.test(state);
+      mark();
+    }
     if (type === "close") show(false);
     else emit(type, state);
   });
@@ -103,7 +119,12 @@ import {
   const run = ([name, value, f]: Call) => {
     const to = { open: true, close: false, toggle: !open }[name];
     if (to !== undefined) show(to);
-    host.style.display = { hide: "none", show: "" }[name] ?? host.style.display;
+    const display = { hide: "none", show: "" }[name];
+    if (display !== undefined) {
+      host.style.display = display;
+      emit("shown");
+    }
+    if (name === "join") join();
     if (name === "setUser") post({ type: "set_user", identity: (identity = value as string) });
     if (name === "on") (listeners[value as string] ??= []).push(f as () => void);
     if (name === "tool") tools[value as string] = f as () => void;
@@ -122,24 +143,11 @@ import {
       home + `/functions/v1/voice-widget?access_key=${key}&id_widget=${widget}&language=${language}`,
     );
     if (!r.ok) throw r.status;
-    const d = (data = (await r.json()) as NonNullable<typeof data>);
-    const colours = d.colors || {};
-    const colour = hex(colours.primary, "#2f5bd7");
-    // Beside the chat's button, where there is one.
-    dress(
-      host,
-      root,
-      d.position!,
-      colour,
-      hex(colours.on_primary, "#fff"),
-      document.querySelector(selectorOf("chat")) ? 88 : 20,
-      "M3 10h2v4h-2zm4-3h2v10h-2zm4-3h2v16h-2zm4 3h2v10h-2zm4 3h2v4h-2z",
-      (d.animation && d.animation !== "none" ? animation : "") +
-        ":host(.l) button{box-shadow:0 0 0 5px " +
-        colour +
-        "66}",
-    );
-    button.ariaLabel = d.texts?.button || d.name!;
+    data = (await r.json()) as NonNullable<typeof data>;
+    restyle = dress(host, root, data.launcher.css);
+    label.textContent = data.launcher.label || "";
+    mark();
+    join();
     waiting.forEach(run);
   })().catch(warn);
 })();

@@ -11,6 +11,20 @@ export function pick<T extends Record<string, string>>(
   return texts as T;
 }
 
+/**
+ * shownIn is the language of a page's texts, in which its times are too: English where there are no texts in a language, unless a widget
+ * words most of them itself.
+ */
+export function shownIn<T extends Record<string, string>>(
+  languages: Record<string, T>,
+  language: string,
+  own: Record<string, string> = {},
+): string {
+  const known = language.slice(0, 2).toLowerCase() in languages;
+  const keys = Object.keys(languages.en!);
+  return known || keys.filter((key) => own[key]).length * 2 > keys.length ? language : "en";
+}
+
 export function fill(text: string, values: Record<string, string | number>): string {
   return text.replace(/\{(\w+)\}/g, (whole, key: string) => (key in values ? String(values[key]) : whole));
 }

@@ -20,6 +20,10 @@ export interface Widget {
   speech?: boolean;
   hearing?: boolean;
   talk_to_person?: boolean;
+  /** The address of the logo. */
+  logo?: string;
+  /** Whether the page also has a chat, to which one can change. */
+  chat?: boolean;
   /** In the designer of the panel: a screen to look at. */
   preview?: { screen?: "start" | "talk" | "ended"; theme?: "light" | "dark" };
 }

@@ -8,7 +8,7 @@ import { lookOf } from "./look";
 import { App } from "./parts/App";
 import { Broken } from "./parts/Failed";
 import { shownIn } from "./preview";
-import { direction, textsFor } from "./texts";
+import { direction, textsFor, textsIn } from "./texts";
 import { Voice } from "./voice";
 
 const root = document.getElementById("root")!;
@@ -19,7 +19,7 @@ let look = () => {};
 /** dress gives the page the widget's colours, language and title, now and when the system turns dark or light. */
 function dress(widget: Widget, language: string, title: string): void {
   const page = document.documentElement;
-  page.lang = language;
+  page.lang = textsIn(language, widget.texts);
   page.dir = direction(language);
   document.title = title;
   look = () => {
@@ -67,9 +67,11 @@ async function begin(): Promise<void> {
     const language = widget.language || customer.language || navigator.language || "en";
     const base = document.querySelector<HTMLMetaElement>('meta[name="carillon-api"]')?.content || location.origin;
     const voice = new Voice(new Api(base, customer.access_key, widget.widget_id), host, widget, customer, language);
+    let dressed = language;
     const changed = () => {
-      if (document.documentElement.lang !== voice.language) dress(voice.widget, voice.language, voice.texts.title);
+      if (dressed !== voice.language) dress(voice.widget, (dressed = voice.language), voice.texts.title);
     };
+    host.onWidget = (again) => voice.join(again.chat);
     dress(widget, language, voice.texts.title);
     voice.subscribe(changed);
     render(<App voice={voice} host={host} />, root);

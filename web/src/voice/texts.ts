@@ -1,5 +1,5 @@
 // The texts of the page. A widget's own `texts` replace them key by key.
-import { pick } from "../shared/texts";
+import { pick, shownIn } from "../shared/texts";
 
 export { ahead, direction, fill } from "../shared/texts";
 
@@ -12,6 +12,8 @@ export const en = {
   terms: "Before we start",
   agree: "I've read this and agree",
   close: "Close",
+  ai: "AI assistant",
+  chat: "Type in the chat",
   agent: "Assistant",
   deaf: "Type or tap, and I'll answer aloud.",
   mute: "Speak, and I'll answer in writing.",
@@ -89,6 +91,8 @@ const es: Texts = {
   terms: "Antes de empezar",
   agree: "Lo he leído y estoy de acuerdo",
   close: "Cerrar",
+  ai: "Asistente de IA",
+  chat: "Escribir en el chat",
   agent: "Asistente",
   deaf: "Escriba o toque, y le responderé en voz alta.",
   mute: "Hable, y le responderé por escrito.",
@@ -164,6 +168,8 @@ const pt: Texts = {
   terms: "Antes de começar",
   agree: "Li e concordo",
   close: "Fechar",
+  ai: "Assistente de IA",
+  chat: "Escrever no chat",
   agent: "Assistente",
   deaf: "Digite ou toque, e eu respondo em voz alta.",
   mute: "Fale, e eu respondo por escrito.",
@@ -241,4 +247,9 @@ export function textsFor(language: string, own?: Record<string, string>): Texts 
 /** duration is minutes and seconds. */
 export function duration(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** textsIn is the language that these texts are in. */
+export function textsIn(language: string, own?: Record<string, string>): string {
+  return shownIn(languages, language, own);
 }

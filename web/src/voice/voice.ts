@@ -47,6 +47,12 @@ export class Voice {
     return () => this.listeners.delete(listener);
   }
 
+  /** join shows whether the page also has a chat. */
+  join(chat?: boolean): void {
+    this.widget = { ...this.widget, chat };
+    this.listeners.forEach((l) => l());
+  }
+
   change(c: Change): void {
     const before = this.model.state;
     this.model = reduce(this.model, c);
@@ -63,7 +69,7 @@ export class Voice {
     const widget = await this.api.configuration(language).catch(() => undefined);
     if (mine !== this.chosen) return;
     this.language = language;
-    if (widget) this.widget = widget;
+    if (widget) this.widget = { ...widget, chat: this.widget.chat };
     this.texts = textsFor(language, this.widget.texts);
     this.listeners.forEach((l) => l());
   }

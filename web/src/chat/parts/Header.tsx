@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat";
 import type { Host } from "../host";
-import type { Texts } from "../texts";
+import { fill, type Texts } from "../texts";
+import { Avatar } from "./Avatar";
 import { Icon } from "./Icon";
 
 /** Header names who answers, and holds the menu. */
@@ -39,11 +40,6 @@ export function Header({ chat, host, texts }: { chat: Chat; host: Host; texts: T
       all[(at - 1 + all.length) % all.length]?.focus();
     }
   };
-  const teammate =
-    m.state === "active"
-      ? [...m.turns].reverse().find((t) => t.author === "teammate" || t.event === "joined")?.name
-      : undefined;
-  const subtitle = teammate || (m.state === "bot" ? widget.agent?.name || texts.assistant : "") || widget.company_name;
   const title = widget.appearance.title || widget.company_name || texts.title;
   const talking = m.state !== "queued" && m.state !== "active";
   const items =
@@ -57,13 +53,21 @@ export function Header({ chat, host, texts }: { chat: Chat; host: Host; texts: T
         ];
   return (
     <header class="head">
-      <div class="avatar" aria-hidden="true">
-        {(widget.appearance.title || widget.company_name || "C").trim().charAt(0).toUpperCase()}
-      </div>
+      <Avatar widget={widget} />
       <div class="who">
         <h1>{title}</h1>
-        {subtitle !== title && <p>{subtitle}</p>}
+        <p>{statusOf(chat, texts)}</p>
       </div>
+      {widget.voice && (
+        <button
+          class="icon"
+          aria-label={texts[widget.voice]}
+          title={texts[widget.voice]}
+          onClick={() => host.tell("voice")}
+        >
+          <Icon name={widget.voice === "talk" ? "mic" : "loud"} />
+        </button>
+      )}
       {m.phase === "ready" && (
         <button
           ref={button}
@@ -115,4 +119,22 @@ export function Header({ chat, host, texts }: { chat: Chat; host: Host; texts: T
       )}
     </header>
   );
+}
+
+/** statusOf says who answers now. A visitor is always told that an agent is a machine. */
+export function statusOf({ widget, model: m }: Chat, texts: Texts): string {
+  switch (m.state) {
+    case "queued":
+      return texts.waiting;
+    case "active": {
+      const name = [...m.turns].reverse().find((t) => t.author === "teammate" || t.event === "joined")?.name;
+      return name ? fill(texts.withTeam, { name }) : texts.team;
+    }
+    case "missed":
+      return texts.absent;
+    case "bot":
+      return [widget.agent?.name, widget.agent?.name ? texts.assistant : texts.team].filter(Boolean).join(" · ");
+    default:
+      return texts.resolved;
+  }
 }

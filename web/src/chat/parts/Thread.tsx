@@ -1,8 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat";
 import { dayName } from "../format";
-import { openChoices, scoreable, type Score, type Turn } from "../model";
+import type { WidgetData } from "../host";
+import { openChoices, scoreable, type Model, type Score, type Turn } from "../model";
 import { fill, type Texts } from "../texts";
+import { Avatar } from "./Avatar";
 import { Icon } from "./Icon";
 import { Bubble, Pending } from "./Turn";
 
@@ -30,7 +32,9 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
     setAway(b.scrollHeight - b.scrollTop - b.clientHeight > 80);
   };
 
-  const shown = m.turns.filter((t) => t.kind !== "event" || t.event! in texts);
+  const shown = m.turns.filter((t) => t.kind !== "event" || (t.event! in texts && !saidBelow(t, m.state)));
+  const fresh = m.phase === "ready" && !m.unsent.length && !m.turns.some((t) => t.author === "visitor");
+  const language = document.documentElement.lang;
   const choices = openChoices(m);
   const welcome = chat.widget.welcome;
   const pending = m.unsent.map((u) => (
@@ -53,9 +57,13 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
           </>
         ) : (
           <>
+            {fresh && <Intro widget={chat.widget} texts={texts} />}
+            <p class="day">
+              <span>{dayName(shown[0]?.at ?? new Date().toISOString(), language, texts)}</span>
+            </p>
             {welcome && (
               <div class="row them">
-                <div class="bubble" dir="auto">
+                <div class="bubble" dir="auto" lang={chat.widget.language}>
                   {welcome}
                 </div>
               </div>
@@ -67,7 +75,7 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
                 before={shown[i - 1]}
                 after={shown[i + 1]}
                 texts={texts}
-                language={document.documentElement.lang}
+                language={language}
                 thumbs={chat.widget.scores !== false && scoreable(t) ? (score) => chat.score(t, score) : undefined}
               />
             ))}
@@ -85,6 +93,23 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
               />
             )}
             {pending}
+            {fresh && m.state === "bot" && !!chat.widget.starters?.length && (
+              <div class="choices starters" role="group" aria-label={texts.starters}>
+                {chat.widget.starters.map((question) => (
+                  <button
+                    key={question}
+                    dir="auto"
+                    lang={chat.widget.language}
+                    onClick={() => {
+                      chat.say("text", question);
+                      picked();
+                    }}
+                  >
+                    {question}
+                  </button>
+                ))}
+              </div>
+            )}
             {choices.length > 0 && (
               <div class="choices">
                 {choices.map((c) => (
@@ -121,6 +146,24 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
   );
 }
 
+/** saidBelow says whether an event is said by what stands below the thread (Status). */
+function saidBelow(turn: Turn, state: Model["state"]): boolean {
+  return turn.event === "rated" || (turn.event === "missed" && state === "missed");
+}
+
+/** Intro is who answers, above an empty chat. */
+function Intro({ widget, texts }: { widget: WidgetData; texts: Texts }) {
+  return (
+    <div class="intro">
+      <Avatar widget={widget} />
+      <p class="name" dir="auto">
+        {widget.agent?.name || widget.appearance.title || widget.company_name}
+      </p>
+      <p>{widget.agent?.name ? texts.assistant : texts.team}</p>
+    </div>
+  );
+}
+
 function Row({
   turn,
   before,
@@ -137,7 +180,7 @@ function Row({
   thumbs?: (score?: Score) => Promise<void>;
 }) {
   const day = dayName(turn.at, language, texts);
-  const newDay = !before || dayName(before.at, language, texts) !== day;
+  const newDay = !!before && dayName(before.at, language, texts) !== day; // the first day stands above the welcome
   return (
     <>
       {newDay && (
@@ -150,7 +193,7 @@ function Row({
       ) : (
         <Bubble
           turn={turn}
-          first={newDay || !sameSpeaker(before, turn)}
+          first={newDay || !before || !sameSpeaker(before, turn)}
           last={!sameSpeaker(turn, after)}
           texts={texts}
           language={language}

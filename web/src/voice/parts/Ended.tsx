@@ -12,7 +12,7 @@ export function Ended({ voice, host }: { voice: Voice; host: Host }) {
   const again = () => voice.change({ do: "again" });
   return (
     <div class="page">
-      <Head host={host} texts={texts} title={widget.agent?.name || widget.name || texts.agent} />
+      <Head host={host} texts={texts} widget={widget} title={widget.agent?.name || widget.name || texts.agent} />
       <main class="ended">
         <div class="over">
           <span class="mark" aria-hidden="true">

@@ -16,7 +16,7 @@ export function Failed({ voice, host }: { voice: Voice; host: Host }) {
   }[m.failure ?? "lost"];
   return (
     <div class="page">
-      <Head host={host} texts={texts} />
+      <Head host={host} texts={texts} widget={voice.widget} />
       <main class="failed">
         <span class="mark bad" aria-hidden="true">
           <Icon name="alert" size={26} />

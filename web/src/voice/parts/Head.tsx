@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Host } from "../host";
+import type { Host, Widget } from "../host";
 import type { Texts } from "../texts";
 import { Icon } from "./Icon";
 
@@ -8,26 +8,27 @@ import { Icon } from "./Icon";
 export function Head({
   host,
   texts,
+  widget,
   title,
   children,
 }: {
   host: Host;
   texts: Texts;
+  widget: Widget;
   title?: string;
   children?: ComponentChildren;
 }) {
   return (
     <header class="head">
-      {title && (
-        <>
-          <span class="avatar" aria-hidden="true">
-            {initial(title)}
-          </span>
-          <h1 dir="auto">{title}</h1>
-        </>
-      )}
+      <Avatar logo={widget.logo} name={title} />
+      {title && <h1 dir="auto">{title}</h1>}
       <span class="space" />
       {children}
+      {widget.chat && (
+        <button class="icon" aria-label={texts.chat} title={texts.chat} onClick={() => host.tell("chat")}>
+          <Icon name="chat" />
+        </button>
+      )}
       {host.embedded && (
         <button class="icon" aria-label={texts.close} title={texts.close} onClick={() => host.tell("close")}>
           <Icon name="close" />
@@ -35,6 +36,17 @@ export function Head({
       )}
     </header>
   );
+}
+
+/** Avatar is the logo, or the initial of a name. */
+function Avatar({ logo, name }: { logo?: string; name?: string }) {
+  const [broken, setBroken] = useState("");
+  if (logo && logo !== broken) return <img class="avatar logo" src={logo} alt="" onError={() => setBroken(logo)} />;
+  return name ? (
+    <span class="avatar" aria-hidden="true">
+      {initial(name)}
+    </span>
+  ) : null;
 }
 
 function initial(name: string): string {

@@ -17,10 +17,11 @@ export function Start({ voice, host }: { voice: Voice; host: Host }) {
   const note = hears ? (widget.speech === false ? texts.mute : "") : widget.speech === false ? texts.both : texts.deaf;
   return (
     <div class="page">
-      <Head host={host} texts={texts} />
+      <Head host={host} texts={texts} widget={widget} />
       <main class="start">
         <Orb state="idle" size={156} levels={rest} />
         <h1 dir="auto">{widget.agent?.name || widget.name || texts.agent}</h1>
+        {widget.agent?.name && <p class="ai">{texts.ai}</p>}
         {widget.welcome && (
           <p class="welcome" dir="auto">
             {widget.welcome}

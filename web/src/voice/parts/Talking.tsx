@@ -26,7 +26,12 @@ export function Talking({ voice, host }: { voice: Voice; host: Host }) {
     m.state !== "connecting";
   return (
     <div class="page">
-      <Head host={host} texts={texts} title={m.teammate || widget.agent?.name || widget.name || texts.agent}>
+      <Head
+        host={host}
+        texts={texts}
+        widget={widget}
+        title={m.teammate || widget.agent?.name || widget.name || texts.agent}
+      >
         <button
           class="icon"
           aria-pressed={!m.sound}

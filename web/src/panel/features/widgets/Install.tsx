@@ -1,29 +1,84 @@
-import { Button } from "@mantine/core";
+import { Button, Tabs, TextInput } from "@mantine/core";
 import { IconExternalLink, IconKey } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { post } from "../../api";
-import { fill, useTexts } from "../../i18n";
+import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
-import type { Widget } from "./types";
-import { useQueryClient } from "@tanstack/react-query";
 import { Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
+import { Installed } from "./Seen";
 import { base, widgets } from "./places";
+import { policyOf, sites, snippetOf, type Site } from "./snippets";
 import { texts, voiceTexts } from "./texts";
+import type { Widget } from "./types";
+import classes from "./widgets.module.css";
 
 /** Install is what a page or an application needs to show the widget. */
 export function Install({ widget: w }: { widget: Widget }) {
   const t = useTexts(texts);
   const v = useTexts(voiceTexts);
+  const [key, setKey] = useState("");
+  const [site, setSite] = useState<Site>("html");
+  return (
+    <div className="stack">
+      <Installed id={w.id!} />
+      <Key widget={w} value={key} set={setKey} />
+      {key && (
+        <>
+          <Tabs value={site} onChange={(to) => setSite((to as Site | null) ?? "html")} keepMounted={false}>
+            <Tabs.List aria-label={t.siteKind}>
+              {sites.map((s) => (
+                <Tabs.Tab key={s} value={s}>
+                  {t[`site_${s}`]}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+            {sites.map((s) => (
+              <Tabs.Panel key={s} value={s} pt={16}>
+                <ol className={classes.steps}>
+                  {t[`steps_${s}`].split("\n").map((step) => (
+                    <li key={step}>{step}</li>
+                  ))}
+                </ol>
+                <Snippet label={t.copyTag} code={snippetOf(s, w, key)} />
+              </Tabs.Panel>
+            ))}
+          </Tabs>
+          {w.kind === "voice" && <p className="small muted">{v.languageHelp}</p>}
+          <div>
+            <p className="small muted" style={{ margin: "0 0 8px" }}>
+              {t.policy}
+            </p>
+            <Snippet label={t.copyPolicy} code={policyOf()} />
+            {w.kind === "voice" && (
+              <p className="small muted" style={{ margin: "8px 0 0" }}>
+                {v.frames}
+              </p>
+            )}
+          </div>
+          {w.kind === "chat" && <Frames widget={w} customer={key} />}
+        </>
+      )}
+      <Try widget={w} customer={key} />
+    </div>
+  );
+}
+
+/** Key makes the key in the snippets, or takes one that somebody has. A stored key is never shown again. */
+function Key({ widget: w, value, set }: { widget: Widget; value: string; set: (key: string) => void }) {
+  const t = useTexts(texts);
   const can = useCan();
   const company = useCompany();
   const client = useQueryClient();
-  const [key, setKey] = useState("");
   const [busy, setBusy] = useState(false);
+  const [made, setMade] = useState(false);
+  const [pasted, paste] = useState("");
   const make = async () => {
     setBusy(true);
     try {
-      setKey((await post("/keys", { label: ("Widget " + w.name).slice(0, 100), scopes: ["widget:use"] })).key ?? "");
+      set((await post("/keys", { label: ("Widget " + w.name).slice(0, 100), scopes: ["widget:use"] })).key ?? "");
+      setMade(true);
       void client.invalidateQueries({ queryKey: [company.id, "keys"] });
     } catch (e) {
       failed(e);
@@ -31,66 +86,36 @@ export function Install({ widget: w }: { widget: Widget }) {
       setBusy(false);
     }
   };
-  const customer = key || t.demoKey;
-  const origin = new URL(widgets).origin;
-  const voice = w.kind === "voice";
-  const tag = voice
-    ? `<script async src="${widgets}/embed/voice.js"\n  widget="${w.id}"\n  customer="${customer}"\n  language-lovi="${w.language}"></script>`
-    : `<script async src="${widgets}/embed/chat.js"\n  widget="${w.id}"\n  customer="${customer}"></script>`;
+  if (made)
+    return (
+      <Note tone="warn">
+        <p>{t.keyMade}</p>
+      </Note>
+    );
   return (
-    <div className="stack">
-      {key ? (
-        <Note tone="warn">
-          <p>{t.keyMade}</p>
-        </Note>
-      ) : (
-        <Note>
-          <p>{t.keyHelp}</p>
-          {can("keys:write") && (
-            <Button
-              variant="default"
-              size="xs"
-              mt={8}
-              leftSection={<IconKey size={14} />}
-              loading={busy}
-              onClick={() => void make()}
-            >
-              {t.makeKey}
-            </Button>
-          )}
-        </Note>
-      )}
-      <div>
-        <h2 className="field-label">{t.tag}</h2>
-        <p className="small muted" style={{ margin: "0 0 8px" }}>
-          {voice ? v.tagHelp : t.tagHelp}
-        </p>
-        <Snippet label={t.copyTag} code={tag} />
-        {!voice && (
-          <p className="small muted" style={{ margin: "8px 0 0" }}>
-            {fill(t.policy, { origin })}
-          </p>
+    <Note>
+      <p>{t.keyHelp}</p>
+      <div className={classes.key}>
+        {can("keys:write") && (
+          <Button leftSection={<IconKey size={16} />} loading={busy} onClick={() => void make()}>
+            {t.makeKey}
+          </Button>
         )}
+        <TextInput
+          label={can("keys:write") ? t.ownKey : t.givenKey}
+          placeholder="ck_…"
+          spellCheck={false}
+          autoComplete="off"
+          value={pasted}
+          onChange={(e) => {
+            const key = e.currentTarget.value.trim();
+            paste(key);
+            set(/^ck_[\w-]+$/.test(key) ? key : "");
+          }}
+          error={pasted && !value ? t.keyBad : undefined}
+        />
       </div>
-      {voice ? <Policy origin={origin} /> : <Frames widget={w} customer={customer} />}
-      <Try widget={w} customer={key} />
-    </div>
-  );
-}
-
-/** Policy is what pages with a policy have to let through for a voice widget. */
-function Policy({ origin }: { origin: string }) {
-  const v = useTexts(voiceTexts);
-  return (
-    <div>
-      <p className="small muted" style={{ margin: "0 0 8px" }}>
-        {v.policy}
-      </p>
-      <Snippet label={v.copyPolicy} code={`script-src ${origin}; connect-src ${origin}; frame-src ${origin}`} />
-      <p className="small muted" style={{ margin: "8px 0 0" }}>
-        {v.frames}
-      </p>
-    </div>
+    </Note>
   );
 }
 

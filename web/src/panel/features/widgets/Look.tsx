@@ -5,6 +5,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { Note } from "../../ui/parts";
+import { Logo } from "./Logo";
 import { texts, voiceTexts } from "./texts";
 
 const corners = ["bottom-right", "bottom-left", "top-right", "top-left"] as const;
@@ -76,6 +77,11 @@ export function Look({ draft }: { draft: Draft<Widget> }) {
         </div>
         <Warnings colour={w.appearance.primary_color ?? ""} use={(primary_color) => look({ primary_color })} />
       </div>
+      <Logo
+        digest={w.appearance.logo}
+        set={(logo) => look({ logo })}
+        error={error("appearance.logo") as string | undefined}
+      />
       <Select
         label={t.corner}
         allowDeselect={false}

@@ -6,10 +6,12 @@ import { useCompany } from "../../session";
 import { useTheme } from "../../shell/theme";
 import type { Widget } from "./types";
 import { useList } from "../../ui/resources";
+import { logoOf } from "./Logo";
 import { widgets } from "./places";
 import { texts } from "./texts";
 import { VoicePreview } from "./VoicePreview";
 import "./preview.css";
+import classes from "./widgets.module.css";
 
 /** Preview is how a widget looks with what is not stored yet. */
 export function Preview({ widget, language }: { widget: Widget; language: string }) {
@@ -57,7 +59,9 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
       texts: w.texts?.[language] ?? {},
       showClose: true,
       talk_to_person: w.talk_to_person !== false,
-      preview: { turns: said, theme },
+      starters: w.starters?.[language]?.filter((x) => x.trim()),
+      logo: logoOf(w),
+      preview: { turns: w.starters?.[language]?.some((x) => x.trim()) ? [] : said, theme },
     };
   }, [w, language, agent, company.name, theme]);
 
@@ -116,7 +120,11 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
           <iframe ref={frame} title={t.previewTitle} src={`${widgets}/?cw_id=${w.id}`} tabIndex={-1} />
         </div>
         {device === "desktop" && (
-          <div className="launcher" aria-hidden="true" style={{ background: colour, color: onColour(colour) }}>
+          <div
+            className={`launcher ${classes.launcher}`}
+            aria-hidden="true"
+            style={{ background: colour, color: onColour(colour) }}
+          >
             <svg
               viewBox="0 0 24 24"
               width="24"
@@ -128,6 +136,7 @@ function ChatPreview({ widget: w, language }: { widget: Widget; language: string
             >
               <path d="M4 5h16v11H10l-4.500 4V16H4z" />
             </svg>
+            {w.texts?.[language]?.launcher}
           </div>
         )}
       </div>

@@ -5,8 +5,10 @@ import { useTexts } from "../../i18n";
 import { useTheme } from "../../shell/theme";
 import type { Widget } from "./types";
 import { useList } from "../../ui/resources";
+import { logoOf } from "./Logo";
 import { widgets } from "./places";
 import { texts, voiceTexts } from "./texts";
+import classes from "./widgets.module.css";
 
 /** VoicePreview is the voice page itself, in a frame: this page answers it as a customer's would, with the draft. Nobody can talk with it. */
 export function VoicePreview({ widget: w, language }: { widget: Widget; language: string }) {
@@ -39,6 +41,7 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
       speech: true,
       hearing: agent?.engine === "elevenlabs" || (agent?.voice?.transcriber ?? "none") !== "none",
       talk_to_person: w.talk_to_person !== false,
+      logo: logoOf(w),
       preview: { theme, screen },
     }),
     [w, language, agent, primary, theme, screen],
@@ -113,7 +116,7 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
         </div>
         {device === "desktop" && (
           <div
-            className="launcher"
+            className={`launcher ${classes.launcher}`}
             aria-hidden="true"
             key={w.appearance.animation ?? ""}
             data-animation={w.appearance.animation && w.appearance.animation !== "none" ? "yes" : undefined}
@@ -130,6 +133,7 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
             >
               <path d="M4 10v4M8 7v10M12 4v16M16 8v8M20 10v4" />
             </svg>
+            {w.texts?.[language]?.launcher}
           </div>
         )}
       </div>

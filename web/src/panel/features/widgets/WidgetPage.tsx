@@ -15,6 +15,7 @@ import { Behaviour } from "./Behaviour";
 import { Install } from "./Install";
 import { Look } from "./Look";
 import { Preview } from "./Preview";
+import { Installed } from "./Seen";
 import { texts } from "./texts";
 import { Words } from "./Words";
 
@@ -85,6 +86,7 @@ function Designer({ stored }: { stored: Widget }) {
           <Note tone="warn">{w.warning}</Note>
         </div>
       )}
+      {tab !== "install" && <Installed id={stored.id!} />}
       <div className="side-by-side">
         <div>
           <div className="card">

@@ -11,6 +11,7 @@ import { Listed } from "../../ui/list/Listed";
 import { Empty, Page, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
 import { AddWidget } from "./AddWidget";
+import { Seen, useLatestSites } from "./Seen";
 import { texts } from "./texts";
 import type { Widget } from "./types";
 
@@ -30,12 +31,14 @@ function Widgets() {
   const [adding, setAdding] = useState(false);
   const list = useList("widgets");
   const agents = useList("agents");
+  const sites = useLatestSites();
   const create = can("resources:write") && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       {t.create}
     </Button>
   );
   const agent = (w: Widget) => agents.data?.find((a) => a.id === w.agent)?.name ?? "";
+  const site = (w: Widget) => sites.data?.find((s) => s.widget === w.id);
   const columns: Column<Widget>[] = [
     {
       id: "name",
@@ -78,12 +81,12 @@ function Widgets() {
       ),
     },
     {
-      id: "sites",
-      label: t.sites,
-      width: 130,
+      id: "installed",
+      label: t.installedOn,
+      width: "26%",
       from: "tablet",
-      by: (w) => w.allowed_origins.length,
-      cell: (w) => w.allowed_origins.length || <span className="muted">{t.anySite}</span>,
+      by: (w) => site(w)?.seen_at ?? "",
+      cell: (w) => sites.data && <Seen site={site(w)} />,
     },
   ];
   return (

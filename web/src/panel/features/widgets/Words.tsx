@@ -9,6 +9,7 @@ import type { Widget } from "./types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { shared } from "../../ui/texts";
+import { Starters } from "./Starters";
 import { texts, voiceTexts } from "./texts";
 
 /** own are the texts of the page that a company is likely to word in its own way. */
@@ -150,6 +151,14 @@ export function Words({
           />
         </Group>
         <div className="stack" style={{ gap: 8 }}>
+          <TextInput
+            label={t.label}
+            description={t.labelHelp}
+            maxLength={30}
+            value={words.launcher ?? ""}
+            onChange={(e) => setWord("launcher", e.currentTarget.value)}
+            error={error(`texts.${chosen}.launcher`)}
+          />
           {w.kind === "voice" && (
             <TextInput
               label={v.buttonName}
@@ -160,6 +169,7 @@ export function Words({
               error={error(`texts.${chosen}.button`)}
             />
           )}
+          {w.kind === "chat" && <Starters draft={draft} language={chosen} />}
           {own[w.kind].map((key) => (
             <TextInput
               key={key}
