@@ -369,7 +369,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST "+embeddings+"/make"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/state"] = panel(call{})
 	all["GET /panel/v1/widget-sites"] = panel(call{kind: own})
-	all["GET /panel/v1/widgets/{id}/sites"] = panel(call{})
+	all["GET /panel/v1/widgets/{id}/seen"] = panel(call{})
 	all["POST /panel/v1/widget-logos"] = panel(call{kind: own})
 	all["POST /panel/v1/sites/{id}/look"] = withBody(`{}`, panel(call{}))
 	all["GET /panel/v1/sites/{id}/looks/{look}"] = panel(call{})

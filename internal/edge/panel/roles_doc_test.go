@@ -20,7 +20,7 @@ import (
 
 // rolesOf lists the roles that may call each route, written by hand.
 var rolesOf = map[string]string{
-	"GET /panel/v1/widgets/{id}/sites":                "owner admin developer marketer teammate viewer",
+	"GET /panel/v1/{resources}/{id}/seen":             "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/widget-sites":                      "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/widget-logos":                     "owner admin developer",
 	"GET /panel/v1/activity/calls":                    "owner admin developer",

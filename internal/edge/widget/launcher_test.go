@@ -101,7 +101,7 @@ func TestStartersAreInTheVisitorsLanguageOrTheWidgets(t *testing.T) {
 	}
 }
 
-const sitesSetUp = `    access_keys: [{key: ck_site_4Hq7vT2mZc9LwXs1KdYb8RnE, label: site, scopes: ["widget:use"]}]
+const sitesSetUp = `    keys: [{key: ck_site_4Hq7vT2mZc9LwXs1KdYb8RnE, label: site, scopes: ["widget:use"]}]
   - id: 11111111-1111-4111-8111-111111111102
     name: Other
     widgets:

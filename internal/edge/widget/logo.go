@@ -7,7 +7,6 @@ import (
 
 	"carillon"
 	"carillon/internal/base/logo"
-	"carillon/web"
 )
 
 // logoPath is the path of logos, by the widget's id and the logo's digest.
@@ -45,7 +44,7 @@ func (d pages) logo(w http.ResponseWriter, r *http.Request) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(web.Forever)+", immutable")
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, err = w.Write(content) //nolint:gosec // a PNG that logo.Make wrote
 	return err
 }

@@ -30,7 +30,7 @@ type Widgets struct {
 func (x Widgets) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/widget-sites", auth.MayReadResources, x.latest),
-		member.Route(x.Gate, "GET", "/widgets/{id}/sites", auth.MayReadResources, member.ID("Widget", x.sites)),
+		member.Route(x.Gate, "GET", "/widgets/{id}/seen", auth.MayReadResources, member.ID("Widget", x.sites)),
 		x.Gate.Upload("/widget-logos", auth.MayWriteResources, logo.MaxFile+1<<20, x.upload).Giving(uploadedLogo{}),
 	}
 }

@@ -100,7 +100,7 @@ func TestTheSitesOfAWidgetAreItsCompanys(t *testing.T) {
 		}
 		return all
 	}
-	if got := origins("/panel/v1/widgets/"+id+"/sites", viewer); len(got) != 2 || got[0] != "https://b.example" {
+	if got := origins("/panel/v1/widgets/"+id+"/seen", viewer); len(got) != 2 || got[0] != "https://b.example" {
 		t.Error(got)
 	}
 	if got := origins("/panel/v1/widget-sites", viewer); len(got) != 1 || got[0] != "https://b.example" {
@@ -109,5 +109,5 @@ func TestTheSitesOfAWidgetAreItsCompanys(t *testing.T) {
 	if got := origins("/panel/v1/widget-sites", stranger); len(got) != 0 {
 		t.Error(got)
 	}
-	w.Want("GET", "/panel/v1/widgets/"+id+"/sites", stranger, "", 404, "not_found", "")
+	w.Want("GET", "/panel/v1/widgets/"+id+"/seen", stranger, "", 404, "not_found", "")
 }

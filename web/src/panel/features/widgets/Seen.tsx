@@ -25,7 +25,7 @@ function useSites(id: string) {
   const company = useCompany();
   return useQuery({
     queryKey: [company.id, "widget-sites", id],
-    queryFn: async ({ signal }) => (await get(`/widgets/${id}/sites`, {}, signal)).data,
+    queryFn: async ({ signal }) => (await get(`/widgets/${id}/seen`, {}, signal)).data,
     refetchInterval: every,
   });
 }
