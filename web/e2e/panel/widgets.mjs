@@ -75,7 +75,7 @@ describe("widgets", () => {
     assert.match(tag, /customer="ck_[\w-]{43}"/);
     await accessible(p, "installing");
     await shot(p, "panel-widget-install");
-    const wrapper = await p.locator(".snippet code").nth(1).textContent();
+    const wrapper = await p.locator(".snippet code").nth(2).textContent();
     const shown = await p.context().newPage();
     await shown.goto(wrapper);
     await shown.frameLocator("iframe").getByText("Welcome aboard").waitFor();

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { createHmac, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
-import { site } from "../browser.mjs";
-import { call, newCompany, stranger } from "../world.mjs";
+import { png, shot, site } from "../browser.mjs";
+import { call, direct, newCompany, stranger } from "../world.mjs";
 import { opening, page, say } from "../widgets.mjs";
 
 let company;
@@ -84,38 +84,110 @@ describe("the guide to embedding", () => {
     }
   });
 
-  it("has the chat on a phone, not under the button for voice", async (t) => {
-    const tag = (kind, id) =>
-      `<script async src="${company.widget_url}/embed/${kind}.js" widget="${id}" customer="${company.access_key}"></script>`;
-    const chat = tag("chat", company.chat_widget_id);
-    const voice = tag("voice", company.voice_widget_id);
-    for (const [name, tags] of [
-      ["chat-first", chat + voice],
-      ["voice-first", voice + chat],
-    ]) {
-      const host = await site(name, page(tags));
-      t.after(() => host.close());
-      const { p } = await stranger(t, { viewport: { width: 390, height: 780 } });
-      await p.goto(host.url);
-      await p.waitForFunction(() => globalThis.carillonVoice?.on && globalThis.carillon?.on);
-      const top = () =>
-        p.evaluate(() => {
-          const at = (x, y) => document.elementFromPoint(x, y);
-          // the corner of the buttons and the row of the chat's text field; roots are closed, so hosts are found
-          const found = [at(350, 740), at(274, 740), at(190, 740), at(20, 20)];
-          return { one: new Set(found).size === 1, open: found[0].className === "o" };
-        });
-      for (const [widget, id] of [
-        ["carillon", "cw_id="],
-        ["carillonVoice", "vw_id="],
+  const tag = (kind, id) =>
+    `<script async src="${company.widget_url}/embed/${kind}.js" widget="${id}" customer="${company.access_key}"></script>`;
+
+  for (const width of [390, 1440])
+    it(`has one button for chat and voice on ${width} pixels, and nothing covers the other`, async (t) => {
+      const [chat, voice] = [tag("chat", company.chat_widget_id), tag("voice", company.voice_widget_id)];
+      for (const [name, tags] of [
+        ["chat-first", chat + voice],
+        ["voice-first", voice + chat],
       ]) {
-        const loaded = opening(p, id);
-        await p.evaluate((w) => globalThis[w]("open"), widget);
-        await (await loaded).getByRole("button").first().waitFor();
-        assert.deepEqual(await top(), { one: true, open: true }, `${name}: ${widget} is covered`);
-        await p.evaluate((w) => globalThis[w]("close"), widget);
+        const host = await site(name + width, page(tags));
+        t.after(() => host.close());
+        const { p } = await stranger(t, { viewport: { width, height: 780 } });
+        // The roots are closed: the classes of their hosts tell what is shown.
+        const hosts = () =>
+          p.evaluate(() =>
+            [...document.documentElement.children]
+              .filter((x) => x.tagName === "DIV")
+              .map((x) => x.className.split(" ").filter(Boolean).join("")),
+          );
+        const at = (x, y) =>
+          p.evaluate(
+            ([x, y]) => document.elementFromPoint(x, y)?.className.split(" ").filter(Boolean).join(""),
+            [x, y],
+          );
+        const corner = [width - 48, 780 - 48];
+        await p.goto(host.url);
+        await p.waitForFunction(() =>
+          [...document.documentElement.children].some((x) => x.tagName === "DIV" && /j/.test(x.className)),
+        );
+        assert.deepEqual((await hosts()).sort(), ["", "j"], `${name}: two buttons`);
+        assert.equal(await at(width - 48 - 68, 780 - 48), "", `${name}: a second button`);
+
+        const loaded = opening(p);
+        await p.mouse.click(...corner);
+        const frame = await loaded;
+        await frame.locator("footer textarea").waitFor();
+        assert.deepEqual((await hosts()).sort(), ["j", "ox"]);
+        const row = await frame.evaluate(() => document.querySelector("footer").getBoundingClientRect().top);
+        assert.equal(
+          await at(width / 2 > 380 ? width - 200 : width / 2, width === 390 ? row + 10 : 780 - 88 - 30),
+          "ox",
+        );
+
+        const other = opening(p, "vw_id=");
+        await frame.getByRole("button", { name: /Talk instead|Hear the answers/ }).click();
+        const spoken = await other;
+        await spoken.getByRole("button", { name: "Type in the chat" }).waitFor();
+        assert.deepEqual((await hosts()).sort(), ["oxj", "x"]);
+        await spoken.getByRole("button", { name: "Type in the chat" }).click();
+        await frame.locator("footer textarea").waitFor();
+        assert.deepEqual((await hosts()).sort(), ["j", "ox"]);
+
+        await frame.locator("footer textarea").press("Escape");
+        await p.waitForFunction(() => ![...document.documentElement.children].some((x) => /[ox]/.test(x.className)));
+        const focused = () =>
+          p.evaluate(() => document.activeElement.tagName + document.activeElement.className.trim());
+        assert.equal(await focused(), "DIV", `${name}: the focus is not on the button`);
+        await p.keyboard.press("Enter");
+        await p.waitForFunction(() => [...document.documentElement.children].some((x) => /o/.test(x.className)));
+        if (width > 480) {
+          await p.mouse.click(...corner); // ×
+          await p.waitForFunction(() => ![...document.documentElement.children].some((x) => /[ox]/.test(x.className)));
+        }
       }
-    }
+    });
+
+  it("offers questions in the empty chat, shows the logo, and is seen on its site", async (t) => {
+    const body = new FormData();
+    body.append("file", new Blob([png()], { type: "image/png" }), "logo.png");
+    const r = await fetch(direct() + "/panel/v1/widget-logos", {
+      method: "POST",
+      headers: { Authorization: "Bearer " + token },
+      body,
+    });
+    assert.equal(r.status, 200);
+    const { logo } = await r.json();
+    const made = await call("POST", "/panel/v1/widgets", token, {
+      kind: "chat",
+      name: "Starting",
+      welcome: "Hello",
+      starters: { en: ["When are you open?", "How much does shipping cost?"] },
+      appearance: { logo },
+      texts: { en: { launcher: "Ask us" } },
+    });
+    const seen = () => call("GET", `/panel/v1/widgets/${made.id}/seen`, token);
+    assert.deepEqual((await seen()).data, []);
+    const host = await site("started", filled(made.id));
+    t.after(() => host.close());
+    const { p } = await stranger(t);
+    await p.goto(host.url);
+    const frame = await opened(p);
+    await frame.waitForFunction(() => document.querySelector("header img.logo")?.naturalWidth > 0);
+    const questions = frame.getByRole("group", { name: "Suggested questions" });
+    await questions.getByRole("button", { name: "How much does shipping cost?" }).waitFor();
+    await shot(p, "widget-starters");
+    await questions.getByRole("button", { name: "When are you open?" }).click();
+    await frame.locator(".row.me .bubble", { hasText: "When are you open?" }).waitFor();
+    await questions.waitFor({ state: "detached" });
+    const { data } = await seen();
+    assert.deepEqual(
+      data.map((x) => x.origin),
+      [new URL(host.url).origin],
+    );
   });
 
   it("signs visitors so that they have one history, apart from others", async (t) => {
