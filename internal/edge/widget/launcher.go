@@ -10,7 +10,7 @@ type Launcher struct {
 	CSS   string `json:"css"`             // style sheet of the button and the frame
 	Name  string `json:"name"`            // for screen readers
 	Close string `json:"close"`           // name while the widget is open
-	Label string `json:"label,omitempty"` // shown beside the icon
+	Label string `json:"label,omitempty"` // shown next to the icon
 }
 
 // Icons of the button, as paths of 24 by 24 pixels.

@@ -150,7 +150,7 @@ func (w *Widget) Validate() error {
 const (
 	maxTexts      = 100 // per language
 	maxTextLength = 500
-	maxLabel      = 30 // characters beside the button's icon
+	maxLabel      = 30 // characters next to the button's icon
 	maxStarters   = 4  // per language
 	maxStarter    = 80 // characters
 	maxStartersIn = 50 // languages

@@ -1,4 +1,4 @@
-// Package widgets is the SQL of what is stored about widgets besides the resources: the sites that loaded them, and logos.
+// Package widgets is the SQL of the sites that loaded widgets, and of logos. The widgets themselves are resources.
 package widgets
 
 import (
