@@ -495,7 +495,8 @@ var filling = []string{
 		SELECT company_id, site_id, n, n, 1, 1, 0, 0, 0, '', '', '' FROM site_state, generate_series(0, 5) n`,
 	`INSERT INTO widget_site (company_id, kind, widget_id, origin, seen_at)
 		SELECT company_id, kind, id, 'https://' || n || '.example', n FROM resource, generate_series(0, 9) n WHERE kind = 'widget'`,
-	`INSERT INTO widget_logo (company_id, digest, created_at, bytes) SELECT ` + company + `, 'd' || i, i, '' FROM generate_series(0, 5000) i`,
+	`INSERT INTO widget_logo (company_id, digest, created_at, bytes)
+		SELECT ` + company + `, 'd' || i, i, '' FROM generate_series(0, 5000) i`,
 	`INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id)
 		SELECT 'q' || i, ` + company + `, 'a', 'w' || i, 't', 'en', 1, i, i, 'c' FROM generate_series(0, 5000) i`,
 	`INSERT INTO answer_count (company_id, hour, agent_id, answered, offered, handed_over, unanswered, up, down)

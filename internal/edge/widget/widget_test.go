@@ -77,7 +77,8 @@ func newSite(t *testing.T, more string) *site {
 	go func() { defer close(done); _ = talks.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
 	x.Deps = Deps{
-		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Widgets: s.Widgets, Companies: s.Accounts, Conversations: talks, Chats: s.Chats,
+		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Widgets: s.Widgets, Companies: s.Accounts,
+		Conversations: talks, Chats: s.Chats,
 		Limits: limits,
 		Files:  files.New(s.Files, files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
 		SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
