@@ -57,7 +57,7 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
           </>
         ) : (
           <>
-            {fresh && <Intro widget={chat.widget} texts={texts} />}
+            {fresh && m.state === "bot" && <Intro widget={chat.widget} texts={texts} />}
             <p class="day">
               <span>{dayName(shown[0]?.at ?? new Date().toISOString(), language, texts)}</span>
             </p>
@@ -93,7 +93,7 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
               />
             )}
             {pending}
-            {fresh && m.state === "bot" && !!chat.widget.starters?.length && (
+            {fresh && m.state !== "resolved" && !!chat.widget.starters?.length && (
               <div class="choices starters" role="group" aria-label={texts.starters}>
                 {chat.widget.starters.map((question) => (
                   <button
