@@ -101,7 +101,7 @@ func (x Sent) list(r *http.Request, by member.Member) (httpio.List[notify.Row], 
 func readIDs(text string) ([]string, error) {
 	ids := strings.Split(strings.ToLower(text), ",")
 	if len(ids) > maxIds || slices.ContainsFunc(ids, func(id string) bool { return !carillon.ValidUUID(id) }) {
-		return nil, carillon.Invalid("ids", "Up to "+strconv.Itoa(maxIds)+" ids of notifications, with commas between them")
+		return nil, carillon.Invalid("ids", "At most "+strconv.Itoa(maxIds)+" ids")
 	}
 	return ids, nil
 }
