@@ -18,7 +18,7 @@ func picture(width, height int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
-			m.Set(x, y, color.NRGBA{R: uint8(x), G: uint8(y), B: 90, A: 255}) //nolint:gosec // wraps
+			m.Set(x, y, color.NRGBA{R: uint8(x), G: uint8(y), B: 90, A: 255})
 		}
 	}
 	return m

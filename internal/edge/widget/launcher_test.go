@@ -75,10 +75,9 @@ func TestStartersAndLabelsAreChecked(t *testing.T) {
 // fieldsOf returns the fields of joined errors.
 func fieldsOf(err error) string {
 	var all []string
-	joined, _ := err.(interface{ Unwrap() []error }) //nolint:errorlint // of errors.Join
+	joined, _ := err.(interface{ Unwrap() []error })
 	for _, one := range joined.Unwrap() {
-		var e *carillon.Error
-		if errors.As(one, &e) {
+		if e, ok := errors.AsType[*carillon.Error](one); ok {
 			for _, d := range e.Details {
 				if d.Key == "field" {
 					all = append(all, d.Value.(string))
@@ -183,7 +182,7 @@ func TestLogosAreServedForTheirCompanysWidgetsAlone(t *testing.T) {
 	if err := x.store.Widgets.PutLogo(t.Context(), companyID, digest, content, nil, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.Get(x.url + logoPath + widgetID + "/" + digest) //nolint:noctx // of the test
+	r, err := http.Get(x.url + logoPath + widgetID + "/" + digest)
 	if err != nil {
 		t.Fatal(err)
 	}

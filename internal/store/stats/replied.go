@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carillon"
@@ -42,7 +43,7 @@ func addReply(ctx context.Context, tx *db.Tx, k key, c *counted) error {
 		none[i] = int64(0)
 	}
 	hours := db.NewBulk("stat", "ON CONFLICT (company_id, campaign, hour, class, sender, template, language) DO UPDATE SET "+
-		"replied = stat.replied + excluded.replied", append(hourColumns[:len(hourColumns):len(hourColumns)], "replied:bigint")...)
+		"replied = stat.replied + excluded.replied", append(slices.Clip(hourColumns), "replied:bigint")...)
 	of := digest(k.Campaign)
 	for _, campaign := range []string{"", of} {
 		row := []any{k.Company, campaign, k.Hour, int64(k.Class), k.Sender, k.Template, k.Language, string(k.Channel)}
@@ -53,7 +54,7 @@ func addReply(ctx context.Context, tx *db.Tx, k key, c *counted) error {
 	}
 	campaigns := db.NewBulk("stat_campaign", "ON CONFLICT (company_id, campaign) DO UPDATE SET "+
 		"replied = stat_campaign.replied + excluded.replied",
-		append(campaignColumns[:len(campaignColumns):len(campaignColumns)], "replied:bigint")...)
+		append(slices.Clip(campaignColumns), "replied:bigint")...)
 	row := []any{k.Company, of, k.Campaign, c.first, c.at}
 	campaigns.Add(append(append(row, none[:len(campaignNames)]...), int64(1))...)
 	return campaigns.Write(ctx, tx)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -108,7 +109,7 @@ func withRule(err error) error {
 		return err
 	}
 	named := *e
-	named.Details = append(e.Details[:len(e.Details):len(e.Details)], carillon.Detail{Key: "rule", Value: rule.Name})
+	named.Details = append(slices.Clip(e.Details), carillon.Detail{Key: "rule", Value: rule.Name})
 	if len(rule.Values) > 0 {
 		named.Details = append(named.Details, carillon.Detail{Key: "values", Value: rule.Values})
 	}

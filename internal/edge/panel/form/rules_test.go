@@ -41,8 +41,8 @@ func TestReasonsNameTheirRules(t *testing.T) {
 
 func TestErrorsCarryTheRule(t *testing.T) {
 	shown := func(err error) string {
-		e := &carillon.Error{}
-		if e, _ = withRule(err).(*carillon.Error); e == nil { //nolint:errorlint // the error itself
+		e, _ := withRule(err).(*carillon.Error)
+		if e == nil {
 			return ""
 		}
 		text, _ := json.Marshal(e.Details)
