@@ -111,7 +111,7 @@ describe("what visitors ask", () => {
     await p.locator("[data-chart] rect[data-series]").first().waitFor();
     await accessible(p, "the answers");
     await shot(p, "panel-answers");
-    await p.getByRole("button", { name: "Show as a table" }).click();
+    await p.getByRole("button", { name: "Show as a table" }).first().click();
     await p.getByRole("columnheader", { name: "Handed over" }).first().waitFor();
     const [file] = await Promise.all([
       p.waitForEvent("download"),

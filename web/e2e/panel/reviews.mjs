@@ -67,7 +67,7 @@ describe("reviews", () => {
     await p.locator("[data-chart] rect[data-series]").first().waitFor();
     await looks(p, "panel-reviews");
     await p.getByRole("button", { name: "Show as a table" }).click();
-    await p.getByRole("columnheader", { name: "Goal reached" }).waitFor();
+    await p.getByRole("columnheader", { name: "Unknown" }).waitFor();
     await p.getByRole("link", { name: "Show conversations about Opening times" }).click();
     await p.locator(".inbox-row").first().waitFor();
     assert.equal(await p.locator(".inbox-row").count(), 1);

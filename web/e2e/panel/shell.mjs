@@ -38,7 +38,7 @@ describe("the shell", () => {
     assert.equal(await p.evaluate(() => document.documentElement.dataset.theme), "dark");
     await p.getByRole("button", { name: /owner@demo/ }).click();
     await p.getByText("Español").click();
-    await p.getByRole("heading", { name: "Equipo" }).waitFor();
+    await p.getByRole("heading", { name: "Equipo", level: 1 }).waitFor();
     assert.equal(await p.evaluate(() => document.documentElement.lang), "es");
     await accessible(p, "the account's menu, dark");
     await shot(p, "panel-menu-dark");

@@ -87,7 +87,7 @@ describe("a conversation", () => {
     await p.keyboard.press("Escape");
     const address = p.url();
     await p.keyboard.press("e");
-    await frame.getByText("Conversación cerrada").waitFor();
+    await frame.getByRole("log").getByText("Conversación cerrada").waitFor();
     assert.equal(await frame.getByText("Cliente habitual").count(), 0, "a note reached the visitor");
     await frame.getByText("¿Qué le pareció esta conversación?").waitFor();
     await frame.getByLabel("5 de 5").check({ force: true });

@@ -1,5 +1,5 @@
 import "./calls.css";
-import { Button, Tabs } from "@mantine/core";
+import { Button, Skeleton, Tabs } from "@mantine/core";
 import { IconDownload, IconPhoneIncoming, IconPhoneOff } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback } from "react";
@@ -147,7 +147,7 @@ function List({ address, go }: { address: Address; go: Go }) {
   return (
     <>
       {!number && (list.shown.rows.length > 0 || narrowed(address)) && (
-        <Suspense>
+        <Suspense fallback={<Skeleton mb={16} height={390} radius="md" />}>
           <Charts
             query={{ direction, agent, line, campaign: incoming ? undefined : campaign }}
             range={range}

@@ -1,5 +1,5 @@
 import classes from "./charts.module.css";
-import { SegmentedControl } from "@mantine/core";
+import { SegmentedControl, Skeleton } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { get } from "../../api";
@@ -86,7 +86,7 @@ export default function RangedCalls({
   const hour = Math.floor(useNow() / 3_600_000); // the range moves on with it
   const span = useMemo(() => spanOf({ range }, new Date(Math.max(hour * 3_600_000, Date.now()))), [range, hour]);
   const one = useCallOutcomes(query, span);
-  if (!one.data) return null;
+  if (!one.data) return one.isError ? null : <Skeleton className={classes.above} height={390} radius="md" />;
   return (
     <section className={classes.above} aria-label={t.chart}>
       <SegmentedControl

@@ -113,7 +113,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   question: "Pergunta",
   questionHelp: "Enviada antes das opções. Escreva as variáveis entre chaves duplas, p. ex. {{first_name}}.",
   mergeable: "Este passo não tem texto, por isso a mensagem anterior é a pergunta.",
-  merge: "Mover essa mensagem para este passo",
+  merge: "Mover mensagem para este passo",
   preview: "Prévia",
   variable: "Salvar a resposta como",
   variableHelp: "Letras, dígitos e _, p. ex. order_id",
