@@ -83,7 +83,9 @@ func (d spoken) configuration(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.Launcher = f.launcher(x.Language, cmp.Or(x.Texts["button"], x.Name))
+	if q.Has("launcher") {
+		x.Launcher = f.launcher(x.Language, cmp.Or(x.Texts["button"], x.Name))
+	}
 	d.host.saw(r.Context(), f, r.Header.Get("Origin"))
 	return x, nil
 }

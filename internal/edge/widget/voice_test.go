@@ -326,9 +326,13 @@ func TestTheConfigurationOfAVoiceWidget(t *testing.T) {
 			`"speech":true,"hearing":false,"talk_to_person":false}`,
 	} {
 		status, body := x.send("GET", voicePath+"?access_key="+widgetKey+"&"+query, "", "")
-		page, launcher, _ := strings.Cut(body, `,"launcher":`)
-		if status != 200 || page+"}" != want || !strings.Contains(launcher, `"name":`) {
+		if status != 200 || body != want {
 			t.Errorf("%s: %d\n%s\n%s", query, status, body, want)
+		}
+		_, body = x.send("GET", voicePath+"?access_key="+widgetKey+"&launcher=1&"+query, "", "")
+		page, launcher, _ := strings.Cut(body, `,"launcher":`)
+		if page+"}" != want || !strings.Contains(launcher, `"name":`) {
+			t.Errorf("%s with its launcher:\n%s\n%s", query, body, want)
 		}
 	}
 }

@@ -174,7 +174,9 @@ func (d wrapper) configuration(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.Launcher = f.launcher(x.Language, cmp.Or(f.Appearance.Title, "Chat"))
+	if r.URL.Query().Has("launcher") {
+		x.Launcher = f.launcher(x.Language, cmp.Or(f.Appearance.Title, "Chat"))
+	}
 	d.host.saw(r.Context(), f, r.Header.Get("Origin"))
 	return x, nil
 }

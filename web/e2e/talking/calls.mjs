@@ -60,6 +60,7 @@ describe("calls that nobody answers", () => {
       .click();
     await until(async () => (await p.locator("tbody tr").count()) > 1, "all are there again");
 
+    await p.locator("[data-chart] rect[data-series]").first().waitFor();
     await row(p, told).hover();
     const before = await row(p, told).boundingBox();
     const id = await place("34600500013", "New");

@@ -153,7 +153,7 @@ import {
 
   (async () => {
     const r = await fetch(
-      home + `/functions/v1/widget?access_key=${attribute("customer")}&widget_id=${widget}&lang=${lang}`,
+      home + `/functions/v1/widget?access_key=${attribute("customer")}&widget_id=${widget}&lang=${lang}&launcher=1`,
     );
     if (!r.ok) throw r.status;
     data = (await r.json()) as NonNullable<typeof data>;

@@ -140,7 +140,7 @@ import {
 
   (async () => {
     const r = await fetch(
-      home + `/functions/v1/voice-widget?access_key=${key}&id_widget=${widget}&language=${language}`,
+      home + `/functions/v1/voice-widget?access_key=${key}&id_widget=${widget}&language=${language}&launcher=1`,
     );
     if (!r.ok) throw r.status;
     data = (await r.json()) as NonNullable<typeof data>;
