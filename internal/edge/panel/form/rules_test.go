@@ -41,7 +41,7 @@ func TestReasonsNameTheirRules(t *testing.T) {
 
 func TestErrorsCarryTheRule(t *testing.T) {
 	shown := func(err error) string {
-		e, _ := withRule(err).(*carillon.Error)
+		e, _ := withRule(err).(*carillon.Error) //nolint:errorlint // the error itself
 		if e == nil {
 			return ""
 		}
