@@ -64,7 +64,7 @@ func callsByState(t *testing.T, r *rig) {
 	r.counted(t)
 	all := states{carillon.StateInProgress: 1, carillon.StateBusy: 1, carillon.StateQueued: 1, carillon.StateSkipped: 1}
 	campaign, other, class := first.Notification.Campaign, "none", first.Notification.Class
-	for what, x := range map[string]struct {
+	for name, x := range map[string]struct {
 		filter stats.CallFilter
 		want   states
 	}{
@@ -77,7 +77,7 @@ func callsByState(t *testing.T, r *rig) {
 		"since":      {stats.CallFilter{From: begun.Truncate(time.Hour), To: r.now.Add(time.Hour)}, all},
 	} {
 		if diff := cmp.Diff(x.want, r.callStates(t, ours, x.filter)); diff != "" {
-			t.Error(what, diff)
+			t.Error(name, diff)
 		}
 	}
 	if got := r.callStates(t, theirs, stats.CallFilter{}); len(got) > 0 {

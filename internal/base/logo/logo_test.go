@@ -63,7 +63,7 @@ func TestMakeScalesAPictureDownAndKeepsNothingElse(t *testing.T) {
 	}
 }
 
-// bomb is a PNG whose head claims a side of so many pixels.
+// bomb returns a small PNG whose header claims a width in pixels.
 func bomb(t *testing.T, width uint32) []byte {
 	t.Helper()
 	b := encoded(t, 8, 8)

@@ -1,5 +1,4 @@
--- Calls by what became of them: those accepted in an hour, by state. campaign is as in stat. calls in stat_block is what stat_call holds of a
--- block; programs that do not know the column keep it.
+-- Calls accepted in an hour, by state. campaign is as in stat. stat_block.calls is the share of a block in stat_call; older programs keep it.
 CREATE TABLE stat_call (
   company_id TEXT NOT NULL,
   campaign   TEXT NOT NULL,

@@ -5,8 +5,8 @@
 //
 // Calls from before it has loaded: carillon = function () { (carillon.q = carillon.q || []).push(arguments) }.
 //
-// Where the page also has a voice widget, this button stands for both: the chat offers to talk. The scripts find one another by the call
-// "join", whichever is ready first.
+// Where the page also has a voice widget, this button opens both: the chat offers to talk. The scripts meet through the call "join",
+// in any load order.
 import {
   dress,
   selectorOf,
@@ -79,9 +79,10 @@ import {
     (to ? frame! : button).focus();
   };
 
-  /** offer tells the chat what the voice widget is good for. */
+  /** offer tells the chat whether the visitor can talk, or only hear the replies. */
   const offer = () => {
-    data!.voice = voice!.host.style.display ? "" : voice!.hears === false ? "hear" : "talk";
+    const hidden = voice!.host.style.display;
+    data!.voice = hidden ? "" : voice!.hearing === false ? "hear" : "talk";
     post({ type: "get_widget", widgetData: data });
   };
 

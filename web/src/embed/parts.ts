@@ -47,12 +47,12 @@ export interface Launcher {
 export interface Joined {
   stand: (css?: string) => void;
   host: HTMLElement;
-  hears?: boolean;
+  hearing?: boolean;
 }
 
 /**
- * dress gives the button its style by a made sheet, which a site's policy for styles does not concern, and places it for good: beside
- * the body, whose content single-page navigation may replace. A frame that is moved begins anew. The result changes the style.
+ * dress styles the button with a constructed style sheet, which a site's content policy does not restrict. It keeps the button outside
+ * the body, whose content single-page navigation may replace; a moved frame would reload. The returned function replaces the style.
  */
 export function dress(host: HTMLElement, root: ShadowRoot, css: string): (css: string) => void {
   const sheet = new CSSStyleSheet();

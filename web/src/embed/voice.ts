@@ -83,7 +83,7 @@ import {
     post({ type: "get_widget", widgetData: data });
   };
   const join = () => {
-    if (w.carillon?.on) w.carillon("join", { stand, host, hears: data!.hearing });
+    if (w.carillon?.on) w.carillon("join", { stand, host, hearing: data!.hearing });
   };
 
   addEventListener("message", (e) => {

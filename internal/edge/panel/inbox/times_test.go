@@ -85,7 +85,7 @@ func TestResponseTimesComeByBinAndTeammate(t *testing.T) {
 	if len(bins) != 2 || len(mates) != 2 {
 		t.Fatal(got)
 	}
-	for what, x := range map[string]struct {
+	for name, x := range map[string]struct {
 		got  any
 		want string
 	}{
@@ -95,7 +95,7 @@ func TestResponseTimesComeByBinAndTeammate(t *testing.T) {
 		"the teammate":   {mates[0], "[10 10 10 5 9 50 90]"},
 	} {
 		if found := fmt.Sprint(minutes(x.got, names...)); found != x.want {
-			t.Errorf("%s: %s, want %s", what, found, x.want)
+			t.Errorf("%s: %s, want %s", name, found, x.want)
 		}
 	}
 	if mates[0].(map[string]any)["name"] == "" || mates[1].(map[string]any)["name"] != "" {

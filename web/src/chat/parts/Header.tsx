@@ -121,7 +121,7 @@ export function Header({ chat, host, texts }: { chat: Chat; host: Host; texts: T
   );
 }
 
-/** statusOf says who answers now. A visitor is always told that an agent is a machine. */
+/** statusOf is the status line: who replies now. A virtual agent is always named as one. */
 export function statusOf({ widget, model: m }: Chat, texts: Texts): string {
   switch (m.state) {
     case "queued":

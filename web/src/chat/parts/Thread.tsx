@@ -32,7 +32,7 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
     setAway(b.scrollHeight - b.scrollTop - b.clientHeight > 80);
   };
 
-  const shown = m.turns.filter((t) => t.kind !== "event" || (t.event! in texts && !saidBelow(t, m.state)));
+  const shown = m.turns.filter((t) => t.kind !== "event" || (t.event! in texts && !inStatus(t, m.state)));
   const fresh = m.phase === "ready" && !m.unsent.length && !m.turns.some((t) => t.author === "visitor");
   const language = document.documentElement.lang;
   const choices = openChoices(m);
@@ -146,8 +146,8 @@ export function Thread({ chat, texts, picked }: { chat: Chat; texts: Texts; pick
   );
 }
 
-/** saidBelow says whether an event is said by what stands below the thread (Status). */
-function saidBelow(turn: Turn, state: Model["state"]): boolean {
+/** inStatus reports whether Status, below the thread, already shows an event. */
+function inStatus(turn: Turn, state: Model["state"]): boolean {
   return turn.event === "rated" || (turn.event === "missed" && state === "missed");
 }
 

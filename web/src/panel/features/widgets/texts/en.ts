@@ -92,15 +92,23 @@ export const texts = {
   site_wordpress: "WordPress",
   site_gtm: "Google Tag Manager",
   site_shopify: "Shopify",
-  steps_html: "Paste the snippet before </body> on each page that shows the widget.\nPublish the page and open it.",
+  steps_html:
+    "Paste the snippet before </body> on each page that shows the widget.\n" + "Publish the page and open it.",
   steps_react:
-    "Save the snippet as a component.\nRender the component once, near the root of your app. It also works in Next.js, in a client component.",
+    "Save the snippet as a component.\n" +
+    "Render the component once, near the root of your app. It also works in Next.js, in a client component.",
   steps_wordpress:
-    "Install the free plugin WPCode, or another one that adds code to the footer.\nIn WordPress, open Code Snippets → Header & Footer.\nPaste the snippet under Footer and save.",
+    "Install the free plugin WPCode, or another one that adds code to the footer.\n" +
+    "In WordPress, open Code Snippets → Header & Footer.\n" +
+    "Paste the snippet under Footer and save.",
   steps_gtm:
-    "In Google Tag Manager, create a tag of the type Custom HTML and paste the snippet.\nChoose the trigger All Pages.\nSave and publish the container.",
+    "In Google Tag Manager, create a tag of the type Custom HTML and paste the snippet.\n" +
+    "Choose the trigger All Pages.\n" +
+    "Save and publish the container.",
   steps_shopify:
-    "In Shopify, open Online Store → Themes → ⋯ → Edit code.\nOpen layout/theme.liquid.\nPaste the snippet before </body> and save.",
+    "In Shopify, open Online Store → Themes → ⋯ → Edit code.\n" +
+    "Open layout/theme.liquid.\n" +
+    "Paste the snippet before </body> and save.",
   ownKey: "Or paste a key that you have",
   givenKey: "Paste a key from an owner or admin",
   keyBad: "Keys start with ck_.",

@@ -96,15 +96,23 @@ export const texts: Record<keyof typeof en.texts, string> = {
   site_wordpress: "WordPress",
   site_gtm: "Google Tag Manager",
   site_shopify: "Shopify",
-  steps_html: "Pegue el fragmento antes de </body> en cada página que muestre el widget.\nPublique la página y ábrala.",
+  steps_html:
+    "Pegue el fragmento antes de </body> en cada página que muestre el widget.\n" + "Publique la página y ábrala.",
   steps_react:
-    "Guarde el fragmento como componente.\nMuestre el componente una vez, cerca de la raíz de su aplicación. También funciona en Next.js, en un componente de cliente.",
+    "Guarde el fragmento como componente.\n" +
+    "Muestre el componente una vez, cerca de la raíz de su aplicación. También funciona en Next.js, en un componente de cliente.",
   steps_wordpress:
-    "Instale el plugin gratuito WPCode, u otro que añada código al pie de página.\nEn WordPress, abra Code Snippets → Header & Footer.\nPegue el fragmento en Footer y guarde.",
+    "Instale el plugin gratuito WPCode, u otro que añada código al pie de página.\n" +
+    "En WordPress, abra Code Snippets → Header & Footer.\n" +
+    "Pegue el fragmento en Footer y guarde.",
   steps_gtm:
-    "En Google Tag Manager, cree una etiqueta de tipo HTML personalizado y pegue el fragmento.\nElija el activador All Pages.\nGuarde y publique el contenedor.",
+    "En Google Tag Manager, cree una etiqueta de tipo HTML personalizado y pegue el fragmento.\n" +
+    "Elija el activador All Pages.\n" +
+    "Guarde y publique el contenedor.",
   steps_shopify:
-    "En Shopify, abra Tienda online → Temas → ⋯ → Editar código.\nAbra layout/theme.liquid.\nPegue el fragmento antes de </body> y guarde.",
+    "En Shopify, abra Tienda online → Temas → ⋯ → Editar código.\n" +
+    "Abra layout/theme.liquid.\n" +
+    "Pegue el fragmento antes de </body> y guarde.",
   ownKey: "O pegue una clave que ya tenga",
   givenKey: "Pegue una clave de un propietario o administrador",
   keyBad: "Las claves empiezan por ck_.",

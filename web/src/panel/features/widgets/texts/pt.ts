@@ -96,15 +96,22 @@ export const texts: Record<keyof typeof en.texts, string> = {
   site_wordpress: "WordPress",
   site_gtm: "Google Tag Manager",
   site_shopify: "Shopify",
-  steps_html: "Cole o trecho antes de </body> em cada página que mostre o widget.\nPublique a página e abra-a.",
+  steps_html: "Cole o trecho antes de </body> em cada página que mostre o widget.\n" + "Publique a página e abra-a.",
   steps_react:
-    "Salve o trecho como componente.\nExiba o componente uma vez, perto da raiz do aplicativo. Também funciona no Next.js, em um componente de cliente.",
+    "Salve o trecho como componente.\n" +
+    "Exiba o componente uma vez, perto da raiz do aplicativo. Também funciona no Next.js, em um componente de cliente.",
   steps_wordpress:
-    "Instale o plugin gratuito WPCode ou outro que adicione código ao rodapé.\nNo WordPress, abra Code Snippets → Header & Footer.\nCole o trecho em Footer e salve.",
+    "Instale o plugin gratuito WPCode ou outro que adicione código ao rodapé.\n" +
+    "No WordPress, abra Code Snippets → Header & Footer.\n" +
+    "Cole o trecho em Footer e salve.",
   steps_gtm:
-    "No Google Tag Manager, crie uma tag do tipo HTML personalizado e cole o trecho.\nEscolha o acionador All Pages.\nSalve e publique o contêiner.",
+    "No Google Tag Manager, crie uma tag do tipo HTML personalizado e cole o trecho.\n" +
+    "Escolha o acionador All Pages.\n" +
+    "Salve e publique o contêiner.",
   steps_shopify:
-    "Na Shopify, abra Loja virtual → Temas → ⋯ → Editar código.\nAbra layout/theme.liquid.\nCole o trecho antes de </body> e salve.",
+    "Na Shopify, abra Loja virtual → Temas → ⋯ → Editar código.\n" +
+    "Abra layout/theme.liquid.\n" +
+    "Cole o trecho antes de </body> e salve.",
   ownKey: "Ou cole uma chave que você já tem",
   givenKey: "Cole uma chave de um proprietário ou administrador",
   keyBad: "As chaves começam com ck_.",
