@@ -226,9 +226,16 @@ describe("flows", () => {
     await shot(p, "panel-flow-condition");
     await accessible(p, "a condition");
     await tabTo(p, p.locator('.flow-edit [data-last="steps.1.then"] button'));
+    let arrive;
+    const typed = new Promise((resolve) => (arrive = resolve));
+    await p.route(/\/panel\/v1\/templates\?/, async (route) => {
+      await typed;
+      await route.continue();
+    });
     await pick(p, "Send template");
     assert.equal(await focused(p), "Template");
     await p.keyboard.type(template.name);
+    arrive(); // only now: the name is typed before the list is there
     await p.getByText("The template can't be sent without it.").first().waitFor();
     const value = p.locator('.flow-edit [data-path="steps.1.then.0"] .flow-said textarea').first();
     await tabTo(p, value);

@@ -1,4 +1,5 @@
 import { Autocomplete, Select, TextInput } from "@mantine/core";
+import { useEffect } from "react";
 import { useTexts } from "../../i18n";
 import { fieldsOf } from "../send/places";
 import { texts as sendTexts } from "../send/texts";
@@ -23,6 +24,13 @@ export function TemplateForm({ path, step: s, steps, faults, change }: StepProps
     ? fieldsOf(named, found.components)
     : Object.keys(x.variables ?? {}).map((key) => ({ key, label: key }));
   const variables = variablesOf(steps);
+  const languages = [...new Set(approved.filter((t) => t.name === x.name).map((t) => t.language))];
+  const [language] = languages;
+  // A name typed before the list arrives gets its language when the list does.
+  useEffect(() => {
+    if (language && !x.language) set({ language });
+    // Not again when the language is emptied to type another.
+  }, [language]);
   return (
     <>
       <Autocomplete
@@ -42,7 +50,7 @@ export function TemplateForm({ path, step: s, steps, faults, change }: StepProps
       <Half>
         <Autocomplete
           label={f.language}
-          data={[...new Set(approved.filter((t) => t.name === x.name).map((t) => t.language))]}
+          data={languages}
           value={x.language}
           spellCheck={false}
           onChange={(language) => change({ ...s, send_template: { ...x, language } })}
