@@ -10,7 +10,8 @@ export function ago(at: string, language: string, now = Date.now()): string {
 }
 
 function short(n: number, unit: "minute" | "hour" | "day", language: string): string {
-  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "narrow" }).format(n);
+  const unitDisplay = language === "en" ? "narrow" : "short"; // "4m", but never "4min"
+  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay }).format(n);
 }
 
 export function clock(at: string, language: string): string {
