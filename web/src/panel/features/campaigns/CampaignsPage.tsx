@@ -45,7 +45,7 @@ function Campaigns() {
   const columns: Column<Campaign>[] = [
     { id: "name", label: t.name, fixed: true, cell: (c) => <span className="cut">{c.name}</span> },
     { id: "recipients", label: t.recipients, width: 116, from: "tablet", end: true, cell: (c) => n(c.recipients) },
-    { id: "status", label: t.status, width: 184, from: "tablet", cell: (c) => <Outcome of={sendingsOf(c)} /> },
+    { id: "status", label: t.status, width: 164, from: "tablet", cell: (c) => <Outcome of={sendingsOf(c)} /> },
     { id: "result", label: t.result, width: "20%", cell: (c) => <Bar counts={countsOf(c)} /> },
     {
       id: "delivered",
@@ -68,12 +68,12 @@ function Campaigns() {
     {
       id: "failed",
       label: t.failed,
-      width: 80,
+      width: 92,
       from: "tablet",
       end: true,
       cell: (c) => (c.failed > 0 ? <span className="campaigns-failed">{n(c.failed)}</span> : "0"),
     },
-    { id: "used", label: t.lastUsed, width: 112, from: "tablet", cell: (c) => <Ago at={c.last_at} /> },
+    { id: "used", label: t.lastUsed, width: 128, from: "tablet", cell: (c) => <Ago at={c.last_at} /> },
   ];
   return (
     <Page

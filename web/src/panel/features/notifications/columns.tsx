@@ -19,7 +19,7 @@ export function useColumns() {
     n.channel === "voice" ? (agents.data?.find((a) => a.id === n.agent_id)?.name ?? t.call) : (n.name_template ?? "");
   const who = (n: Sent) => (n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) }));
   const columns: Column<Sent>[] = [
-    { id: "state", label: t.state, width: 184, cell: (n) => <Outcome of={n} /> },
+    { id: "state", label: t.state, width: 164, cell: (n) => <Outcome of={n} /> },
     {
       id: "what",
       label: t.what,
@@ -29,7 +29,7 @@ export function useColumns() {
           {n.channel === "voice" && <IconPhone size={14} stroke={1.8} role="img" aria-label={t.call} />}
           <span className="cut">{title(n)}</span>
           {n.language_template && (
-            <span className="small muted cut wide-only">
+            <span className="small muted cut wide-only sent-language">
               {languageName(n.language_template.replace("_", "-"), language)}
             </span>
           )}
@@ -64,7 +64,7 @@ export function useColumns() {
         );
       },
     },
-    { id: "when", label: t.when, width: 110, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
+    { id: "when", label: t.when, width: 128, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
   ];
   return {
     columns,

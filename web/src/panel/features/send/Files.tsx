@@ -89,7 +89,7 @@ function useColumns(): Column<JobRow>[] {
           : number(j.rows, language),
     },
     { id: "author", label: t.author, width: 150, from: "desktop", cell: (j) => text(j.author ?? "") },
-    { id: "made", label: t.made, width: 112, from: "tablet", cell: (j) => <Ago at={j.created_at} /> },
+    { id: "made", label: t.made, width: 128, from: "tablet", cell: (j) => <Ago at={j.created_at} /> },
   ];
 }
 

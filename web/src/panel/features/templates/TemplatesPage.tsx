@@ -178,7 +178,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
       by: (x) => statuses.indexOf(x.status),
       cell: (x) => <State status={x.status} />,
     },
-    { id: "category", label: t.category, width: 120, from: "tablet", by: category, cell: category },
+    { id: "category", label: t.category, width: 134, from: "tablet", by: category, cell: category },
     {
       id: "sender",
       label: t.sender,
@@ -190,7 +190,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "changed",
       label: t.changed,
-      width: 112,
+      width: 128,
       from: "tablet",
       by: (x) => x.updated_at,
       cell: (x) => <Ago at={x.updated_at} />,

@@ -7,7 +7,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   create: "Novo modelo",
   name: "Nome",
   language: "Idioma",
-  status: "Estado",
+  status: "Status",
   category: "Categoria",
   sender: "Remetente",
   changed: "Alterado",
