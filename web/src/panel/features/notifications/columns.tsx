@@ -39,7 +39,7 @@ export function useColumns() {
     {
       id: "campaign",
       label: t.campaign,
-      from: "tablet",
+      from: "wide",
       cell: (n) => <span title={n.campaign_name}>{n.campaign_name}</span>,
     },
     { id: "who", label: t.recipients, width: 154, from: "tablet", cell: (n) => who(n) },
