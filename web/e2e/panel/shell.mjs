@@ -107,4 +107,24 @@ describe("the shell", () => {
       await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
     }
   });
+
+  it("leads the keyboard past the closed menu on a phone, and never under the bar", async (t) => {
+    const p = await open(t, company, "/", { viewport: { width: 390, height: 780 } });
+    await p.locator(".tile").first().waitFor();
+    const hidden = [];
+    for (let i = 0; i < 40; i++) {
+      await p.keyboard.press("Tab");
+      const fault = await p.evaluate(async () => {
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        const at = document.activeElement;
+        const { left, right, top, bottom } = at.getBoundingClientRect();
+        const bar = document.querySelector(".bottom-bar");
+        const seen = right > 0 && left < innerWidth && bottom > 0;
+        const free = bar.contains(at) || (top + bottom) / 2 < bar.getBoundingClientRect().top;
+        return at === document.body || (seen && free) ? "" : at.outerHTML.slice(0, 100);
+      });
+      if (fault) hidden.push(fault);
+    }
+    assert.deepEqual(hidden, []);
+  });
 });

@@ -9,13 +9,16 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** relative is how far an instant is from now, such as "3 minutes ago". */
+/** abbreviated are the units whose short form reads well in each language: "7 min", but "3 months". */
+const abbreviated = new Set<Intl.RelativeTimeFormatUnit>(["week", "hour", "minute"]);
+
+/** relative is how far an instant is from now, such as "3 min ago": short, so that it fits a column of a list. */
 export function relative(at: string, language: string, now = Date.now()): string {
   const seconds = (new Date(at).getTime() - now) / 1000;
-  const f = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-  for (const [unit, length] of steps)
-    if (Math.abs(seconds) >= length) return f.format(Math.round(seconds / length), unit);
-  return f.format(0, "second");
+  const [unit, length] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? (["second", Infinity] as const);
+  const style = abbreviated.has(unit) ? "short" : "long";
+  const f = new Intl.RelativeTimeFormat(language, { numeric: "auto", style });
+  return f.format(Math.round(seconds / length), unit).replace(".", "");
 }
 
 export function absolute(at: string, language: string): string {

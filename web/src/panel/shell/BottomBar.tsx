@@ -15,10 +15,10 @@ export function BottomBar({ menu, more }: { menu: boolean; more: () => void }) {
   const shown = most.flatMap((to) => pages.find((p) => p.to === to) ?? []).slice(0, 4);
   return (
     <div className="bottom-bar">
-      {shown.map(({ to, text, icon: Icon, count: Count }) => (
+      {shown.map(({ to, text, short, icon: Icon, count: Count }) => (
         <Link key={to} to={to} activeOptions={{ exact: to === "/" }}>
           <Icon size={20} stroke={1.7} aria-hidden="true" />
-          <span>{t[text]}</span>
+          <span>{t[short ?? text]}</span>
           {Count && <Count />}
         </Link>
       ))}

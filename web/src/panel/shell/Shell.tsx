@@ -20,13 +20,13 @@ const Calls = lazy(withTexts(() => import("../features/talk/Calls")));
 
 const fit = { getInitialValueInEffect: false };
 
-/** useIcons reports whether the menu shows icons alone: as chosen, else on narrow windows. A phone has the whole menu. */
+/** useIcons reports whether the menu shows icons alone: as chosen, else on narrow windows. A phone has the whole menu, which opens. */
 function useIcons() {
   const phone = useMediaQuery("(max-width: 47.99em)", false, fit);
   const narrow = useMediaQuery("(max-width: 1199px)", false, fit);
   const [chosen, choose] = useLocalStorage<boolean | null>({ key: "carillon.nav.icons", defaultValue: null, ...fit });
   const icons = !phone && (chosen ?? narrow);
-  return { icons, toggle: phone ? undefined : () => choose(!icons) };
+  return { icons, phone, toggle: phone ? undefined : () => choose(!icons) };
 }
 
 const pause = 60;
@@ -75,7 +75,7 @@ export function Shell() {
   const at = useRouterState({ select: (s) => s.location.pathname });
   const slow = useSlow(useIsFetching({ predicate: unloaded }) > 0);
   useEffect(close, [at, close]);
-  const { icons, toggle: toggleIcons } = useIcons();
+  const { icons, phone, toggle: toggleIcons } = useIcons();
   useArrival(at);
   useHotkeys([["mod+K", () => search((n) => n + 1)]], []);
   useEffect(() => {
@@ -94,7 +94,7 @@ export function Shell() {
       <a href="#content" className="skip">
         {t.skip}
       </a>
-      <AppShell.Navbar aria-label={t.navigation} component="nav">
+      <AppShell.Navbar aria-label={t.navigation} component="nav" inert={phone && !menu}>
         <Nav search={() => search((n) => n + 1)} shortcuts={showHelp} icons={icons} toggle={toggleIcons} />
       </AppShell.Navbar>
       {can("conversations:answer") && (

@@ -34,6 +34,8 @@ import type { ShellText } from "./texts";
 export interface PageLink {
   to: string;
   text: ShellText;
+  /** short is the text where there is little room, if it differs. */
+  short?: ShellText;
   icon: Icon;
   needs?: string;
   keywords?: string;
@@ -90,6 +92,7 @@ export const sections: Section[] = [
       {
         to: "/inbox",
         text: "inbox",
+        short: "inboxShort",
         icon: IconInbox,
         needs: "conversations:read",
         keywords: "chat messages visitors conversations",

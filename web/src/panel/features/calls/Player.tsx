@@ -11,7 +11,8 @@ import {
   type Ref,
 } from "react";
 import { address } from "../../api";
-import { useTexts } from "../../i18n";
+import { number } from "../../format";
+import { useLanguage, useTexts } from "../../i18n";
 import { listShortcuts } from "../../shell/Shortcuts";
 import { writing } from "../../ui/keys";
 import { Note } from "../../ui/parts";
@@ -31,6 +32,7 @@ const bar = 3; // pixels of a bar and the gap behind it
 /** Player plays the recording of a call, whose shape is drawn. onTime gets where it is, undefined before it was first played. */
 export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds: number) => void; ref: Ref<Playing> }) {
   const p = useTexts(pageTexts);
+  const language = useLanguage();
   const audio = useRef<HTMLAudioElement>(null);
   const [on, setOn] = useState(false);
   const [at, setAt] = useState(0);
@@ -164,7 +166,7 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
           aria-label={p.speed}
           value={speed}
           onChange={setSpeed}
-          data={speeds.map((s) => ({ value: s, label: s + "×" }))}
+          data={speeds.map((s) => ({ value: s, label: number(Number(s), language) + "×" }))}
         />
       </div>
     </div>

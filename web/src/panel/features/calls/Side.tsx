@@ -105,7 +105,7 @@ export function Details({ call: c }: { call: Call }) {
         {c.answered_by && (
           <>
             <dt>{p.answeredBy}</dt>
-            <dd>{t[c.answered_by as "human"] ?? c.answered_by}</dd>
+            <dd>{c.answered_by === "human" ? t.person : c.answered_by === "machine" ? t.device : t.unknown}</dd>
           </>
         )}
         {c.ended_by && (

@@ -85,7 +85,7 @@ describe("the timeline of a call that was put through", () => {
       "The call with +34\u00a0600\u00a0111\u00a0333 ended",
       "Completed",
     ]);
-    expect([steps[4]!.more, steps[7]!.more]).toEqual(["No answer · 480 Away", "talked 0:20"]);
+    expect([steps[4]!.more, steps[7]!.more]).toEqual(["No answer · 480 Away", "Talked 0:20"]);
   });
   it("marks where it stands", () => {
     const { ended_at: _, ...on } = put;

@@ -49,7 +49,7 @@ export function useColumns(incoming: boolean) {
     {
       id: "line",
       label: t.line,
-      from: "desktop",
+      from: "wide",
       cell: (c) => (
         <span className="small muted" title={c.line_id}>
           {c.line_id ?? t.deleted}
@@ -71,7 +71,7 @@ export function useColumns(incoming: boolean) {
               ),
           },
         ]),
-    { id: "when", label: t.when, width: 124, from: "tablet", cell: (c) => <When call={c} /> },
+    { id: "when", label: t.when, width: 112, from: "tablet", cell: (c) => <When call={c} /> },
     {
       id: "duration",
       label: t.duration,
@@ -93,6 +93,7 @@ export function useColumns(incoming: boolean) {
       head: <span className="hidden">{t.recording}</span>,
       width: 44,
       from: "tablet",
+      icon: true,
       cell: (c) =>
         c.has_recording && (
           <IconMicrophone size={16} stroke={1.8} role="img" aria-label={t.recorded} className="muted" />

@@ -44,15 +44,15 @@ function Campaigns() {
   const n = (v: number) => number(v, language);
   const columns: Column<Campaign>[] = [
     { id: "name", label: t.name, fixed: true, cell: (c) => <span className="cut">{c.name}</span> },
-    { id: "recipients", label: t.recipients, width: 100, from: "tablet", end: true, cell: (c) => n(c.recipients) },
-    { id: "status", label: t.status, width: 190, from: "tablet", cell: (c) => <Outcome of={sendingsOf(c)} /> },
-    { id: "result", label: t.result, width: "24%", cell: (c) => <Bar counts={countsOf(c)} /> },
+    { id: "recipients", label: t.recipients, width: 116, from: "tablet", end: true, cell: (c) => n(c.recipients) },
+    { id: "status", label: t.status, width: 164, from: "tablet", cell: (c) => <Outcome of={sendingsOf(c)} /> },
+    { id: "result", label: t.result, width: "20%", cell: (c) => <Bar counts={countsOf(c)} /> },
     {
       id: "delivered",
       label: t.delivered,
       head: <RateName name="delivered" label={t.delivered} />,
       width: 100,
-      from: "desktop",
+      from: "wide",
       end: true,
       cell: (c) => <Rate name="delivered" figures={figuresOf(c)} />,
     },
@@ -61,24 +61,23 @@ function Campaigns() {
       label: t.read,
       head: <RateName name="read" label={t.read} />,
       width: 90,
-      from: "desktop",
+      from: "wide",
       end: true,
       cell: (c) => <Rate name="read" figures={figuresOf(c)} />,
     },
     {
       id: "failed",
       label: t.failed,
-      width: 80,
+      width: 92,
       from: "tablet",
       end: true,
       cell: (c) => (c.failed > 0 ? <span className="campaigns-failed">{n(c.failed)}</span> : "0"),
     },
-    { id: "used", label: t.lastUsed, width: 120, from: "tablet", cell: (c) => <Ago at={c.last_at} /> },
+    { id: "used", label: t.lastUsed, width: 128, from: "tablet", cell: (c) => <Ago at={c.last_at} /> },
   ];
   return (
     <Page
       title={t.title}
-
       actions={
         asOf && rows.length > 0 ? (
           <span className="small muted">{fill(t.asOf, { time: time(asOf, language, true) })}</span>

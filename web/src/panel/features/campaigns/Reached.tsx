@@ -59,7 +59,7 @@ export function Reached({ name, address, go }: { name: string; address: Address;
     {
       id: "when",
       label: t.when,
-      width: 124,
+      width: 128,
       from: "tablet",
       cell: (r) => <Ago at={r.ended_at ?? r.read_at ?? r.delivered_at ?? r.sent_at ?? r.created_at} />,
     },

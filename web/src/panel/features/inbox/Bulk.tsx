@@ -37,7 +37,7 @@ export function ListBar({ t, folder, order, setOrder, select }: BarProps) {
         <Menu.Target>
           <UnstyledButton className="inbox-order" aria-label={`${t.order}: ${names[order]}`}>
             <IconArrowsSort size={14} aria-hidden />
-            {names[order]}
+            <span className="cut">{names[order]}</span>
             <IconChevronDown size={14} aria-hidden />
           </UnstyledButton>
         </Menu.Target>
@@ -57,7 +57,7 @@ export function ListBar({ t, folder, order, setOrder, select }: BarProps) {
       {select && (
         <UnstyledButton className="inbox-order" onClick={select}>
           <IconListCheck size={15} aria-hidden />
-          {t.select}
+          <span className="cut">{t.select}</span>
         </UnstyledButton>
       )}
     </div>

@@ -81,7 +81,7 @@ export function ConversationList(p: Props) {
             <Popover.Target>
               <UnstyledButton className="inbox-presence">
                 <i className="inbox-dot" data-away={away ? "yes" : "no"} />
-                {away ? t.away : t.available}
+                <span className="cut">{away ? t.away : t.available}</span>
                 <IconAdjustmentsHorizontal size={16} stroke={1.7} aria-hidden />
                 <span className="hidden">{t.settings}</span>
               </UnstyledButton>

@@ -12,6 +12,7 @@ import { absolute } from "../../format";
 import { fill, useTexts } from "../../i18n";
 import { enclosedTexts, messageTexts as texts, type InboxTexts } from "./texts";
 import { clock } from "./format";
+import { phone } from "../../ui/number";
 import type { Delivery, Turn } from "./types";
 
 /** ChannelMark marks a conversation over a messaging channel, with who the contact is there where there is room, or as a group's. */
@@ -23,7 +24,7 @@ export function ChannelMark({ who, group }: { who?: string; group?: boolean }) {
       <span className="inbox-voice" title={e.inGroup}>
         <IconUsersGroup size={14} aria-hidden />
         <span className="hidden">{t.channel} </span>
-        {e.group}
+        <span className="inbox-channel">{e.group}</span>
       </span>
     );
   return (
@@ -32,10 +33,10 @@ export function ChannelMark({ who, group }: { who?: string; group?: boolean }) {
       {who ? (
         <>
           <span className="hidden">{t.channel} </span>
-          {who}
+          {phone(who)}
         </>
       ) : (
-        t.channel
+        <span className="inbox-channel">{t.channel}</span>
       )}
     </span>
   );

@@ -177,6 +177,7 @@ function Open({
                 <Button
                   size="xs"
                   variant="default"
+                  className="inbox-do"
                   aria-label={`${c.assignee || c.state === "bot" ? t.takeOver : t.take}: ${name}`}
                   onClick={() => void act("take", { from: c.assignee ?? "" })}
                 >
@@ -189,6 +190,7 @@ function Open({
                 <Button
                   size="xs"
                   variant="default"
+                  className="inbox-do"
                   leftSection={<IconRefresh size={15} />}
                   aria-label={`${t.reopen}: ${name}`}
                   onClick={() => void act("reopen")}
@@ -202,12 +204,12 @@ function Open({
                   <Tooltip label="R">
                     <Button
                       size="xs"
-                      className="inbox-reply"
+                      className="inbox-do inbox-reply"
                       leftSection={<IconArrowBackUp size={15} />}
-                      aria-label={`${t.reply}: ${name}`}
+                      aria-label={`${t.toReply}: ${name}`}
                       onClick={() => composer.current?.focus("reply")}
                     >
-                      <span className="inbox-word">{t.reply}</span>
+                      <span className="inbox-word">{t.toReply}</span>
                     </Button>
                   </Tooltip>
                 )}
@@ -215,7 +217,7 @@ function Open({
                   <Button
                     size="xs"
                     variant={replies ? "default" : "filled"}
-                    className="inbox-resolve"
+                    className="inbox-do inbox-resolve"
                     leftSection={<IconCheck size={15} />}
                     aria-label={`${t.resolve}: ${name}`}
                     onClick={() => void act("resolve")}

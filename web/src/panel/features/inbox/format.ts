@@ -1,8 +1,7 @@
 /** ago is how long something is past, in a few letters; hover shows the instant. */
 export function ago(at: string, language: string, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
-  const f = new Intl.RelativeTimeFormat(language, { style: "narrow", numeric: "auto" });
-  if (seconds < 60) return f.format(0, "minute").replace(/^.*$/, (s) => (language === "en" ? "now" : s));
+  if (seconds < 60) return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(0, "second");
   if (seconds < 3600) return short(Math.floor(seconds / 60), "minute", language);
   if (seconds < 86_400) return short(Math.floor(seconds / 3600), "hour", language);
   if (seconds < 7 * 86_400) return short(Math.floor(seconds / 86_400), "day", language);
@@ -10,7 +9,8 @@ export function ago(at: string, language: string, now = Date.now()): string {
 }
 
 function short(n: number, unit: "minute" | "hour" | "day", language: string): string {
-  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "narrow" }).format(n);
+  const unitDisplay = language === "en" ? "narrow" : "short"; // "4m", but never "4min"
+  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay }).format(n);
 }
 
 export function clock(at: string, language: string): string {

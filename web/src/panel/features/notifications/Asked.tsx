@@ -151,7 +151,7 @@ export function Asked({ page: n }: { page: SentPage }) {
           </div>
         )}
         <div className="sent-id">
-          <dt className="hidden">{p.id}</dt>
+          <dt>{p.id}</dt>
           <dd>
             <code>{n.notification_id}</code>
             <Copy value={n.notification_id} label={p.copyId} />

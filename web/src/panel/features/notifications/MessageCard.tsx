@@ -20,7 +20,7 @@ export function Why({ recipient: r, page }: { recipient: Recipient; page?: SentP
     r.state === "skipped" ||
     r.state === "canceled" ||
     (r.detail && r.state !== "read" && r.state !== "delivered")
-      ? explained(r.reason, r.detail)
+      ? explained(r.reason, r.detail, page?.channel)
       : undefined;
   if (!failure) return null;
   return (

@@ -26,7 +26,7 @@ export function Recipients({
   const among = address.state ? n.recipients.filter((r) => r.state === address.state) : n.recipients;
   const states = inOrder(n.counts);
   const why = (r: Recipient) =>
-    r.state === "failed" || r.state === "skipped" ? explained(r.reason, r.detail)?.why : undefined;
+    r.state === "failed" || r.state === "skipped" ? explained(r.reason, r.detail, n.channel)?.why : undefined;
   const columns: Column<Recipient>[] = [
     {
       id: "who",
@@ -36,7 +36,7 @@ export function Recipients({
       cell: (r) => (
         <>
           <span className="cut">{r.name || phone(r.number)}</span>
-          {r.name && <span className="small muted cut wide-only">{phone(r.number)}</span>}
+          {r.name && <span className="small muted nowrap wide-only">{phone(r.number)}</span>}
         </>
       ),
     },

@@ -60,12 +60,15 @@ export function Outcome({ of }: { of: Sendings }) {
   const language = useLanguage();
   const state = outcomeOf(of);
   if (state !== "scheduled" || !of.scheduled_time) return <State state={state} />;
-  const words = fill(t.scheduledFor, { time: time(of.scheduled_time, language) });
+  const at = time(of.scheduled_time, language);
+  const [before, after] = t.scheduledFor.split("{time}");
   return (
     <Tag>
       <IconCalendarTime size={14} stroke={2} aria-hidden="true" />
-      <time className="sent-due" dateTime={of.scheduled_time} title={words}>
-        {words}
+      <time className="sent-due" dateTime={of.scheduled_time} title={fill(t.scheduledFor, { time: at })}>
+        <span>{before}</span>
+        {at}
+        {after}
       </time>
     </Tag>
   );

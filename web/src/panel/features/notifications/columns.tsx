@@ -1,5 +1,5 @@
 import { IconPhone } from "@tabler/icons-react";
-import { number } from "../../format";
+import { languageName, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
@@ -19,7 +19,7 @@ export function useColumns() {
     n.channel === "voice" ? (agents.data?.find((a) => a.id === n.agent_id)?.name ?? t.call) : (n.name_template ?? "");
   const who = (n: Sent) => (n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) }));
   const columns: Column<Sent>[] = [
-    { id: "state", label: t.state, width: 190, cell: (n) => <Outcome of={n} /> },
+    { id: "state", label: t.state, width: 164, cell: (n) => <Outcome of={n} /> },
     {
       id: "what",
       label: t.what,
@@ -28,29 +28,33 @@ export function useColumns() {
         <>
           {n.channel === "voice" && <IconPhone size={14} stroke={1.8} role="img" aria-label={t.call} />}
           <span className="cut">{title(n)}</span>
-          {n.language_template && <span className="small muted sent-language">{n.language_template}</span>}
+          {n.language_template && (
+            <span className="small muted cut wide-only sent-language">
+              {languageName(n.language_template.replace("_", "-"), language)}
+            </span>
+          )}
         </>
       ),
     },
     {
       id: "campaign",
       label: t.campaign,
-      from: "tablet",
+      from: "wide",
       cell: (n) => <span title={n.campaign_name}>{n.campaign_name}</span>,
     },
     { id: "who", label: t.recipients, width: 154, from: "tablet", cell: (n) => who(n) },
     {
       id: "result",
       label: t.result,
-      width: "25%",
+      width: "20%",
       from: "tablet",
       cell: (n) => (n.total > 1 ? <Bar counts={n.counts} /> : <Reason of={n} />),
     },
     {
       id: "sender",
       label: t.sender,
-      width: 100,
-      from: "desktop",
+      width: 92,
+      from: "wide",
       cell: (n) => {
         const id = n.sender?.id ?? n.recipient_id;
         return (
@@ -60,7 +64,7 @@ export function useColumns() {
         );
       },
     },
-    { id: "when", label: t.when, width: 110, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
+    { id: "when", label: t.when, width: 128, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
   ];
   return {
     columns,
@@ -76,7 +80,7 @@ export function useColumns() {
 /** Reason is why the only recipient of a notification got nothing. */
 function Reason({ of: n }: { of: Sent }) {
   if (!n.reason || n.reason === "canceled") return <span className="muted">–</span>;
-  const text = reasonText(n.reason);
+  const text = reasonText(n.reason, n.channel);
   return (
     <span className="small muted" title={text}>
       {text}

@@ -23,6 +23,7 @@ const cases: [Sendings, string][] = [
   [{ state: "completed", counts: { skipped: 2, canceled: 1 } }, "skipped"],
   [{ state: "in_progress", counts: { queued: 5, failed: 1, read: 2 } }, "sending"],
   [{ counts: { queued: 5 }, scheduled_time: "2030-01-01T10:00:00Z" }, "scheduled"], // a campaign
+  [{ counts: { queued: 1 }, scheduled_time: "2030-01-01T10:00:00Z" }, "scheduled"],
   [{ counts: { queued: 5, read: 2 } }, "sending"],
   [{ counts: { canceled: 2 } }, "canceled"],
   [{ state: "completed", counts: {} }, "completed"],

@@ -19,6 +19,7 @@ export function outcomeOf(x: Sendings): string {
   const has = (...states: string[]) => states.reduce((sum, s) => sum + (x.counts[s] ?? 0), 0);
   const states = Object.keys(x.counts).filter((s) => has(s) > 0);
   if (x.state === "scheduled" || x.state === "canceled") return x.state;
+  if (!x.state && x.scheduled_time && states.length === 1 && has(...waiting) > 0) return "scheduled"; // a campaign
   if (states.length === 1 && has(states[0]!) === 1) return states[0]!;
   if (has(...waiting) > 0) return x.scheduled_time ? "scheduled" : "sending";
   if (has(...failed) > 0) return has(...reached, "sent") > 0 ? "partly_failed" : "failed";

@@ -57,7 +57,7 @@ export function stepsOf(r: Recipient, n: SentPage, p: PageTexts, language: strin
   add("canceled", { text: p.canceled });
   const known = steps.filter((s) => s.at).length; // what has no instant of its own stays where it is
   if (known > 1) sortByTime(steps);
-  const next = waiting(r, p, language, now);
+  const next = waiting(r, n, p, language, now);
   return next ? [...steps, next] : steps;
 }
 
@@ -71,11 +71,12 @@ function sortByTime(steps: Step[]): void {
 }
 
 /** waiting is what a message still waits for. */
-function waiting(r: Recipient, p: PageTexts, language: string, now: number): Step | undefined {
+function waiting(r: Recipient, n: SentPage, p: PageTexts, language: string, now: number): Step | undefined {
   const due = r.due_at ? Date.parse(r.due_at) : 0;
   if (r.held) return { text: p.waitsTemplate, wait: true, tone: "warn" };
   switch (r.state) {
     case "scheduled":
+      if (Date.parse(n.scheduled_time ?? "") === due) return undefined; // the step before says so
       return { text: fill(p.waitsTime, { time: time(r.due_at ?? "", language) }), wait: true };
     case "queued":
       if (due <= now) return { text: p.waitsLane, wait: true };

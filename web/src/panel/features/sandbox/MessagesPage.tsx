@@ -110,7 +110,7 @@ function Phone({ known, sender, number }: { known: HandsetNumbers; sender: strin
                   {known.numbers.map((n) => (
                     <li key={n}>
                       <button type="button" aria-pressed={n === number} onClick={() => type(n)}>
-                        {n}
+                        {grouped(n)}
                       </button>
                     </li>
                   ))}

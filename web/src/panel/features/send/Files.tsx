@@ -82,13 +82,14 @@ function useColumns(): Column<JobRow>[] {
       label: t.rows,
       width: 150,
       from: "tablet",
+      end: true,
       cell: (j) =>
         j.begun_at
           ? fill(t.ofRows, { n: number(j.result.accepted, language), all: number(j.result.good, language) })
           : number(j.rows, language),
     },
     { id: "author", label: t.author, width: 150, from: "desktop", cell: (j) => text(j.author ?? "") },
-    { id: "made", label: t.made, width: 124, from: "tablet", cell: (j) => <Ago at={j.created_at} /> },
+    { id: "made", label: t.made, width: 128, from: "tablet", cell: (j) => <Ago at={j.created_at} /> },
   ];
 }
 

@@ -105,7 +105,7 @@ function OptOuts() {
           </span>
         ),
     },
-    { id: "when", label: t.when, width: 124, from: "tablet", cell: (x) => <Ago at={x.created_at} /> },
+    { id: "when", label: t.when, width: 112, from: "tablet", cell: (x) => <Ago at={x.created_at} /> },
   ];
   const bulk: Bulk<Suppression>[] = [
     {

@@ -63,7 +63,7 @@ function Entry({ change: c }: { change: Change }) {
     <li data-tone={tones[c.action === "decided" ? c.status : c.action === "submitted" ? "pending" : c.action]}>
       <div className="templates-entry">
         <span>
-          <b>{title}</b> <span className="muted">{who}</span>
+          <b>{title}</b> <span className="muted">{fill(t.by, { name: who })}</span>
         </span>
         <span className="small muted" title={absolute(c.at, language)}>
           <Ago at={c.at} />

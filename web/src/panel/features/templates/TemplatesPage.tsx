@@ -119,7 +119,7 @@ function Shown({ list, write }: { list: ReturnType<typeof useTemplates>; write: 
         memory={memory}
         id={idOf}
         name={(x) => `${x.name}, ${name(x.language)}`}
-        under={(x) => x.body}
+        under={(x) => `${name(x.language)} · ${x.body}`}
         target={(x) => ({ to: "/templates/$id", params: { id: x.id } })}
         bulk={write ? bulk : undefined}
         find={t.search}
@@ -156,6 +156,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
       id: "language",
       label: t.language,
       width: 170,
+      from: "tablet",
       by: name,
       cell: (x) => <span title={`${name(x)} (${x.language})`}>{name(x)}</span>,
     },
@@ -177,7 +178,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
       by: (x) => statuses.indexOf(x.status),
       cell: (x) => <State status={x.status} />,
     },
-    { id: "category", label: t.category, width: 120, from: "tablet", by: category, cell: category },
+    { id: "category", label: t.category, width: 134, from: "tablet", by: category, cell: category },
     {
       id: "sender",
       label: t.sender,
@@ -189,7 +190,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "changed",
       label: t.changed,
-      width: 120,
+      width: 128,
       from: "tablet",
       by: (x) => x.updated_at,
       cell: (x) => <Ago at={x.updated_at} />,

@@ -148,7 +148,7 @@ function Limits({ usage: u }: { usage: Usage }) {
   return (
     <Card title={t.limits} flush>
       <div className="table-wrap">
-        <table className="table">
+        <table className="table usage-limits">
           <thead>
             <tr>
               <th>{t.limit}</th>

@@ -7,6 +7,7 @@ export const texts = {
   notifications: "Messages",
   campaigns: "Campaigns",
   inbox: "Inbox",
+  inboxShort: "Inbox",
   calls: "Calls",
   agents: "Agents",
   knowledge: "Knowledge",

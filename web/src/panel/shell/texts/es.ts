@@ -9,6 +9,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   notifications: "Mensajes",
   campaigns: "Campañas",
   inbox: "Bandeja",
+  inboxShort: "Bandeja",
   calls: "Llamadas",
   agents: "Agentes",
   knowledge: "Conocimiento",

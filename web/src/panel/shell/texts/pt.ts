@@ -9,6 +9,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   notifications: "Mensagens",
   campaigns: "Campanhas",
   inbox: "Caixa de entrada",
+  inboxShort: "Entrada",
   calls: "Ligações",
   agents: "Agentes",
   knowledge: "Conhecimento",

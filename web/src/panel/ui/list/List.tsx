@@ -22,11 +22,13 @@ export interface Column<T> {
   head?: ReactNode;
   cell: (row: T) => ReactNode;
   width?: number | string;
-  /** from is the narrowest screen that has room for it; default: every one. */
-  from?: "tablet" | "desktop";
+  /** from is the narrowest screen that has room for it, "wide" a list with room for many columns; default: every one. */
+  from?: "tablet" | "desktop" | "wide";
   /** fixed columns can't be hidden. */
   fixed?: boolean;
   end?: boolean;
+  /** icon: the cells hold a picture, which is never cut with an ellipsis. */
+  icon?: boolean;
   /** by sorts the rows of a list that is loaded as a whole. */
   by?: (row: T) => string | number;
 }
@@ -104,7 +106,7 @@ export function List<T>(p: ListProps<T>) {
       <Card flush label={p.label} title={p.title}>
         {!p.title && !p.head && <h2 className="hidden">{p.label}</h2>}
         {p.head}
-        <div ref={keys} className="table-wrap">
+        <div ref={keys} className={`table-wrap ${css.wrap}`}>
           <table className={`table ${css.table}`} data-list>
             <thead>
               <tr>
@@ -126,6 +128,7 @@ export function List<T>(p: ListProps<T>) {
                     style={{ width: c.width }}
                     data-from={c.from}
                     data-end={c.end ? "" : undefined}
+                    data-fixed={c === main ? "" : undefined}
                     aria-sort={sort?.by === c.id ? (sort.down ? "descending" : "ascending") : undefined}
                   >
                     {c.by ? (
@@ -173,7 +176,13 @@ export function List<T>(p: ListProps<T>) {
                       </td>
                     )}
                     {columns.map((c) => (
-                      <td key={c.id} data-from={c.from} data-column={c.id} data-end={c.end ? "" : undefined}>
+                      <td
+                        key={c.id}
+                        data-from={c.from}
+                        data-column={c.id}
+                        data-end={c.end ? "" : undefined}
+                        data-icon={c.icon ? "" : undefined}
+                      >
                         {c === main ? (
                           <Main target={p.target?.(r)} name={p.name(r)}>
                             {c.cell(r)}

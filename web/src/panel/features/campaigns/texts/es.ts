@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Campañas",
   campaign: "Campaña",
-  asOf: "Actualizado {time}",
+  asOf: "Actualizado a las {time}",
   name: "Campaña",
   lastUsed: "Último uso",
   firstUsed: "Primer uso",

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Campanhas",
   campaign: "Campanha",
-  asOf: "Atualizado {time}",
+  asOf: "Atualizado às {time}",
   name: "Campanha",
   lastUsed: "Último uso",
   firstUsed: "Primeiro uso",

@@ -58,6 +58,7 @@ export const texts = {
   assigned: "{name}",
   nobody: "Unassigned",
   reply: "Reply",
+  toReply: "Reply",
   internal: "Internal note",
   replyTo: "Reply to {name}…",
   noteHint: "Only your team sees this note…",

@@ -59,6 +59,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   assigned: "{name}",
   nobody: "Sin asignar",
   reply: "Respuesta",
+  toReply: "Responder",
   internal: "Nota interna",
   replyTo: "Responder a {name}…",
   noteHint: "Esta nota solo la ve su equipo…",

@@ -59,6 +59,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   assigned: "{name}",
   nobody: "Não atribuída",
   reply: "Resposta",
+  toReply: "Responder",
   internal: "Nota interna",
   replyTo: "Responder a {name}…",
   noteHint: "Só sua equipe vê esta nota…",

@@ -299,6 +299,8 @@ export const reasons = {
     "Check that its URL opens over HTTPS without signing in, and that its type and size are allowed. Then resend.",
   provider_refused: "The provider rejected this message permanently",
   provider_refused_next: "See the provider message below. Fix the cause before you resend.",
+  call_undeliverable: "The number doesn't exist",
+  call_undeliverable_next: "Check the number, or send a message instead.",
   undeliverable: "This number can't be reached on WhatsApp",
   undeliverable_next:
     "Check the number. It may not be on WhatsApp, may use an old version, or hasn't accepted the terms. Try another channel, such as a call.",

@@ -298,6 +298,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
     "Verifique se a URL abre por HTTPS sem login e se o tipo e o tamanho são permitidos. Depois reenvie.",
   provider_refused: "O provedor recusou esta mensagem definitivamente",
   provider_refused_next: "Veja abaixo a mensagem do provedor. Corrija a causa antes de reenviar.",
+  call_undeliverable: "O número não existe",
+  call_undeliverable_next: "Verifique o número ou envie uma mensagem.",
   undeliverable: "Este número não está disponível no WhatsApp",
   undeliverable_next:
     "Verifique o número. Ele pode não estar no WhatsApp, usar uma versão antiga ou não ter aceitado os termos. Tente outro canal, como uma ligação.",

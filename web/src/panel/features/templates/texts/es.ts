@@ -31,7 +31,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   syncedOne: "Ha cambiado 1 plantilla",
   syncedMany: "Han cambiado {n} plantillas",
   syncedAt: "Sincronizado con WhatsApp",
-  neverSynced: "Aún sin sincronizar con WhatsApp. Las aprobaciones llegan automáticamente; Sincronizar lo trae todo.",
+  neverSynced:
+    "Aún sin sincronizar con WhatsApp. Las aprobaciones llegan solas. Sincronice para traer todas las plantillas.",
   syncFailed: "No se ha podido sincronizar el remitente {sender}",
   missingOne: "1 plantilla existe solo en WhatsApp",
   missingMany: "{n} plantillas existen solo en WhatsApp",
@@ -114,6 +115,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   did_disabled: "Desactivada",
   did_draft: "De nuevo borrador",
   did_pending: "En revisión",
+  by: "por {name}",
   by_account: "un usuario anterior",
   by_key: "una clave de API",
   by_channel: "WhatsApp",
