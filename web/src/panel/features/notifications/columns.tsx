@@ -19,7 +19,7 @@ export function useColumns() {
     n.channel === "voice" ? (agents.data?.find((a) => a.id === n.agent_id)?.name ?? t.call) : (n.name_template ?? "");
   const who = (n: Sent) => (n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) }));
   const columns: Column<Sent>[] = [
-    { id: "state", label: t.state, width: 190, cell: (n) => <Outcome of={n} /> },
+    { id: "state", label: t.state, width: 170, cell: (n) => <Outcome of={n} /> },
     {
       id: "what",
       label: t.what,
@@ -35,21 +35,22 @@ export function useColumns() {
     {
       id: "campaign",
       label: t.campaign,
+      width: "14%",
       from: "tablet",
       cell: (n) => <span title={n.campaign_name}>{n.campaign_name}</span>,
     },
-    { id: "who", label: t.recipients, width: 154, from: "tablet", cell: (n) => who(n) },
+    { id: "who", label: t.recipients, width: 140, from: "tablet", cell: (n) => who(n) },
     {
       id: "result",
       label: t.result,
-      width: "25%",
+      width: "19%",
       from: "tablet",
       cell: (n) => (n.total > 1 ? <Bar counts={n.counts} /> : <Reason of={n} />),
     },
     {
       id: "sender",
       label: t.sender,
-      width: 100,
+      width: 76,
       from: "desktop",
       cell: (n) => {
         const id = n.sender?.id ?? n.recipient_id;
@@ -60,7 +61,7 @@ export function useColumns() {
         );
       },
     },
-    { id: "when", label: t.when, width: 110, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
+    { id: "when", label: t.when, width: 124, from: "tablet", cell: (n) => <Ago at={n.created_at} /> },
   ];
   return {
     columns,
