@@ -1,4 +1,4 @@
-import { IconVolume } from "@tabler/icons-react";
+import { IconClock, IconVolume } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
 import { number } from "../../format";
 import type { Aloud } from "./types";
@@ -36,7 +36,10 @@ export function Times({ voice: v, language }: { voice: Aloud; language: string }
   const sum = (v.detect_ms ?? 0) + (v.transcribe_ms ?? 0) + (v.think_ms ?? 0) + (v.first_audio_ms ?? 0);
   return (
     <details className="spoken-times">
-      <summary title={t.times}>{ms(sum || v.length_ms || 0)}</summary>
+      <summary title={t.times}>
+        <IconClock size={13} aria-hidden="true" />
+        {ms(sum || v.length_ms || 0)}
+      </summary>
       <dl>
         {known.map(([name, n]) => (
           <div key={name} style={{ display: "contents" }}>
