@@ -52,7 +52,7 @@ describe("users", () => {
 
   it("are added, get another role and password, and are removed", async (t) => {
     const p = await open(t, company, "/users");
-    await p.getByRole("button", { name: "Add with password" }).click();
+    await act(p, "Add with password");
     const dialog = p.getByRole("dialog");
     const email = company.email.replace("owner", "bo");
     await dialog.getByLabel("E-mail").fill(email);
