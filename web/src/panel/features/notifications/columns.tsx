@@ -39,7 +39,7 @@ export function useColumns() {
       from: "tablet",
       cell: (n) => <span title={n.campaign_name}>{n.campaign_name}</span>,
     },
-    { id: "who", label: t.recipients, width: 140, from: "tablet", cell: (n) => who(n) },
+    { id: "who", label: t.recipients, width: 156, from: "tablet", cell: (n) => who(n) },
     {
       id: "result",
       label: t.result,

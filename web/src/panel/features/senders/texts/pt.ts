@@ -59,7 +59,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   opensNew: "(abre em uma nova aba)",
   notVerified: "ainda não verificado",
   metaNumber: "Um número longo, só com dígitos; não é o número de telefone",
-  tryIt: "Enviar uma mensagem para si",
+  tryIt: "Enviar uma mensagem de teste",
   tryItText: "O número funciona. Envie um modelo aprovado para o seu próprio telefone.",
   standardHelp: "Remetente padrão",
   meta: "IDs da Meta",
