@@ -93,12 +93,7 @@ export function SentResult({
           <Rows n={2} />
         ) : many ? (
           <>
-            <Recipients
-              page={n}
-              address={{}}
-              shown={recipient}
-              go={(to) => to.m !== undefined && show({ m: to.m })}
-            />
+            <Recipients page={n} address={{}} shown={recipient} go={(to) => to.m !== undefined && show({ m: to.m })} />
             {recipient && <MessageCard recipient={recipient} page={n} />}
           </>
         ) : null}

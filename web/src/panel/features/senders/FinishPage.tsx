@@ -53,11 +53,7 @@ function Finish() {
               <div className="note ok connect-try">
                 <div>
                   <p>{t.tryItText}</p>
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    renderRoot={(props) => <Link to="/send" {...props} />}
-                  >
+                  <Button size="compact-sm" variant="default" renderRoot={(props) => <Link to="/send" {...props} />}>
                     {t.tryIt}
                   </Button>
                 </div>

@@ -48,8 +48,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   number: "Número",
   numberHelp: "Con el código de país, como +34 600 111 000",
   id: "ID",
-  idHelp:
-    "Se usa en las solicitudes a la API y en la URL de callback. No se puede cambiar. Por defecto, el número.",
+  idHelp: "Se usa en las solicitudes a la API y en la URL de callback. No se puede cambiar. Por defecto, el número.",
   need: "Antes de empezar",
   needAccount: "Una cuenta de Meta Business",
   needApp: "Una app de tipo Negocios con WhatsApp añadido",
