@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
+import { act } from "../lists.mjs";
 import { newCompany, open } from "../world.mjs";
 import { opening } from "../widgets.mjs";
 
@@ -80,7 +81,7 @@ describe("widgets", () => {
     await shown.goto(wrapper);
     await shown.frameLocator("iframe").getByText("Welcome aboard").waitFor();
     await shown.close();
-    await p.getByRole("button", { name: "Remove widget" }).click();
+    await act(p, "Remove widget");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Widget removed").waitFor();
     assert.equal(await p.getByRole("link", { name }).count(), 0);
@@ -165,7 +166,7 @@ describe("voice widgets", () => {
     const voice = await loaded;
     await voice.getByText("We keep what you say for a week.").waitFor();
     await tried.close();
-    await p.getByRole("button", { name: "Remove widget" }).click();
+    await act(p, "Remove widget");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Widget removed").waitFor();
   });

@@ -306,6 +306,42 @@ describe("what was sent to several", () => {
     await p.getByRole("dialog").getByText("The number has opted out").waitFor();
   });
 
+  it("leads from a number that no message reaches to a call", async (t) => {
+    const p = await open(t, company, "/notifications/" + mixed);
+    const card = p.getByRole("region", { name: /^Message to/ });
+    await card.getByRole("link", { name: "Call instead" }).click();
+    await p.waitForURL(/\/send\?tab=call/);
+    await p.getByRole("button", { name: /^Remove \+34 600 200 001/ }).waitFor(); // who is called
+    await p.getByRole("combobox", { name: "Agent" }).click();
+    await p.getByRole("option", { name: "Reception" }).click();
+    await p.getByRole("button", { name: "Call now" }).click();
+    await p.getByRole("heading", { name: /^To .*600 200 001/ }).waitFor();
+    await p.getByRole("link", { name: "Open call" }).click();
+    await p.waitForURL(/\/calls\//);
+    const called = new URL(p.url()).pathname.split("/").pop();
+    const call = await find(company, called);
+    assert.deepEqual([call.channel, call.recipients[0].number], ["voice", "34600200001"]);
+    assert.equal(call.campaign_name, (await find(company, mixed)).campaign_name, "it counts in the same campaign");
+  });
+
+  it("is sent again to the failed of a campaign, except to those whom no message reaches", async (t) => {
+    const name = "morning tours";
+    await send(company, ["34600600001", "34600600011", "34600600005"], { campaign_name: name });
+    const counted = async () =>
+      (await call("GET", "/panel/v1/campaigns", company.token)).data.find((x) => x.name === name) ?? {};
+    await until(async () => (await counted()).failed === 2, "it is counted in the background");
+    const p = await open(t, company, "/campaigns/" + encodeURIComponent(name));
+    await p.getByRole("button", { name: "Resend to failed" }).click();
+    const form = p.getByRole("dialog", { name: "Resend to failed" });
+    await form.getByText(/^2 messages failed/).waitFor();
+    await accessible(p, "sending a campaign's failed messages again");
+    await form.getByRole("button", { name: "Resend" }).click();
+    await form.getByText("0 resent, 2 skipped").waitFor();
+    await form.getByRole("button", { name: "Close" }).last().click();
+    await form.waitFor({ state: "detached" });
+    assert.equal((await counted()).recipients, 3, "somebody got a second message");
+  });
+
   it("is moved and canceled while it waits, by who may", async (t) => {
     const later = await send(company, ["34600400099", "34600400098"], {
       datetime_sending: "2098-01-01T10:00:00",

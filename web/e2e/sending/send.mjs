@@ -258,7 +258,7 @@ describe("sending to everybody of a file", () => {
     await looks(p, "send-mapping");
     await p.getByRole("button", { name: "Check rows" }).click();
     await p.getByRole("region", { name: "Dry run" }).waitFor();
-    await p.getByRole("region", { name: "7 of 308 rows will be skipped" }).waitFor();
+    await p.getByRole("region", { name: "7 of 308 rows skipped" }).waitFor();
     await p.getByText("2 numbers were cleaned up").waitFor();
     for (const [reason, n] of [
       ["Number missing", 1],

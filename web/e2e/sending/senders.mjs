@@ -40,10 +40,20 @@ describe("a number at Meta", () => {
     // The number, then where it is at Meta.
     await p.getByRole("button", { name: "Next" }).click();
     await p.getByText("Required").waitFor();
-    await p.getByLabel("Number", { exact: true }).fill("15555550100");
+    await p.getByText(/Meta can't reach this address/).waitFor(); // said before anybody fills anything in
+    for (const wrong of ["abc", "+1 555"]) {
+      await p.getByLabel("Number", { exact: true }).fill(wrong);
+      await p.getByRole("button", { name: "Next" }).click();
+      await p.getByText("Enter a phone number with its country code").waitFor();
+    }
+    await p.getByLabel("Number", { exact: true }).fill("+1 (555) 555-0100");
     await p.getByLabel(/^ID/).fill("clinic");
     await accessible(p, "the first step");
     await p.getByRole("button", { name: "Next" }).click();
+    await p.getByLabel("Phone number ID").fill("+1 555 555 0100");
+    await p.getByLabel("WhatsApp Business Account ID").fill("2000001");
+    await p.keyboard.press("Enter");
+    await p.getByText("A long number of digits, not the phone number").waitFor();
     await p.getByLabel("Phone number ID").fill("1000001");
     await p.getByLabel("WhatsApp Business Account ID").fill("2000001");
     await p.keyboard.press("Enter");
@@ -78,6 +88,11 @@ describe("a number at Meta", () => {
     await p.getByRole("button", { name: "Copy verify token" }).click();
     const verify = await p.evaluate(() => navigator.clipboard.readText());
     await accessible(p, "the callbacks");
+    await p.getByRole("button", { name: "Run checks" }).click();
+    const webhook = p.getByRole("list", { name: "Steps" }).getByRole("listitem").filter({ hasText: "Webhook" });
+    await webhook.getByText("not verified yet").waitFor();
+    await p.getByText(/^Not checked: /).waitFor(); // one line for what could not be asked
+    await p.getByRole("button", { name: "Back" }).click();
     await shot(p, "senders-callbacks");
     const proof = await fetch(direct(url) + "?hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + verify);
     assert.equal(await proof.text(), "4711");
@@ -86,6 +101,7 @@ describe("a number at Meta", () => {
     // The check says what is wrong; the token is replaced on the sender's page, and what else is wrong is mended there.
     await p.getByRole("button", { name: "Run checks" }).click();
     await list.getByText("Meta doesn't accept it.").waitFor();
+    await webhook.getByText("done").waitFor();
     await p.getByRole("link", { name: "Finish" }).click();
     await p.getByRole("heading", { name: "+1 555 555 0100" }).waitFor();
     assert.equal(

@@ -81,8 +81,18 @@ export function FirstCall() {
             </Note>
           )}
           <div className="calls-first-actions">
+            {can("notifications:send") && (
+              <Button
+                leftSection={<IconPhone size={16} />}
+                renderRoot={(props) => (
+                  <Link to="/send" search={{ tab: "call", number: body.contact.number, name: "Ana" }} {...props} />
+                )}
+              >
+                {p.placeHere}
+              </Button>
+            )}
             {!key && can("keys:write") && (
-              <Button leftSection={<IconKey size={16} />} loading={busy} onClick={() => void make()}>
+              <Button variant="default" leftSection={<IconKey size={16} />} loading={busy} onClick={() => void make()}>
                 {p.makeKey}
               </Button>
             )}

@@ -19,7 +19,7 @@ import { Note } from "../../ui/parts";
 import { clock } from "./format";
 import { pageTexts } from "./texts";
 import type { Call } from "./types";
-import { readWave, type Wave } from "./wave";
+import { playing, readWave, type Wave } from "./wave";
 
 export interface Playing {
   play: (from: number) => void;
@@ -149,6 +149,7 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
           source={source}
           at={at}
           length={length}
+          theirs={(seconds) => c.turns[playing(c.turns, seconds)]?.author === "visitor"}
           marks={c.turns
             .filter((x) => x.author === "visitor" && x.offset_ms !== undefined)
             .map((x) => x.offset_ms! / 1000)}
@@ -179,6 +180,7 @@ function Shape({
   at,
   length,
   marks,
+  theirs,
   move,
   toggle,
 }: {
@@ -186,6 +188,7 @@ function Shape({
   at: number;
   length: number;
   marks: number[];
+  theirs: (seconds: number) => boolean;
   move: (to: number) => void;
   toggle: () => void;
 }) {
@@ -214,7 +217,14 @@ function Shape({
   }, [source]);
   useEffect(() => {
     if (canvas.current && width > 0)
-      draw(canvas.current, width, wave, length > 0 ? at / length : 0, length > 0 ? marks.map((m) => m / length) : []);
+      draw(
+        canvas.current,
+        width,
+        wave,
+        length > 0 ? at / length : 0,
+        length > 0 ? marks.map((m) => m / length) : [],
+        (part) => theirs(part * length),
+      );
   }, [width, wave, at, length, marks, dark]);
   const point = (e: PointerEvent<HTMLDivElement>) => {
     const box = e.currentTarget.getBoundingClientRect();
@@ -263,8 +273,15 @@ function Shape({
   );
 }
 
-/** draw draws the shape: what was played in the accent's colour, marks where the person spoke or pressed a key. */
-function draw(canvas: HTMLCanvasElement, width: number, wave: Wave | undefined, played: number, marks: number[]): void {
+/** draw draws the shape: the person in one colour and the agent in another, marks where the person spoke or pressed a key. */
+function draw(
+  canvas: HTMLCanvasElement,
+  width: number,
+  wave: Wave | undefined,
+  played: number,
+  marks: number[],
+  theirs: (part: number) => boolean,
+): void {
   const height = canvas.clientHeight;
   const scale = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * scale)) {
@@ -292,7 +309,10 @@ function draw(canvas: HTMLCanvasElement, width: number, wave: Wave | undefined, 
       )
         peak = Math.max(peak, wave.peaks[j]!);
     const half = Math.max(1, (peak / loudest) * ((height - top) / 2 - 1));
-    g.fillStyle = (i + 0.5) / bars <= played ? color("--accent") : color("--wave");
+    const part = (i + 0.5) / bars;
+    const person = theirs(part);
+    if (part <= played) g.fillStyle = color(person ? "--ok" : "--accent");
+    else g.fillStyle = color(person ? "--wave-person" : "--wave");
     g.beginPath();
     g.roundRect(i * bar, middle - half, bar - 1, half * 2, 1);
     g.fill();

@@ -462,7 +462,9 @@ function Row({
             )}
             {c.waiting_at && (
               <span className="inbox-muted" title={absolute(c.waiting_at, language)}>
-                {fill(t.waits, { time: ago(c.waiting_at, language) })}
+                {c.state === "queued"
+                  ? ago(c.waiting_at, language)
+                  : fill(t.waits, { time: ago(c.waiting_at, language) })}
               </span>
             )}
             {c.tags.slice(0, 2).map((x) => (

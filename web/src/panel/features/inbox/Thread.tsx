@@ -136,7 +136,7 @@ function Open({
                 {t[c.state]}
               </span>
             )}
-            {c.state !== "resolved" && (
+            {c.state !== "resolved" && (c.assignee || c.state !== "queued") && (
               <span>{c.assignee ? (mine ? t.you : (assignee?.name ?? t.someone)) : t.nobody}</span>
             )}
             {c.channel === "web_voice" && (

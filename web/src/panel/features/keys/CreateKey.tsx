@@ -9,9 +9,18 @@ import { scopes, type Key } from "./types";
 import { Note, Snippet } from "../../ui/parts";
 import { failed, fieldErrors } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { base } from "../widgets/places";
 import { texts } from "./texts";
 
 const some = scopes.filter((s) => s !== "*");
+
+/** trialOf is a request that a key of some scopes is good for and that changes nothing; "": there is none. */
+export function trialOf(granted: string[]): string {
+  const may = (scope: string) => granted.includes("*") || granted.includes(scope);
+  if (may("usage:read")) return "/functions/v1/usage";
+  if (may("templates:read")) return "/functions/v1/notify/templates";
+  return "";
+}
 
 /** CreateKey asks what a key is for, and shows it once. */
 export function CreateKey({ opened, close }: { opened: boolean; close: () => void }) {
@@ -22,12 +31,13 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
   const [made, setMade] = useState<Key | null>(null);
   const [busy, setBusy] = useState(false);
   const form = useForm({
-    initialValues: { label: "", all: "all", scopes: [] as string[], days: "0" },
+    initialValues: { label: "", all: "some", scopes: ["notify:send", "notify:read", "templates:read"], days: "365" },
     validate: {
       label: (v) => (v.trim() ? null : s.required),
       scopes: (v, all) => (all.all === "all" || v.length ? null : t.choose),
     },
   });
+  const trial = trialOf(made?.scopes ?? []);
   const clear = () => {
     setMade(null);
     form.reset();
@@ -66,6 +76,12 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
             <p>{t.madeText}</p>
           </Note>
           <Snippet code={made.key} label={t.copyKey} />
+          {trial && (
+            <div>
+              <div className="field-label">{t.trial}</div>
+              <Snippet code={`curl '${base}${trial}?access_key=${made.key}'`} label={t.copyTrial} />
+            </div>
+          )}
           <Group justify="flex-end">
             <Button onClick={close}>{t.done}</Button>
           </Group>
@@ -89,8 +105,8 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
                 aria-labelledby="scopes-label"
                 {...form.getInputProps("all")}
                 data={[
-                  { value: "all", label: t.everything },
                   { value: "some", label: t.some },
+                  { value: "all", label: t.everything },
                 ]}
               />
             </div>
@@ -112,10 +128,10 @@ export function CreateKey({ opened, close }: { opened: boolean; close: () => voi
                 aria-labelledby="expires-label"
                 {...form.getInputProps("days")}
                 data={[
-                  { value: "0", label: t.expiryNever },
                   { value: "30", label: t.expiry30 },
                   { value: "90", label: t.expiry90 },
                   { value: "365", label: t.expiry365 },
+                  { value: "0", label: t.expiryNever },
                 ]}
               />
             </div>

@@ -113,7 +113,7 @@ export function ArticleDrawer({
             label={t.text}
             description={t.textHelp}
             autosize
-            minRows={10}
+            minRows={16}
             maxRows={24}
             value={a.text}
             onChange={(e) => change({ text: e.currentTarget.value })}

@@ -55,7 +55,7 @@ export function SentResult({
             </div>
             {!many && n && recipient && (
               <>
-                <Why recipient={recipient} />
+                <Why recipient={recipient} page={n} />
                 <Steps recipient={recipient} page={n} />
               </>
             )}
@@ -91,19 +91,12 @@ export function SentResult({
           <Failed error={one.error} retry={() => void one.refetch()} />
         ) : !n ? (
           <Rows n={2} />
-        ) : (
+        ) : many ? (
           <>
-            {many && (
-              <Recipients
-                page={n}
-                address={{}}
-                shown={recipient}
-                go={(to) => to.m !== undefined && show({ m: to.m })}
-              />
-            )}
+            <Recipients page={n} address={{}} shown={recipient} go={(to) => to.m !== undefined && show({ m: to.m })} />
             {recipient && <MessageCard recipient={recipient} page={n} />}
           </>
-        )}
+        ) : null}
       </div>
       <aside className="send-preview" aria-label={t.preview}>
         <Preview

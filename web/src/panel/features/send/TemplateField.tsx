@@ -54,6 +54,8 @@ export function TemplateField({
   };
   return (
     <Select
+      className="send-beside"
+      inputWrapperOrder={["label", "error", "input"]}
       label={t.template}
       placeholder={t.chooseTemplate}
       searchable

@@ -10,9 +10,10 @@ import { confirm } from "../../ui/confirm";
 import { numberIn } from "../../ui/number";
 import { Card, Page } from "../../ui/parts";
 import { failed } from "../../ui/problem";
-import { shared } from "../../ui/texts";
+import { rules, shared } from "../../ui/texts";
 import { AdvancedFields, IdFields, SecretFields, sent } from "./fields";
 import { Findings } from "./Findings";
+import { MetaLink, Needed } from "./Needed";
 import { Steps } from "./Steps";
 import { texts } from "./texts";
 import type { CloudSettings, NewSender, Report } from "./types";
@@ -90,6 +91,9 @@ function Connect() {
     for (const f of required[step]!)
       if (!(f === "number" ? v.number.trim() : v.settings[f]))
         missing[f === "number" ? f : "settings." + f] = s.required;
+    if (step === 1 && v.number.trim() && !numberIn(v.number)) missing.number = rules.now.number!;
+    for (const f of ["phone_number_id", "waba_id"] as const)
+      if (step === 2 && v.settings[f] && !/^\d+$/.test(v.settings[f])) missing["settings." + f] = t.metaNumber;
     setErrors(missing);
     return Object.keys(missing).length === 0;
   };
@@ -134,6 +138,7 @@ function Connect() {
           <div className="stack" key={step}>
             {step === 1 && (
               <>
+                {v.provider === "whatsapp" && <Needed />}
                 <Radio.Group
                   label={t.kind}
                   description={t.kindHelp}
@@ -148,7 +153,7 @@ function Connect() {
                 <TextInput
                   label={t.number}
                   description={t.numberHelp}
-                  inputMode="numeric"
+                  inputMode="tel"
                   autoComplete="off"
                   autoFocus
                   value={v.number}
@@ -173,12 +178,17 @@ function Connect() {
             )}
             {step === 2 && (
               <>
-                <p className="muted flat">{t.metaAbout}</p>
+                <p className="muted flat">
+                  {t.metaAbout} <MetaLink to="https://developers.facebook.com/apps/" />
+                </p>
                 <IdFields {...fields} />
               </>
             )}
             {step === 3 && (
               <>
+                <p className="flat">
+                  <MetaLink to="https://business.facebook.com/settings/system-users" />
+                </p>
                 <SecretFields {...fields} />
                 <AdvancedFields {...fields} />
               </>

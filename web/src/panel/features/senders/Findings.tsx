@@ -14,6 +14,10 @@ export function Findings({ report: r, subscribe, busy }: { report: Report; subsc
   const t = useTexts(checkTexts);
   const language = useLanguage();
   const now = useNow();
+  const all = r.findings ?? [];
+  const skipped = all.filter((f) => f.code === "not_checked");
+  const asked = all.filter((f) => f.code !== "not_checked");
+  const nameOf = (f: Finding) => (t as Record<string, string>)["item_" + f.item] ?? f.item;
   const worst = r.worst === "bad" ? t.failing : r.worst === "warn" ? t.warned : t.good;
   return (
     <div>
@@ -26,7 +30,7 @@ export function Findings({ report: r, subscribe, busy }: { report: Report; subsc
         )}
       </p>
       <ul className="findings" aria-label={t.title}>
-        {sorted(r.findings ?? []).map((f) => (
+        {sorted(asked).map((f) => (
           <Item
             key={f.item}
             finding={f}
@@ -34,6 +38,12 @@ export function Findings({ report: r, subscribe, busy }: { report: Report; subsc
             busy={busy}
           />
         ))}
+        {skipped.length > 0 && (
+          <li data-state="unknown">
+            <IconCircleDashed size={18} aria-hidden="true" />
+            <p>{fill(t.not_checked, { items: skipped.map(nameOf).join(", ") })}</p>
+          </li>
+        )}
       </ul>
     </div>
   );

@@ -31,6 +31,7 @@ function Finish() {
   const state = useSenderState(id, 2_000);
   const report = state.data?.report;
   const checking = step === "check";
+  const verified = Boolean(report?.handshake_at || report?.callback_at);
   const go = (to?: "check") =>
     void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} });
   return (
@@ -41,12 +42,22 @@ function Finish() {
         <Rows n={3} />
       ) : (
         <>
-          <Steps at={checking ? 5 : 4} />
+          <Steps at={checking ? 5 : 4} open={checking && !verified ? [4] : []} />
           <div className="connect-narrow">
             {checking ? (
               <CheckCard id={id} report={report} atOnce />
             ) : (
               <CallbackCard sender={one.data} report={report} waiting />
+            )}
+            {checking && report?.checked_at && report.worst !== "bad" && (
+              <div className="note ok connect-try">
+                <div>
+                  <p>{t.tryItText}</p>
+                  <Button size="compact-sm" variant="default" renderRoot={(props) => <Link to="/send" {...props} />}>
+                    {t.tryIt}
+                  </Button>
+                </div>
+              </div>
             )}
             <div className="connect-foot">
               {checking ? (

@@ -4,6 +4,7 @@ import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
 import { languages, setLanguage } from "../../i18n";
 import { checkTexts } from "./texts";
 import { sent } from "./fields";
+import { reachable } from "./reachable";
 import { limitText, people, span } from "./limits";
 import { stateOf } from "./SenderState";
 
@@ -81,4 +82,18 @@ test("what holds messages back goes before what a check found", () => {
   expect(
     stateOf({ provider: "sandbox", breaker: { state: "closed" } as never, report: { worst: "" } as never }).text,
   ).toBe("ready");
+});
+
+test("an address that Meta cannot reach is told from one that it can", () => {
+  const own = ["http://carillon.example.com", "https://localhost", "https://a.localhost", "https://10.1.2.3"];
+  own.push(
+    "https://192.168.0.4:8443",
+    "https://carillon",
+    "https://[::1]",
+    "https://[fd00::1]",
+    "https://box.internal",
+  );
+  for (const address of own) expect(reachable(address), address).toBe(false);
+  for (const address of ["https://carillon.example.com", "https://10.example.com", "https://[2a00::1]"])
+    expect(reachable(address), address).toBe(true);
 });

@@ -104,9 +104,7 @@ function Users() {
       actions={
         mine && (
           <>
-            <Button variant="default" onClick={() => setAdding(true)}>
-              {i.addByHand}
-            </Button>
+            <More acts={[{ label: i.addByHand, icon: <IconPassword size={16} />, run: () => setAdding(true) }]} />
             <Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>
               {i.invite}
             </Button>

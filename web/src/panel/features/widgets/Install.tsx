@@ -7,7 +7,6 @@ import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
-import { Installed } from "./Seen";
 import { base, widgets } from "./places";
 import { policyOf, sites, snippetOf, type Site } from "./snippets";
 import { texts, voiceTexts } from "./texts";
@@ -22,7 +21,6 @@ export function Install({ widget: w }: { widget: Widget }) {
   const [site, setSite] = useState<Site>("html");
   return (
     <div className="stack">
-      <Installed id={w.id!} />
       <Key widget={w} value={key} set={setKey} />
       {key && (
         <>

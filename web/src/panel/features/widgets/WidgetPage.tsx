@@ -1,14 +1,15 @@
-import { Button, Tabs } from "@mantine/core";
+import { Tabs } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Widget } from "./types";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { Behaviour } from "./Behaviour";
@@ -50,35 +51,28 @@ function Designer({ stored }: { stored: Widget }) {
   const [shown, show] = useState(stored.language);
   const [tab, setTab] = useState<string | null>("look");
   const w = draft.value;
-  const ask = async () => {
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: stored.name }),
-        text: t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      draft.discard();
-      await remove(stored.id);
-      succeeded(t.removed);
-      void navigate({ to: "/widgets", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    draft.discard();
+    await remove(stored.id);
+    succeeded(t.removed);
+    void navigate({ to: "/widgets", ignoreBlocker: true });
   };
   return (
     <Page
       title={stored.name}
       back={{ to: "/widgets", text: t.title }}
       actions={
-        can && (
-          <Button variant="subtle" color="gray" onClick={() => void ask()}>
-            {t.remove}
-          </Button>
-        )
+        <More
+          acts={[
+            can && {
+              label: t.remove,
+              icon: <IconTrash size={16} />,
+              danger: true,
+              ask: { title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove },
+              run: drop,
+            },
+          ]}
+        />
       }
     >
       {w.warning && (
@@ -86,7 +80,7 @@ function Designer({ stored }: { stored: Widget }) {
           <Note tone="warn">{w.warning}</Note>
         </div>
       )}
-      {tab !== "install" && <Installed id={stored.id!} />}
+      <Installed id={stored.id!} />
       <div className="side-by-side">
         <div>
           <div className="card">

@@ -153,6 +153,7 @@ export const pageTexts = {
   addAgent: "New agent",
   addLine: "New line",
   openAgent: "Open agent {name}",
+  placeHere: "Place a call",
   makeKey: "New key",
   keyMade: "The command contains the key. It won't be shown again.",
   keyHelp: "Replace ACCESS_KEY with a key that has voice:send, or create one.",

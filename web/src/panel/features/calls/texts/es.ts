@@ -153,6 +153,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   addAgent: "Nuevo agente",
   addLine: "Nueva línea",
   openAgent: "Abrir el agente {name}",
+  placeHere: "Hacer una llamada",
   makeKey: "Nueva clave",
   keyMade: "El comando contiene la clave. No se volverá a mostrar.",
   keyHelp: "Sustituya ACCESS_KEY por una clave con el permiso voice:send, o cree una.",

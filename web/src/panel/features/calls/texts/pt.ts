@@ -153,6 +153,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   addAgent: "Novo agente",
   addLine: "Nova linha",
   openAgent: "Abrir o agente {name}",
+  placeHere: "Fazer uma ligação",
   makeKey: "Nova chave",
   keyMade: "O comando contém a chave. Ela não será mostrada novamente.",
   keyHelp: "Substitua ACCESS_KEY por uma chave com a permissão voice:send, ou crie uma.",

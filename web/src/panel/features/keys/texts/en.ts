@@ -16,6 +16,8 @@ export const texts = {
   made: "Your new key",
   madeText: "Copy it now. It won't be shown again.",
   copyKey: "Copy key",
+  trial: "Test it from a terminal",
+  copyTrial: "Copy test command",
   done: "Done",
   key: "Key",
   lastUsed: "Last used",

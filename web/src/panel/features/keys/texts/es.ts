@@ -18,6 +18,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   made: "Su nueva clave",
   madeText: "Cópiela ahora. No se volverá a mostrar.",
   copyKey: "Copiar la clave",
+  trial: "Pruébela desde una terminal",
+  copyTrial: "Copiar el comando de prueba",
   done: "Listo",
   key: "Clave",
   lastUsed: "Último uso",

@@ -18,6 +18,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   made: "Sua nova chave",
   madeText: "Copie-a agora. Ela não será mostrada novamente.",
   copyKey: "Copiar a chave",
+  trial: "Teste em um terminal",
+  copyTrial: "Copiar o comando de teste",
   done: "Concluído",
   key: "Chave",
   lastUsed: "Último uso",
