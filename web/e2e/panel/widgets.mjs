@@ -80,7 +80,8 @@ describe("widgets", () => {
     await shown.goto(wrapper);
     await shown.frameLocator("iframe").getByText("Welcome aboard").waitFor();
     await shown.close();
-    await p.getByRole("button", { name: "Remove widget" }).click();
+    await p.getByRole("button", { name: "More actions" }).click();
+    await p.getByRole("menuitem", { name: "Remove widget" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Widget removed").waitFor();
     assert.equal(await p.getByRole("link", { name }).count(), 0);
@@ -165,7 +166,8 @@ describe("voice widgets", () => {
     const voice = await loaded;
     await voice.getByText("We keep what you say for a week.").waitFor();
     await tried.close();
-    await p.getByRole("button", { name: "Remove widget" }).click();
+    await p.getByRole("button", { name: "More actions" }).click();
+    await p.getByRole("menuitem", { name: "Remove widget" }).click();
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Widget removed").waitFor();
   });

@@ -1,15 +1,17 @@
-import { Button, Tabs } from "@mantine/core";
+import { Tabs } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Widget } from "./types";
-import { confirm } from "../../ui/confirm";
 import { SaveBar, useDraft } from "../../ui/draft";
+import { More } from "../../ui/More";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
+import { TabList } from "../../ui/TabList";
 import { shared } from "../../ui/texts";
 import { Behaviour } from "./Behaviour";
 import { Install } from "./Install";
@@ -50,24 +52,11 @@ function Designer({ stored }: { stored: Widget }) {
   const [shown, show] = useState(stored.language);
   const [tab, setTab] = useState<string | null>("look");
   const w = draft.value;
-  const ask = async () => {
-    if (
-      !(await confirm({
-        title: fill(t.removeTitle, { name: stored.name }),
-        text: t.removeText,
-        action: s.remove,
-        danger: true,
-      }))
-    )
-      return;
-    try {
-      draft.discard();
-      await remove(stored.id);
-      succeeded(t.removed);
-      void navigate({ to: "/widgets", ignoreBlocker: true });
-    } catch (e) {
-      failed(e);
-    }
+  const drop = async () => {
+    draft.discard();
+    await remove(stored.id);
+    succeeded(t.removed);
+    void navigate({ to: "/widgets", ignoreBlocker: true });
   };
   return (
     <Page
@@ -75,9 +64,17 @@ function Designer({ stored }: { stored: Widget }) {
       back={{ to: "/widgets", text: t.title }}
       actions={
         can && (
-          <Button variant="subtle" color="gray" onClick={() => void ask()}>
-            {t.remove}
-          </Button>
+          <More
+            acts={[
+              {
+                label: t.remove,
+                icon: <IconTrash size={16} />,
+                danger: true,
+                ask: { title: fill(t.removeTitle, { name: stored.name }), text: t.removeText, action: s.remove },
+                run: drop,
+              },
+            ]}
+          />
         )
       }
     >
@@ -91,12 +88,12 @@ function Designer({ stored }: { stored: Widget }) {
         <div>
           <div className="card">
             <Tabs value={tab} onChange={setTab} keepMounted={false}>
-              <Tabs.List px={16}>
+              <TabList px={16}>
                 <Tabs.Tab value="look">{t.look}</Tabs.Tab>
                 <Tabs.Tab value="words">{t.words}</Tabs.Tab>
                 <Tabs.Tab value="behaviour">{t.behaviour}</Tabs.Tab>
                 <Tabs.Tab value="install">{t.install}</Tabs.Tab>
-              </Tabs.List>
+              </TabList>
               <fieldset disabled={!can && tab !== "install"} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
                 <Tabs.Panel value="look" p={24}>
                   <Look draft={draft} />

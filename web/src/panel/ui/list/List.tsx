@@ -124,6 +124,8 @@ export function List<T>(p: ListProps<T>) {
                     key={c.id}
                     className={css.head}
                     style={{ width: c.width }}
+                    data-main={c === main ? "" : undefined}
+                    data-narrow={typeof c.width === "number" && c.width <= 100 ? "" : undefined}
                     data-from={c.from}
                     data-end={c.end ? "" : undefined}
                     aria-sort={sort?.by === c.id ? (sort.down ? "descending" : "ascending") : undefined}
