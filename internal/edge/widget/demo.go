@@ -93,9 +93,9 @@ func demoTexts() []demoText {
 		{
 			Code: "en", Name: "English", Language: "Language", Title: "The city looks best from the water", Ask: "Ask us anything",
 			Tours: "Our tours",
-			Talk:  "Talk to us",
-			Aloud: "The other button talks. It answers aloud, shows captions, and lets you type if you can't speak. " +
-				"A teammate can take over by voice.",
+			Talk:  "Voice assistant",
+			Aloud: "The voice assistant, also in the chat's header, answers aloud and shows captions. You can always type to it, and " +
+				"talk to it where it understands speech. A teammate can take over by voice.",
 			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbor better than most " +
 				"people who live here.",
 			All: demoTours([3][3]string{
@@ -115,9 +115,9 @@ func demoTexts() []demoText {
 		{
 			Code: "es", Name: "Español", Language: "Idioma", Title: "La ciudad se ve mejor desde el agua", Ask: "Pregúntenos lo que quiera",
 			Tours: "Nuestras excursiones",
-			Talk:  "Hable con nosotros",
-			Aloud: "El otro botón habla. Responde en voz alta, muestra subtítulos y permite escribir a quien no puede hablar. " +
-				"Alguien del equipo puede continuar por voz.",
+			Talk:  "Asistente de voz",
+			Aloud: "El asistente de voz, que también se abre desde la cabecera del chat, responde en voz alta y muestra subtítulos. " +
+				"Siempre se le puede escribir, y hablar donde entiende la voz. Alguien del equipo puede continuar por voz.",
 			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que " +
 				"muchos de sus vecinos.",
 			All: demoTours([3][3]string{
@@ -136,9 +136,9 @@ func demoTexts() []demoText {
 		{
 			Code: "pt", Name: "Português", Language: "Idioma", Title: "A cidade é mais bonita vista da água", Ask: "Pergunte o que quiser",
 			Tours: "Nossos passeios",
-			Talk:  "Fale conosco",
-			Aloud: "O outro botão fala. Ele responde em voz alta, mostra legendas e permite digitar a quem não pode falar. " +
-				"Uma pessoa da equipe pode continuar por voz.",
+			Talk:  "Assistente de voz",
+			Aloud: "O assistente de voz, que também se abre no topo do chat, responde em voz alta e mostra legendas. Sempre é possível " +
+				"digitar, e falar quando ele entende a fala. Uma pessoa da equipe pode continuar por voz.",
 			Lead: "Barcos pequenos, tripulação local e uma saída a cada hora. Duas horas depois, você conhece o porto melhor do " +
 				"que muita gente que mora aqui.",
 			All: demoTours([3][3]string{

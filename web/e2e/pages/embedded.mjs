@@ -20,11 +20,7 @@ const widgets = {
     api: "carillonVoice",
     id: "vw_id=",
     there: "h1",
-    says: {
-      en: "Talk to us: ask about our tours",
-      es: "Hable con nosotros: excursiones",
-      "pt-BR": "Fale conosco: passeios",
-    },
+    says: { en: "Ask about our tours", es: "Pregunte por excursiones", "pt-BR": "Pergunte sobre passeios" },
   },
 };
 

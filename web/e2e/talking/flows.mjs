@@ -453,7 +453,7 @@ describe("flows", () => {
     await call("POST", `/panel/v1/flows/${made.id}/publish`, token);
 
     const p = await open(t, company, `/flows/${made.id}?tab=versions`);
-    await p.getByRole("row", { name: /2 This version is live/ }).waitFor();
+    await p.getByRole("row", { name: /2 Live version/ }).waitFor();
     await p.getByRole("button", { name: /^View: 1/ }).click();
     const drawer = p.getByRole("dialog", { name: "Version 1" });
     await drawer.locator(".flow-open").first().getByText("First?").waitFor();

@@ -50,10 +50,11 @@ export function initials(name: string): string {
   return ((words[0]?.[0] ?? "?") + (words.length > 1 ? words[words.length - 1]![0] : "")).toUpperCase();
 }
 
-/** languageName is the name of a BCP 47 tag in a language. */
+/** languageName is the name of a BCP 47 tag in a language, with a capital, as it stands alone. */
 export function languageName(tag: string, language: string): string {
   try {
-    return new Intl.DisplayNames([language], { type: "language" }).of(tag) ?? tag;
+    const name = new Intl.DisplayNames([language], { type: "language" }).of(tag) ?? tag;
+    return name === tag ? tag : name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
   } catch {
     return tag;
   }

@@ -26,6 +26,9 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
+/** agoWidth is that of a column with nothing but an Ago: "hace 11 minutos" fits. */
+export const agoWidth = 148;
+
 /** Ago is how long ago something was, and when exactly under the pointer. */
 export function Ago({ at, none }: { at: string | null | undefined; none?: string }) {
   const language = useLanguage();

@@ -12,7 +12,10 @@ export function useFading<E extends HTMLElement>(current: string) {
           scrollHeight - clientHeight - scrollTop + scrollWidth - clientWidth - scrollLeft > 1,
         );
       };
-      const show = () => list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const show = () =>
+        list
+          .querySelector("[aria-current], [aria-selected=true]")
+          ?.scrollIntoView({ block: "nearest", inline: "nearest" });
       const own = new ResizeObserver(show);
       own.observe(list);
       const all = new ResizeObserver(mark);

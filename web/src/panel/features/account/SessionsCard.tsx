@@ -5,7 +5,7 @@ import { useState } from "react";
 import { del, get } from "../../api";
 import { browserName } from "../../format";
 import { fill, useTexts } from "../../i18n";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
@@ -61,11 +61,11 @@ export function SessionsCard() {
       by: (x) => x.address,
       cell: (x) => <code title={x.address}>{x.address || "–"}</code>,
     },
-    { id: "used", label: t.used, width: 130, by: (x) => x.used_at ?? "", cell: (x) => <Ago at={x.used_at} /> },
+    { id: "used", label: t.used, width: agoWidth, by: (x) => x.used_at ?? "", cell: (x) => <Ago at={x.used_at} /> },
     {
       id: "expires",
       label: t.expires,
-      width: 130,
+      width: agoWidth,
       from: "tablet",
       by: (x) => x.expires_at ?? "",
       cell: (x) => <Ago at={x.expires_at} />,

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconCircleCheck, IconFilterOff, IconSend } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import { FilterBar, type Filter } from "../../ui/list/FilterBar";
 import { Columns, LiveRows, type Column } from "../../ui/list/List";
 import { useMemory } from "../../ui/list/memory";
@@ -101,7 +101,7 @@ function List({ address: a, go, open }: { address: Address; go: Go; open: (id: s
       from: "desktop",
       cell: (c) => <span title={c.key.label}>{c.key.label || t.keyGone}</span>,
     },
-    { id: "when", label: t.when, width: 116, from: "tablet", cell: (c) => <Ago at={c.at} /> },
+    { id: "when", label: t.when, width: agoWidth, from: "tablet", cell: (c) => <Ago at={c.at} /> },
   ];
   return (
     <>
@@ -175,7 +175,7 @@ function AcceptedList({ address: a, go }: { address: Address; go: Go }) {
       from: "tablet",
       cell: (r) => <span title={r.key.label}>{r.key.label || t.keyGone}</span>,
     },
-    { id: "when", label: t.when, width: 130, cell: (r) => <Ago at={r.at} /> },
+    { id: "when", label: t.when, width: agoWidth, cell: (r) => <Ago at={r.at} /> },
   ];
   const few = a.key || a.request || a.range || a.from || a.to;
   return (

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconFilterOff, IconHistory } from "@tabler/icons-react";
 import { useTexts } from "../../i18n";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import { FilterBar, type Filter } from "../../ui/list/FilterBar";
 import { Columns, LiveRows, type Column } from "../../ui/list/List";
 import { useMemory } from "../../ui/list/memory";
@@ -28,7 +28,7 @@ export function Changes({ address: a, go, open }: { address: Address; go: Go; op
     { id: "change", label: t.change, fixed: true, cell: (c) => <span className="cut">{sentence(c)}</span> },
     { id: "kind", label: t.kind, width: 180, from: "tablet", cell: (c) => <span className="muted">{kind(c)}</span> },
     { id: "where", label: t.where, width: 190, from: "desktop", cell: where },
-    { id: "when", label: t.when, width: 160, from: "tablet", cell: (c) => <Ago at={c.at} /> },
+    { id: "when", label: t.when, width: agoWidth, from: "tablet", cell: (c) => <Ago at={c.at} /> },
   ];
   const filters: Filter[] = [
     { id: "author", label: t.author, value: a.author, options: authors, change: (author) => go({ author }) },

@@ -25,6 +25,8 @@ export const kinds = [
   "sender",
   "template",
   "agent",
+  "tool",
+  "suite",
   "knowledge",
   "site",
   "flow",

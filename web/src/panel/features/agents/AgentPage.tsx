@@ -11,6 +11,7 @@ import { More } from "../../ui/More";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
+import { TabList } from "../../ui/TabList";
 import { shared } from "../../ui/texts";
 import { answerTexts } from "../knowledge/texts";
 import { AgentForm } from "./AgentForm";
@@ -103,10 +104,10 @@ function Editor({ stored }: { stored: Agent }) {
           void navigate({ to: "/agents/$id", params: { id: stored.id }, search: v === "tests" ? { tab: "tests" } : {} })
         }
       >
-        <Tabs.List mb={16}>
+        <TabList mb={16}>
           <Tabs.Tab value="settings">{tt.settings}</Tabs.Tab>
           <Tabs.Tab value="tests">{tt.tests}</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="settings">
           <div className="side-by-side">
             <div>

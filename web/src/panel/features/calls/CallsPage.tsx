@@ -15,6 +15,7 @@ import { Streaming } from "../../ui/list/Streaming";
 import { pageSize, useLiveList } from "../../ui/list/useLiveList";
 import { Views } from "../../ui/list/Views";
 import { Card, Empty, Page } from "../../ui/parts";
+import { TabList } from "../../ui/TabList";
 import { listTexts } from "../../ui/texts";
 import { addressOf, narrowed, nothing, queryOf, type Address } from "./address";
 import { useColumns } from "./columns";
@@ -55,10 +56,10 @@ function Calls() {
           go({ direction: v === "incoming" ? "incoming" : undefined, state: undefined, campaign: undefined })
         }
       >
-        <Tabs.List mb={16} aria-label={t.directions}>
+        <TabList mb={16} aria-label={t.directions}>
           <Tabs.Tab value="outgoing">{t.outgoing}</Tabs.Tab>
           <Tabs.Tab value="incoming">{t.incoming}</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value={address.direction ?? "outgoing"}>
           <List key={address.direction} address={address} go={go} />
         </Tabs.Panel>

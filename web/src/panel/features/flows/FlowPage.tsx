@@ -12,6 +12,7 @@ import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { sentenceOf } from "../../ui/rules";
+import { TabList } from "../../ui/TabList";
 import { shared } from "../../ui/texts";
 import { flowAddressOf } from "./address";
 import { Drawing } from "./Drawing";
@@ -135,11 +136,11 @@ function Editor({ stored }: { stored: Editable }) {
       }
     >
       <Tabs value={address.tab ?? "steps"} onChange={tab} keepMounted={false}>
-        <Tabs.List mb={16} aria-label={stored.flow.name}>
+        <TabList mb={16} aria-label={stored.flow.name}>
           <Tabs.Tab value="steps">{t.steps}</Tabs.Tab>
           {can("conversations:read") && <Tabs.Tab value="runs">{t.runs}</Tabs.Tab>}
           <Tabs.Tab value="versions">{t.versions}</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="steps">
           <Steps
             draft={draft}

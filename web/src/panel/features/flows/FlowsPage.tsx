@@ -6,11 +6,12 @@ import { useMemo, useState, type ReactNode } from "react";
 import { useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { Empty, Page, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { TabList } from "../../ui/TabList";
 import { AddFlow } from "./AddFlow";
 import { addressOf } from "./address";
 import { Runs } from "./Runs";
@@ -56,10 +57,10 @@ function Flows() {
             void navigate({ to: "/flows", search: (now) => addressOf({ ...now, tab: v }), replace: true })
           }
         >
-          <Tabs.List mb={16} aria-label={t.title}>
+          <TabList mb={16} aria-label={t.title}>
             <Tabs.Tab value="flows">{t.flows}</Tabs.Tab>
             <Tabs.Tab value="runs">{t.runs}</Tabs.Tab>
-          </Tabs.List>
+          </TabList>
           <Tabs.Panel value="flows">{table}</Tabs.Panel>
           <Tabs.Panel value="runs">
             {address.tab === "runs" && <Runs flows={list.data ?? []} flow={address.flow} state={address.state} />}
@@ -101,6 +102,7 @@ function FlowList({ list, children }: { list: ReturnType<typeof useOverview>; ch
       id: "version",
       label: t.version,
       width: 160,
+      from: "tablet",
       by: (f) => (f.trigger ? f.version : -1),
       cell: (f) => (
         <span className="tags">
@@ -127,7 +129,7 @@ function FlowList({ list, children }: { list: ReturnType<typeof useOverview>; ch
     {
       id: "failure",
       label: t.lastFailure,
-      width: 140,
+      width: agoWidth,
       from: "tablet",
       by: (f) => f.last_failure?.at ?? "",
       cell: (f) =>

@@ -3,7 +3,7 @@ import { SegmentedControl, Select } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useTexts, type TextsOf } from "../../i18n";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { Empty } from "../../ui/parts";
@@ -54,10 +54,10 @@ export function Runs({
             cell: (x: RunRow) => <span title={x.flow}>{x.flow || t.removedFlow}</span>,
           },
         ]),
-    { id: "state", label: r.state, width: 170, cell: (x) => <RunState state={x.state} /> },
-    { id: "where", label: r.where, width: 90, from: "tablet", cell: (x) => <Place path={x.path} /> },
-    { id: "started", label: r.started, width: 124, from: "desktop", cell: (x) => <Ago at={x.started_at} /> },
-    { id: "changed", label: r.changed, width: 124, from: "tablet", cell: (x) => <Ago at={x.changed_at} /> },
+    { id: "state", label: r.state, width: 200, cell: (x) => <RunState state={x.state} /> },
+    { id: "where", label: r.where, width: 124, from: "tablet", cell: (x) => <Place path={x.path} /> },
+    { id: "started", label: r.started, width: agoWidth, from: "desktop", cell: (x) => <Ago at={x.started_at} /> },
+    { id: "changed", label: r.changed, width: agoWidth, from: "tablet", cell: (x) => <Ago at={x.changed_at} /> },
   ];
   return (
     <>

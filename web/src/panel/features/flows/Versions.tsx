@@ -2,7 +2,7 @@ import { Button, Drawer } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { Empty, Failed, Rows, Tag } from "../../ui/parts";
@@ -33,7 +33,7 @@ export function Versions({ id, take }: { id: string; take?: (f: Flow, n: number)
         </>
       ),
     },
-    { id: "since", label: t.since, width: 180, cell: (v) => <Ago at={v.created_at} /> },
+    { id: "since", label: t.since, width: agoWidth, cell: (v) => <Ago at={v.created_at} /> },
   ];
   return (
     <>

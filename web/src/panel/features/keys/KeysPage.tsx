@@ -7,7 +7,7 @@ import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Key } from "./types";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import type { Bulk } from "../../ui/list/BulkDialog";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
@@ -65,11 +65,17 @@ function Keys() {
         return <span title={names}>{names}</span>;
       },
     },
-    { id: "used", label: t.lastUsed, width: 124, by: (k) => k.last_used ?? "", cell: (k) => <Ago at={k.last_used} /> },
+    {
+      id: "used",
+      label: t.lastUsed,
+      width: agoWidth,
+      by: (k) => k.last_used ?? "",
+      cell: (k) => <Ago at={k.last_used} />,
+    },
     {
       id: "expires",
       label: t.expires,
-      width: 124,
+      width: agoWidth,
       from: "tablet",
       by: (k) => k.expires_at ?? "9",
       cell: (k) => <Ago at={k.expires_at} none={t.expiryNever} />,

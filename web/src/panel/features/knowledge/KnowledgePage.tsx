@@ -10,6 +10,7 @@ import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { Empty, Page } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { TabList } from "../../ui/TabList";
 import { AddBase } from "./AddBase";
 import { addressOf } from "./address";
 import { Answers } from "./Answers";
@@ -51,12 +52,12 @@ function Knowledge() {
         onChange={(v) => void navigate({ to: "/knowledge", search: addressOf({ tab: v }) })}
         keepMounted={false}
       >
-        <Tabs.List mb={16}>
+        <TabList mb={16}>
           <Tabs.Tab value="bases">{t.bases}</Tabs.Tab>
           <Tabs.Tab value="search">{t.tryTab}</Tabs.Tab>
           <Tabs.Tab value="questions">{t.questions}</Tabs.Tab>
           <Tabs.Tab value="answers">{a.tab}</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="bases">
           <Bases add={() => setAdding(true)} />
         </Tabs.Panel>

@@ -92,7 +92,9 @@ export function StateCard({ line: l }: { line: VoiceLine }) {
       <div className="stack" style={{ gap: 12 }}>
         <div className="line-facts">
           <LineState line={l} />
-          <Calls line={l} />
+          <span>
+            <span className="muted">{t.calls}:</span> <Calls line={l} />
+          </span>
         </div>
         {b.state !== "closed" && (
           <Note tone={b.state === "open" ? "danger" : "warn"}>

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { More } from "../../ui/More";
@@ -71,7 +71,7 @@ function Secrets() {
     {
       id: "used",
       label: t.used,
-      width: 130,
+      width: agoWidth,
       by: (x) => x.used_at ?? "",
       cell: (x) => <Ago at={x.used_at} none={t.never} />,
     },

@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { TabList } from "../../ui/TabList";
 import { useLines } from "../lines/useLines";
 import { addressOf, type Address } from "./address";
 import { Files } from "./Files";
@@ -37,7 +38,7 @@ function Send() {
         onChange={(v) => go({ tab: v === "files" || v === "call" ? v : undefined })}
         keepMounted={false}
       >
-        <Tabs.List mb={16} aria-label={t.toWhom}>
+        <TabList mb={16} aria-label={t.toWhom}>
           <Tabs.Tab value="one" leftSection={<IconUser size={16} />}>
             {t.one}
           </Tabs.Tab>
@@ -49,7 +50,7 @@ function Send() {
           <Tabs.Tab value="files" leftSection={<IconFileSpreadsheet size={16} />}>
             {t.files}
           </Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="one">
           {templates.isPending ? (
             <Rows n={6} />

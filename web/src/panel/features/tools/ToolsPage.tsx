@@ -42,7 +42,7 @@ function Tools() {
   const kind = (x: Tool) => (x.mcp ? t.mcp : t.http);
   const columns: Column<Tool>[] = [
     { id: "name", label: t.name, fixed: true, by: (x) => x.name, cell: (x) => <span className="cut">{x.name}</span> },
-    { id: "kind", label: t.kind, width: 120, by: kind, cell: (x) => <Tag>{kind(x)}</Tag> },
+    { id: "kind", label: t.kind, width: 150, from: "tablet", by: kind, cell: (x) => <Tag>{kind(x)}</Tag> },
     {
       id: "address",
       label: t.address,

@@ -17,7 +17,7 @@ import { useCan, useCompany, useMe } from "../../session";
 import { Needs } from "../../shell/states";
 import { roles, type Role } from "../session/types";
 import { type User } from "./types";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
 import { Listed } from "../../ui/list/Listed";
 import { More } from "../../ui/More";
@@ -91,7 +91,7 @@ function Users() {
     {
       id: "seen",
       label: t.lastSignIn,
-      width: 140,
+      width: agoWidth,
       from: "tablet",
       by: (u) => u.last_sign_in_at ?? "",
       cell: (u) => <Ago at={u.last_sign_in_at} />,

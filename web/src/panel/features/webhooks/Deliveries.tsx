@@ -3,7 +3,7 @@ import { IconSend } from "@tabler/icons-react";
 import { get } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
-import { Ago } from "../../ui/Ago";
+import { Ago, agoWidth } from "../../ui/Ago";
 import { LiveRows, type Column } from "../../ui/list/List";
 import { pageSize, useLiveList } from "../../ui/list/useLiveList";
 import { Card, Empty, Tag } from "../../ui/parts";
@@ -41,7 +41,7 @@ export function Deliveries({
   });
   const columns: Column<Attempt>[] = [
     { id: "event", label: t.event, fixed: true, cell: (a) => <span className="cut">{a.type}</span> },
-    { id: "when", label: t.when, width: 124, cell: (a) => <Ago at={a.at} /> },
+    { id: "when", label: t.when, width: agoWidth, cell: (a) => <Ago at={a.at} /> },
     { id: "attempt", label: t.attempt, width: 84, from: "tablet", cell: (a) => number(a.attempt, language) },
     {
       id: "duration",
@@ -53,7 +53,7 @@ export function Deliveries({
     {
       id: "result",
       label: t.result,
-      width: 136,
+      width: 160,
       cell: (a) => (
         <Tag tone={a.succeeded ? "ok" : "danger"}>
           {a.succeeded ? t.ok : t.bad}

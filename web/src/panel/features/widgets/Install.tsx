@@ -7,6 +7,7 @@ import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Note, Snippet } from "../../ui/parts";
 import { failed } from "../../ui/problem";
+import { TabList } from "../../ui/TabList";
 import { base, widgets } from "./places";
 import { policyOf, sites, snippetOf, type Site } from "./snippets";
 import { texts, voiceTexts } from "./texts";
@@ -25,13 +26,13 @@ export function Install({ widget: w }: { widget: Widget }) {
       {key && (
         <>
           <Tabs value={site} onChange={(to) => setSite((to as Site | null) ?? "html")} keepMounted={false}>
-            <Tabs.List aria-label={t.siteKind}>
+            <TabList aria-label={t.siteKind}>
               {sites.map((s) => (
                 <Tabs.Tab key={s} value={s}>
                   {t[`site_${s}`]}
                 </Tabs.Tab>
               ))}
-            </Tabs.List>
+            </TabList>
             {sites.map((s) => (
               <Tabs.Panel key={s} value={s} pt={16}>
                 <ol className={classes.steps}>

@@ -9,8 +9,6 @@ import { Logo } from "./Logo";
 import { texts, voiceTexts } from "./texts";
 
 const corners = ["bottom-right", "bottom-left", "top-right", "top-left"] as const;
-/** animations are those that the button has; the configuration takes any word, which stands for the same. */
-const animations = ["pulse"] as const;
 const swatches = ["#2f5bd7", "#0b5c8e", "#0b6e4f", "#7a3fb0", "#b3261e", "#a34b00", "#1d1c1a"];
 
 const valid = (colour?: string): colour is string => /^#[0-9a-f]{6}$/i.test(colour ?? "");
@@ -21,7 +19,6 @@ export function Look({ draft }: { draft: Draft<Widget> }) {
   const v = useTexts(voiceTexts);
   const { value: w, set, error } = draft;
   const voice = w.kind === "voice";
-  const animation = w.appearance.animation ?? "";
   const look = (change: Partial<Widget["appearance"]>) => set({ appearance: { ...w.appearance, ...change } });
   return (
     <div className="form">
@@ -94,15 +91,12 @@ export function Look({ draft }: { draft: Draft<Widget> }) {
           label={v.animation}
           description={v.animationHelp}
           allowDeselect={false}
-          value={animation}
+          value={w.appearance.animation ? "pulse" : ""} // the button has one; any other word stands for it
           onChange={(to) => look({ animation: to || undefined })}
           error={error("appearance.animation")}
           data={[
             { value: "", label: v.none },
-            ...animations.map((a) => ({ value: a, label: v[a] })),
-            ...(animation === "" || animations.includes(animation as "pulse")
-              ? []
-              : [{ value: animation, label: animation }]),
+            { value: "pulse", label: v.pulse },
           ]}
         />
       )}

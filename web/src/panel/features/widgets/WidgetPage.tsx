@@ -11,6 +11,7 @@ import { More } from "../../ui/More";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { succeeded } from "../../ui/problem";
 import { useChanges, useOne } from "../../ui/resources";
+import { TabList } from "../../ui/TabList";
 import { shared } from "../../ui/texts";
 import { Behaviour } from "./Behaviour";
 import { Install } from "./Install";
@@ -85,12 +86,12 @@ function Designer({ stored }: { stored: Widget }) {
         <div>
           <div className="card">
             <Tabs value={tab} onChange={setTab} keepMounted={false}>
-              <Tabs.List px={16}>
+              <TabList px={16}>
                 <Tabs.Tab value="look">{t.look}</Tabs.Tab>
                 <Tabs.Tab value="words">{t.words}</Tabs.Tab>
                 <Tabs.Tab value="behaviour">{t.behaviour}</Tabs.Tab>
                 <Tabs.Tab value="install">{t.install}</Tabs.Tab>
-              </Tabs.List>
+              </TabList>
               <fieldset disabled={!can && tab !== "install"} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
                 <Tabs.Panel value="look" p={24}>
                   <Look draft={draft} />

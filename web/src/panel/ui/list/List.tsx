@@ -126,6 +126,8 @@ export function List<T>(p: ListProps<T>) {
                     key={c.id}
                     className={css.head}
                     style={{ width: c.width }}
+                    data-main={c === main ? "" : undefined}
+                    data-narrow={typeof c.width === "number" && c.width <= 100 ? "" : undefined}
                     data-from={c.from}
                     data-end={c.end ? "" : undefined}
                     data-fixed={c === main ? "" : undefined}

@@ -101,8 +101,8 @@ export const texts = {
   pacing: "Pacing",
   perSecond: "Messages per second",
   perSecondHelp: "0 for no limit. Meta allows 80 for most numbers.",
-  perRecipient: "Seconds between messages to one person",
-  perRecipientHelp: "0 for no pause. Meta allows one message every 6 seconds.",
+  perRecipient: "Seconds between messages",
+  perRecipientHelp: "To the same person. 0 for no pause; Meta allows one every 6 seconds.",
   media: "Media check",
   full: "Full",
   fullHelp: "Downloads the start of each file to check its type and size",
@@ -170,7 +170,7 @@ export const texts = {
   removeText:
     "Its templates are removed here, not on WhatsApp. Sent messages are kept. A number with queued messages can't be removed.",
   removed: "Number removed",
-  setupNote: "This number is in a setup file. Applying the file overrides changes made here.",
+  setupNote: "If a setup file contains this number, applying it overrides changes made here.",
 };
 
 /** What a check asks about (item_), what it found (the code), and what to do about it (do_ and the code). */

@@ -104,8 +104,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pacing: "Ritmo",
   perSecond: "Mensajes por segundo",
   perSecondHelp: "0 para no limitar. Meta permite 80 a la mayoría de los números.",
-  perRecipient: "Segundos entre dos mensajes a una persona",
-  perRecipientHelp: "0 para no esperar. Meta permite un mensaje cada 6 segundos.",
+  perRecipient: "Segundos entre mensajes",
+  perRecipientHelp: "A la misma persona. 0 para no esperar; Meta permite uno cada 6 segundos.",
   media: "Comprobación de archivos",
   full: "Completa",
   fullHelp: "Descarga el principio de cada archivo para ver su tipo y tamaño",
@@ -173,7 +173,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   removeText:
     "Sus plantillas se eliminan aquí, no en WhatsApp. Los mensajes enviados se conservan. No se puede eliminar un número con mensajes en cola.",
   removed: "Número eliminado",
-  setupNote: "Este número está en un archivo de configuración. Al aplicarlo, sustituye los cambios hechos aquí.",
+  setupNote: "Si un archivo de configuración contiene este número, al aplicarlo sustituye los cambios hechos aquí.",
 };
 
 export const checkTexts: Record<keyof typeof en.checkTexts, string> = {

@@ -103,8 +103,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pacing: "Ritmo",
   perSecond: "Mensagens por segundo",
   perSecondHelp: "0 para não limitar. A Meta permite 80 para a maioria dos números.",
-  perRecipient: "Segundos entre duas mensagens a uma pessoa",
-  perRecipientHelp: "0 para não esperar. A Meta permite uma mensagem a cada 6 segundos.",
+  perRecipient: "Segundos entre mensagens",
+  perRecipientHelp: "Para a mesma pessoa. 0 para não esperar; a Meta permite uma a cada 6 segundos.",
   media: "Verificação de arquivos",
   full: "Completa",
   fullHelp: "Baixa o início de cada arquivo para ver o tipo e o tamanho",
@@ -172,8 +172,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   removeText:
     "Os modelos são removidos aqui, não no WhatsApp. As mensagens enviadas são mantidas. Um número com mensagens na fila não pode ser removido.",
   removed: "Número removido",
-  setupNote:
-    "Este número está em um arquivo de configuração. Ao aplicá-lo, as alterações feitas aqui são substituídas.",
+  setupNote: "Se um arquivo de configuração contém este número, aplicá-lo substitui as alterações feitas aqui.",
 };
 
 export const checkTexts: Record<keyof typeof en.checkTexts, string> = {

@@ -46,5 +46,5 @@ export const texts = {
     "How long ended messages and inactive conversations are kept. Overview figures are kept for 400 days.",
   callsTitle: "Calls, last 30 days",
   noCalls: "No calls yet.",
-  calls: "{placed} calls placed, {dialed} dialed, {answered} answered ({share} of those dialed).",
+  calls: "Placed: {placed} · Dialed: {dialed} · Answered: {answered} ({share} of those dialed)",
 };

@@ -49,5 +49,5 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "Cuánto se conservan los mensajes terminados y las conversaciones inactivas. Las cifras del resumen se conservan 400 días.",
   callsTitle: "Llamadas, últimos 30 días",
   noCalls: "Aún no hay llamadas.",
-  calls: "{placed} llamadas solicitadas, {dialed} marcadas, {answered} contestadas ({share} de las marcadas).",
+  calls: "Solicitadas: {placed} · Marcadas: {dialed} · Contestadas: {answered} ({share} de las marcadas)",
 };

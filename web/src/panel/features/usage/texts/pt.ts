@@ -49,5 +49,5 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "Por quanto tempo são mantidas as mensagens encerradas e as conversas inativas. Os números do resumo são mantidos por 400 dias.",
   callsTitle: "Ligações, últimos 30 dias",
   noCalls: "Nenhuma ligação ainda.",
-  calls: "{placed} ligações solicitadas, {dialed} discadas, {answered} atendidas ({share} das discadas).",
+  calls: "Solicitadas: {placed} · Discadas: {dialed} · Atendidas: {answered} ({share} das discadas)",
 };

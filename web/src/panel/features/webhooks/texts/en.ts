@@ -44,7 +44,7 @@ export const texts = {
     "Events are kept for seven days. Fix your endpoint, re-enable the webhook, and choose whether to deliver the backlog.",
   waitMany: "{n} deliveries queued",
   waitOne: "One delivery queued",
-  waitNone: "No queue",
+  waitNone: "Nothing queued",
   failedMany: "{n} discarded",
   failedOne: "One discarded",
   behind: "{n} more queued",

@@ -45,7 +45,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "Los eventos se conservan siete días. Corrija su servidor, vuelva a activar el webhook y elija si se entrega lo pendiente.",
   waitMany: "{n} entregas en cola",
   waitOne: "Una entrega en cola",
-  waitNone: "Sin cola",
+  waitNone: "Nada en cola",
   failedMany: "{n} descartadas",
   failedOne: "Una descartada",
   behind: "{n} más en cola",

@@ -45,7 +45,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "Os eventos são mantidos por sete dias. Corrija seu servidor, reative o webhook e escolha se o que está pendente é entregue.",
   waitMany: "{n} entregas na fila",
   waitOne: "Uma entrega na fila",
-  waitNone: "Sem fila",
+  waitNone: "Nada na fila",
   failedMany: "{n} descartadas",
   failedOne: "Uma descartada",
   behind: "mais {n} na fila",
