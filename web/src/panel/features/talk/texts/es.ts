@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   busyElsewhere: "Está en una llamada en otra ventana de este navegador. Cuelgue allí primero.",
   wasTaken: "{name} ya la ha tomado.",
   someone: "Un compañero",
-  gone: "{name} ha dejado la llamada.",
+  gone: "{name} ha salido de la llamada.",
   over: "La llamada con {name} ha terminado.",
   lost: "Se ha perdido la conexión y no se ha podido recuperar.",
   ring: "Sonar con las llamadas",
