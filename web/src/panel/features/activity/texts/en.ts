@@ -40,7 +40,8 @@ export const texts = {
   cut: "Truncated. Only the beginning is kept.",
   notRead: "The call was refused before its body was read.",
   noBody: "No body.",
-  repeatsText: "{n} more calls with this key were refused the same way at that moment. This is the last one.",
+  repeatsText:
+    "{n} more calls with this key were refused for the same reason in the same moment. This is the last one.",
   redactedText: "Secrets are replaced with [redacted] before storage.",
   curl: "Copy as curl",
   curlText: "The key isn't included. Set CARILLON_ACCESS_KEY first.",

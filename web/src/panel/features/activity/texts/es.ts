@@ -40,7 +40,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   cut: "Cortado. Solo se conserva el principio.",
   notRead: "La llamada se rechazó antes de leer el cuerpo.",
   noBody: "Sin cuerpo.",
-  repeatsText: "Otras {n} llamadas de esta clave fueron rechazadas igual en el mismo momento. Esta es la última.",
+  repeatsText: "Otras {n} llamadas con esta clave se rechazaron por lo mismo en ese momento. Esta es la última.",
   redactedText: "Los secretos se sustituyen por [redacted] antes de guardarse.",
   curl: "Copiar como curl",
   curlText: "La clave no se incluye. Defina antes CARILLON_ACCESS_KEY.",

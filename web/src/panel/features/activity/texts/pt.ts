@@ -40,7 +40,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   cut: "Cortado. Só o início é mantido.",
   notRead: "A chamada foi recusada antes da leitura do corpo.",
   noBody: "Sem corpo.",
-  repeatsText: "Outras {n} chamadas desta chave foram recusadas da mesma forma no mesmo momento. Esta é a última.",
+  repeatsText: "Outras {n} chamadas com esta chave foram recusadas pelo mesmo motivo naquele momento. Esta é a última.",
   redactedText: "Os segredos são substituídos por [redacted] antes do armazenamento.",
   curl: "Copiar como curl",
   curlText: "A chave não é incluída. Defina antes CARILLON_ACCESS_KEY.",

@@ -257,7 +257,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   inPast: "Escolha um horário no futuro",
   moveNow: "Para enviar agora, escolha um horário daqui a um minuto.",
   resend: "Reenviar aos que falharam",
-  resendTitle: "Reenviar aos com falha",
+  resendTitle: "Reenviar aos que falharam",
   resendAbout: "O mesmo conteúdo é enviado agora, como uma nova mensagem que conta na cota de hoje.",
   resendDo: "Enviar a {n}",
   resendOne: "Enviar a 1",
@@ -301,7 +301,7 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   undeliverable: "Este número não está disponível no WhatsApp",
   undeliverable_next:
     "Verifique o número. Ele pode não estar no WhatsApp, usar uma versão antiga ou não ter aceitado os termos. Tente outro canal, como uma ligação.",
-  recipient_opted_out: "O destinatário cancelou o recebimento de marketing",
+  recipient_opted_out: "O destinatário se descadastrou do marketing",
   recipient_opted_out_next: "O número agora está descadastrado de marketing. Não envie mais marketing para ele.",
   channel_limited: "O WhatsApp limitou o marketing para esta pessoa",
   channel_limited_next: "Aguarde pelo menos 24 horas. Reenviar antes piora. Envie menos marketing a quem não reage.",

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   calls: "{name} quiere hablar",
   visitor: "Visitante",
-  asks: "En línea, espera desde hace {time}",
+  asks: "En línea, esperando desde hace {time}",
   answer: "Responder",
   answerVoice: "Responder por voz",
   answerText: "Responder por escrito",
@@ -39,7 +39,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   gone: "{name} ha salido de la llamada.",
   over: "La llamada con {name} ha terminado.",
   lost: "Se ha perdido la conexión y no se ha podido recuperar.",
-  ring: "Sonar con las llamadas",
+  ring: "Avisar con sonido",
   key_voice: "Responder por voz",
   aloud: "Hablado",
   cut: "Interrumpido aquí",
