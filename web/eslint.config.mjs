@@ -2,6 +2,22 @@ import hooks from "eslint-plugin-react-hooks";
 import { defineConfig } from "eslint/config";
 import ts from "typescript-eslint";
 
+/** Sentences of exceptions and of the server are not the panel's: ui/problem.tsx shows failures in the language of the page. */
+const rawMessage = {
+  create(context) {
+    const { program, esTreeNodeToTSNodeMap } = context.sourceCode.parserServices;
+    const types = program.getTypeChecker();
+    const isError = (type) =>
+      type.symbol?.name === "Error" || (type.getBaseTypes?.() ?? []).some(isError) || (type.types ?? []).some(isError);
+    return {
+      'MemberExpression[property.name="message"]'(node) {
+        if (isError(types.getTypeAtLocation(esTreeNodeToTSNodeMap.get(node.object))))
+          context.report({ node, message: "Show why(e), problemText(e) or failed(e), not the message of an error." });
+      },
+    };
+  },
+};
+
 export default defineConfig(
   { ignores: ["dist", "node_modules", "**/*.gen.ts", "e2e"] },
   {
@@ -43,5 +59,11 @@ export default defineConfig(
       // the router's redirects and its errors without a stack are thrown
       "@typescript-eslint/only-throw-error": "off",
     },
+  },
+  {
+    files: ["src/panel/**/*.{ts,tsx}"],
+    ignores: ["src/panel/ui/problem.tsx", "src/panel/**/*.test.*"],
+    plugins: { panel: { rules: { "raw-message": rawMessage } } },
+    rules: { "panel/raw-message": "error" },
   },
 );

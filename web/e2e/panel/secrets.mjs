@@ -46,7 +46,7 @@ describe("secrets", () => {
     await act(p, "Replace", "shop_key");
     await dialog.getByRole("combobox", { name: "Sent to" }).fill("evil.example.com");
     await dialog.getByRole("button", { name: "Replace" }).click();
-    await dialog.getByText("Enter the value. There is none yet.").waitFor();
+    await dialog.getByText("Enter a value.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
 

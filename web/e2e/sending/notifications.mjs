@@ -154,7 +154,7 @@ describe("what was sent to several", () => {
     await shot(p, "notifications-selected");
     await p.getByRole("button", { name: "Resend to failed" }).click();
     const form = p.getByRole("dialog");
-    await form.getByText("1 selected row doesn't allow this and is left out.").waitFor();
+    await form.getByText("1 selected row doesn't allow this and will be skipped.").waitFor();
     await accessible(p, "an action for several");
     await form.getByRole("button", { name: "Resend 2" }).click();
     await form.getByText("0 of 2 done · 2 failed").waitFor(); // what is unlikely to arrive is not sent blindly
@@ -247,7 +247,7 @@ describe("what was sent to several", () => {
         "Sending",
         "Accepted by WhatsApp",
         "Delivered to the device",
-        "Not read so far. Many people turn read receipts off.",
+        "Not read yet. Many people turn read receipts off.",
       ],
     );
     assert.match(steps[3], /after [\d.,]+ (ms|s)/);

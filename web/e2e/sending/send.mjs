@@ -133,7 +133,7 @@ describe("sending to one person", () => {
     await to.fill("+34 600 70-22 22");
     await value.fill("{{ city }}");
     await p.getByRole("button", { name: "Send", exact: true }).click();
-    await p.getByText("Enter a text, or a field that the contact has").waitFor();
+    await p.getByText("Enter text, or a field that this contact has").waitFor();
     await value.fill("Ana");
     await p.route("**/panel/v1/templates*", (r) =>
       r.fulfill({ status: 400, json: { error: "conflict", message: "no", request_id: "req_x" } }),

@@ -295,7 +295,7 @@ describe("flows", () => {
     await assert.rejects(call("POST", `/panel/v1/flows/${id}/publish`, token), /steps\.0\.question/);
     const p = await open(t, company, "/flows/" + id);
     await p.getByText("1 issue to fix before publishing").click();
-    const fault = "Write the question. On some path, no message comes before this step.";
+    const fault = "Write the question. Not every path has a message before this step.";
     await p.locator('[data-path="steps.0"] .flow-form').getByText(fault).waitFor();
     assert.ok(await p.getByRole("button", { name: "Publish", exact: true }).isDisabled());
     await accessible(p, "a question that is missing");

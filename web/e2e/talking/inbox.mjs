@@ -93,7 +93,7 @@ describe("a conversation", () => {
     await frame.getByLabel("5 de 5").check({ force: true });
     await frame.getByRole("button", { name: "Enviar valoración" }).click();
     await p.goto(address); // the next conversation is open
-    await p.getByText("The visitor rated 5 out of 5").waitFor();
+    await p.getByText("The visitor rated the conversation 5 out of 5").waitFor();
 
     await host.reload();
     const again = await chatOf(host);

@@ -49,8 +49,6 @@ export type Asks<A> =
 /** Row is a row of a list. */
 export type Row<A> = Gives<"get", A> extends { data: (infer T)[] } ? T : never;
 
-import { sentenceOf } from "./ui/rules";
-
 /** Problem is an answer that is an error. */
 export class Problem extends Error {
   constructor(
@@ -73,9 +71,9 @@ export class Problem extends Error {
     const value = this.details[name];
     return typeof value === "string" ? value : "";
   }
-  /** reason is why, in the language of the page. */
-  get reason(): string {
-    return sentenceOf(this.details);
+  /** word is the name of the reason, such as changed_meanwhile; it is not to be shown. */
+  get word(): string {
+    return this.detail("reason");
   }
 }
 

@@ -57,9 +57,7 @@ export function Crashed({ error, reset }: ErrorComponentProps) {
   const t = useTexts(shared);
   const s = useTexts(texts);
   const router = useRouter();
-  const gone = /dynamically imported module|Importing a module|preload/i.test(
-    error instanceof Error ? error.message : "",
-  );
+  const gone = /dynamically imported module|Importing a module|preload/i.test(String(error));
   useEffect(() => {
     if (!gone || !navigator.onLine) return;
     try {

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Autocomplete } from "@mantine/core";
 import { languageName } from "../format";
 import { useLanguage } from "../i18n";
@@ -17,7 +18,7 @@ export function LanguageField({
   onChange: (v: string) => void;
   label: string;
   description?: string;
-  error?: string;
+  error?: ReactNode;
   disabled?: boolean;
 }) {
   const language = useLanguage();

@@ -2,12 +2,12 @@
 import { Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useBlocker } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Problem } from "../api";
 import { useTexts } from "../i18n";
 import { confirm } from "./confirm";
 import styles from "./draft.module.css";
-import { failed } from "./problem";
+import { failed, why } from "./problem";
 import { shared } from "./texts";
 
 export interface Draft<T> {
@@ -16,7 +16,7 @@ export interface Draft<T> {
   dirty: boolean;
   busy: boolean;
   /** error is what the server said about a field, such as "hours.from"; "" where it said nothing. */
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
   save: () => Promise<void>;
   discard: () => void;
 }
@@ -26,7 +26,7 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
   const [base, setBase] = useState(stored);
   const [value, setValue] = useState(stored);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<{ field: string; text: string } | null>(null);
+  const [problem, setProblem] = useState<{ field: string; text: ReactNode } | null>(null);
   const dirty = useMemo(() => JSON.stringify(value) !== JSON.stringify(base), [value, base]);
   useEffect(() => {
     // somebody else's change is taken over while there is none of one's own
@@ -43,7 +43,7 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
       setBase(kept);
       setValue(kept);
     } catch (e) {
-      if (e instanceof Problem && e.field) setProblem({ field: e.field, text: e.reason || e.message });
+      if (e instanceof Problem && e.field) setProblem({ field: e.field, text: why(e) });
       failed(e);
     } finally {
       setBusy(false);

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Button } from "@mantine/core";
 import { IconCircleCheck, IconFilterOff, IconSend } from "@tabler/icons-react";
 import type { ReactNode } from "react";
@@ -88,7 +89,8 @@ function List({ address: a, go, open }: { address: Address; go: Go; open: (id: s
         const text = c.message + (c.repeats > 0 ? ` · ${fill(t.times, { n: c.repeats + 1 })}` : "");
         return (
           <span className="small muted" title={text}>
-            {text}
+            <English>{c.message}</English>
+            {c.repeats > 0 && ` · ${fill(t.times, { n: c.repeats + 1 })}`}
           </span>
         );
       },

@@ -103,7 +103,7 @@ describe("sentences", () => {
       "ana@a.test set a new password",
     );
     expect(sentence(change("added", "suppression", { by: { key: "channel", name: "", origin: "channel" } }))).toBe(
-      "The recipient opted out x",
+      "The recipient added an opt-out for x",
     );
     expect(sentence(change("changed", "flow", { by: { key: "key:1", name: "shop", origin: "api" } }))).toBe(
       "The key “shop” changed the flow “x”",

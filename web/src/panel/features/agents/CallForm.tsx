@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { ActionIcon, Button, Select, Switch, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
@@ -116,7 +117,7 @@ function Field({
   n: number;
   field: Result;
   at: string;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
   up?: () => void;
   change: (more: Partial<Result>) => void;
   remove: () => void;

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, TagsInput, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import type { Agent, ClientTool } from "./types";
 import type { Draft } from "../../ui/draft";
@@ -53,7 +53,7 @@ function Tool({
 }: {
   tool: ClientTool;
   at: string;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
   change: (more: Partial<ClientTool>) => void;
   remove: () => void;
 }) {

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { ActionIcon, Button, Loader, SegmentedControl, TextInput } from "@mantine/core";
 import { IconChecklist, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
@@ -201,7 +202,11 @@ function Answer({ played: p, choose }: { played: Played; choose?: (choice: strin
       {p.tools?.map((x, i) => (
         <Note key={i} tone={x.status === "ok" ? "ok" : "warn"}>
           <code>{x.tool}</code> {x.arguments} · {o[`status_${x.status}`]}
-          {x.reason && ": " + x.reason}
+          {x.reason && (
+            <>
+              : <English>{x.reason}</English>
+            </>
+          )}
         </Note>
       ))}
       {p.handoff !== undefined && <Note tone="ok">{t.handedOver}</Note>}

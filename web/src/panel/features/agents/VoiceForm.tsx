@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { PasswordInput, Radio, Slider, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Slider.css";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -123,7 +124,7 @@ function Server({
   vosk?: boolean;
   value?: Service;
   change: (to: Service) => void;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
 }) {
   const t = useTexts(voiceTexts);
   const s = value ?? { base_url: "" };

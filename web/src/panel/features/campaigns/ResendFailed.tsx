@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Progress, Stack } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { get, Problem, send, type Page } from "../../api";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -43,7 +43,7 @@ function Asked({ campaign: c, close }: { campaign: Campaign; close: () => void }
   const client = useQueryClient();
   const [done, setDone] = useState<Done>();
   const [over, setOver] = useState(false);
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<ReactNode>("");
   const stop = useRef(new AbortController());
   const keys = useRef(new Map<string, string>()); // the same again is the same request
   useEffect(() => () => stop.current.abort(), []);

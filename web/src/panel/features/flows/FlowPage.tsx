@@ -9,9 +9,8 @@ import { Needs } from "../../shell/states";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { More } from "../../ui/More";
 import { Card, Failed, Page, Rows, Tag } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { because, failed, succeeded } from "../../ui/problem";
 import { useList } from "../../ui/resources";
-import { sentenceOf } from "../../ui/rules";
 import { TabList } from "../../ui/TabList";
 import { shared } from "../../ui/texts";
 import { flowAddressOf } from "./address";
@@ -227,7 +226,7 @@ function Steps({
               maxLength={200}
               value={flow.name}
               onChange={(e) => set({ name: e.currentTarget.value })}
-              error={sentenceOf(faults.find((x) => x.field === "name"))}
+              error={because(faults.find((x) => x.field === "name"))}
             />
           </div>
         </Card>

@@ -1,11 +1,11 @@
+import { because } from "../../ui/problem";
 import { Button, Select, TextInput } from "@mantine/core";
 import { IconLockOpen } from "@tabler/icons-react";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
-import { sentenceOf } from "../../ui/rules";
 import { useLines } from "../lines/useLines";
 import { SetSecret } from "../secrets/SetSecret";
 import { useSecrets } from "../secrets/useSecrets";
@@ -29,7 +29,7 @@ export function StepForm(props: StepProps) {
       <Fields {...props} />
       {faultsAt(warnings, path).map((w) => (
         <Note key={w.field + w.reason} tone="warn">
-          {sentenceOf(w)}
+          {because(w)}
         </Note>
       ))}
       <TextInput
@@ -289,7 +289,14 @@ function PlaceCall({ path, step: s, faults, change }: StepProps) {
 }
 
 /** Target chooses a step by what it does; one without an id gets one. */
-function Target({ path, step: s, steps, changeAll, change, error }: StepProps & { error: (field: string) => string }) {
+function Target({
+  path,
+  step: s,
+  steps,
+  changeAll,
+  change,
+  error,
+}: StepProps & { error: (field: string) => ReactNode }) {
   const t = useTexts(texts);
   const f = useTexts(formTexts);
   const all: { value: string; label: string }[] = [];

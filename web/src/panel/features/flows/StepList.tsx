@@ -1,3 +1,4 @@
+import { because } from "../../ui/problem";
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import {
   IconAlertCircle,
@@ -13,7 +14,7 @@ import {
 } from "@tabler/icons-react";
 import { createContext, useContext, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
-import { sentenceOf } from "../../ui/rules";
+import { filled } from "../../ui/English";
 import { shared } from "../../ui/texts";
 import { AddStep } from "./AddStep";
 import styles from "./gap.module.css";
@@ -265,7 +266,7 @@ function Row({ path, step }: { path: string; step: Step }) {
             <span className="flow-fault">
               <IconAlertCircle size={16} aria-hidden="true" />
               <span className="hidden">
-                . {fill(t.issue, { text: faults[0]!.field === path ? t.unfinished : sentenceOf(faults[0]) })}
+                . {filled(t.issue, { text: faults[0]!.field === path ? t.unfinished : because(faults[0]) })}
               </span>
             </span>
           )}

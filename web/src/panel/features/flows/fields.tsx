@@ -22,7 +22,7 @@ export function Said({
   description?: string;
   value: string;
   onChange: (v: string) => void;
-  error?: string;
+  error?: ReactNode;
   variables: string[];
   rows?: number;
   mono?: boolean;
@@ -103,7 +103,7 @@ export function Pairs({
   description?: string;
   value: Record<string, string>;
   onChange: (v: Record<string, string>) => void;
-  error: (name: string) => string;
+  error: (name: string) => ReactNode;
   name: string;
   text: string;
   add: string;

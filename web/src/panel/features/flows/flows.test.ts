@@ -133,14 +133,14 @@ test("questions are asked for new variables, whose replies conditions know", () 
 
 test("faults belong to the step that they name", () => {
   const faults = [
-    { field: "steps.1.if", reason: "1" },
+    { field: "steps.1.if", reason: "1", rule: "required" },
     { field: "steps.1.then.0.say", reason: "2" },
     { field: "steps.10", reason: "3" },
   ];
   expect(faultsAt(faults, "steps.1").map((f) => f.reason)).toEqual(["1"]);
   expect(faultsAt(faults, "steps.1.then.0").map((f) => f.reason)).toEqual(["2"]);
   expect(faultsAt(faults, "steps.10").map((f) => f.reason)).toEqual(["3"]);
-  expect([errorOf(faults, "steps.1.if"), errorOf(faults, "steps.2")]).toEqual(["1", ""]);
+  expect([errorOf(faults, "steps.1.if"), errorOf(faults, "steps.2")]).toEqual(["Required.", ""]);
   expect(numberOf("steps.1.then.0", "yes", "no")).toBe("2 yes 1");
   expect(variablesOf(steps).slice(0, 2)).toEqual(["order", "name"]);
 });

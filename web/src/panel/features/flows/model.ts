@@ -1,5 +1,6 @@
 // A flow's steps as a tree: a step is named by its path, such as steps.2.then.0, a list of steps by that of its owner, such as steps.2.then.
-import { sentenceOf } from "../../ui/rules";
+import type { ReactNode } from "react";
+import { because } from "../../ui/problem";
 import type { Flow, Step } from "./types";
 
 export const kinds = [
@@ -310,8 +311,8 @@ export function summary(s: Step): string {
 }
 
 /** errorOf is what the server said about a field or what is in it; "" where it said nothing. */
-export function errorOf(faults: { field: string; reason: string }[], field: string): string {
-  return sentenceOf(faults.find((f) => f.field === field || f.field.startsWith(field + ".")));
+export function errorOf(faults: { field: string; reason: string }[], field: string): ReactNode {
+  return because(faults.find((f) => f.field === field || f.field.startsWith(field + ".")));
 }
 
 /** faultsAt are those of a step itself, without those of the steps in its branches. */

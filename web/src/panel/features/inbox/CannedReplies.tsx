@@ -1,8 +1,8 @@
-import { sentenceOf } from "../../ui/rules";
+import { why } from "../../ui/problem";
 import { ActionIcon, Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
-import { useEffect, useState, type FormEvent } from "react";
-import type { Refusal, Snapshot } from "./snapshot";
+import { useEffect, useState, type FormEvent, type ReactNode } from "react";
+import type { Snapshot } from "./snapshot";
 import type { Inbox } from "./store";
 import { fill } from "../../i18n";
 import type { InboxTexts } from "./texts";
@@ -17,7 +17,7 @@ interface Props {
   state: Snapshot;
   t: InboxTexts;
   insert(r: CannedReply): void;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
 }
 type Draft = { id?: string; shortcut: string; text: string };
 
@@ -27,7 +27,7 @@ export function CannedReplies({ opened, creates, close, inbox, state, t, insert,
   useEffect(() => {
     if (opened && creates) setDraft({ shortcut: "", text: "" });
   }, [opened, creates]);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const [removing, setRemoving] = useState<CannedReply | null>(null);
   const save = async (e: FormEvent) => {
     e.preventDefault();
@@ -37,12 +37,12 @@ export function CannedReplies({ opened, creates, close, inbox, state, t, insert,
       setDraft(null);
       setProblem("");
     } catch (x) {
-      setProblem(sentenceOf((x as Refusal).details) || (x as Refusal).message || "");
+      setProblem(why(x));
     }
   };
   const remove = async (r: CannedReply) => {
     setRemoving(null);
-    await inbox.removeCanned(r.id).catch((x: Refusal) => toast(x.message ?? "", true));
+    await inbox.removeCanned(r.id).catch((x: unknown) => toast(why(x), true));
   };
   const valid = draft && /^[a-z0-9_-]{1,40}$/.test(draft.shortcut) && draft.text.trim();
   return (

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Modal, Textarea, Tooltip } from "@mantine/core";
 import { IconMessage2Bolt, IconPaperclip } from "@tabler/icons-react";
-import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
+import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref, type ReactNode } from "react";
 import { CannedReplies } from "./CannedReplies";
 import { draftOf, keepDraft } from "./drafts";
 import { enclosedTexts, type InboxTexts } from "./texts";
@@ -30,7 +30,7 @@ interface Props {
   thread: Loaded;
   t: InboxTexts;
   act: Act;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
   ref?: Ref<{ focus(mode: Mode): void }>;
 }
 
@@ -98,7 +98,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       case "closed":
         break; // the thread is read again, and says so
       case "failed":
-        toast(sent.message || t.notSent, true);
+        toast(sent.why || t.notSent, true);
         break;
       default:
         setWarning(sent.result === "taken" ? { kind: "taken", by: sent.by || t.someone } : { kind: "answered" });
@@ -118,7 +118,12 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
       if (sent.result === "closed") return;
       if (sent.result === "taken") toast(fill(t.wasTaken, { name: sent.by || t.someone }), true);
       else if (sent.result !== "sent")
-        toast(`${file.name}: ${sent.result === "failed" && sent.message ? sent.message : t.notSent}`, true);
+        toast(
+          <>
+            {file.name}: {(sent.result === "failed" && sent.why) || t.notSent}
+          </>,
+          true,
+        );
     }
   };
   const takeAndSend = async () => {

@@ -1,8 +1,8 @@
-import { sentenceOf } from "../../ui/rules";
+import { why } from "../../ui/problem";
 import { ActionIcon, TagsInput, TextInput } from "@mantine/core";
 import { IconShieldCheck, IconX } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { Avatar } from "./Avatar";
 import { absolute, languageName } from "../../format";
 import { ago, path } from "./format";
@@ -12,7 +12,7 @@ import { ReviewShown } from "../reviews/Review";
 import { reviewTexts } from "../reviews/texts";
 import { messageTexts, enclosedTexts, type InboxTexts } from "./texts";
 import { hidesNumber, isGroup, nameOf, previewOf } from "./model";
-import type { Loaded, Refusal } from "./snapshot";
+import type { Loaded } from "./snapshot";
 import type { Inbox } from "./store";
 import type { ContactPage } from "./types";
 import type { Act } from "./store";
@@ -26,7 +26,7 @@ interface Props {
   act: Act;
   open(id: string): void;
   close(): void;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
 }
 
 /** ContactPanel says who the contact is, and what else the company had to do with them. */
@@ -200,7 +200,7 @@ function Field({
   toast: Props["toast"];
 }) {
   const [text, setText] = useState(value);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const save = async () => {
     if (text.trim() === value) return;
     try {
@@ -208,7 +208,7 @@ function Field({
       setProblem("");
       toast(t.saved);
     } catch (e) {
-      setProblem(sentenceOf((e as Refusal).details) || (e as Refusal).message || "");
+      setProblem(why(e));
     }
   };
   return (

@@ -1,7 +1,8 @@
+import { why } from "../../ui/problem";
 import { ActionIcon, Button, Loader, Popover, Switch, TextInput, UnstyledButton } from "@mantine/core";
 import { IconAdjustmentsHorizontal, IconCheck, IconMicrophone, IconSearch, IconX } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState, type RefObject } from "react";
+import { useEffect, useRef, useState, type RefObject, type ReactNode } from "react";
 import { Bulk, ListBar } from "./Bulk";
 import { opensNext, setOpensNext } from "./prefs";
 import type { Place } from "./InboxPage";
@@ -34,7 +35,7 @@ interface Props {
   search: RefObject<HTMLInputElement | null>;
   mayAnswer: boolean;
   notices: Notices;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
   order: Order;
   setOrder(to: Order): void;
 }
@@ -92,7 +93,7 @@ export function ConversationList(p: Props) {
                   label={t.available}
                   checked={!away}
                   onChange={(e) =>
-                    void inbox.setAway(!e.currentTarget.checked).catch((x: Error) => toast(x.message, true))
+                    void inbox.setAway(!e.currentTarget.checked).catch((x: unknown) => toast(why(x), true))
                   }
                 />
                 <Ring />

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { IconRoute } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { absolute } from "../../format";
@@ -60,7 +61,11 @@ function Called({ turn, language }: { turn: Turn; language: string }) {
       {turn.tools?.map((x, i) => (
         <p key={i} className="inbox-event" title={absolute(turn.at, language)}>
           {fill(t.called, { tool: x.tool })} · {t[`status_${x.status}`]} · {fill(t.took, { n: x.ms })}
-          {x.reason && `: ${x.reason}`}
+          {x.reason && (
+            <>
+              : <English>{x.reason}</English>
+            </>
+          )}
           {x.arguments && x.arguments !== "{}" && <span className="inbox-about">{x.arguments}</span>}
         </p>
       ))}

@@ -1,5 +1,6 @@
 // The inbox: a list of conversations, the chosen one, and who the contact is.
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { why } from "../../ui/problem";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
 import { ContactPanel } from "./ContactPanel";
 import { ConversationList } from "./ConversationList";
 import { useNotices } from "./notices";
@@ -31,7 +32,7 @@ export interface InboxProps {
   language: "en" | "es" | "pt";
   place: Place;
   go(to: Partial<Place>, replace?: boolean): void;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
 }
 
 export function InboxPage({ server, me, mayAnswer, times, language, place, go, toast }: InboxProps) {
@@ -76,7 +77,7 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
       if (refusal.status === 409 && refusal.details?.assignee) {
         toast(fill(t.wasTaken, { name: refusal.details.assignee_name || t.someone }), true);
         void inbox.reloadThread();
-      } else toast(refusal.message ?? t.failed, true);
+      } else toast(why(e), true);
     }
   };
   const speak = () => {

@@ -1,7 +1,7 @@
 // The inbox in the panel: whose it is, where in it the address leads, and how it reaches the server.
 import { notifications } from "@mantine/notifications";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo, type ReactNode } from "react";
 import { send } from "../../api";
 import { useLanguage } from "../../i18n";
 import { inbox as stream } from "../../live";
@@ -89,7 +89,7 @@ function Inbox() {
       keys.map(([k, text]) => ({ keys: k[0] === "J" ? ["J", "K"] : k, text })),
     );
   }, [t, talk]);
-  const toast = useCallback((message: string, problem?: boolean) => {
+  const toast = useCallback((message: ReactNode, problem?: boolean) => {
     if (!problem) {
       succeeded(message);
       return;

@@ -1,9 +1,9 @@
-import { sentenceOf } from "../../ui/rules";
+import { why } from "../../ui/problem";
 import { Button, Loader, Select, TextInput } from "@mantine/core";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import { messageTexts as texts } from "./texts";
-import type { Loaded, Refusal } from "./snapshot";
+import type { Loaded } from "./snapshot";
 import { id, type Inbox } from "./store";
 import { preview } from "./templates";
 import type { Offered } from "./types";
@@ -11,7 +11,7 @@ import type { Offered } from "./types";
 interface Props {
   inbox: Inbox;
   thread: Loaded;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
 }
 
 /** TemplatePicker is where a teammate writes when only a template reaches the contact. */
@@ -22,7 +22,7 @@ export function TemplatePicker({ inbox, thread, toast }: Props) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const attempt = useRef(id()); // of what is being sent: a repetition is the same
   const load = () => {
     setFailed(false);
@@ -66,7 +66,7 @@ export function TemplatePicker({ inbox, thread, toast }: Props) {
         setValues({});
       });
     } catch (e) {
-      setProblem(sentenceOf((e as Refusal).details) || (e as Refusal).message || "");
+      setProblem(why(e));
     } finally {
       setBusy(false);
     }

@@ -11,7 +11,7 @@ import {
   IconUserPlus,
 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { Fragment, useLayoutEffect, useRef, type RefObject } from "react";
+import { Fragment, useLayoutEffect, useRef, type RefObject, type ReactNode } from "react";
 import { Composer } from "./Composer";
 import { absolute } from "../../format";
 import { clock, day, path } from "./format";
@@ -48,7 +48,7 @@ interface Props {
   speak(): void;
   times: boolean;
   composer: RefObject<{ focus(mode: Mode): void } | null>;
-  toast(message: string, problem?: boolean): void;
+  toast(message: ReactNode, problem?: boolean): void;
 }
 
 export function Thread(p: Props) {

@@ -1,4 +1,5 @@
 // The state of the inbox as its pages show it.
+import type { ReactNode } from "react";
 import type { send } from "../../api";
 import type { Marks, View } from "./model";
 import type { CannedReply, Counts, Delivery, Listed, Teammate, Thread } from "./types";
@@ -10,7 +11,6 @@ export interface Server {
 }
 export interface Refusal {
   status?: number;
-  message?: string;
   details?: {
     reason?: string;
     rule?: string;
@@ -57,4 +57,4 @@ export type Sent =
   | { result: "answered" }
   | { result: "taken"; by: string }
   | { result: "closed" }
-  | { result: "failed"; message: string };
+  | { result: "failed"; why: ReactNode };

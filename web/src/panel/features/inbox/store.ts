@@ -1,6 +1,6 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
 import type { Takes } from "../../api";
-import { sentenceOf } from "../../ui/rules";
+import { why } from "../../ui/problem";
 import { belongs, current, isGroup, keep, mark, merge, place, present, spoke, type View } from "./model";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
 import type { Contact, ContactPage, Delivery, Listed, Mark, Offered, Summary, Thread, Turn, Update } from "./types";
@@ -517,7 +517,7 @@ export class Inbox {
     body: () => Promise<Body<"answers">> | Promise<Body<"notes">>,
   ): Promise<Sent> {
     const thread = this.state.thread;
-    if (!thread) return { result: "failed", message: "" };
+    if (!thread) return { result: "failed", why: "" };
     const at = `/conversations/${thread.conversation.id}/${route}` as const;
     if (!said.note) this.kept.add(thread.conversation.id);
     const unsent: Unsent = { ...said, at: new Date(this.now()).toISOString() };
@@ -539,7 +539,7 @@ export class Inbox {
       if (refusal.status === 409) void this.reloadThread();
       if (refusal.status === 409 && refusal.details?.window === "closed") return { result: "closed" };
       if (refusal.status === 409) return { result: "answered" };
-      return { result: "failed", message: sentenceOf(refusal.details) || refusal.message || "" };
+      return { result: "failed", why: why(e) };
     }
   }
 

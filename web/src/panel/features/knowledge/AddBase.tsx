@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { idOf } from "./id";
@@ -23,8 +23,7 @@ export function AddBase({ opened, close, made }: { opened: boolean; close: () =>
       made((await add({ id: idOf(id), articles: [] })).id);
       close();
     } catch (e) {
-      if (e instanceof Problem && (e.field === "id" || e.code === "conflict"))
-        form.setFieldError("id", e.reason || e.message);
+      if (e instanceof Problem && (e.field === "id" || e.code === "conflict")) form.setFieldError("id", why(e));
       else failed(e);
     } finally {
       setBusy(false);

@@ -1,6 +1,6 @@
 import { Button, Drawer, Group, Textarea, TextInput } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import type { Article } from "./types";
@@ -8,7 +8,7 @@ import { confirm } from "../../ui/confirm";
 import { LanguageField } from "../../ui/LanguageField";
 import { More } from "../../ui/More";
 import { Note } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { questionTexts, siteTexts, texts } from "./texts";
 
@@ -39,7 +39,7 @@ export function ArticleDrawer({
     .map((line) => line.trim())
     .filter(Boolean);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<{ field: string; text: string } | null>(null);
+  const [problem, setProblem] = useState<{ field: string; text: ReactNode } | null>(null);
   const change = (more: Partial<Article>) => {
     set((x) => ({ ...x, ...more }));
     setProblem(null);
@@ -72,8 +72,7 @@ export function ArticleDrawer({
         questions: questions.length ? questions : undefined,
       });
     } catch (e) {
-      if (e instanceof Problem && e.field.startsWith("articles."))
-        setProblem({ field: e.field, text: e.reason || e.message });
+      if (e instanceof Problem && e.field.startsWith("articles.")) setProblem({ field: e.field, text: why(e) });
       else failed(e);
     } finally {
       setBusy(false);

@@ -1,9 +1,9 @@
 import { Button, Group, Modal, SegmentedControl, Stack, Textarea, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { post, Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import type { Article } from "./types";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
 
@@ -13,7 +13,7 @@ export function Import({ opened, close, got }: { opened: boolean; close: () => v
   const s = useTexts(shared);
   const [from, setFrom] = useState("url");
   const [text, setText] = useState("");
-  const [error, setError] = useState("");
+  const [error, setError] = useState<ReactNode>("");
   const [busy, setBusy] = useState(false);
   const submit = async () => {
     if (!text.trim()) {
@@ -24,7 +24,7 @@ export function Import({ opened, close, got }: { opened: boolean; close: () => v
     try {
       got(await post("/knowledge/import", { [from]: from === "url" ? text.trim() : text }));
     } catch (e) {
-      if (e instanceof Problem && e.field) setError(e.reason || e.message);
+      if (e instanceof Problem && e.field) setError(why(e));
       else failed(e);
     } finally {
       setBusy(false);

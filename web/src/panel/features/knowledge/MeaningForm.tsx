@@ -4,7 +4,7 @@ import { useState } from "react";
 import { post, Problem, put } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { Note } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { faultSentence } from "./faults";
 import { meaningTexts } from "./texts";
@@ -55,7 +55,7 @@ export function MeaningForm({
       if (what === "try") setTried(await post(`${path}/try`, body));
       else saved(await put(path, body));
     } catch (e) {
-      if (e instanceof Problem && e.field in form.values) form.setFieldError(e.field, e.reason || e.message);
+      if (e instanceof Problem && e.field in form.values) form.setFieldError(e.field, why(e));
       else failed(e);
     } finally {
       setBusy(undefined);

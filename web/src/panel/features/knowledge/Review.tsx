@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import type { Article } from "./types";
 import { Note, Tag } from "../../ui/parts";
@@ -11,7 +11,7 @@ import { fileTexts } from "./texts";
 /** Unread is a file that could not be read. */
 export interface Unread {
   name: string;
-  why: string;
+  why: ReactNode;
 }
 
 const page = 100; // rows that are shown at first, and then more

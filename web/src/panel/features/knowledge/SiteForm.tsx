@@ -6,7 +6,7 @@ import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import type { Site } from "./types";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { siteTexts } from "./texts";
@@ -52,7 +52,7 @@ export function SiteForm({ base, site, close }: { base: string; site?: Site; clo
       close();
     } catch (e) {
       const field = e instanceof Problem ? e.field.split(".")[0]! : "";
-      if (e instanceof Problem && field in form.values) form.setFieldError(field, e.reason || e.message);
+      if (e instanceof Problem && field in form.values) form.setFieldError(field, why(e));
       else failed(e);
     } finally {
       setBusy(false);

@@ -1,11 +1,12 @@
+import { filled } from "../../ui/English";
 import { Button, Group, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Problem, put } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { failed, succeeded, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { firstFault, groupsOf, lineOf } from "./synonyms";
 import type { Base } from "./types";
@@ -21,7 +22,7 @@ export function Synonyms({ base, can }: { base: Base; can: boolean }) {
   const stored = (base.synonyms ?? []).join("\n");
   const [draft, setDraft] = useState<string>();
   const [checked, setChecked] = useState(false);
-  const [refused, setRefused] = useState("");
+  const [refused, setRefused] = useState<ReactNode>("");
   const [saving, setSaving] = useState(false);
   const text = draft ?? stored;
   const fault = firstFault(text);
@@ -39,9 +40,9 @@ export function Synonyms({ base, can }: { base: Base; can: boolean }) {
       succeeded(s.saved);
     } catch (e) {
       if (!(e instanceof Problem) || !e.field.startsWith("synonyms")) return failed(e);
-      const why = e.reason || e.message;
+      const reason = why(e);
       const group = /^synonyms\.(\d+)$/.exec(e.field);
-      setRefused(group ? fill(t.refused, { n: lineOf(text, Number(group[1])), why }) : why);
+      setRefused(group ? filled(t.refused, { n: lineOf(text, Number(group[1])), why: reason }) : reason);
     } finally {
       setSaving(false);
     }

@@ -1,3 +1,4 @@
+import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Problem } from "../../api";
 import { setLanguage } from "../../i18n";
@@ -19,7 +20,7 @@ test("a fault is said in the language of the page, with its line", async () => {
   expect(whyNot(problem("no_answer", 7), fileTexts.now)).toBe("Línea 7: falta la respuesta.");
   await setLanguage("en");
   expect(whyNot(problem("encrypted"), fileTexts.now)).toBe("The file has a password. Save it without one.");
-  expect(whyNot(problem("new_one"), fileTexts.now)).toContain("The file is damaged");
+  expect(renderToStaticMarkup(whyNot(problem("new_one"), fileTexts.now))).toContain("The file is damaged");
   expect(whyNot(new Problem(413, "payload_too_large", ""), fileTexts.now)).toBe(fileTexts.now.tooBig);
 });
 

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Problem } from "../../api";
 import { fill, type TextsOf } from "../../i18n";
 import type { Article } from "./types";
@@ -24,7 +25,7 @@ export function found(articles: Article[], base: Article[]): Found[] {
 }
 
 /** whyNot says in plain words why a file could not be read. */
-export function whyNot(e: unknown, t: Texts): string {
+export function whyNot(e: unknown, t: Texts): ReactNode {
   if (!(e instanceof Problem)) return problemText(e);
   if (e.status === 413) return t.tooBig;
   const known = (t as Record<string, string>)["fault_" + e.detail("fault")];

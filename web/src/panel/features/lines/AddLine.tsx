@@ -1,10 +1,10 @@
 import "@mantine/core/styles/Radio.css";
 import { Button, Group, Modal, Radio, Stack, TextInput } from "@mantine/core";
-import { useState, type FormEvent } from "react";
+import { useState, type FormEvent, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { numberIn } from "../../ui/number";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { TransportField } from "./TransportField";
 import { compose, type Transport } from "./trunk";
@@ -19,7 +19,7 @@ export function AddLine({ opened, close, made }: { opened: boolean; close: () =>
   const s = useTexts(shared);
   const { add } = useLineChanges();
   const [v, setV] = useState(empty);
-  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [errors, setErrors] = useState<Record<string, ReactNode>>({});
   const [busy, setBusy] = useState(false);
   const set = (more: Partial<typeof empty>) => {
     setV({ ...v, ...more });
@@ -46,8 +46,8 @@ export function AddLine({ opened, close, made }: { opened: boolean; close: () =>
       made(line.id!);
     } catch (e) {
       if (e instanceof Problem && ["number", "id", "settings.trunk"].includes(e.field))
-        setErrors({ [e.field]: e.reason || e.message });
-      else if (e instanceof Problem && e.code === "conflict") setErrors({ number: e.reason || e.message });
+        setErrors({ [e.field]: why(e) });
+      else if (e instanceof Problem && e.code === "conflict") setErrors({ number: why(e) });
       else failed(e);
     } finally {
       setBusy(false);

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Button } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
@@ -104,7 +105,11 @@ export function StateCard({ line: l }: { line: VoiceLine }) {
                 : fill(t.breakerTrying, { why })}{" "}
               {t.breakerHow}
             </p>
-            {b.detail && <p className="small mono">{b.detail}</p>}
+            {b.detail && (
+              <p className="small mono">
+                <English>{b.detail}</English>
+              </p>
+            )}
           </Note>
         )}
         {trunk && (

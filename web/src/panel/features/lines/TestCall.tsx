@@ -1,6 +1,6 @@
 import { Button, TextInput } from "@mantine/core";
 import { IconPhoneCall, IconPhoneOff } from "@tabler/icons-react";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -8,7 +8,7 @@ import { stream } from "../../stream";
 import type { Sender, Step, TestEnd } from "./types";
 import { confirm } from "../../ui/confirm";
 import { Card, Note } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Ladder } from "./Ladder";
 import { Verdict } from "./Verdict";
@@ -22,7 +22,7 @@ export function TestCall({ line, changed }: { line: Sender; changed: boolean }) 
   const language = useLanguage();
   const sandbox = line.provider === "sandbox";
   const [number, setNumber] = useState("");
-  const [error, setError] = useState("");
+  const [error, setError] = useState<ReactNode>("");
   const [steps, setSteps] = useState<Step[]>([]);
   const [end, setEnd] = useState<TestEnd | "lost">();
   const [busy, setBusy] = useState(false);
@@ -56,14 +56,14 @@ export function TestCall({ line, changed }: { line: Sender; changed: boolean }) 
         setEnd({ problem: "canceled", code: 0, detail: "", answered: false, talked_ms: 0, packets: 0, loud: false });
         return;
       }
-      if (e instanceof Problem && e.reason === "outside_hours") {
+      if (e instanceof Problem && e.word === "outside_hours") {
         setBusy(false);
         const time = absolute(e.detail("opens_at"), language);
         if (await confirm({ title: t.outsideTitle, text: fill(t.outsideText, { time }), action: t.outsideCall }))
           await call(true);
         return;
       }
-      if (e instanceof Problem && e.field === "number") setError(e.reason || e.message);
+      if (e instanceof Problem && e.field === "number") setError(why(e));
       else failed(e);
     } finally {
       if (going.current === own) setBusy(false);

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TestEnd } from "./types";
@@ -64,7 +65,11 @@ export function Verdict({ end }: { end: TestEnd | "lost" }) {
           <b>{t[f.title]}</b>
         </p>
         {f.text && <p>{fill(t[f.text], values)}</p>}
-        {f.tone === "danger" && end.code > 0 && <p className="small mono">{end.detail}</p>}
+        {f.tone === "danger" && end.code > 0 && (
+          <p className="small mono">
+            <English>{end.detail}</English>
+          </p>
+        )}
       </Note>
     </div>
   );

@@ -1,7 +1,7 @@
 import { Loader, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import { writing } from "../../ui/keys";
 import { problemText } from "../../ui/problem";
@@ -15,7 +15,7 @@ export function Find() {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<ReactNode>("");
   useEffect(() => {
     const keys = (e: KeyboardEvent) => {
       if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || writing(e.target)) return;

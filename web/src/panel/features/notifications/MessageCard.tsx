@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { phone } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconPhone } from "@tabler/icons-react";
@@ -83,7 +84,9 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
           <div>
             <dt>{p.words}</dt>
             <dd>
-              <code>{r.detail}</code>
+              <English>
+                <code>{r.detail}</code>
+              </English>
               <Copy value={r.detail} label={p.copyWords} />
             </dd>
           </div>

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { post, Problem } from "../../api";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -23,7 +23,7 @@ export function Move({ page: n, close }: { page: SentPage; close: () => void }) 
   const [zone, setZone] = useState(own);
   const [at, setAt] = useState(() => localIn(Date.parse(n.scheduled_time ?? n.due_at), own));
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<ReactNode>("");
   const instant = instantIn(at, zone);
   const past = instant !== undefined && instant <= Date.now();
   const move = async () => {

@@ -2,7 +2,7 @@ import { phone } from "../../ui/number";
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { get, send as request } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
@@ -23,7 +23,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
   const navigate = useNavigate();
   const [chosen, choose] = useState<Set<number>>();
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<ReactNode>("");
   const all = useQuery({
     queryKey: [company.id, "notifications", n.notification_id, "resend"],
     gcTime: 0,

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { get, send as request } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
@@ -26,7 +26,7 @@ export function ResendOne({ page: n, close }: { page: SentPage; close: () => voi
   const navigate = useNavigate();
   const [number, setNumber] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState<ReactNode>("");
   const keys = useRef(new Map<string, string>()); // the same again is the same request
   const asked = useQuery({
     queryKey: [company.id, "notifications", n.notification_id, "resend", "one"],

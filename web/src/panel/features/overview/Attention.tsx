@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Skeleton } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -70,7 +71,10 @@ function Row({ concern: c }: { concern: Concern }) {
         <p className="muted">{next}</p>
         {c.detail && (
           <p className="small muted concern-words">
-            {c.host ? t.lastAttempt : t.words} <q>{c.detail}</q>
+            {c.host ? t.lastAttempt : t.words}{" "}
+            <English>
+              <q>{c.detail}</q>
+            </English>
           </p>
         )}
       </div>

@@ -1,3 +1,4 @@
+import { English, filled } from "../../ui/English";
 import "./reviews.css";
 import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
@@ -45,7 +46,9 @@ export function ReviewShown({ review: r, withoutResult }: { review: Review; with
       )}
       <p className="small muted">
         {r.by === "rules" ? t.byRules : t.byEngine} · <time dateTime={r.at}>{absolute(r.at, language)}</time>
-        {r.failure && <span className="review-failure"> {fill(t.failure, { why: r.failure })}</span>}
+        {r.failure && (
+          <span className="review-failure"> {filled(t.failure, { why: <English>{r.failure}</English> })}</span>
+        )}
       </p>
     </div>
   );

@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { useEffect, useState } from "react";
 import { Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
-import { failed, fieldErrors, succeeded } from "../../ui/problem";
+import { failed, fieldErrors, succeeded, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
 import { useSecretChanges, type Secret } from "./useSecrets";
@@ -51,8 +51,8 @@ export function SetSecret({
       stored?.(given.name);
       close();
     } catch (e) {
-      if (e instanceof Problem && e.field.startsWith("hosts")) form.setFieldError("hosts", e.reason || e.message);
-      else if (e instanceof Problem && e.code === "conflict") form.setFieldError("name", e.reason || e.message);
+      if (e instanceof Problem && e.field.startsWith("hosts")) form.setFieldError("hosts", why(e));
+      else if (e instanceof Problem && e.code === "conflict") form.setFieldError("name", why(e));
       else if (!fieldErrors(e, form)) failed(e);
     } finally {
       setBusy(false);

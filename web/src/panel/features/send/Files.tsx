@@ -8,7 +8,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import { Foot, List, type Column } from "../../ui/list/List";
 import { Card, Empty, Failed, Note, Rows } from "../../ui/parts";
-import { problemText, requestOf } from "../../ui/problem";
+import { requestOf, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { id } from "../inbox/store";
 import { JobTag } from "./JobTag";
@@ -244,13 +244,7 @@ function Drop({ template, choose }: { template?: string; choose: (id: string | u
       )}
       {problem !== undefined && (
         <Note tone="danger">
-          <p>
-            {typeof problem === "string"
-              ? problem
-              : problem instanceof Problem && problem.reason
-                ? problem.reason
-                : problemText(problem)}
-          </p>
+          <p>{typeof problem === "string" ? problem : why(problem)}</p>
           {requestOf(problem) && <p className="small">{requestOf(problem)}</p>}
           {again(problem) && last.current && (
             <Button mt={8} size="compact-sm" variant="default" onClick={() => void send(last.current?.file)}>

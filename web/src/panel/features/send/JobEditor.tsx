@@ -1,11 +1,11 @@
 import { useSenderName } from "../../ui/sender";
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconChecklist } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { Card, Note } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { Preview } from "../templates/Preview";
 import { jobTexts, texts } from "./texts";
 import { Mapping } from "./Mapping";
@@ -34,18 +34,14 @@ export function JobEditor({
   const [busy, setBusy] = useState(false);
   const template = templates.find((x) => x.name === s.template && x.language === s.language && x.sender === s.sender);
   const at = (field: string) =>
-    fault?.field === field || fault?.field.startsWith(field + ".")
-      ? fault.text === "This field is required"
-        ? one.required
-        : fault.text
-      : undefined;
+    fault?.field === field || fault?.field.startsWith(field + ".") ? fault.text : undefined;
   const check = async () => {
     setBusy(true);
     try {
       if (await store()) await act("check");
     } catch (e) {
       if (e instanceof Problem && e.field) {
-        setFault({ field: e.field, text: e.reason || e.message });
+        setFault({ field: e.field, text: why(e) });
         requestAnimationFrame(() => document.querySelector<HTMLElement>('.send-job [aria-invalid="true"]')?.focus());
       } else failed(e);
     } finally {
@@ -213,7 +209,7 @@ function Sources({
   settings: Settings;
   template: Template;
   edits: Edits;
-  at: (field: string) => string | undefined;
+  at: (field: string) => ReactNode;
 }) {
   const t = useTexts(jobTexts);
   const one = useTexts(texts);

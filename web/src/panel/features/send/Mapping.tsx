@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Select } from "@mantine/core";
 import { fill, useTexts } from "../../i18n";
 import { jobTexts } from "./texts";
@@ -14,7 +15,7 @@ export function Mapping({
 }: {
   settings: Settings;
   edit: (e: Edit, at?: number) => void;
-  fault?: string;
+  fault?: ReactNode;
 }) {
   const t = useTexts(jobTexts);
   const role = (i: number) =>

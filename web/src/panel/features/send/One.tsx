@@ -1,7 +1,7 @@
 import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { IconCheck, IconCopy, IconDeviceMobile, IconSend } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState, type FormEvent } from "react";
+import { useEffect, useMemo, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { send, Unreachable } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
@@ -53,7 +53,7 @@ export function One({
     at: "",
     zone: ownZone,
   });
-  const [faults, setFaults] = useState<Record<string, string>>({});
+  const [faults, setFaults] = useState<Record<string, ReactNode>>({});
   const [problem, setProblem] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const [sent, setSent] = useState("");
@@ -83,7 +83,7 @@ export function One({
     if (naming) m.to.forEach((p, i) => !p.name.trim() && (found["name." + i] = t.required));
     return found;
   };
-  const show = (found: Record<string, string>) => {
+  const show = (found: Record<string, ReactNode>) => {
     setFaults(found);
     if (more.current && ["campaign", "kind", "event"].some((f) => f in found)) more.current.open = true;
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());

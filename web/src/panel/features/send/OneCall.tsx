@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { IconPhoneCall } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { send, Unreachable } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
@@ -41,7 +41,7 @@ export function OneCall({ lines, first }: { lines: VoiceLine[]; first: Address }
   const [kind, setKind] = useState("transactional");
   const [campaign, setCampaign] = useState(first.campaign ?? "");
   const [when, setWhen] = useState({ at: "", zone: ownZone });
-  const [faults, setFaults] = useState<Record<string, string>>({});
+  const [faults, setFaults] = useState<Record<string, ReactNode>>({});
   const [problem, setProblem] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const [sent, setSent] = useState<{ id: string; number: string }>();

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Select, type ComboboxItem } from "@mantine/core";
 import { useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
@@ -22,7 +23,7 @@ export function TemplateField({
   all: Template[];
   value: Template | undefined;
   change: (t: Template | undefined) => void;
-  error?: string;
+  error?: ReactNode;
 }) {
   const t = useTexts(texts);
   const label = (x: Template) =>

@@ -1,6 +1,6 @@
 import { Pill, TagsInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { get } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
@@ -20,7 +20,7 @@ export function To({
   people: Person[];
   most?: number;
   change: (to: Person[]) => void;
-  error?: string;
+  error?: ReactNode;
 }) {
   const t = useTexts(texts);
   const [text, setText] = useState("");

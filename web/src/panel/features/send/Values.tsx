@@ -1,6 +1,6 @@
 import { Button, Menu, TextInput } from "@mantine/core";
 import { IconBraces } from "@tabler/icons-react";
-import { useRef } from "react";
+import { useRef, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import { fieldsOf } from "./places";
 import { texts } from "./texts";
@@ -16,7 +16,7 @@ export function Values({
   template: Template;
   values: Record<string, string>;
   change: (key: string, text: string) => void;
-  faults: Record<string, string>;
+  faults: Record<string, ReactNode>;
 }) {
   const t = useTexts(texts);
   const fields = fieldsOf(t, template.components);

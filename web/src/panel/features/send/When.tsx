@@ -1,5 +1,5 @@
 import { Checkbox, Select, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { absolute } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { instantIn, localIn, zones } from "../notifications/zones";
@@ -21,7 +21,7 @@ export function When({
   at: string;
   zone: string;
   change: (to: { at: string; zone: string }) => void;
-  error?: string;
+  error?: ReactNode;
 }) {
   const t = useTexts(texts);
   const language = useLanguage();

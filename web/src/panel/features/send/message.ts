@@ -1,4 +1,6 @@
 // What the form has, as a request.
+import type { ReactNode } from "react";
+import { why } from "../../ui/problem";
 import { Problem } from "../../api";
 import { numberIn } from "../../ui/number";
 import type { Kind, Template } from "./types";
@@ -100,7 +102,7 @@ export function faultsOf(
   values: Record<string, string>,
   missing: string,
   past: string,
-): Record<string, string> {
+): Record<string, ReactNode> {
   if (!(e instanceof Problem)) return {};
   if (e.code === "variable_mismatch") {
     const lacking = Array.isArray(e.details.missing) ? (e.details.missing as string[]) : [],
@@ -110,11 +112,9 @@ export function faultsOf(
     );
     return Object.fromEntries(all.map((key) => [key, missing]));
   }
-  if (e.code === "template_not_found" || e.code === "template_not_approved") return { template: e.message };
+  if (e.code === "template_not_found" || e.code === "template_not_approved") return { template: why(e) };
   if (!e.field) return {};
   const component = /^components_push\.(.+)$/.exec(e.field)?.[1];
   const field = component ?? fields[e.field.split(".")[0]!];
-  return field
-    ? { [field]: "current_time" in e.details ? past : e.reason || e.detail("expected_format") || e.message }
-    : {};
+  return field ? { [field]: "current_time" in e.details ? past : why(e) } : {};
 }

@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState, type ReactNode } from "react";
 import { get, patch, post, Problem, type Page, type Takes } from "../../api";
 import { useCompany } from "../../session";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import type { Job, JobRow, JobState, Settings, Value } from "./types";
 
 export const moving: JobState[] = ["checking", "sending", "canceling"];
@@ -70,7 +70,7 @@ const pause = 500; // of typing
 /** useEdits are the settings of a job with what was just changed of them, which is stored on the server as the typing pauses. */
 export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => unknown) {
   const [edits, set] = useState<Edit>({});
-  const [fault, setFault] = useState<{ field: string; text: string }>();
+  const [fault, setFault] = useState<{ field: string; text: ReactNode }>();
   const waiting = useRef<Edit>({});
   const version = useRef(job.settings.version);
   version.current = Math.max(version.current, job.settings.version);
@@ -90,8 +90,7 @@ export function useEdits(job: Job, kept: (j: Job) => Job, reload: () => unknown)
         return true;
       } catch (e) {
         if (!(e instanceof Problem && e.status === 409)) waiting.current = { ...now, ...waiting.current }; // what is shown is stored before it is used
-        if (e instanceof Problem && e.status === 400)
-          setFault({ field: e.field, text: e.reason || e.detail("expected_format") || e.message });
+        if (e instanceof Problem && e.status === 400) setFault({ field: e.field, text: why(e) });
         else {
           failed(e);
           if (e instanceof Problem && e.status === 409) set({});

@@ -2,14 +2,14 @@ import "@mantine/core/styles/Radio.css";
 import "./senders.css";
 import { Button, Radio, Switch, TextInput } from "@mantine/core";
 import { useBlocker, useNavigate } from "@tanstack/react-router";
-import { useState, type FormEvent } from "react";
+import { useState, type FormEvent, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { confirm } from "../../ui/confirm";
 import { numberIn } from "../../ui/number";
 import { Card, Page } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { rules, shared } from "../../ui/texts";
 import { AdvancedFields, IdFields, SecretFields, sent } from "./fields";
 import { Findings } from "./Findings";
@@ -62,7 +62,7 @@ function Connect() {
     standard: false,
     settings: { verify_token: newToken() },
   }));
-  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [errors, setErrors] = useState<Record<string, ReactNode>>({});
   const [busy, setBusy] = useState("");
   const [report, setReport] = useState<Report | null>(null);
   const set = (more: Partial<Form>) => {
@@ -105,7 +105,7 @@ function Connect() {
     } catch (e) {
       const field = e instanceof Problem ? e.field : "";
       if (e instanceof Problem && field) {
-        setErrors({ [field]: e.reason || e.message });
+        setErrors({ [field]: why(e) });
         setStep(stepOf(field));
       } else failed(e);
     } finally {

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Button } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconCircleX } from "@tabler/icons-react";
 import { absolute, relative } from "../../format";
@@ -71,7 +72,11 @@ function Item({ finding: f, subscribe, busy }: { finding: Finding; subscribe?: (
           {fill(all[f.code] ?? f.code, valuesOf(f, language, t))}
         </p>
         {cure && <p className="small findings-do">{fill(cure, valuesOf(f, language, t))}</p>}
-        {f.detail && <p className="small mono muted">{f.detail}</p>}
+        {f.detail && (
+          <p className="small mono muted">
+            <English>{f.detail}</English>
+          </p>
+        )}
         {subscribe && (
           <Button size="compact-sm" variant="default" loading={busy} onClick={subscribe}>
             {t.subscribe}

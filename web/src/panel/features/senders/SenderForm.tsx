@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import "@mantine/core/styles/Radio.css";
 import { SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
@@ -74,7 +75,7 @@ function AgentCard({
 }: {
   value: string;
   change: (agent: string) => void;
-  error: string;
+  error: ReactNode;
   can: boolean;
 }) {
   const t = useTexts(texts);

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { absolute, number, relative } from "../../format";
@@ -134,7 +135,11 @@ function BreakerNote({ state }: { state: SenderState }) {
       <p>
         {t["do_" + b.class] ?? t.do_fault} {t.breakerHow}
       </p>
-      {b.detail && <p className="small mono">{b.detail}</p>}
+      {b.detail && (
+        <p className="small mono">
+          <English>{b.detail}</English>
+        </p>
+      )}
     </Note>
   );
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { ActionIcon, PasswordInput, TextInput } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { useTexts } from "../../i18n";
@@ -8,7 +9,7 @@ import { newToken } from "./verify";
 interface Fields {
   value: CloudSettings;
   change: (more: Partial<CloudSettings>) => void;
-  error: (field: string) => string | undefined;
+  error: (field: string) => ReactNode;
   set?: string[];
 }
 

@@ -4,7 +4,7 @@ import { failed } from "../../ui/problem";
 import { languages, setLanguage, useLanguage, type Language } from "../../i18n";
 
 /** Door is the page before the sign-in. */
-export function Door({ title, about, children }: { title: string; about: string; children: ReactNode }) {
+export function Door({ title, about, children }: { title: string; about: ReactNode; children: ReactNode }) {
   const language = useLanguage();
   useEffect(() => {
     document.title = title + " · Carillon";

@@ -1,7 +1,7 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Problem, send } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { Note } from "../../ui/parts";
@@ -30,7 +30,7 @@ function Ask() {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const [sent, setSent] = useState("");
   const form = useForm({
     mode: "uncontrolled",
@@ -92,7 +92,7 @@ function Fresh({ token, drop }: { token: string; drop: () => void }) {
   const t = useTexts(texts);
   const l = useTexts(linkTexts);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const [bad, setBad] = useState(false);
   const [done, setDone] = useState(false);
   const form = useForm({
@@ -110,7 +110,7 @@ function Fresh({ token, drop }: { token: string; drop: () => void }) {
     } catch (e) {
       const late = e instanceof Problem && e.status === 401;
       setBad(late);
-      if (late) setProblem(e.reason === "expired" ? l.linkLate : l.linkBad);
+      if (late) setProblem(e.word === "expired" ? l.linkLate : l.linkBad);
       else if (!fieldErrors(e, form)) setProblem(problemText(e));
     } finally {
       setBusy(false);

@@ -2,7 +2,7 @@ import { Button, PasswordInput, Skeleton, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Problem, send } from "../../api";
 import { currentLanguage, fill, useTexts } from "../../i18n";
 import { basepath } from "../../next";
@@ -42,7 +42,7 @@ export function Invitation() {
     );
   if (look.isError) {
     const late = look.error instanceof Problem && look.error.status === 401;
-    const reason = look.error instanceof Problem ? look.error.reason : "";
+    const reason = look.error instanceof Problem ? look.error.word : "";
     return (
       <Door
         title={l.invitation}
@@ -89,7 +89,7 @@ function Fresh({ token, invited }: { token: string; invited: Invited }) {
   const s = useTexts(shared);
   const join = useJoin();
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const form = useForm({
     mode: "uncontrolled",
     initialValues: { name: "", password: "" },
@@ -148,7 +148,7 @@ function Known({ token, invited }: { token: string; invited: Invited }) {
   const join = useJoin();
   const me = useQuery(meQuery);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const mine = me.data?.account.email.toLowerCase() === invited.email.toLowerCase();
   const accept = async () => {
     setBusy(true);

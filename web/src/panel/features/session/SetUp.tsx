@@ -2,7 +2,7 @@ import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { get, Problem, send } from "../../api";
 import { useTexts } from "../../i18n";
 import { basepath } from "../../next";
@@ -19,7 +19,7 @@ export function SetUp() {
   const s = useTexts(shared);
   const router = useRouter();
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const setup = useQuery({ queryKey: ["setup"], queryFn: () => get("/session/setup") });
   const need = (v: string) => (v.trim() ? null : s.required);
   const form = useForm({

@@ -1,7 +1,7 @@
 import { Button, Divider, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { address, get, Problem, send } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { basepath, nextOf } from "../../next";
@@ -19,7 +19,7 @@ export function SignIn() {
   const router = useRouter();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState(sso ? l[sso] : "");
+  const [problem, setProblem] = useState<ReactNode>(sso ? l[sso] : "");
   const [held, setHeld] = useState<{ email: string; password: string } | null>(null); // credentials that were right, until the code comes
   const password = useRef<HTMLInputElement>(null);
   const code = useRef<HTMLInputElement>(null);
@@ -42,7 +42,7 @@ export function SignIn() {
       router.history.replace(basepath + nextOf(next));
     } catch (x) {
       setBusy(false);
-      const reason = x instanceof Problem && x.status === 401 ? x.reason : "";
+      const reason = x instanceof Problem && x.status === 401 ? x.word : "";
       if (reason === "code_required") {
         setHeld(given);
         return;

@@ -63,7 +63,7 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
         void client.invalidateQueries({ queryKey: ["me"] });
         return kept;
       } catch (e) {
-        if (e instanceof Problem && e.reason === "changed_meanwhile") setStale(true);
+        if (e instanceof Problem && e.word === "changed_meanwhile") setStale(true);
         throw e;
       }
     },

@@ -1,4 +1,5 @@
 // A talk with a visitor: takes the conversation, opens the socket and the microphone, and says what came of it.
+import { why } from "../../ui/problem";
 import { Talk, type Closing, type Final } from "../../../shared/voice/talk";
 import { address, get, post, Problem } from "../../api";
 import { fill } from "../../i18n";
@@ -106,7 +107,7 @@ function ended(closing: Closing, absent: boolean, who: Wanted): void {
   if (e instanceof Problem && e.status === 409)
     problem(fill(t.wasTaken, { name: e.detail("assignee_name") || t.someone }));
   else if (e instanceof Problem && e.status === 404) problem(fill(t.gone, { name: who.name }));
-  else if (e instanceof Problem) problem(e.reason || e.message);
+  else if (e instanceof Problem) problem(why(e));
   else if (closing.by === "server") succeeded(fill(t.over, { name: who.name }));
   else problem(absent ? fill(t.gone, { name: who.name }) : t.lost);
 }

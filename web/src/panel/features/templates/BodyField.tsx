@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Input, Tooltip } from "@mantine/core";
 import { IconBold, IconBraces, IconCode, IconItalic, IconStrikethrough } from "@tabler/icons-react";
-import { useId, useRef, useState, type KeyboardEvent } from "react";
+import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
 import { editorTexts } from "./texts";
@@ -12,7 +12,7 @@ interface Props {
   change: (to: string) => void;
   left: () => void;
   next: string;
-  error?: string;
+  error?: ReactNode;
   advice?: string[];
 }
 

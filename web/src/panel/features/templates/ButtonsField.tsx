@@ -8,7 +8,7 @@ import {
   IconPlus,
   IconTrash,
 } from "@tabler/icons-react";
-import { useRef } from "react";
+import { useRef, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
 import { editorTexts } from "./texts";
@@ -19,7 +19,7 @@ import { markersOf } from "./variables";
 interface Props {
   buttons: FormButton[];
   change: (to: FormButton[]) => void;
-  error: (field: string) => string | undefined;
+  error: (field: string) => ReactNode;
   left: (field: string) => void;
 }
 

@@ -5,7 +5,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { IconSend2 } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany, useMe } from "../../session";
@@ -13,7 +13,7 @@ import { Ago } from "../../ui/Ago";
 import { saveBar } from "../../ui/draft";
 import { forget, kept, useKept } from "../../ui/kept";
 import { Card, Note, Page } from "../../ui/parts";
-import { failed, problemText, succeeded } from "../../ui/problem";
+import { failed, problemText, succeeded, why } from "../../ui/problem";
 import { BodyField } from "./BodyField";
 import { ButtonsField } from "./ButtonsField";
 import { Counter } from "./Counter";
@@ -57,7 +57,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
   const [form, setForm] = useState(() => (before ? { ...initial, ...before.value } : initial));
   const [left, setLeft] = useState<Set<string>>(new Set());
   const [tried, setTried] = useState(false);
-  const [said, setSaid] = useState<{ field: string; text: string }>();
+  const [said, setSaid] = useState<{ field: string; text: ReactNode }>();
   const [busy, setBusy] = useState<"save" | "submit">();
   const [scheme, setScheme] = useState<"light" | "dark">("light");
   const dirty = useMemo(() => JSON.stringify(bare(form)) !== JSON.stringify(bare(base)), [form, base]);
@@ -70,7 +70,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
     setSaid(undefined);
   };
   const leave = (field: string) => setLeft((s) => (s.has(field) ? s : new Set(s).add(field)));
-  const error = (field: string): string | undefined => {
+  const error = (field: string): ReactNode => {
     if (said?.field === field) return said.text;
     const p = problems[field];
     if (
@@ -100,12 +100,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
       if (field)
         setSaid({
           field,
-          text:
-            e instanceof Problem && e.status === 409
-              ? t.taken
-              : e instanceof Problem
-                ? e.reason || e.message
-                : problemText(e),
+          text: e instanceof Problem && e.status === 409 ? t.taken : e instanceof Problem ? why(e) : problemText(e),
         });
       if (stored && e instanceof Problem && e.status === 409)
         void client.invalidateQueries({ queryKey: [company.id, "templates", stored.id], exact: true }); // what changed is shown
@@ -375,7 +370,7 @@ function Header({
 }: {
   form: Form;
   set: (to: Partial<Form>) => void;
-  error: (field: string) => string | undefined;
+  error: (field: string) => ReactNode;
   left: (field: string) => void;
   handle: boolean;
 }) {

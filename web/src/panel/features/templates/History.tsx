@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { absolute } from "../../format";
@@ -73,7 +74,11 @@ function Entry({ change: c }: { change: Change }) {
         <p className="small">
           {what}
           {what && words && " "}
-          {words && <q>{words}</q>}
+          {words && (
+            <English>
+              <q>{words}</q>
+            </English>
+          )}
         </p>
       )}
       {c.before && c.after && <Edited before={c.before} after={c.after} />}

@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import "./templates.css";
 import { useSenderName } from "../../ui/sender";
 import { phone } from "../../ui/number";
@@ -120,7 +121,10 @@ function Standing({ template: x, write }: { template: TemplateRow; write: boolea
           {what && <p>{what}</p>}
           {words && (
             <p>
-              {t.words} <q>{words}</q>
+              {t.words}{" "}
+              <English>
+                <q>{words}</q>
+              </English>
             </p>
           )}
           <p>{next || t[`next_${x.status}`]}</p>

@@ -3,7 +3,7 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
-import { failed, fieldErrors } from "../../ui/problem";
+import { failed, fieldErrors, why } from "../../ui/problem";
 import { useChanges } from "../../ui/resources";
 import { shared } from "../../ui/texts";
 import { texts } from "./texts";
@@ -37,7 +37,7 @@ export function AddTool({ opened, close, made }: { opened: boolean; close: () =>
       close();
       made(x.id);
     } catch (e) {
-      if (e instanceof Problem && e.field.endsWith(".url")) form.setFieldError("url", e.reason || e.message);
+      if (e instanceof Problem && e.field.endsWith(".url")) form.setFieldError("url", why(e));
       else if (!fieldErrors(e, form)) failed(e);
     } finally {
       setBusy(false);

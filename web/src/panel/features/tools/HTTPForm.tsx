@@ -1,5 +1,5 @@
 import { Select, Textarea, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
@@ -80,7 +80,7 @@ function read(text: string): unknown {
 }
 
 /** Body edits a JSON body. A text that is no JSON stays a text, which the server refuses. */
-function Body({ value, change, error }: { value: unknown; change: (value: unknown) => void; error: string }) {
+function Body({ value, change, error }: { value: unknown; change: (value: unknown) => void; error: ReactNode }) {
   const t = useTexts(texts);
   const kept = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
   const [text, setText] = useState(kept);

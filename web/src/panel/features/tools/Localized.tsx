@@ -1,5 +1,5 @@
 import { SegmentedControl, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { fill, languages, useLanguage, useTexts, type Language } from "../../i18n";
 import type { Localized as Texts } from "./types";
 import { texts } from "./texts";
@@ -16,7 +16,7 @@ export function Localized({
   help?: string;
   value?: Texts;
   change: (value: Texts | undefined) => void;
-  error?: string;
+  error?: ReactNode;
 }) {
   const t = useTexts(texts);
   const own = useLanguage();

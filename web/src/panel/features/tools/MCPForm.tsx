@@ -1,5 +1,6 @@
+import { English, filled } from "../../ui/English";
 import { Button, Checkbox, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { get } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { Draft } from "../../ui/draft";
@@ -68,7 +69,9 @@ export function MCPForm({ draft, stored, can }: { draft: Draft<Tool>; stored: To
           <p className="muted" style={{ margin: 0 }}>
             {t.allowedHelp}
           </p>
-          {remote?.reason && <Note tone="danger">{fill(t.readFailed, { reason: remote.reason })}</Note>}
+          {remote?.reason && (
+            <Note tone="danger">{filled(t.readFailed, { reason: <English>{remote.reason}</English> })}</Note>
+          )}
           {remote && !remote.reason && remote.tools.length === 0 && <Note>{t.none}</Note>}
           {remote?.tools.map((x) => (
             <One key={x.name} listed={x} all={m.tools} keep={(tools) => change({ tools })} error={error} />
@@ -101,7 +104,7 @@ function One({
   listed: Listed;
   all: Approved[];
   keep: (all: Approved[]) => void;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
   about?: string;
 }) {
   const t = useTexts(texts);

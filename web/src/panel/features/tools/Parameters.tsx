@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { ActionIcon, Button, Checkbox, Select, TagsInput, TextInput, Tooltip } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { fill, useTexts } from "../../i18n";
@@ -54,7 +55,7 @@ function One({
 }: {
   parameter: Parameter;
   at: string;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
   change: (more: Partial<Parameter>) => void;
   remove: () => void;
 }) {

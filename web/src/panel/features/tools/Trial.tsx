@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Button, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { post } from "../../api";
@@ -111,7 +112,11 @@ function Result({ tried: x }: { tried: Tried }) {
           {fill(t.took, { n: x.ms })}
         </span>
       </div>
-      {x.reason && <Note tone={x.status === "not_found" ? "warn" : "danger"}>{x.reason}</Note>}
+      {x.reason && (
+        <Note tone={x.status === "not_found" ? "warn" : "danger"}>
+          <English>{x.reason}</English>
+        </Note>
+      )}
       {x.request && <b className="small">{t.request}</b>}
       {x.request && <Snippet label={t.request} code={x.request + (x.body ? "\n\n" + x.body : "")} />}
       {x.say && (

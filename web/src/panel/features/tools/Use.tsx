@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Switch, TagsInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
 import { Localized } from "./Localized";
@@ -25,7 +26,7 @@ export function Use({
 }: {
   value: Used;
   change: (more: Partial<Used>) => void;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
   at: string;
   notFound?: boolean;
 }) {

@@ -1,5 +1,5 @@
 import { Textarea, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
@@ -62,7 +62,7 @@ export function Headers({
 }: {
   value?: Record<string, string>;
   change: (value: Record<string, string> | undefined) => void;
-  error: string;
+  error: ReactNode;
 }) {
   const t = useTexts(texts);
   const [text, setText] = useState(lines(value));

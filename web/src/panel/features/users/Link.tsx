@@ -1,3 +1,4 @@
+import { English } from "../../ui/English";
 import { Button, Group, Stack } from "@mantine/core";
 import { fill, useTexts } from "../../i18n";
 import { Note, Snippet } from "../../ui/parts";
@@ -19,7 +20,7 @@ export function Link({ made, about, close }: { made: Linked; about: string; clos
       {made.problem && (
         <Note tone="warn">
           <p>
-            {i.notSent} {made.problem}
+            {i.notSent} <English>{made.problem}</English>
           </p>
         </Note>
       )}

@@ -1,10 +1,10 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { post, Problem } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import type { User } from "./types";
 import { Note } from "../../ui/parts";
-import { failed, succeeded } from "../../ui/problem";
+import { failed, succeeded, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { invented, PasswordField } from "./PasswordField";
 import { texts } from "./texts";
@@ -14,7 +14,7 @@ export function SetPassword({ user, close }: { user: User | null; close: () => v
   const t = useTexts(texts);
   const s = useTexts(shared);
   const [value, setValue] = useState("");
-  const [error, setError] = useState("");
+  const [error, setError] = useState<ReactNode>("");
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     setValue(user ? invented() : "");
@@ -32,7 +32,7 @@ export function SetPassword({ user, close }: { user: User | null; close: () => v
       succeeded(t.resetDone);
       close();
     } catch (e) {
-      if (e instanceof Problem && e.field === "password") setError(e.reason);
+      if (e instanceof Problem && e.field === "password") setError(why(e));
       else failed(e);
     } finally {
       setBusy(false);

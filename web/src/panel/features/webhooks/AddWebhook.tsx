@@ -1,9 +1,9 @@
 import { Button, Drawer, Group, Stack } from "@mantine/core";
-import { useState, type FormEvent } from "react";
+import { useState, type FormEvent, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
 import { Note, Snippet } from "../../ui/parts";
-import { failed } from "../../ui/problem";
+import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { FilterFields, HeaderFields, tidied, TypesField, UrlField } from "./Fields";
 import { formTexts, texts } from "./texts";
@@ -27,7 +27,7 @@ export function AddWebhook({
   const s = useTexts(shared);
   const { add } = useChanges();
   const [value, setValue] = useState(empty);
-  const [problem, setProblem] = useState({ field: "", text: "" });
+  const [problem, setProblem] = useState<{ field: string; text: ReactNode }>({ field: "", text: "" });
   const [stored, setStored] = useState<Webhook | null>(null);
   const [busy, setBusy] = useState(false);
   const fields = {
@@ -49,8 +49,8 @@ export function AddWebhook({
     try {
       setStored(await add(tidied(value)));
     } catch (e) {
-      if (e instanceof Problem && e.field) setProblem({ field: e.field, text: e.reason || e.message });
-      else if (e instanceof Problem && e.code === "conflict") setProblem({ field: "url", text: e.reason || e.message });
+      if (e instanceof Problem && e.field) setProblem({ field: e.field, text: why(e) });
+      else if (e instanceof Problem && e.code === "conflict") setProblem({ field: "url", text: why(e) });
       else failed(e);
     } finally {
       setBusy(false);

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { phone } from "../../ui/number";
 import { ActionIcon, Button, Checkbox, MultiSelect, Switch, TagsInput, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
@@ -12,7 +13,7 @@ import "./webhooks.css";
 export interface FieldsOf {
   value: Webhook;
   set: (change: Partial<Webhook>) => void;
-  error: (field: string) => string;
+  error: (field: string) => ReactNode;
 }
 
 export function UrlField({ value, set, error }: FieldsOf) {

@@ -1,3 +1,4 @@
+import { English, filled } from "../../ui/English";
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
 import { absolute, number, relative } from "../../format";
@@ -103,7 +104,7 @@ function Trouble({ id, status: s }: { id: string; status: Status }) {
       <>
         <p>
           <b>{fill(s.reason === "gone" ? t.isGone : t.isGivenUp, { time: time(s.disabled_at) })}</b>{" "}
-          {s.reason !== "gone" && last && fill(t.lastSaid, { error: last })}
+          {s.reason !== "gone" && last && filled(t.lastSaid, { error: <English>{last}</English> })}
         </p>
         <p>{t.disabledDo}</p>
       </>
@@ -118,7 +119,7 @@ function Trouble({ id, status: s }: { id: string; status: Status }) {
             n: number(s.failures, language),
           })}
         </b>{" "}
-        {last && fill(t.lastSaid, { error: last })} {next}
+        {last && filled(t.lastSaid, { error: <English>{last}</English> })} {next}
       </p>
       <p>{t.failingDo}</p>
     </>

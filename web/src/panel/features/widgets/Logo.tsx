@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconPhoto } from "@tabler/icons-react";
-import { useRef, useState } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { send } from "../../api";
 import { useTexts } from "../../i18n";
 import { problemText } from "../../ui/problem";
@@ -19,12 +19,12 @@ export function logoOf(w: Widget): string | undefined {
 }
 
 /** Logo chooses the picture in the header of the widget. */
-export function Logo({ digest, set, error }: { digest?: string; set: (digest?: string) => void; error?: string }) {
+export function Logo({ digest, set, error }: { digest?: string; set: (digest?: string) => void; error?: ReactNode }) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const input = useRef<HTMLInputElement>(null);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<ReactNode>("");
   const upload = async (file?: File) => {
     if (!file) return;
     setProblem("");

@@ -30,7 +30,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   numbers: "Números",
   whatsapp: "WhatsApp",
   apiLog: "Log da API",
-  changeLog: "Log de alterações",
+  changeLog: "Registro de alterações",
   docs: "Documentação",
   team: "Equipe",
   more: "Mais",

@@ -108,7 +108,7 @@ export function BulkDialog<T>({
             <ul className={css.failures}>
               {failures.map((f, i) => (
                 <li key={i}>
-                  <strong>{name(f.row)}</strong>: {f.error instanceof Refused ? f.error.message : problemText(f.error)}
+                  <strong>{name(f.row)}</strong>: {problemText(f.error)}
                 </li>
               ))}
             </ul>
@@ -142,9 +142,4 @@ export function BulkDialog<T>({
       </Stack>
     </Modal>
   );
-}
-
-/** Refused is why an action wasn't done for a row, in the language of the page. */
-export class Refused extends Error {
-  override name = "Refused";
 }

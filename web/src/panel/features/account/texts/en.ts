@@ -19,7 +19,7 @@ export const texts = {
   over: "API",
   end: "Sign out",
   endTitle: "Sign out {device}?",
-  endText: "Its user has to sign in again there. Unsaved changes are lost.",
+  endText: "You'll have to sign in there again. Unsaved changes will be lost.",
   ended: "Signed out",
   endOthers: "Sign out all others",
   endOthersTitle: "Sign out all other sessions?",

@@ -1,8 +1,9 @@
 // The run of the tests before a change is saved.
+import { filled } from "../../../ui/English";
 import { Button, Group, Progress } from "@mantine/core";
 import "@mantine/core/styles/Progress.css";
 import { modals } from "@mantine/modals";
-import { useSyncExternalStore } from "react";
+import { useSyncExternalStore, type ReactNode } from "react";
 import { fill, useTexts } from "../../../i18n";
 import type { Agent } from "../types";
 import { Note } from "../../../ui/parts";
@@ -52,7 +53,7 @@ interface Seen {
   done: number;
   cases: number;
   failing: { result: TestResult; fresh: boolean }[] | null; // null until the run is over
-  broken: string;
+  broken: ReactNode;
 }
 
 /** Trial is a run under way. */
@@ -113,7 +114,7 @@ function Gate({ trial, decide }: { trial: Trial; decide: (save: boolean) => void
           {fill(t.gateRunning, { n: done, all: cases })}
         </div>
       )}
-      {broken && <Note tone="warn">{fill(t.gateBroken, { reason: broken })}</Note>}
+      {broken && <Note tone="warn">{filled(t.gateBroken, { reason: broken })}</Note>}
       {failing !== null && failing.length > 0 && (
         <>
           <Note tone="danger">

@@ -2,7 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Agentes",
-  about: "Agentes virtuales que responden con su base de conocimiento y pasan a su equipo.",
+  about: "Agentes virtuales que responden con su base de conocimiento y pasan la conversación a su equipo.",
   create: "Nuevo agente",
   empty: "Aún no hay agentes",
   emptyText: "Un agente responde en un widget, a cualquier hora, con los artículos de su base de conocimiento.",
@@ -72,7 +72,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   boolean: "Sí o no",
   choice: "Una de varias",
   choices: "Respuestas",
-  choicesHelp: "Cada una recibe una tecla del teléfono. Pulse Intro para añadir una.",
+  choicesHelp: "Cada una recibe una tecla del teléfono. Pulse Intro después de cada una.",
   question: "Pregunta",
   questionHelp: "La pregunta del agente, en su idioma. Opcional. Sin ella, el agente no pregunta.",
   description: "Descripción",
@@ -83,7 +83,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   transferHelp:
     "Un número de la empresa con el código de país. Opcional. Sin él, las llamadas no se transfieren a un número.",
   transferPhrases: "Cuando la persona diga",
-  transferPhrasesHelp: "Pulse Intro para añadir una. Opcional. Por defecto, cuando pida una persona.",
+  transferPhrasesHelp: "Pulse Intro después de cada una. Opcional. Por defecto, cuando pida hablar con una persona.",
   transferMessage: "Mensaje antes de transferir",
   transferMessageHelp: "Opcional. Por defecto, «Le paso. No se retire, por favor.» en el idioma del agente.",
   askCallers: "Preguntar también a quien llama",

@@ -2,7 +2,7 @@ import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Agentes",
-  about: "Agentes virtuais que respondem com sua base de conhecimento e transferem para sua equipe.",
+  about: "Agentes virtuais que respondem com sua base de conhecimento e transferem a conversa para sua equipe.",
   create: "Novo agente",
   empty: "Ainda não há agentes",
   emptyText: "Um agente responde em um widget, a qualquer hora, com os artigos da sua base de conhecimento.",
@@ -72,7 +72,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   boolean: "Sim ou não",
   choice: "Uma de várias",
   choices: "Respostas",
-  choicesHelp: "Cada uma recebe uma tecla do telefone. Pressione Enter para adicionar uma.",
+  choicesHelp: "Cada uma recebe uma tecla do telefone. Pressione Enter após cada uma.",
   question: "Pergunta",
   questionHelp: "A pergunta do agente, no idioma dele. Opcional. Sem ela, o agente não pergunta.",
   description: "Descrição",
@@ -83,7 +83,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   transferHelp:
     "Um número da empresa com o código do país. Opcional. Sem ele, as ligações não são transferidas para um número.",
   transferPhrases: "Quando a pessoa disser",
-  transferPhrasesHelp: "Pressione Enter para adicionar uma. Opcional. Por padrão, quando pedir uma pessoa.",
+  transferPhrasesHelp: "Pressione Enter após cada uma. Opcional. Por padrão, quando pedir para falar com uma pessoa.",
   transferMessage: "Mensagem antes da transferência",
   transferMessageHelp:
     "Opcional. Por padrão, “Vou transferir a ligação. Não desligue, por favor.” no idioma do agente.",

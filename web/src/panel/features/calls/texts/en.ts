@@ -47,7 +47,7 @@ export const texts = {
   skipped: "Skipped",
   human: "A person answered",
   machine: "A machine answered",
-  unknown: "Unknown if a person answered",
+  unknown: "Unclear whether a person answered",
   person: "Person",
   device: "Machine",
   by_agent: "The agent hung up",
@@ -147,7 +147,7 @@ export const pageTexts = {
   goneText: "The call may have been deleted with its data.",
   first: "Place your first call",
   firstText:
-    "An agent calls the test phone over real SIP. The phone answers, presses 1 and hangs up. Watch the call here live.",
+    "An agent calls the test phone over real SIP. The phone answers, presses 1 and hangs up. Watch the call live here.",
   needAgent: "Calls need an agent. Create one first.",
   needLine: "Calls need a phone line. Create one first.",
   addAgent: "New agent",

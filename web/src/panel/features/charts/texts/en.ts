@@ -17,8 +17,8 @@ export const callTexts = {
   left_out: "Canceled or skipped",
   missed: "Not answered",
   failed: "Failed",
-  note: "Each bar has the calls accepted in that time, by their status so far. Times are in your time zone.",
-  noteIncoming: "Each bar has the calls that came in at that time. Times are in your time zone.",
+  note: "Each bar shows the calls accepted in that period, by current status. Times are in your time zone.",
+  noteIncoming: "Each bar shows the calls received in that period. Times are in your time zone.",
 };
 
 /** Texts of agents' answers and their ratings. */
@@ -50,11 +50,11 @@ export const timeTexts = {
   reply: "Time to first reply",
   resolve: "Time to resolution",
   none: "No conversations waited for a teammate in this period.",
-  noneResolved: "No conversations that waited were resolved in this period.",
+  noneResolved: "None of the conversations that waited were resolved in this period.",
   p90: "90% within",
   p50: "Median",
-  note: "From when a visitor starts to wait for a teammate. {replied} of {all} had a reply.",
-  noteResolved: "From when a visitor starts to wait for a teammate. {resolved} of {all} were resolved.",
+  note: "Measured from when a visitor starts waiting for a teammate. {replied} of {all} got a reply.",
+  noteResolved: "Measured from when a visitor starts waiting for a teammate. {resolved} of {all} were resolved.",
   byTeammate: "Response times by teammate",
   teammate: "Teammate",
   replies: "First replies",

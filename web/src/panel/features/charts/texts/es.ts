@@ -14,12 +14,12 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   queued: "En espera",
   voicemail: "Buzón de voz",
   no_answer: "Sin respuesta",
-  busy: "Ocupado o rechazadas",
+  busy: "Ocupadas o rechazadas",
   left_out: "Canceladas u omitidas",
   missed: "No atendidas",
   failed: "Fallidas",
-  note: "Cada barra tiene las llamadas aceptadas en ese tiempo, según su estado hasta ahora. Las horas son de su zona horaria.",
-  noteIncoming: "Cada barra tiene las llamadas que entraron en ese tiempo. Las horas son de su zona horaria.",
+  note: "Cada barra muestra las llamadas aceptadas en ese intervalo, según su estado actual. Horas en su zona horaria.",
+  noteIncoming: "Cada barra muestra las llamadas recibidas en ese intervalo. Horas en su zona horaria.",
 };
 
 export const answerTexts: Record<keyof typeof en.answerTexts, string> = {
@@ -48,12 +48,12 @@ export const answerTexts: Record<keyof typeof en.answerTexts, string> = {
 export const timeTexts: Record<keyof typeof en.timeTexts, string> = {
   reply: "Tiempo hasta la primera respuesta",
   resolve: "Tiempo hasta la resolución",
-  none: "Ninguna conversación esperó a un miembro del equipo en este periodo.",
-  noneResolved: "Ninguna conversación que esperó se resolvió en este periodo.",
+  none: "Ninguna conversación esperó al equipo en este periodo.",
+  noneResolved: "Ninguna de las conversaciones que esperaron se resolvió en este periodo.",
   p90: "90 % en menos de",
   p50: "Mediana",
-  note: "Desde que un visitante empieza a esperar a un miembro del equipo. {replied} de {all} tuvieron respuesta.",
-  noteResolved: "Desde que un visitante empieza a esperar a un miembro del equipo. {resolved} de {all} se resolvieron.",
+  note: "Se mide desde que un visitante empieza a esperar al equipo. {replied} de {all} recibieron respuesta.",
+  noteResolved: "Se mide desde que un visitante empieza a esperar al equipo. {resolved} de {all} se resolvieron.",
   byTeammate: "Tiempos de respuesta por persona",
   teammate: "Persona",
   replies: "Primeras respuestas",

@@ -143,8 +143,8 @@ export const meaningTexts = {
   keyHelp: "Stored encrypted. Leave empty to keep the saved key.",
   prefixes: "Prefixes",
   prefixesHelp: "Some models need one before each text, e.g. “query: ” and “passage: ”.",
-  questionPrefix: "Before a question",
-  passagePrefix: "Before a passage",
+  questionPrefix: "Prefix for questions",
+  passagePrefix: "Prefix for passages",
   try: "Test",
   works: "Connected. {dimensions} dimensions in {ms} ms.",
   tooSlow: "This is slow. A search waits at most 300 ms.",
@@ -169,7 +169,7 @@ export const meaningTexts = {
   fault_invalid: "the embeddings server returned no usable vectors",
   fault_making: "the base's vectors are being created",
   fault_loading: "the base's vectors are being loaded",
-  fault_busy: "too many questions are waiting for embeddings servers",
+  fault_busy: "the embeddings servers are overloaded",
   fault_failed: "the base's vectors can't be read. See the server log",
   fault_too_large: "the base's vectors exceed the company's memory limit",
 };
@@ -196,7 +196,7 @@ export const questionTexts = {
   last: "last",
   dismissed: "Question dismissed",
   otherWordings: "Other wordings",
-  otherWordingsHelp: "Other ways to ask this question, one a line. They're searched like the title.",
+  otherWordingsHelp: "Other ways to ask this question, one per line. They're searched like the title.",
 };
 
 export const siteTexts = {
@@ -208,7 +208,7 @@ export const siteTexts = {
   address: "URL",
   addressHelp: "Pages below this URL are read, from the sitemap or the site's links. robots.txt is respected.",
   include: "Only paths that start with",
-  includeHelp: "One a line, e.g. /help/. Optional. Defaults to the paths below the URL.",
+  includeHelp: "One per line, e.g. /help/. Optional. Defaults to the paths below the URL.",
   exclude: "Except paths that start with",
   maxPages: "Maximum number of pages",
   look: "Check now",
@@ -255,7 +255,7 @@ export const siteTexts = {
 
 export const synonymTexts = {
   title: "Synonyms",
-  help: "Words and phrases with the same meaning, separated by commas; one group a line",
+  help: "Words and phrases with the same meaning, separated by commas; one group per line",
   example: "buggy, pram, stroller\nHappy Hour, evening discount",
   none: "This base has no synonyms.",
   line: "Line {n} must have 2 to 16 words or phrases separated by commas, in at most 300 bytes, without ?, = and #",

@@ -1,7 +1,7 @@
 /** The texts of notices about conversations. */
 export const texts = {
   title: "Notifications",
-  about: "When a visitor waits for a teammate.",
+  about: "Alerts when a visitor is waiting for a teammate.",
   push: "Push notifications",
   pushHelp: "Shown by your browsers, even when the panel is closed.",
   here: "This browser",
@@ -20,7 +20,7 @@ export const texts = {
   added: "Added",
   mail: "E-mails",
   mailHelp: "For visitors who wait for a while. The delay is set for the whole team.",
-  noMail: "This server has no mail server, so no e-mails are sent.",
+  noMail: "No mail server is configured, so no e-mails are sent.",
   quiet: "Quiet hours",
   quietHelp: "Nothing is sent in these hours. Time zone: {zone}.",
   from: "From",

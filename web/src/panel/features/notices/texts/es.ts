@@ -1,7 +1,7 @@
 /** The texts of notices about conversations. */
 export const texts = {
   title: "Notificaciones",
-  about: "Cuando un visitante espera a alguien del equipo.",
+  about: "Avisos cuando un visitante espera a alguien del equipo.",
   push: "Notificaciones push",
   pushHelp: "Las muestran sus navegadores, aunque el panel esté cerrado.",
   here: "Este navegador",
@@ -20,7 +20,7 @@ export const texts = {
   added: "Añadido",
   mail: "Correos",
   mailHelp: "Sobre visitantes que esperan un rato. El plazo es el mismo para todo el equipo.",
-  noMail: "Este servidor no tiene servidor de correo: no se envían correos.",
+  noMail: "No hay ningún servidor de correo configurado, así que no se envían correos.",
   quiet: "Horas de silencio",
   quietHelp: "En estas horas no se envía nada. Zona horaria: {zone}.",
   from: "Desde",

@@ -1,7 +1,7 @@
 /** The texts of notices about conversations. */
 export const texts = {
   title: "Notificações",
-  about: "Quando um visitante espera por alguém da equipe.",
+  about: "Avisos quando um visitante está esperando por alguém da equipe.",
   push: "Notificações push",
   pushHelp: "Seus navegadores as mostram, mesmo com o painel fechado.",
   here: "Este navegador",
@@ -20,7 +20,7 @@ export const texts = {
   added: "Adicionado",
   mail: "E-mails",
   mailHelp: "Sobre visitantes que esperam há algum tempo. O prazo é o mesmo para toda a equipe.",
-  noMail: "Este servidor não tem servidor de e-mail: nenhum e-mail é enviado.",
+  noMail: "Nenhum servidor de e-mail está configurado, então nenhum e-mail é enviado.",
   quiet: "Horário de silêncio",
   quietHelp: "Nada é enviado nesse horário. Fuso horário: {zone}.",
   from: "De",

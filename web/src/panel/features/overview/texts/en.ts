@@ -37,7 +37,7 @@ export const texts = {
   left_out: "Skipped or canceled",
   notRead: "Delivered, not read",
   replied: "Replied",
-  meaning: "Each bar has the messages accepted in that time, by their status so far. Times are in your time zone.",
+  meaning: "Each bar shows the messages accepted in that period, by current status. Times are in your time zone.",
   none: "No messages in this period.",
   noneFiltered: "No messages match these filters.",
   byCampaign: "Recent campaigns",
@@ -55,7 +55,7 @@ export const texts = {
 
 export const attentionTexts = {
   title: "Needs attention",
-  nothing: "All clear: senders are working, templates are approved, nobody is waiting.",
+  nothing: "All clear: senders are working, templates are approved, no one is waiting.",
   words: "WhatsApp says:",
   maintenance: "Maintenance is on",
   maintenanceNext: "API requests are refused until {time}. An owner of the first company can end it earlier.",
@@ -123,7 +123,7 @@ export const stepTexts = {
   templateText: "The first message to a person must use a template that WhatsApp has approved.",
   templateGo: "New template",
   key: "Create an API key",
-  keyText: "Your application needs it to send.",
+  keyText: "Your application needs one to send messages.",
   keyGo: "New key",
   delivered: "Send your first message",
   deliveredText: "To the test phone or your own.",

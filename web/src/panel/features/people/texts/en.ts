@@ -23,7 +23,7 @@ export const texts = {
     "All data about this person is permanently deleted, including opt-outs, so new messages to the number would be sent. Queued messages are canceled. Earlier backups keep their copy. The change log keeps only a hash.",
   typed: "Type {word} to continue",
   erased: "Erased",
-  erasedText: "{n} rows were deleted or cleared. The change log shows this person as {hash}.",
-  working: "Erasing. On a large database this takes a minute, as the file is rewritten.",
+  erasedText: "{n} records were deleted or cleared. The change log shows this person as {hash}.",
+  working: "Erasing. This can take a minute on a large database, because the file is rewritten.",
   again: "Find another person",
 };

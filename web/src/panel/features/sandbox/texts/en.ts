@@ -93,5 +93,5 @@ export const phoneTexts = {
   start: "START",
   call: "Call {number}",
   react: "React with {emoji}",
-  closed: "Only users who can send can write here.",
+  closed: "Only users with permission to send can write here.",
 };

@@ -94,5 +94,5 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   start: "ALTA",
   call: "Llamar al {number}",
   react: "Reaccionar con {emoji}",
-  closed: "Solo pueden escribir aquí los usuarios que pueden enviar.",
+  closed: "Solo pueden escribir aquí los usuarios con permiso para enviar.",
 };

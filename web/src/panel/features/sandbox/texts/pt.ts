@@ -62,7 +62,7 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   nameHelp: "Nome do perfil da pessoa",
   reach: "Disponível",
   reachHelp: "Se desativado, o telefone não recebe nada e as mensagens ficam “enviadas”.",
-  away: "O telefone está off-line",
+  away: "O telefone está offline",
   choose: "Digite ou selecione um número",
   chooseText: "O telefone mostra o que a pessoa vê.",
   badNumber: "De 7 a 15 dígitos, ou @ e um nome de usuário",
@@ -94,5 +94,5 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   start: "VOLTAR",
   call: "Ligar para {number}",
   react: "Reagir com {emoji}",
-  closed: "Só usuários que podem enviar podem escrever aqui.",
+  closed: "Só usuários com permissão para enviar podem escrever aqui.",
 };

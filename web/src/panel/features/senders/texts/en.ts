@@ -217,7 +217,7 @@ export const checkTexts = {
   version_served: "{version} is current.",
   version_unknown: "This version doesn't exist.",
   do_version_unknown: "Enter a version such as v23.0 under Advanced.",
-  version_ended: "{version} has ended. Meta serves it as {served}.",
+  version_ended: "{version} is no longer supported. Meta serves it as {served}.",
   do_version_ended: "Read Meta's changelog, then enter {served} under Advanced.",
   token_permanent: "Valid, and doesn't expire.",
   token_until: "Valid until {at}.",

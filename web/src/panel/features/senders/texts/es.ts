@@ -219,7 +219,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   version_served: "{version} está vigente.",
   version_unknown: "Esta versión no existe.",
   do_version_unknown: "Indique una como v23.0 en Avanzado.",
-  version_ended: "{version} ha terminado. Meta la sirve como {served}.",
+  version_ended: "{version} ya no está disponible. Meta la sirve como {served}.",
   do_version_ended: "Lea el registro de cambios de Meta e indique {served} en Avanzado.",
   token_permanent: "Válido, no caduca.",
   token_until: "Válido hasta el {at}.",

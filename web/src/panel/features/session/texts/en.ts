@@ -29,7 +29,7 @@ export const linkTexts = {
     "This invitation is no longer valid. It was accepted, withdrawn or resent. Use the link in the newest e-mail.",
   inviteLate: "This invitation has expired. Ask for a new one.",
   inviteUnproved:
-    "An account uses this invitation's e-mail, but no one has proved yet that the mailbox is theirs. This link didn't come by e-mail, so it can't prove it either. Sign in with single sign-on first, if you have it. Otherwise ask for an invitation by e-mail.",
+    "An account uses this invitation's e-mail, but no one has confirmed yet that the mailbox is theirs. This link didn't come by e-mail, so it can't confirm it either. Sign in with single sign-on first, if you have it. Otherwise ask for an invitation by e-mail.",
   again: "Try again",
   joinTitle: "Join {company}",
   joinAbout: "{name} invited you as {role}.",

@@ -6,7 +6,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   email: "Correo electrónico",
   password: "Contraseña",
   wrong: "Correo o contraseña incorrectos",
-  limited: "Demasiados intentos. Vuelva a intentarlo en {n} segundos.",
+  limited: "Demasiados intentos. Vuelva a intentarlo dentro de {n} segundos.",
   setUp: "Configurar Carillon",
   setUpAbout:
     "Aún no puede entrar nadie. Cree el primer propietario con el código de un solo uso que el servidor mostró al iniciarse.",
@@ -65,5 +65,5 @@ export const linkTexts: Record<keyof typeof en.linkTexts, string> = {
   refused: "El inicio de sesión no se completó. Inténtelo de nuevo.",
   stranger: "Aún no hay ninguna cuenta con este correo. Pida una invitación.",
   down: "El servidor de inicio de sesión único no responde. Inténtelo más tarde o entre con su contraseña.",
-  often: "Demasiados intentos desde su red. Inténtelo en un minuto.",
+  often: "Demasiados intentos desde su red. Inténtelo dentro de un minuto.",
 };

@@ -31,7 +31,7 @@ export const texts = {
   sat: "Saturday",
   sun: "Sunday",
   redial: "Redial",
-  redialHelp: "Call again when nobody answers.",
+  redialHelp: "Call again when no one answers.",
   outcomes: "After",
   busy: "Busy",
   no_answer: "No answer",

@@ -33,7 +33,7 @@ export const texts = {
   lifted: "{number} can be contacted again",
   addTitle: "Add numbers",
   numbers: "Numbers",
-  numbersHelp: "One number, or a list with one a line or commas. Include the country code.",
+  numbersHelp: "One number, or several on separate lines or separated by commas. Include the country code.",
   badOne: "One entry isn't a valid number:",
   bad: "{n} entries aren't valid numbers:",
   line: "Line {n}:",

@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   lifted: "Ya se puede contactar de nuevo con {number}",
   addTitle: "Añadir números",
   numbers: "Números",
-  numbersHelp: "Un número, o una lista con uno por línea o separados por comas. Incluya el código de país.",
+  numbersHelp: "Un número, o varios en líneas distintas o separados por comas. Incluya el código de país.",
   badOne: "Una entrada no es un número válido:",
   bad: "{n} entradas no son números válidos:",
   line: "Línea {n}:",

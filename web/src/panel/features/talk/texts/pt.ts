@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   calls: "{name} quer falar",
   visitor: "Visitante",
-  asks: "Na linha, espera há {time}",
+  asks: "Na linha, aguardando há {time}",
   answer: "Responder",
   answerVoice: "Responder por voz",
   answerText: "Responder por escrito",
@@ -39,7 +39,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   gone: "{name} saiu da ligação.",
   over: "A ligação com {name} terminou.",
   lost: "A conexão caiu e não foi possível recuperá-la.",
-  ring: "Tocar nas ligações",
+  ring: "Avisar com som",
   key_voice: "Responder por voz",
   aloud: "Falado",
   cut: "Interrompido aqui",

@@ -84,7 +84,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   ABUSIVE_CONTENT_next: "Elimine lo que pueda amenazar, ofender o pedir datos sensibles y envíela de nuevo.",
   INCORRECT_CATEGORY: "El texto no corresponde a la categoría.",
   INCORRECT_CATEGORY_next: "Elija la categoría adecuada o elimine la publicidad.",
-  INVALID_FORMAT: "El formato no se acepta. Suele deberse a variables al principio o al final, seguidas o sin ejemplo.",
+  INVALID_FORMAT:
+    "El formato no se acepta. Suele deberse a variables al principio o al final, contiguas o sin ejemplo.",
   INVALID_FORMAT_next:
     "Ponga palabras alrededor de las variables, dé a cada una un ejemplo realista y envíela de nuevo.",
   PROMOTIONAL: "El texto hace publicidad y la categoría no lo permite.",
@@ -189,8 +190,8 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   URL: "Abrir una página",
   PHONE_NUMBER: "Llamar a un número",
   QUICK_REPLY_help: "El destinatario la toca para responder",
-  URL_help: "Como máximo 2, una variable al final",
-  PHONE_NUMBER_help: "Como máximo 1",
+  URL_help: "Hasta 2. Cada uno puede terminar en una variable.",
+  PHONE_NUMBER_help: "Hasta 1",
   url: "URL",
   urlHelp: "Puede terminar en {{1}}, que se rellena al enviar",
   phone: "Número de teléfono",

@@ -85,7 +85,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   ABUSIVE_CONTENT_next: "Remova o que possa ameaçar, ofender ou pedir dados sensíveis e envie-o novamente.",
   INCORRECT_CATEGORY: "O texto não corresponde à categoria.",
   INCORRECT_CATEGORY_next: "Escolha a categoria adequada ou remova a publicidade.",
-  INVALID_FORMAT: "O formato não é aceito. Em geral há variáveis no começo ou no fim, seguidas ou sem exemplo.",
+  INVALID_FORMAT:
+    "O formato não é aceito. Em geral há variáveis no começo ou no fim, uma ao lado da outra ou sem exemplo.",
   INVALID_FORMAT_next:
     "Coloque palavras em volta das variáveis, dê a cada uma um exemplo realista e envie-o novamente.",
   PROMOTIONAL: "O texto faz publicidade e a categoria não permite isso.",
@@ -189,8 +190,8 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   URL: "Abrir uma página",
   PHONE_NUMBER: "Ligar para um número",
   QUICK_REPLY_help: "O destinatário toca nela para responder",
-  URL_help: "No máximo 2, uma variável no fim",
-  PHONE_NUMBER_help: "No máximo 1",
+  URL_help: "Até 2. Cada um pode terminar em uma variável.",
+  PHONE_NUMBER_help: "Até 1",
   url: "URL",
   urlHelp: "Pode terminar em {{1}}, preenchido no envio",
   phone: "Número de telefone",

@@ -49,10 +49,9 @@ export const texts = {
   phrases: "Phrases for the built-in agent",
   phrasesHelp: "The agent uses the tool when a message contains one of these, e.g. my order. Press Enter after each.",
   changes: "Changes data",
-  changesHelp: "The person confirms each call with Yes first.",
+  changesHelp: "The visitor confirms each call with Yes first.",
   idempotent: "The server recognizes the Idempotency-Key",
-  idempotentHelp:
-    "Calls interrupted by a restart of Carillon are then repeated. Otherwise the agent offers a teammate.",
+  idempotentHelp: "Calls interrupted by a Carillon restart are then repeated. Otherwise the agent offers a teammate.",
   confirm: "Question before the call",
   confirmHelp: "e.g. Shall I cancel order {{order_id}}? Optional. Defaults to a standard question with all values.",
   say: "Result in words",

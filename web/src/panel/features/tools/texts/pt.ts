@@ -53,7 +53,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   phrasesHelp:
     "O agente usa a ferramenta se uma mensagem contém uma destas, p. ex. meu pedido. Pressione Enter após cada uma.",
   changes: "Altera dados",
-  changesHelp: "A pessoa confirma antes cada chamada com Sim.",
+  changesHelp: "O visitante confirma antes cada chamada com Sim.",
   idempotent: "O servidor reconhece a Idempotency-Key",
   idempotentHelp:
     "Assim, chamadas interrompidas por um reinício do Carillon são repetidas. Senão, o agente oferece alguém da equipe.",

@@ -14,8 +14,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   generate: "Generar",
   short: "Al menos 12 caracteres",
   added: "{name} añadido",
-  addedText:
-    "Comunique el correo y esta contraseña. No se volverá a mostrar y se puede cambiar en la cuenta del usuario.",
+  addedText: "Comunique el correo y esta contraseña. No se volverá a mostrar. El usuario puede cambiarla en su cuenta.",
   emailBad: "Revise el correo electrónico",
   changeRole: "Cambiar el rol",
   roleChanged: "Rol cambiado",
@@ -30,7 +29,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   signedOut: "Todas las sesiones cerradas",
   remove: "Eliminar",
   removeTitle: "¿Eliminar a {name} de {company}?",
-  removeText: "{name} pierde el acceso ahora. Una cuenta sin otra empresa se elimina.",
+  removeText: "{name} pierde el acceso ahora. Si la cuenta no está en otra empresa, se elimina.",
   removed: "{name} eliminado",
   done: "Hecho",
   ownerHelp: "Todo, incluidos los propietarios",
@@ -56,7 +55,7 @@ export const inviteTexts: Record<keyof typeof en.inviteTexts, string> = {
   by: "por {name}",
   resend: "Reenviar",
   withdraw: "Retirar",
-  withdrawTitle: "¿Retirar la invitación de {email}?",
+  withdrawTitle: "¿Retirar la invitación a {email}?",
   withdrawText: "El enlace deja de funcionar de inmediato.",
   withdrawn: "Invitación retirada",
   addByHand: "Añadir con contraseña",
@@ -69,6 +68,6 @@ export const inviteTexts: Record<keyof typeof en.inviteTexts, string> = {
   factorText:
     "Para usuarios que perdieron el autenticador y los códigos de recuperación. Asegúrese de que la solicitud viene de esa persona. Todas sus sesiones se cierran.",
   factorOff: "La verificación en dos pasos está desactivada",
-  factorColumn: "Doble factor",
+  factorColumn: "Dos pasos",
   hasFactor: "Verificación en dos pasos",
 };

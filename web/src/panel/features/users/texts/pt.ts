@@ -14,7 +14,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   generate: "Gerar",
   short: "Pelo menos 12 caracteres",
   added: "{name} adicionado",
-  addedText: "Informe o e-mail e esta senha. Ela não será mostrada novamente e pode ser alterada na conta do usuário.",
+  addedText:
+    "Informe o e-mail e esta senha. Ela não será mostrada novamente. O usuário pode alterá-la na própria conta.",
   emailBad: "Verifique o e-mail",
   changeRole: "Alterar função",
   roleChanged: "Função alterada",
@@ -29,7 +30,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   signedOut: "Todas as sessões encerradas",
   remove: "Remover",
   removeTitle: "Remover {name} de {company}?",
-  removeText: "{name} perde o acesso agora. Uma conta sem outra empresa é excluída.",
+  removeText: "{name} perde o acesso agora. Se a conta não está em outra empresa, ela é excluída.",
   removed: "{name} removido",
   done: "Concluído",
   ownerHelp: "Tudo, incluindo proprietários",
@@ -55,7 +56,7 @@ export const inviteTexts: Record<keyof typeof en.inviteTexts, string> = {
   by: "por {name}",
   resend: "Reenviar",
   withdraw: "Retirar",
-  withdrawTitle: "Retirar o convite de {email}?",
+  withdrawTitle: "Retirar o convite a {email}?",
   withdrawText: "O link deixa de funcionar na hora.",
   withdrawn: "Convite retirado",
   addByHand: "Adicionar com senha",
@@ -66,8 +67,8 @@ export const inviteTexts: Record<keyof typeof en.inviteTexts, string> = {
   factor: "Desativar a verificação em duas etapas",
   factorTitle: "Desativar a verificação em duas etapas de {name}?",
   factorText:
-    "Para usuários que perderam o autenticador e os códigos de recuperação. Confirme que o pedido vem mesmo da pessoa. Todas as sessões dela são encerradas.",
+    "Para usuários que perderam o autenticador e os códigos de recuperação. Confirme que a solicitação vem mesmo da pessoa. Todas as sessões dela são encerradas.",
   factorOff: "A verificação em duas etapas está desativada",
-  factorColumn: "Dois fatores",
+  factorColumn: "Duas etapas",
   hasFactor: "Verificação em duas etapas",
 };

@@ -27,7 +27,7 @@ export const texts = {
     "Anyone can send a request to your URL. The signature proves that it comes from Carillon. Verify it before trusting the payload.",
   copyCode: "Copy code",
   guide: "Receive events in ten minutes",
-  isActive: "Deliveries succeed. Last one {ago}.",
+  isActive: "Deliveries are succeeding. Last one {ago}.",
   isNew: "No events sent yet. Send a test to check your endpoint.",
   isPaused: "Paused by a user. Events are queued for up to seven days.",
   pausedMany: "{n} events queued.",

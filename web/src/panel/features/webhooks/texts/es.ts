@@ -162,7 +162,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   noDeliveries: "Aún no hay entregas",
   noDeliveriesText: "Las entregas aparecen aquí en vivo. Envíe una prueba para ver la primera.",
   noFailed: "Sin fallos",
-  noFailedText: "Todas las entregas del registro funcionaron.",
+  noFailedText: "Todas las entregas del registro se hicieron correctamente.",
   when: "Cuándo",
   event: "Evento",
   result: "Respuesta",

@@ -162,7 +162,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   noDeliveries: "Ainda não há entregas",
   noDeliveriesText: "As entregas aparecem aqui ao vivo. Envie um teste para ver a primeira.",
   noFailed: "Nenhuma falha",
-  noFailedText: "Todas as entregas do registro funcionaram.",
+  noFailedText: "Todas as entregas do registro foram bem-sucedidas.",
   when: "Quando",
   event: "Evento",
   result: "Resposta",

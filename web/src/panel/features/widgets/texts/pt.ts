@@ -8,7 +8,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   emptyText:
     "Um widget adiciona chat ou voz às suas páginas, com um agente que responde e uma equipe que pode assumir.",
   name: "Nome",
-  nameHelp: "Só para você; os visitantes não veem",
+  nameHelp: "Só para você. Os visitantes não veem.",
   kind: "Tipo",
   chat: "Chat",
   voice: "Voz",
