@@ -79,9 +79,9 @@ type try struct {
 func (lib *library) addInterface(d description) (all []*page) {
 	home := &apiHome{Text: inline(d.at("info").text("description"))}
 	first := &page{
-		path: "api", title: "Interface", summary: "How requests are signed, and what errors look like.", template: "api", api: home,
+		path: "api", title: "API", summary: "How requests are signed, and what errors look like.", template: "api", api: home,
 	}
-	first.parts = []part{{title: "Interface", text: d.at("info").text("description")}}
+	first.parts = []part{{title: "API", text: d.at("info").text("description")}}
 	lib.pages[first.path] = first
 	all = append(all, first)
 	for _, x := range d.list("tags") {

@@ -65,6 +65,33 @@ describe("the documentation", () => {
     await p.keyboard.press("Enter");
     await p.locator(".hits a").first().click();
     await p.waitForURL(/\/docs\/(api|reference)\//);
+    // What is found shows while typing; the arrow keys lead to it, Escape closes it.
+    await p.locator("main").focus();
+    await p.keyboard.press("/");
+    await p.keyboard.type("webhook signature");
+    const found = p.getByRole("region", { name: "Search results" });
+    await found.getByRole("link", { name: /sign/i }).first().waitFor();
+    await accessible(p, "hits below the field");
+    await p.keyboard.press("Escape");
+    await found.waitFor({ state: "hidden" });
+    assert.equal(await p.evaluate(() => document.activeElement.id), "q");
+    await p.keyboard.type("s");
+    await found.getByRole("link").first().waitFor();
+    await p.keyboard.press("ArrowDown");
+    assert.equal(
+      await found
+        .getByRole("link")
+        .first()
+        .evaluate((x) => x === document.activeElement),
+      true,
+    );
+    await p.keyboard.press("ArrowUp");
+    await p.keyboard.press("Control+a");
+    await p.keyboard.type("nothinghasthis");
+    await found.getByText("Nothing has all words").waitFor();
+    await p.keyboard.press("Control+a");
+    await p.keyboard.press("Delete");
+    await found.waitFor({ state: "hidden" });
     // The theme that is chosen is the panel's too.
     await p.locator("#theme").click();
     assert.equal(await p.evaluate(() => localStorage.getItem("carillon.theme")), "light");

@@ -23,8 +23,10 @@ export function menu(): void {
   follow();
 }
 
-/** search has a slash lead to the field of the search. */
+/** search has a slash lead to the field of the search, and shows what is found while somebody types. */
 export function search(): void {
+  const field = document.getElementById("q") as HTMLInputElement | null;
+  if (!field) return;
   addEventListener("keydown", (e) => {
     const at = e.target as HTMLElement;
     if (
@@ -37,7 +39,63 @@ export function search(): void {
     )
       return;
     e.preventDefault();
-    document.getElementById("q")?.focus();
+    field.focus();
+  });
+  find(field);
+}
+
+const shown = 8; // hits below the field: the page of the search has them all
+
+/** find lists the first hits below the field. The arrow keys go through them, Escape closes the list. */
+function find(field: HTMLInputElement): void {
+  const form = field.form!;
+  const found = document.createElement("div");
+  found.className = "found";
+  found.setAttribute("role", "region");
+  found.setAttribute("aria-label", "Search results");
+  found.setAttribute("aria-live", "polite");
+  found.hidden = true;
+  form.append(found);
+  let asked = new AbortController();
+  const close = () => {
+    asked.abort();
+    found.hidden = true;
+  };
+  const ask = async () => {
+    asked.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    const query = field.value.trim();
+    if (!query) return close();
+    const response = await fetch(`/docs/search?q=${encodeURIComponent(query)}`, { signal }).catch(() => null);
+    const text = response?.ok ? await response.text().catch(() => null) : null;
+    if (text === null || signal.aborted) return; // Enter still leads to the page of the search
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const hits = [...page.querySelectorAll(".hits a")].slice(0, shown);
+    if (hits.length > 0) found.replaceChildren(...hits.map((a) => document.importNode(a, true)));
+    else found.textContent = page.querySelector("#content p")?.textContent ?? "";
+    found.hidden = false;
+  };
+  field.addEventListener("input", () => void ask());
+  form.addEventListener("submit", close);
+  form.addEventListener("focusout", (e) => {
+    if (!form.contains(e.relatedTarget as Node | null)) close();
+  });
+  found.addEventListener("click", (e) => {
+    if ((e.target as Element).closest("a")) close(); // the hit may be on this page
+  });
+  form.addEventListener("keydown", (e) => {
+    if (found.hidden) return;
+    if (e.key === "Escape") {
+      close();
+      field.focus();
+      return;
+    }
+    const stops = [field, ...found.querySelectorAll("a")];
+    const next = stops.indexOf(e.target as HTMLInputElement) + (e.key === "ArrowDown" ? 1 : -1);
+    if ((e.key !== "ArrowDown" && e.key !== "ArrowUp") || !stops[next]) return;
+    e.preventDefault();
+    stops[next].focus();
   });
 }
 
